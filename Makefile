@@ -49,7 +49,7 @@ spark35: $(STAMP)  ## minutes: what is printed, put to the real parser of Spark 
 	ICEBERG_EXPLORER_SPARK35="$(SPARK35)/bin/python,$$(ls $(SPARK35)/iceberg-spark-runtime-*.jar)" \
 		$(BIN)/python -m pytest tests/unit/test_statements.py tests/spark/test_remedies35.py
 
-teaching-tables: $(STAMP)  ## minutes: have Spark build the teaching tables, and pack them into explorer/scenarios/tables
+teaching-tables: $(STAMP)  ## minutes: have Spark build the teaching tables, and pack them into explorer/lab/scenarios/tables
 	$(BIN)/python -m tests.pack_tables
 
 test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, where they are

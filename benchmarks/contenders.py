@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import explorer
-from explorer.io import avro
+from explorer.storage.formats import avro
 
 
 def opened(folder: str) -> tuple[Any, list[Any]]:

@@ -25,7 +25,7 @@ from playwright.async_api import Page, async_playwright, expect
 
 from benchmarks import pages
 from benchmarks.screen import closed_at_end
-from explorer.core.operations import titled
+from explorer.spec.commits.operations import titled
 from explorer.ui.rooms import ROOMS, VIEWS
 from tests.browser.find_browser import FLAGS, find
 from tests.ports import free_port

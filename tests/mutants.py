@@ -1,4 +1,4 @@
-"""How many wrong rules do the quick tests notice? Changes explorer/core in one place at a time (a comparison, an
+"""How many wrong rules do the quick tests notice? Changes explorer/spec in one place at a time (a comparison, an
 and/or, a `not`, a sum, a constant, a condition, a returned value), and runs the tests that need neither Spark nor a
 browser on it.
 
@@ -31,7 +31,7 @@ from typing import Any, TypeAlias
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CORE = ROOT / "explorer" / "core"
+CORE = ROOT / "explorer" / "spec"
 QUICK = ("tests/unit", "tests/properties", "tests/security/test_places.py", "tests/security/test_web.py")
 TIMEOUT_S = 300
 
@@ -165,7 +165,7 @@ def _put_all(module: types.ModuleType, changed: types.ModuleType) -> None:
 
 def apply(mutant: Mutant) -> None:
     """Change a module that is loaded already: its functions in place, its constants wherever they were imported."""
-    module = sys.modules[f"explorer.core.{mutant.module}"]
+    module = sys.modules[f"explorer.spec.{mutant.module}"]
     changed = types.ModuleType(module.__name__)
     changed.__file__ = module.__file__
     exec(compile(mutant.source, str(module.__file__), "exec"), changed.__dict__)
@@ -185,7 +185,7 @@ Reached: TypeAlias = set[tuple[str, int]]
 
 def watch(path: Path, reached: Reached) -> None:
     """Have each function of a module say that it was called."""
-    module = sys.modules.get(f"explorer.core.{path.stem}")
+    module = sys.modules.get(f"explorer.spec.{path.stem}")
     if module is None:
         return
     tree = ast.parse(path.read_bytes())
@@ -291,7 +291,7 @@ class Mutating:
             except Exception:
                 os._exit(1)  # it cannot even be loaded
         else:
-            for path in CORE.glob("*.py"):
+            for path in CORE.rglob("*.py"):
                 watch(path, self.reached)
 
 
@@ -307,7 +307,7 @@ def main() -> None:
     os.chdir(ROOT)
     os.environ["ICEBERG_EXPLORER_QUICK"] = "1"
     only = [name for name in options.only.split(",") if name]
-    paths = [p for p in sorted(CORE.glob("*.py")) if not only or p.stem in only]
+    paths = [p for p in sorted(CORE.rglob("*.py")) if not only or p.stem in only]
     every = [mutant for path in paths for mutant in mutants_of(path)]
     drawn = random.Random(options.seed).sample(every, min(options.count, len(every)))
     chosen = list(enumerate(drawn, 1))[options.first - 1 :]

@@ -6,13 +6,13 @@ import os
 import tempfile
 from pathlib import Path
 
-from explorer.io.home import HOME_VARIABLE, sandbox_home
+from explorer.storage.data_dirs import HOME_VARIABLE, sandbox_home
 
 
 def main() -> None:
-    from explorer.engines.spark import SparkEngine
-    from explorer.scenarios import SCENARIOS, build_all
-    from explorer.scenarios.packed import FOLDER, pack
+    from explorer.lab.scenarios import SCENARIOS, build_all
+    from explorer.lab.scenarios.packed import FOLDER, pack
+    from explorer.spark_engine.spark import SparkEngine
 
     with tempfile.TemporaryDirectory() as home:
         os.environ[HOME_VARIABLE] = home

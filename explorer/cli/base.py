@@ -20,7 +20,7 @@ from explorer.errors import EngineError, ExplorerError, TableNotFound
 from explorer.progress import Watch
 
 if TYPE_CHECKING:
-    from explorer.io.locate import Location
+    from explorer.storage.locate import Location
 
 F = TypeVar("F", bound=Callable[..., Any])
 Where = tuple["str | None", tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -89,14 +89,14 @@ def say(message: str) -> None:
 
 def safe(message: str) -> str:
     """A message without commands to a terminal and credentials."""
-    from explorer.core.secrets import redacted
+    from explorer.spec.secrets.redaction import redacted
 
     return printable(redacted(message))
 
 
 def printable(text: str) -> str:
     """Lines of text, without what could command a terminal or pass for other text."""
-    from explorer.views.text import printable_lines
+    from explorer.render.text import printable_lines
 
     return printable_lines(text)
 
@@ -193,7 +193,7 @@ def located(
     table: str, catalog: str | None, properties: Iterable[str], roots: Iterable[str], relocate: Iterable[str]
 ) -> Location:
     """Where TABLE is, whose metadata file cannot be read."""
-    from explorer.io.locate import locate
+    from explorer.storage.locate import locate
 
     own = pairs(properties, "--property", "KEY=VALUE")
     return locate(table, catalog, own or None, tuple(map(_move, relocate)))
@@ -202,9 +202,9 @@ def located(
 def catalog_of(
     catalog: str | None, properties: Iterable[str], roots: Iterable[str], relocate: Iterable[str]
 ) -> dict[str, Any]:
-    """The common options as explorer.sweeping.sweep has them; without a name the catalog that the properties describe,
-    or the sandbox."""
-    from explorer.io.catalogs import chosen_name
+    """The common options as explorer.reports.catalog_sweep.sweep has them; without a name the catalog that the
+    properties describe, or the sandbox."""
+    from explorer.storage.catalogs.catalogs import chosen_name
 
     own = pairs(properties, "--property", "KEY=VALUE") or None
     moves = tuple(map(_move, relocate))
@@ -212,7 +212,7 @@ def catalog_of(
 
 
 def _move(text: str) -> tuple[str, str]:
-    from explorer.io.locate import parse_move
+    from explorer.storage.locate import parse_move
 
     try:
         return parse_move(text)
@@ -233,7 +233,7 @@ def pairs(items: Iterable[str], option: str, form: str) -> dict[str, str]:
 
 def emit(data: Any, output: str, text: Callable[[], str]) -> None:
     """Print JSON data, or the text made of it."""
-    from explorer.views.text import json_text
+    from explorer.render.text import json_text
 
     click.echo(json_text(data) if output == "json" else printable(text().rstrip("\n")))
 
@@ -247,7 +247,7 @@ def as_table(batch: Any) -> Any:
 
 def emit_json(rows: Iterable[Any], output: str) -> None:
     """An array with a row on each line, or (jsonl) these lines alone."""
-    from explorer.views.text import json_text
+    from explorer.render.text import json_text
 
     lines = (json_text(row, indent=None) for row in rows)
     if output == "jsonl":
@@ -263,7 +263,7 @@ def emit_json(rows: Iterable[Any], output: str) -> None:
 
 def emit_pieces(data: Mapping[str, Any], output: str, lines: Iterable[str]) -> None:
     """Print JSON data, whose values that are iterators are made as they are printed, or lines of text as they are."""
-    from explorer.views.text import json_pieces
+    from explorer.render.text import json_pieces
 
     if output == "json":
         for piece in json_pieces(data):
@@ -276,8 +276,8 @@ def emit_pieces(data: Mapping[str, Any], output: str, lines: Iterable[str]) -> N
 
 def emit_object(head: Mapping[str, Any], tables: Mapping[str, explorer.Collection]) -> None:
     """An object with the rows of tables, each of them as it is read."""
-    from explorer.views.rows import json_rows
-    from explorer.views.text import json_text
+    from explorer.render.rows import json_rows
+    from explorer.render.text import json_text
 
     click.echo(json_text(dict(head))[:-2], nl=False)
     for name, rows in tables.items():

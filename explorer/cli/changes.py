@@ -28,7 +28,7 @@ from explorer.cli.patience import unlimited
 from explorer.progress import listener
 
 if TYPE_CHECKING:
-    from explorer.engines.choice import Engine
+    from explorer.spark_engine.engine_choice import Engine
 
 
 @main.command()
@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 def diff(before: str, after: str, engine: Engine, asked: Asked, **where: Any) -> None:
     """Show what differs between two snapshots: net files, and what became of the manifests; of a snapshot and its
     parent in a sentence, too. BEFORE may be `none`: the table before its first snapshot."""
-    from explorer.views.changes import CHANGED_FILES, changed_files, diff_lines, diff_parts
-    from explorer.views.text import clean
+    from explorer.render.changes import CHANGED_FILES, changed_files, diff_lines, diff_parts
+    from explorer.render.text import clean
 
     table = opened(**where)
-    from explorer.core.history import side_named
+    from explorer.spec.snapshots.snapshot_names import side_named
 
     result = table.diff(side_named(before, table.metadata), after, engine)
     if asked.rows:
-        from explorer.core.batches import Batches
+        from explorer.spec.entries.lazy_table import Batches
 
         asked.emit(explorer.Collection(Batches(CHANGED_FILES, lambda: changed_files(result)), "files"))
     else:
@@ -65,7 +65,7 @@ def diff(before: str, after: str, engine: Engine, asked: Asked, **where: Any) ->
 @engine_option
 def lifecycle(engine: Engine, asked: Asked, **where: Any) -> None:
     """Show what became of every manifest: created, carried, rewritten, merged, dropped, and why."""
-    from explorer.views.changes import lifecycle_rows, render_lifecycle
+    from explorer.render.changes import lifecycle_rows, render_lifecycle
 
     table = opened(**where)
     cells = table.lifecycle(engine)
@@ -81,7 +81,7 @@ def lifecycle(engine: Engine, asked: Asked, **where: Any) -> None:
 @rows_options()
 def history(asked: Asked, **where: Any) -> None:
     """Show the lineage of snapshots beside the snapshot log, and explain where they part."""
-    from explorer.views.changes import history_object, render_history
+    from explorer.render.changes import history_object, render_history
 
     table = opened(**where)
     lineage, log = table.history(), table.current_log()
@@ -101,7 +101,7 @@ def history(asked: Asked, **where: Any) -> None:
 @click.option("--to", "last", help="The snapshot of the last commit; the current one if left out.")
 def commits(first: str | None, last: str | None, engine: Engine, asked: Asked, **where: Any) -> None:
     """Show what each commit of a run did and cost, and the run's write amplification."""
-    from explorer.views.changes import commits_object, render_commits
+    from explorer.render.changes import commits_object, render_commits
 
     table = opened(**where)
     run = table.commits(first, last, engine)
@@ -119,7 +119,7 @@ def commits(first: str | None, last: str | None, engine: Engine, asked: Asked, *
 @click.argument("path")
 def file(path: str, engine: Engine, output: str, **where: Any) -> None:
     """Tell the life of one data or delete file, named by its path or the end of it."""
-    from explorer.views.changes import biography_object, render_biography
+    from explorer.render.changes import biography_object, render_biography
 
     table = opened(**where)
     life = table.file(path, engine)
@@ -136,10 +136,10 @@ def file(path: str, engine: Engine, output: str, **where: Any) -> None:
 )  # fmt: skip
 def watch(interval: float | None, output: str, **where: Any) -> None:
     """Follow a table, and show what each commit changed as it lands, until Ctrl+C. Only the pointer is polled."""
-    from explorer.views.changes import landed_object, render_landed
+    from explorer.render.changes import landed_object, render_landed
 
     table = opened(**where)
-    from explorer.following import interval_of
+    from explorer.reports.watch import interval_of
 
     seconds = interval_of(table, interval)
     unlimited()
@@ -164,8 +164,8 @@ def watch(interval: float | None, output: str, **where: Any) -> None:
 @click.argument("after", required=False)
 def metadata_diff(before: str, after: str | None, output: str, **where: Any) -> None:
     """Compare two metadata files by meaning; each is a version number or a path. Also `metadata diff`."""
-    from explorer.views.changes import render_changes
-    from explorer.views.rows import plain
+    from explorer.render.changes import render_changes
+    from explorer.render.rows import plain
 
     table = opened(**where)
     changes = table.metadata_diff(before, after)

@@ -22,8 +22,8 @@ from explorer.errors import NotPossible
 def course(folder: Path, jupyter: tuple[str, ...], asked: bool, output: str) -> None:
     """Copy the notebooks to FOLDER (./iceberg-course) and open JupyterLab there. A notebook that is there already is
     left as it is: it is somebody's work."""
-    from explorer.lab.course import copy
-    from explorer.scenarios import missing
+    from explorer.lab.exercises.course import copy
+    from explorer.lab.scenarios import missing
 
     if asked:
         _progress(output)
@@ -48,8 +48,8 @@ def course(folder: Path, jupyter: tuple[str, ...], asked: bool, output: str) -> 
 
 
 def _progress(output: str) -> None:
-    from explorer.lab.course import progress
-    from explorer.views.text import render_table
+    from explorer.lab.exercises.course import progress
+    from explorer.render.text import render_table
 
     try:
         exercises = progress()

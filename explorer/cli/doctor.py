@@ -27,7 +27,7 @@ from explorer.cli.base import (
 from explorer.errors import ExplorerError, UnreadableFile
 
 if TYPE_CHECKING:
-    from explorer.views.doctor import ShownReport
+    from explorer.render.doctor import ShownReport
 
 COULD_NOT_RUN = 8
 
@@ -52,7 +52,7 @@ def doctor(
     """Check a table against the spec and itself: docs/doctor.md has the rules.
 
     Exit codes: 0 nothing above info, 1 warnings, 2 errors, 4 a table cannot be read, 8 a check could not run."""
-    from explorer.views.doctor import render_report, report_object, sarif
+    from explorer.render.doctor import render_report, report_object, sarif
 
     if (table is None) == (not every):
         raise click.UsageError("name a TABLE, or say --all")
@@ -78,8 +78,8 @@ def doctor(
 
 def _reports(table: str | None, where: Where, options: dict[str, Any]) -> Iterator[tuple[str, ShownReport | str]]:
     """The report on TABLE, or on each table of a catalog as it is done; why there is none, where there is none."""
-    from explorer.diagnosing import diagnose
-    from explorer.sweeping import sweep
+    from explorer.reports.catalog_sweep import sweep
+    from explorer.reports.doctor import diagnose
 
     if table is None:
         for swept in sweep(lambda one: diagnose(one, **options), **catalog_of(*where)):
@@ -92,7 +92,7 @@ def _reports(table: str | None, where: Where, options: dict[str, Any]) -> Iterat
 
 
 def _unopened(name: str, failure: Exception | None, reason: str, options: dict[str, Any]) -> ShownReport | str:
-    from explorer.diagnosing import unopened
+    from explorer.reports.doctor import unopened
 
     if not isinstance(failure, UnreadableFile):
         return reason
@@ -107,7 +107,7 @@ def _unopened(name: str, failure: Exception | None, reason: str, options: dict[s
 @snapshot_option
 def count(snapshot: str | None, output: str, **where: Any) -> None:
     """Count the rows that readers see, and those that each delete hides."""
-    from explorer.views.doctor import live_rows_object, render_live_rows
+    from explorer.render.doctor import live_rows_object, render_live_rows
 
     table = opened(**where)
     counted = explorer.live_rows(table, snapshot)

@@ -45,7 +45,7 @@ def health(
 ) -> None:  # fmt: skip
     """Measure a table's health, each number against a threshold: file sizes, partitions, deletes, manifests, commits,
     snapshots, the metadata file. With --all a row for each table of a catalog, the worst first."""
-    from explorer.views.health import health_object, render_health
+    from explorer.render.health import health_object, render_health
 
     if (table is None) == (not every):
         raise click.UsageError("name a TABLE, or say --all")
@@ -73,8 +73,8 @@ def _number(name: str, text: str) -> float:
 
 
 def _all(where: Where, asked: Asked, options: dict[str, Any]) -> None:
-    from explorer.views.health import told_row
-    from explorer.views.text import render_table
+    from explorer.render.health import told_row
+    from explorer.render.text import render_table
 
     found = explorer.catalog_health(**catalog_of(*where), **options)
     rows = found.to_json()

@@ -17,7 +17,7 @@ from explorer.cli.base import (
     printable,
     table_options,
 )
-from explorer.core.operations import ISOLATION, KINDS, TAKE_PART, isolation_of
+from explorer.spec.commits.operations import ISOLATION, KINDS, TAKE_PART, isolation_of
 
 without_option = click.option(
     "--without", multiple=True, metavar="VALIDATION", help="Switch a validation off, by its name in Iceberg's API."
@@ -25,7 +25,7 @@ without_option = click.option(
 
 
 def _operation(kind: str, isolation: str, without: tuple[str, ...], engine: str = "java") -> Any:
-    from explorer.core.operations import Operation
+    from explorer.spec.commits.operations import Operation
 
     usual = Operation(kind, isolation, engine)
     left = tuple(v for v in usual.validations if v not in without)
@@ -48,8 +48,8 @@ def explain_conflict(
 ) -> None:
     """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry, or refuse, and why.
     Read-only."""
-    from explorer.conflicts import explain_conflict as explain
-    from explorer.views.rows import plain
+    from explorer.render.rows import plain
+    from explorer.reports.conflicts import explain_conflict as explain
 
     table = opened(**where)
     level = isolation or isolation_of(kind, table.metadata.properties)
@@ -110,13 +110,19 @@ def lab(
 ) -> None:  # fmt: skip
     """Let writers commit to a small table in a temporary catalog, and readers read it, step by step, on Iceberg
     itself. read-both is a query over that table and another, to which append-other commits."""
-    from explorer.engines.spark import SparkEngine
-    from explorer.lab.bench import Bench
     from explorer.lab.folder_runs import replay_folder
     from explorer.lab.interleave import interleave
+    from explorer.lab.sandbox import Bench
     from explorer.lab.stepper import NAMES, Run, replay
-    from explorer.views.labviews import interleavings_object, render_interleavings, render_run, run_object, sequence_svg
-    from explorer.views.stategraph import state_svg
+    from explorer.render.lab_runs import (
+        interleavings_object,
+        render_interleavings,
+        render_run,
+        run_object,
+        sequence_svg,
+    )
+    from explorer.render.state_graph import state_svg
+    from explorer.spark_engine.spark import SparkEngine
 
     if not kinds and not saved:
         raise click.UsageError("name an operation for each writer, or a run to --replay")
@@ -179,7 +185,7 @@ def lab_race(writers: int, commits: int, times: int, chosen: bool, output: str) 
     from dataclasses import asdict
 
     from explorer.lab.race import FAULTS, faults, kills, race
-    from explorer.views.text import render_fields, render_table
+    from explorer.render.text import render_fields, render_table
 
     if chosen:
         met = faults(progress=lambda done, total: click.echo(f"\r{done} of {total}", err=True, nl=False))
@@ -227,10 +233,10 @@ def lab_race(writers: int, commits: int, times: int, chosen: bool, output: str) 
 def lab_streaming(commits: int, merge_at: int, picture: Path | None, output: str) -> None:
     """Append the same rows by Structured Streaming and by INSERTs, and count the manifests after each commit (a hundred
     of each take a minute or two)."""
-    from explorer.engines.spark import SparkEngine
-    from explorer.lab.bench import Bench
+    from explorer.lab.sandbox import Bench
     from explorer.lab.streaming import stream_and_batch
-    from explorer.views.appends import appends_object, appends_svg, appends_text
+    from explorer.render.stream_appends import appends_object, appends_svg, appends_text
+    from explorer.spark_engine.spark import SparkEngine
 
     made = stream_and_batch(Bench(SparkEngine()), commits, merge_at)
     if picture:
@@ -244,9 +250,9 @@ def lab_streaming(commits: int, merge_at: int, picture: Path | None, output: str
 )
 def lab_catalogue(target: Path | None) -> None:
     """Run every pair of operations on Iceberg itself, and write what happens as Markdown (about seven minutes)."""
-    from explorer.engines.spark import SparkEngine
-    from explorer.lab.bench import Bench
     from explorer.lab.catalogue import catalogue, render_catalogue
+    from explorer.lab.sandbox import Bench
+    from explorer.spark_engine.spark import SparkEngine
 
     pairs = catalogue(Bench(SparkEngine()), lambda done, total: click.echo(f"\r{done} of {total}", err=True, nl=False))
     text = render_catalogue(pairs)

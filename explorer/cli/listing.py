@@ -89,9 +89,9 @@ def emit_rows(
 ) -> None:
     """Print a collection as it is read; in text, what `table` lists in words (partitions as paths), and where it must
     be `fitting` only as many columns as the terminal has room for."""
-    from explorer.views.lists import first_columns, with_times
-    from explorer.views.rows import json_rows
-    from explorer.views.text import render_stream
+    from explorer.render.list_columns import first_columns, with_times
+    from explorer.render.rows import json_rows
+    from explorer.render.text import render_stream
 
     parts = map(as_table, rows.iter_batches(AT_A_TIME))
     if output != "text":
@@ -108,9 +108,9 @@ def emit_rows(
 
 def _in_words(part: Any, table: explorer.Table) -> list[dict[str, Any]]:
     """Rows as JSON data, partitions as paths, and what is told by a number in the spec's words."""
-    from explorer.core.values import column_values, named_partition_path
     from explorer.model.manifest import FILE_CONTENT, STATUS
-    from explorer.views.rows import json_rows
+    from explorer.render.rows import json_rows
+    from explorer.spec.values.values import column_values, named_partition_path
 
     rows = json_rows(part)
     if {"partition", "spec_id"} <= set(part.column_names):

@@ -16,7 +16,7 @@ from explorer.cli.base import emit, finish, main, opened, output_option, snapsho
 def overview(snapshot: str | None, output: str, **where: Any) -> None:
     """Show a table at a glance: what it is and holds, and what each snapshot added and removed. In tables whose
     manifests are small also deletes by kind, rows as readers see them, health, doctor, file sizes and partitions."""
-    from explorer.views.overview import overview_object, render_overview
+    from explorer.render.overview import overview_object, render_overview
 
     table = opened(**where)
     told = explorer.overview(table, snapshot)
@@ -29,7 +29,7 @@ def overview(snapshot: str | None, output: str, **where: Any) -> None:
 @output_option
 def glossary(words: tuple[str, ...], output: str) -> None:
     """Say what the words of Iceberg mean: those with WORDS in their name or meaning, or all."""
-    from explorer.core.glossary import TERMS, looked_up
+    from explorer.spec.text.glossary import TERMS, looked_up
 
     terms = looked_up(" ".join(words)) if words else TERMS
     rows = {name: {"meaning": term.meaning, "section": term.section} for name, term in terms.items()}

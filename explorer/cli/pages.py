@@ -20,7 +20,7 @@ from explorer.cli.listing import emit_rows
 )
 def export(target: Path, output: str, **where: Any) -> None:
     """Write a table as one HTML file that needs no kernel, server or network: step, unfold, search, inspect, diff."""
-    from explorer.views.text import render_fields
+    from explorer.render.text import render_fields
 
     if not target.parent.is_dir():
         raise click.BadParameter(f"there is no folder {target.parent}", param_hint="--html")

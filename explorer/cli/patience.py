@@ -15,10 +15,10 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 
-from explorer.core.units import human_bytes
 from explorer.errors import ExplorerError
-from explorer.io import budget
 from explorer.progress import listener
+from explorer.spec.text.units import human_bytes
+from explorer.storage import limits
 
 VARIABLE = "ICEBERG_EXPLORER_SECONDS"
 SECONDS, BYTES, SECONDS_PER_MB = 7.5, 2_000_000, 20.0
@@ -64,8 +64,8 @@ def begin(table: str) -> None:
     """From now on the command is about this table, and its time is counted."""
     if not _Patience.depth or not hasattr(signal, "setitimer"):
         return
-    _Patience.table, _Patience.began, _Patience.read = table, _taken(), budget.Read.total
-    budget.Read.counting = True
+    _Patience.table, _Patience.began, _Patience.read = table, _taken(), limits.Read.total
+    limits.Read.counting = True
     allowed(0)
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGPROF, _look)
@@ -83,18 +83,18 @@ def unlimited() -> None:
 
 def _taken() -> float:
     """Seconds of this process, and of the children that decode for it."""
-    from explorer.io import isolated  # pyarrow takes a while, and help asks for no table
+    from explorer.storage.decoder_process import client  # pyarrow takes a while, and help asks for no table
 
-    return time.process_time() + isolated.processor_seconds()
+    return time.process_time() + client.processor_seconds()
 
 
 def _watch_children(turn: int) -> None:
     """Have the main thread look while it waits for children: the system's timer counts this process alone."""
-    from explorer.io import isolated
+    from explorer.storage.decoder_process import client
 
     while _Patience.depth and _Patience.turn == turn:
         time.sleep(CHILDREN_S)
-        late = isolated.processor_seconds() > SECONDS and allowed(budget.Read.total - _Patience.read) < (
+        late = client.processor_seconds() > SECONDS and allowed(limits.Read.total - _Patience.read) < (
             _taken() - _Patience.began
         )
         if late and _Patience.depth and _Patience.turn == turn:
@@ -115,7 +115,7 @@ def _set(seconds: float) -> None:
 
 
 def _look(_: int, __: FrameType | None) -> None:
-    read = budget.Read.total - _Patience.read
+    read = limits.Read.total - _Patience.read
     taken = _taken() - _Patience.began
     if (left := allowed(read) - taken) > 0:
         _set(max(left, 0.01))

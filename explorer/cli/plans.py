@@ -24,7 +24,7 @@ from explorer.cli.listing import Asked, rows_options
 from explorer.errors import NotFoundInTable
 
 if TYPE_CHECKING:
-    from explorer.engines.choice import Engine
+    from explorer.spark_engine.engine_choice import Engine
 
 
 @main.command()
@@ -62,8 +62,8 @@ def plan(
     """Show what a query with the filter WHERE reads and skips, and why, from metadata alone.
 
     WHERE is a filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (docs/filters.md)."""
-    from explorer.measuring import measure
-    from explorer.views import measured, plans
+    from explorer.render import plans, scan_reports
+    from explorer.reports.timings import measure
 
     if beside and not run:
         raise click.UsageError("--beside is for --run")
@@ -107,11 +107,11 @@ def plan(
             plans.plan_object(planned)
             | plans.pushed_object(planned, pushed_down)
             | ({"planners": answers} if engines else {})
-            | ({"runs": measured.measured_object(ran)} if run else {})
+            | ({"runs": scan_reports.measured_object(ran)} if run else {})
         )
         lines = (
             *plans.pushed_lines(planned, pushed_down), *plans.plan_lines(planned), *plans.answer_lines(answers),
-            *measured.measured_lines(ran),
+            *scan_reports.measured_lines(ran),
         )  # fmt: skip
         emit(told, asked.output, lambda: "\n".join(lines))
     finish(table)
@@ -134,7 +134,7 @@ def _check_drawable(target: Path) -> None:
 @engine_option
 def metrics(snapshot: str | None, engine: Engine, asked: Asked, **where: Any) -> None:
     """Show which statistics of each column are kept, by which rule, and what a filter on it can skip."""
-    from explorer.views.plans import mode_rows
+    from explorer.render.plans import mode_rows
 
     table = opened(**where)
     asked.emit_listed(mode_rows(table.metrics(snapshot, engine)), "columns")
@@ -149,7 +149,7 @@ def metrics(snapshot: str | None, engine: Engine, asked: Asked, **where: Any) ->
 @engine_option
 def clustering(columns: tuple[str, ...], snapshot: str | None, engine: Engine, asked: Asked, **where: Any) -> None:
     """Show how many files a query for one value of a column opens, by the files' bounds alone."""
-    from explorer.views.plans import clustering_rows
+    from explorer.render.plans import clustering_rows
 
     table = opened(**where)
     asked.emit_listed(clustering_rows(table.clustering(columns, snapshot, engine)), "columns")
@@ -170,8 +170,8 @@ def estimate(
     one or compacted, beside what they read now.
 
     Filters are ranked by the bytes that they read, changes by what all filters would read together."""
-    from explorer.estimating import estimate as estimated
-    from explorer.views.estimates import estimates_lines, estimates_object
+    from explorer.render.estimates import estimates_lines, estimates_object
+    from explorer.reports.estimates import estimate as estimated
 
     try:
         more = [line.strip() for line in file or ()]
@@ -204,7 +204,7 @@ def compare_layouts(
 
     Without --query they are drawn of the rows. The table itself is only read; what is written is dropped again."""
     from explorer.lab.layouts import compare_layouts as compared
-    from explorer.views.layouts import layouts_lines, layouts_object, layouts_svg
+    from explorer.render.layouts import layouts_lines, layouts_object, layouts_svg
 
     table = opened(**where)
     comparison = compared(table, queries, snapshot, rows)

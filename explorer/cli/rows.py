@@ -22,7 +22,7 @@ from explorer.cli.base import (
 from explorer.cli.listing import Asked, emit_rows, rows_options
 
 if TYPE_CHECKING:
-    from explorer.engines.choice import Engine
+    from explorer.spark_engine.engine_choice import Engine
 
 SHOWN = ("sequence_number", "kind", "partition", "files", "rows", "bytes", "applied", "path")
 """Of a layer, in text."""
@@ -58,9 +58,9 @@ def deletes(
     limit: int | None, layers: bool, snapshot: str | None, engine: Engine, output: str, **where: Any
 ) -> None:  # fmt: skip
     """Show which deletes apply to which data files, clause by clause, and which dangle."""
-    from explorer.core.names import base_name
-    from explorer.views.rowviews import delete_lines, delete_rows, layer_rows
-    from explorer.views.text import render_table
+    from explorer.render.row_views import delete_lines, delete_rows, layer_rows
+    from explorer.render.text import render_table
+    from explorer.spec.text.names import base_name
 
     table = opened(**where)
     known = table.deletes(snapshot, engine)
@@ -115,8 +115,8 @@ def file_rows(path: str, snapshot: str | None, asked: Asked, **where: Any) -> No
 @click.argument("path")
 def footer(path: str, snapshot: str | None, output: str, **where: Any) -> None:
     """Print the footer of a Parquet file (field ids, iceberg.schema, row groups, statistics) or a Puffin file."""
-    from explorer.views.rows import plain
-    from explorer.views.rowviews import render_footer
+    from explorer.render.row_views import render_footer
+    from explorer.render.rows import plain
 
     table = opened(**where)
     said = table.footer(path, snapshot)
@@ -156,7 +156,7 @@ def sql(query: str, limit: int | None, output: str, **where: Any) -> None:
 
 def emit_read(read: Any, output: str) -> None:
     """Rows to stdout; which version they are, that there are more and what the scan took to stderr."""
-    from explorer.core.names import base_name
+    from explorer.spec.text.names import base_name
 
     emit_rows(read, output)
     if read.cut:
@@ -182,8 +182,8 @@ SCANNED = ("DataManifests", "DeleteManifests", "DataFiles", "DeleteFiles")
 def row_diff(before: str, after: str, keys: tuple[str, ...], engine: Any, output: str, **where: Any) -> None:
     """Show the rows that differ between two snapshots; reads only files that differ. BEFORE may be `none`. Needs no
     Spark while they fit in memory."""
-    from explorer.core.history import side_named
-    from explorer.views.rowviews import render_row_diff, row_diff_object
+    from explorer.render.row_views import render_row_diff, row_diff_object
+    from explorer.spec.snapshots.snapshot_names import side_named
 
     table = opened(**where)
     result = table.row_diff(side_named(before, table.metadata), after, keys, engine)
@@ -212,8 +212,8 @@ def fate(
 ) -> None:  # fmt: skip
     """Show what became of the rows that match CONDITION, and why they are there or not as of a snapshot. Needs no
     Spark while the entries fit in memory."""
-    from explorer.core.names import snapshot_ordinals
-    from explorer.views.rowviews import fate_object, render_fate, version_rows
+    from explorer.render.row_views import fate_object, render_fate, version_rows
+    from explorer.spec.text.names import snapshot_ordinals
 
     table = opened(**where)
     told = table.fate(condition, keys, engine, every_file, snapshot)

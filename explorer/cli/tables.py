@@ -30,7 +30,7 @@ from explorer.cli.listing import Asked, emit_rows, rows_options
 from explorer.errors import UnreadableFile
 
 if TYPE_CHECKING:
-    from explorer.scenarios import Scenario
+    from explorer.lab.scenarios import Scenario
 
 
 @main.command()
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 def demo(names: tuple[str, ...], listing: bool, rebuild: bool, output: str) -> None:
     """Unpack the teaching tables, which Spark wrote by real commits, into the sandbox, skipping those that are
     there."""
-    from explorer import scenarios
+    from explorer.lab import scenarios
 
     done = scenarios.built()
     unknown = set(names) - {s.name for s in scenarios.SCENARIOS}
@@ -77,8 +77,8 @@ def _rebuild(todo: Sequence[Scenario]) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from explorer import scenarios
-    from explorer.engines.spark import SparkEngine
+    from explorer.lab import scenarios
+    from explorer.spark_engine.spark import SparkEngine
 
     columns = (TextColumn("{task.description:<34}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
@@ -96,8 +96,8 @@ def _rebuild(todo: Sequence[Scenario]) -> None:
 
 def _forget_another_sandbox() -> None:
     """Of a sandbox that was moved or copied: remove what its catalog has of the place it came from, and say so."""
-    from explorer.io.home import sandbox_home
-    from explorer.io.sandbox import forget_entries, stray_entries
+    from explorer.storage.catalogs.sandbox_entries import forget_entries, stray_entries
+    from explorer.storage.data_dirs import sandbox_home
 
     strays = stray_entries(sandbox_home())
     if strays:
@@ -157,7 +157,7 @@ SWEPT_COLUMNS += ["file_bytes", "problems", "error"]
 @rows_options()
 def sweep(namespace: str, asked: Asked, **where: Any) -> None:
     """Count files, rows, sizes, snapshots and problems of all tables of a catalog."""
-    from explorer.sweeping import summaries
+    from explorer.reports.catalog_sweep import summaries
 
     failed = 0
 
@@ -178,8 +178,8 @@ def sweep(namespace: str, asked: Asked, **where: Any) -> None:
 @snapshot_option
 def show(snapshot: str | None, output: str, **where: Any) -> None:
     """Show the metadata tree of a table as text."""
-    from explorer.views.rows import graph_object
-    from explorer.views.text import render_tree
+    from explorer.render.rows import graph_object
+    from explorer.render.text import render_tree
 
     table = opened(**where)
     graph = table.graph(snapshot)
@@ -191,8 +191,8 @@ def show(snapshot: str | None, output: str, **where: Any) -> None:
 @table_options
 def metadata(output: str, **where: Any) -> None:
     """Show the metadata file: every field, unknown ones too."""
-    from explorer.views.rows import metadata_object
-    from explorer.views.text import render_fields
+    from explorer.render.rows import metadata_object
+    from explorer.render.text import render_fields
 
     table = opened(**where)
     data = metadata_object(table.metadata)
@@ -205,9 +205,9 @@ def metadata(output: str, **where: Any) -> None:
 def pointer(output: str, **where: Any) -> None:
     """Show what the table's catalog stores of it (the row of an SQL catalog, the answer of a REST server), and the
     metadata file that it was opened at."""
-    from explorer.pointing import pointer as pointed
-    from explorer.pointing import pointer_alone
-    from explorer.views.text import render_fields
+    from explorer.render.text import render_fields
+    from explorer.reports.catalog_entry import pointer as pointed
+    from explorer.reports.catalog_entry import pointer_alone
 
     table: explorer.Table | None = None
     try:

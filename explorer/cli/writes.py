@@ -19,10 +19,10 @@ from explorer.cli.base import (
     table_options,
     writes_option,
 )
-from explorer.core.ref_operations import OPERATIONS as REF_OPERATIONS
+from explorer.spec.snapshots.ref_operations import OPERATIONS as REF_OPERATIONS
 
 if TYPE_CHECKING:
-    from explorer.engines.choice import Engine
+    from explorer.spark_engine.engine_choice import Engine
 
 OPERATIONS = (
     "compact",
@@ -60,15 +60,15 @@ def maintain(
     Spark's procedures."""
     from dataclasses import asdict
 
-    from explorer import maintenance
-    from explorer.views.maintenance import render_preview
-    from explorer.views.rows import plain
-    from explorer.views.text import render_fields, render_table
+    from explorer.render.maintenance import render_preview
+    from explorer.render.rows import plain
+    from explorer.render.text import render_fields, render_table
+    from explorer.reports.maintenance import runs
 
     options = pairs(given, "--option", "NAME=VALUE")
     table = opened(**where)
     if not really:
-        seen = maintenance.preview(table, operation, columns, retain_last, engine, options, condition)
+        seen = runs.preview(table, operation, columns, retain_last, engine, options, condition)
         head = {"operation": seen.operation, "call": seen.call, "refusal": seen.refusal, "words": list(seen.words)}
         if output == "json":
             emit_object(head, seen.tables)
@@ -76,9 +76,7 @@ def maintain(
             emit(head, output, lambda: render_preview(seen.words, seen.call, seen.tables, table.metadata.location))
         finish(table)
         return
-    done, after = maintenance.run(
-        table, operation, columns, retain_last, allow_writes, options=options, where=condition
-    )
+    done, after = runs.run(table, operation, columns, retain_last, allow_writes, options=options, where=condition)
     rows = [{"of": k, "before": v, "after": asdict(done.after)[k]} for k, v in asdict(done.before).items()]
     emit(
         plain(asdict(done)),
@@ -102,12 +100,12 @@ def undo(
     table."""
     from dataclasses import asdict
 
-    from explorer import maintenance
+    from explorer.reports.maintenance import runs
 
     table = opened(**where)
-    outcome = maintenance.preview_undo(table, operation, name, snapshot)
+    outcome = runs.preview_undo(table, operation, name, snapshot)
     if really:
-        sql, table = maintenance.run_undo(table, operation, name, snapshot, allow_writes)
+        sql, table = runs.run_undo(table, operation, name, snapshot, allow_writes)
         say(sql)
     emit(
         asdict(outcome),
@@ -122,7 +120,7 @@ def undo(
 @output_option
 def copy_scenario(name: str, output: str) -> None:
     """Make a copy of a teaching table as lab.NAME_1, lab.NAME_2..., to be changed at will."""
-    from explorer import scenarios
+    from explorer.lab import scenarios
 
     made = scenarios.fresh_copy(name.removeprefix("demo."))
     emit({"table": made}, output, lambda: made)
@@ -138,7 +136,7 @@ def observe(sql: str | None, api: str, allow_writes: bool, output: str, **where:
     and the report."""
     from explorer.lab.observe import API, observe_api
     from explorer.lab.observe import observe as run
-    from explorer.views.labviews import observation_object, render_observation
+    from explorer.render.lab_runs import observation_object, render_observation
 
     if bool(sql) == bool(api):
         raise click.UsageError(f"give a statement, or --api with one of {', '.join(API)}")

@@ -7,22 +7,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.conflicts import decided, file_filter, line_to
-from explorer.core.commit import Decision, Intent
-from explorer.core.operations import CATALOGUED, CLASSES, ISOLATION, KINDS, PROTECTS, Operation, titled
-from explorer.core.runs import Outcome
-from explorer.lab.bench import Bench
 from explorer.lab.interleave import outcome, serial_rows
 from explorer.lab.planning import KEY, PARTITION
+from explorer.lab.sandbox import Bench
 from explorer.lab.stepper import Run
 from explorer.lab.writers import Writer
+from explorer.reports.conflicts import decided, file_filter, line_to
+from explorer.spec.commits.commit import Decision, Intent
+from explorer.spec.commits.lab_runs import Outcome
+from explorer.spec.commits.operations import CATALOGUED, CLASSES, ISOLATION, KINDS, PROTECTS, Operation, titled
 from explorer.table import Table
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Writer A loads and applies; writer B commits whole; then A comes to swap. `decision` is what core.commit said
-    beforehand."""
+    """Writer A loads and applies; writer B commits whole; then A comes to swap. `decision` is what spec.commits.commit
+    said beforehand."""
 
     late: Operation
     early: Operation
@@ -59,7 +59,7 @@ def intent(writer: Writer) -> Intent:
 
 
 def predicted(run: Run, table: Table, name: str = "A") -> Decision:
-    """What core.commit says of a writer that has planned, given `table` as it is now."""
+    """What spec.commits.commit says of a writer that has planned, given `table` as it is now."""
     writer = run.writer(name)
     assert writer.table is not None
     base = writer.table.metadata

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from explorer.errors import NotFoundInTable, NotPossible
-from explorer.lab.bench import Bench
-from explorer.lab.folders import FolderTable, HiveFolder
+from explorer.lab.hive_tables import FolderTable, HiveFolder
+from explorer.lab.sandbox import Bench
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from explorer.core.operations import KINDS, SEES_TABLE, STEPS, Operation, StepName
-from explorer.core.runs import Interleavings, Moment, Outcome, Rows, Standing
 from explorer.errors import NotFoundInTable
-from explorer.lab.bench import Bench
+from explorer.lab.sandbox import Bench
 from explorer.lab.stepper import NAMES, Run
 from explorer.progress import as_one_step
+from explorer.spec.commits.lab_runs import Interleavings, Moment, Outcome, Rows, Standing
+from explorer.spec.commits.operations import KINDS, SEES_TABLE, STEPS, Operation, StepName
 
 
 def _phases(*last: StepName) -> tuple[tuple[str, int], ...]:

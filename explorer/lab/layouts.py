@@ -11,24 +11,24 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from explorer.core.compared import Compared, Layout, drawn_queries, told_rows
-from explorer.core.estimates import Change, Estimates, asked_columns
-from explorer.core.expressions import written
-from explorer.core.units import count, human_bytes
-from explorer.engines.failures import failure
-from explorer.engines.quotas import quotas
-from explorer.engines.quoting import identifier
-from explorer.engines.reads import ReadSession
-from explorer.engines.spark import SparkEngine, shared_engine
-from explorer.engines.user_spark import active_session_kept
 from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
-from explorer.estimating import estimate
-from explorer.io.locate import locate
-from explorer.io.reader import TableReader
-from explorer.io.sandbox import SANDBOX
-from explorer.maintaining.calls import asked, call
+from explorer.lab.scenarios.build import LAB
 from explorer.progress import steps
-from explorer.scenarios.build import LAB
+from explorer.reports.estimates import estimate
+from explorer.reports.maintenance.calls import asked, call
+from explorer.spark_engine.failures import failure
+from explorer.spark_engine.read_queue import ReadSession
+from explorer.spark_engine.spark import SparkEngine, shared_engine
+from explorer.spark_engine.sql_guard.quotas import quotas
+from explorer.spark_engine.sql_guard.quoting import identifier
+from explorer.spark_engine.user_spark import active_session_kept
+from explorer.spec.filters.expressions import written
+from explorer.spec.layout.estimates import Change, Estimates, asked_columns
+from explorer.spec.layout.layout_comparison import Compared, Layout, drawn_queries, told_rows
+from explorer.spec.text.units import count, human_bytes
+from explorer.storage.catalogs.sandbox_entries import SANDBOX
+from explorer.storage.locate import locate
+from explorer.storage.reader import TableReader
 from explorer.table import Table
 
 LIMIT = 100_000

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from explorer.core.runs import Finding
-from explorer.io.locate import locate
-from explorer.io.reader import TableReader
-from explorer.lab.bench import Bench
-from explorer.lab.far_store import BUCKET, FarStore
+from explorer.lab.sandbox import Bench
+from explorer.lab.slow_s3 import BUCKET, FarStore
+from explorer.spec.commits.lab_runs import Finding
+from explorer.storage.locate import locate
+from explorer.storage.reader import TableReader
 from explorer.table import Table
 
 EACH = 10

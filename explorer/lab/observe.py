@@ -13,18 +13,18 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 
-from explorer.core.effects import Effects, Written
-from explorer.engines import quoting
-from explorer.engines.failures import failure
-from explorer.engines.guard import run
-from explorer.engines.quotas import audit, person
-from explorer.engines.spark import SparkEngine, shared_engine
-from explorer.engines.tables import iceberg_catalog, iceberg_catalog_table
 from explorer.errors import NotFoundInTable, NotSupported, UnreadableFile
-from explorer.io.paths import local_path
 from explorer.lab import java as reflect
-from explorer.maintaining.calls import catalog_and_name
-from explorer.maintenance import check_known, check_writable, checked_write
+from explorer.reports.maintenance.calls import catalog_and_name
+from explorer.reports.maintenance.runs import check_known, check_writable, checked_write
+from explorer.spark_engine.failures import failure
+from explorer.spark_engine.spark import SparkEngine, shared_engine
+from explorer.spark_engine.sql_guard import quoting
+from explorer.spark_engine.sql_guard.guard import run
+from explorer.spark_engine.sql_guard.quotas import audit, person
+from explorer.spark_engine.tables import iceberg_catalog, iceberg_catalog_table
+from explorer.spec.commits.statement_effects import Effects, Written
+from explorer.storage.paths import local_path
 from explorer.table import Table
 
 _NAMED = re.compile(

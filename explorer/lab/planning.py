@@ -1,6 +1,6 @@
-"""How each operation of core.operations is done: plan against the table that was loaded, write real files, and build a
-real operation of Iceberg's Java API with the validations that Spark sets (Flink for equality deletes), or with those a
-person chose. One method for each operation."""
+"""How each operation of spec.commits.operations is done: plan against the table that was loaded, write real files, and
+build a real operation of Iceberg's Java API with the validations that Spark sets (Flink for equality deletes), or with
+those a person chose. One method for each operation."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from explorer.core.names import base_name
-from explorer.core.operations import Operation
-from explorer.core.units import count
-from explorer.core.values import partition_path
-from explorer.io.rows import read_schema
 from explorer.lab import java as reflect
-from explorer.scenarios.workshop import Workshop
+from explorer.lab.scenarios.workshop import Workshop
+from explorer.spec.commits.operations import Operation
+from explorer.spec.text.names import base_name
+from explorer.spec.text.units import count
+from explorer.spec.values.values import partition_path
+from explorer.storage.rows import read_schema
 from explorer.table import Table
 
 KEY, PARTITION = 1, "a"

@@ -9,11 +9,7 @@ from typing import Any, Literal
 import pyarrow as pa
 from pyiceberg.exceptions import CommitFailedException, ValidationException
 
-from explorer.core.names import base_name
-from explorer.core.operations import Operation, State
-from explorer.core.runs import TABLE
 from explorer.errors import StatementFailed
-from explorer.lab.bench import CATALOG, NAMESPACE, Bench
 from explorer.lab.planning import KEY, PARTITION, Plan, live_rows
 from explorer.lab.pyiceberg_hooks import (
     THREADS,
@@ -23,7 +19,11 @@ from explorer.lab.pyiceberg_hooks import (
     before_apply,
     break_connection,
 )
+from explorer.lab.sandbox import CATALOG, NAMESPACE, Bench
 from explorer.lab.writers import Taken, Writer, seen
+from explorer.spec.commits.lab_runs import TABLE
+from explorer.spec.commits.operations import Operation, State
+from explorer.spec.text.names import base_name
 
 
 class _Killed(BaseException):

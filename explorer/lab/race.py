@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from explorer.core.operations import ENGINES
-from explorer.core.runs import Lap
 from explorer.errors import EngineError
-from explorer.io.locate import locate
-from explorer.io.reader import TableReader
-from explorer.lab.racers import FAULT, FAULTS, SCHEMA, TABLE, catalog_of, noted, pyiceberg_writer, work
-from explorer.leftovers import orphans
+from explorer.lab.race_workers import FAULT, FAULTS, SCHEMA, TABLE, catalog_of, noted, pyiceberg_writer, work
 from explorer.progress import as_one_step, steps
+from explorer.queries.orphans import orphans
+from explorer.spec.commits.lab_runs import Lap
+from explorer.spec.commits.operations import ENGINES
+from explorer.storage.locate import locate
+from explorer.storage.reader import TableReader
 from explorer.table import Table
 
 
@@ -76,7 +76,7 @@ def _make(home: Path) -> None:
 
 
 def _start(home: Path, kind: str, name: str, commits: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "explorer.lab.racers", str(home), kind, name, str(commits)]
+    command = [sys.executable, "-m", "explorer.lab.race_workers", str(home), kind, name, str(commits)]
     return subprocess.Popen(command, stderr=open(home / f"{name}.log", "wb"), start_new_session=True)
 
 

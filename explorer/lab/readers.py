@@ -7,17 +7,17 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from explorer.core.deletes import Verdict
-from explorer.core.live_files import LiveFile
-from explorer.core.names import base_name
-from explorer.core.operations import READ_STEPS, Operation
-from explorer.core.runs import OTHER, TABLE, LabRow
-from explorer.core.units import count
 from explorer.errors import StatementFailed, UnreadableFile
-from explorer.io.rows import read_schema
 from explorer.lab import java as reflect
-from explorer.lab.bench import Bench
+from explorer.lab.sandbox import Bench
 from explorer.lab.writers import Taken, Writer, seen
+from explorer.spec.commits.lab_runs import OTHER, TABLE, LabRow
+from explorer.spec.commits.operations import READ_STEPS, Operation
+from explorer.spec.deletes.deletes import Verdict
+from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.text.names import base_name
+from explorer.spec.text.units import count
+from explorer.storage.rows import read_schema
 from explorer.table import Table
 
 

@@ -1,5 +1,5 @@
-"""Writers that commit to one table, and readers of it, each step (STEPS and READ_STEPS of core.operations) when it is
-told to. A writer can be killed, and the answer to its swap lost."""
+"""Writers that commit to one table, and readers of it, each step (STEPS and READ_STEPS of spec.commits.operations) when
+it is told to. A writer can be killed, and the answer to its swap lost."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Literal
 
 import pyarrow.compute as pc
 
-from explorer.core.operations import Operation, State, StepOutcome
-from explorer.core.runs import Event
 from explorer.errors import NotFoundInTable, NotPossible
-from explorer.graphs.uncommitted import Loose, Uncommitted, kind_of
-from explorer.lab.bench import Bench
+from explorer.graph.uncommitted import Loose, Uncommitted, kind_of
 from explorer.lab.planning import rows_of
 from explorer.lab.pyiceberg_writer import PyicebergWriter
 from explorer.lab.readers import Reader
+from explorer.lab.sandbox import Bench
 from explorer.lab.writers import JavaWriter, Writer
-from explorer.leftovers import named_files
+from explorer.queries.orphans import named_files
+from explorer.spec.commits.lab_runs import Event
+from explorer.spec.commits.operations import Operation, State, StepOutcome
 from explorer.table import Table
 
 NAMES = "ABCDEFG"

@@ -7,11 +7,11 @@ import json
 import time
 from typing import Any
 
-from explorer.core.runs import Appends
-from explorer.engines.failures import failure
 from explorer.errors import StatementFailed
-from explorer.lab.bench import CATALOG, NAMESPACE, Bench
+from explorer.lab.sandbox import CATALOG, NAMESPACE, Bench
 from explorer.progress import steps
+from explorer.spark_engine.failures import failure
+from explorer.spec.commits.lab_runs import Appends
 
 MERGE = "commit.manifest.min-count-to-merge"
 MERGE_AT = 100

@@ -7,14 +7,14 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
-from explorer.core.operations import StepOutcome, state_after
-from explorer.core.runs import OTHER, TABLE, Saw, WriterState
-from explorer.core.units import count
 from explorer.errors import StatementFailed
 from explorer.lab import java as reflect
-from explorer.lab.bench import Bench
 from explorer.lab.planning import Plan, plan_and_write
+from explorer.lab.sandbox import Bench
+from explorer.spec.commits.lab_runs import OTHER, TABLE, Saw, WriterState
+from explorer.spec.commits.operations import StepOutcome, state_after
+from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import count
 from explorer.table import Table
 
 ATTEMPTS = 5

@@ -6,8 +6,8 @@ from __future__ import annotations
 import logging
 import re
 
-from explorer.core.secrets import HIDDEN, redacted
-from explorer.views.text import printable_lines
+from explorer.render.text import printable_lines
+from explorer.spec.secrets.redaction import HIDDEN, redacted
 
 LOGGERS = ("", "bokeh", "panel", "tornado", "explorer")
 LONGEST, LINES = 1_000, 40

@@ -10,7 +10,7 @@ import string
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
-from explorer.io.json_text import nesting
+from explorer.storage.formats.json_text import nesting
 
 MOST_BYTES = 1 << 20
 """Of one message, all its fragments together."""

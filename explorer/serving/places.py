@@ -8,9 +8,9 @@ import os
 from collections.abc import Sequence
 
 from explorer.errors import AccessRefused, UnreadableFile
-from explorer.io.excerpts import hide_bytes
-from explorer.io.locate import names_a_path
-from explorer.io.paths import below, canonical
+from explorer.storage.excerpts import hide_bytes
+from explorer.storage.locate import names_a_path
+from explorer.storage.paths import below, canonical
 
 VARIABLE = "ICEBERG_EXPLORER_SERVED_ROOTS"
 """Holds the folders and URIs as a JSON list; where it is not set, any path may be opened."""

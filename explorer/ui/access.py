@@ -25,10 +25,10 @@ from panel.io.server import DocHandler, WSHandler
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Application, OutputTransform, RequestHandler
 
-from explorer.io.addresses import ip_address, is_loopback
 from explorer.serving import logs
 from explorer.serving.attempts import WAIT_S, Attempts
 from explorer.serving.messages import MOST_BYTES as MOST_BYTES_SENT
+from explorer.storage.loopback import ip_address, is_loopback
 from explorer.ui.assets import asset
 from explorer.ui.first import FirstPage
 from explorer.ui.socket import CheckedSocket

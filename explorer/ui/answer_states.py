@@ -7,14 +7,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.core.delete_layers import Layer
-from explorer.core.plan import Plan
-from explorer.core.plan_parts import verdicts
-from explorer.drawn import OPEN_ENTRIES, OPEN_MANIFESTS
-from explorer.graphs.delete_graph import delete_graph
-from explorer.graphs.diff_graph import diff_graph
-from explorer.graphs.plan_graph import plan_graph
-from explorer.inspection import Section
+from explorer.graph.delete_graph import delete_graph
+from explorer.graph.diff_graph import diff_graph
+from explorer.graph.plan_graph import plan_graph
+from explorer.queries.graph import OPEN_ENTRIES, OPEN_MANIFESTS
+from explorer.reports.inspector import Section
+from explorer.spec.deletes.delete_layers import Layer
+from explorer.spec.scan.plan import Plan
+from explorer.spec.scan.plan_parts import verdicts
 from explorer.table import Table
 from explorer.ui.state import GraphState
 

@@ -16,16 +16,16 @@ import panel.reactive
 import panel_material_ui as pmui
 from panel.io.resources import LOCAL_DIST
 
-from explorer.core.doctor.findings import Finding
-from explorer.core.names import snapshot_name, snapshot_ordinals
-from explorer.engines.reads import ReadSession
-from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
-from explorer.graphs.ids import manifest_node
-from explorer.io.locate import parse_move
-from explorer.io.sandbox import SANDBOX
+from explorer.graph.ids import manifest_node
 from explorer.progress import Cancelled, cancelled
 from explorer.serving import places
+from explorer.spark_engine.read_queue import ReadSession
+from explorer.spark_engine.spark import shared_engine
+from explorer.spec.doctor.findings import Finding
+from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.storage.catalogs.sandbox_entries import SANDBOX
+from explorer.storage.locate import parse_move
 from explorer.table import Table
 from explorer.ui.background import Job, Session
 from explorer.ui.bar import Bar, SparkWords

@@ -73,5 +73,5 @@ def browser_script() -> str:
 
 @cache
 def style() -> str:
-    """The style sheet; it knows no kind of node, status or mark (see graphs.vocabulary)."""
+    """The style sheet; it knows no kind of node, status or mark (see graph.vocabulary)."""
     return asset("view.css")

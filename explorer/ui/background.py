@@ -14,11 +14,11 @@ import panel_material_ui as pmui
 from panel.io.callbacks import PeriodicCallback
 from panel.io.state import set_curdoc
 
-from explorer.core.secrets import redacted
-from explorer.engines.failures import explain
-from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
 from explorer.progress import Cancelled, Progress
+from explorer.spark_engine.failures import explain
+from explorer.spark_engine.spark import shared_engine
+from explorer.spec.secrets.redaction import redacted
 from explorer.ui.pools import ELSEWHERE, HERE, Pool, Task
 from explorer.ui.widgets import note
 

@@ -9,13 +9,13 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.core.names import snapshot_name, snapshot_ordinals
-from explorer.core.units import count
-from explorer.engines.spark import shared_engine
+from explorer.render.text import clean
+from explorer.spark_engine.spark import shared_engine
+from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import count
 from explorer.table import Table
 from explorer.ui.state import ViewState
 from explorer.ui.widgets import Text, keep_text, versions
-from explorer.views.text import clean
 
 CUT = """:host { color: #fff; max-width: 30vw; overflow: hidden; }
 p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from explorer.graphs.graph import Node
-from explorer.graphs.ids import list_node, manifest_node
+from explorer.graph.graph import Node
+from explorer.graph.ids import list_node, manifest_node
 from explorer.ui.state import ViewState
 
 

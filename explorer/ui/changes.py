@@ -11,14 +11,15 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.core.costs import RunCost
-from explorer.core.diff import SnapshotDiff
-from explorer.core.lifecycle import Cell, matrix
-from explorer.core.lineage import HistoryEntry, LogEntry
-from explorer.core.names import base_name, first_of, snapshot_ordinals
-from explorer.core.units import count, instant
-from explorer.graphs.lanes import LaneRow, lanes
-from explorer.graphs.vocabulary import KINDS
+from explorer.graph.lanes import LaneRow, lanes
+from explorer.graph.vocabulary import KINDS
+from explorer.render.changes import COMMIT_SIZES, change_rows, commit_rows, contents, run_words
+from explorer.spec.commits.costs import RunCost
+from explorer.spec.snapshots.diff import SnapshotDiff
+from explorer.spec.snapshots.lifecycle import Cell, matrix
+from explorer.spec.snapshots.lineage import HistoryEntry, LogEntry
+from explorer.spec.text.names import base_name, first_of, snapshot_ordinals
+from explorer.spec.text.units import count, instant
 from explorer.table import Table
 from explorer.ui.answer_states import CompareState
 from explorer.ui.background import Job, answered
@@ -26,7 +27,6 @@ from explorer.ui.costs import costs_figures, costs_words
 from explorer.ui.lifelines import lifeline_words, lifelines
 from explorer.ui.pane import GraphPane
 from explorer.ui.widgets import WRAP, grid, heading, lazy_tabs, note, plot
-from explorer.views.changes import COMMIT_SIZES, change_rows, commit_rows, contents, run_words
 
 Go = Callable[[int, str], None]
 COLUMNS_SHOWN = 40

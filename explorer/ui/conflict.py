@@ -9,12 +9,12 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.conflicts import explain_conflict
-from explorer.core.commit import Decision
-from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
-from explorer.core.operations import ISOLATION, KINDS, PROTECTS, Operation, isolation_of
-from explorer.graphs.ids import list_node, manifest_node
-from explorer.graphs.uncommitted import Uncommitted
+from explorer.graph.ids import list_node, manifest_node
+from explorer.graph.uncommitted import Uncommitted
+from explorer.reports.conflicts import explain_conflict
+from explorer.spec.commits.commit import Decision
+from explorer.spec.commits.operations import ISOLATION, KINDS, PROTECTS, Operation, isolation_of
+from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.pane import GraphPane

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from explorer.collection import Collection
-from explorer.core.units import count
-from explorer.io.sandbox import SANDBOX
+from explorer.queries.collection import Collection
+from explorer.spec.text.units import count
+from explorer.storage.catalogs.sandbox_entries import SANDBOX
 from explorer.table import Table
 from explorer.ui.changes import commits_view, diff_view, lifecycle_view, lineage_view, metadata_view
 from explorer.ui.conflict import conflict_view

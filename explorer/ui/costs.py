@@ -10,12 +10,12 @@ from bokeh.models import AdaptiveTicker, NumeralTickFormatter, Range1d
 from bokeh.models.annotations import BoxAnnotation, Label
 from bokeh.plotting import figure
 
-from explorer.core.costs import RunCost
-from explorer.core.units import count, human_bytes
-from explorer.graphs.vocabulary import KINDS
+from explorer.graph.vocabulary import KINDS
+from explorer.render.changes import WRITTEN, written
+from explorer.render.text import clean
+from explorer.spec.commits.costs import RunCost
+from explorer.spec.text.units import count, human_bytes
 from explorer.ui.figures import clicks, hover, inert, legend_above, quiet, snapshots_across, wheel
-from explorer.views.changes import WRITTEN, written
-from explorer.views.text import clean
 
 HEIGHT, AXIS, SAID, FEW, BROAD = 130, 26, 20, 8, 0.25
 """Heights in pixels: of a figure's bars, and of the names below them; commits told in words; bars that there is room

@@ -8,18 +8,18 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.core.doctor.findings import Finding, Report
-from explorer.core.names import shorten
-from explorer.diagnosing import diagnose
-from explorer.graphs.found import about
+from explorer.graph.finding_nodes import about
+from explorer.render.doctor import summary
+from explorer.render.rows import plain
+from explorer.render.text import cell
+from explorer.reports.doctor import diagnose
+from explorer.spec.doctor.findings import Finding, Report
+from explorer.spec.text.names import shorten
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.bringing import bring_up
 from explorer.ui.state import ViewState
 from explorer.ui.widgets import SMALL, WRAP, grid, note
-from explorer.views.doctor import summary
-from explorer.views.rows import plain
-from explorer.views.text import cell
 
 WIDTHS = {"severity": 80, "rule": 150, "what is wrong": 360, "where": 320, "found": 150, "expected": 150, "times": 60,
           "what would help": 500}  # fmt: skip

@@ -10,17 +10,17 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.core.estimates import Estimates
-from explorer.core.measured import Measured
-from explorer.engines.reads import ReadSession
-from explorer.estimating import estimate
-from explorer.measuring import RUNS, measure
+from explorer.render.estimates import assumptions, short_changes, short_filters, verdicts
+from explorer.render.scan_reports import short_figures, timing
+from explorer.reports.estimates import estimate
+from explorer.reports.timings import RUNS, measure
+from explorer.spark_engine.read_queue import ReadSession
+from explorer.spec.layout.estimates import Estimates
+from explorer.spec.scan.scan_report_diff import Measured
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.pools import ELSEWHERE
 from explorer.ui.widgets import NUMBER, SMALL, WRAP, grid, heading, note
-from explorer.views.estimates import assumptions, short_changes, short_filters, verdicts
-from explorer.views.measured import short_figures, timing
 
 MIB = 1 << 20
 FIGURES = {"figure": 180, "the plan": 100, "Spark": 100, "whose choice": 360}

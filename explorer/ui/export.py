@@ -7,18 +7,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from explorer.graphs.graph import Graph
-from explorer.graphs.ids import node_id
-from explorer.scenarios import NAMESPACE, SCENARIOS
-from explorer.sweeping import sweep
+from explorer.graph.graph import Graph
+from explorer.graph.ids import node_id
+from explorer.lab.scenarios import NAMESPACE, SCENARIOS
+from explorer.render.dot import render_dot, render_image
+from explorer.render.html_page import render_index, render_page
+from explorer.render.rows import graph_object
+from explorer.render.svg import render_svg
+from explorer.render.text import json_text
+from explorer.reports.catalog_sweep import sweep
 from explorer.table import Table
 from explorer.ui.assets import page_script, style
 from explorer.ui.standalone import Standalone, notes, of_graph, of_table
-from explorer.views.dot import render_dot, render_image
-from explorer.views.page import render_index, render_page
-from explorer.views.rows import graph_object
-from explorer.views.svg import render_svg
-from explorer.views.text import json_text
 
 
 def export(graph: Graph, picture: str) -> bytes:

@@ -12,11 +12,11 @@ from bokeh.models import CustomAction, FixedTicker, HoverTool, NoOverlap, PlainT
 from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 
-from explorer.core.health.measures import Bars, Tile
-from explorer.core.names import shorten
-from explorer.core.units import count, human_bytes
-from explorer.views.health import amount, said
-from explorer.views.text import clean
+from explorer.render.health import amount, said
+from explorer.render.text import clean
+from explorer.spec.health.measures import Bars, Tile
+from explorer.spec.text.names import shorten
+from explorer.spec.text.units import count, human_bytes
 
 COLOURS = ("#3d8fd1", "#e08a2e")
 MARK = "#d6409f"

@@ -13,18 +13,18 @@ import panel_material_ui as pmui
 from bokeh.models import Range1d
 from bokeh.plotting import figure
 
-from explorer.core.file_map import STATUS, VERDICTS, Cell, FileMap, age_classes, size_classes
-from explorer.core.names import file_label, shorten
-from explorer.core.plan import Plan
-from explorer.core.units import count, human_bytes
-from explorer.graphs.vocabulary import STATUSES
-from explorer.mapping import file_map
+from explorer.graph.vocabulary import STATUSES
+from explorer.render.file_map import age_words
+from explorer.render.text import clean
+from explorer.reports.file_map import file_map
+from explorer.spec.layout.file_map import STATUS, VERDICTS, Cell, FileMap, age_classes, size_classes
+from explorer.spec.scan.plan import Plan
+from explorer.spec.text.names import file_label, shorten
+from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.figures import Place, clicks, hover, inert, legend_above, quiet, squarified, wheel
 from explorer.ui.widgets import CHOICE, heading, plot
-from explorer.views.file_map import age_words
-from explorer.views.text import clean
 
 WIDE, HIGH, LETTER = 1000, 460, 6.6
 """Of the map: its pixels; it is stretched to the page's width. The width of a letter."""

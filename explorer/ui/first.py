@@ -20,12 +20,15 @@ from typing import Any
 from panel.io.server import DocHandler, authenticated
 
 from explorer.errors import ExplorerError, NotFoundInTable
-from explorer.glance import overview
-from explorer.io.locate import locate
-from explorer.io.reader import TableReader
-from explorer.scenarios.build import built
-from explorer.scenarios.registry import NAMESPACE, SCENARIOS
+from explorer.lab.scenarios.build import built
+from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
+from explorer.render.html_page import held
+from explorer.render.overview import facts, tiles
+from explorer.render.svg import vocabulary
+from explorer.reports.overview import overview
 from explorer.serving import places
+from explorer.storage.locate import locate
+from explorer.storage.reader import TableReader
 from explorer.table import Table
 from explorer.ui.assets import asset, first_script, first_style
 from explorer.ui.bar import where
@@ -34,9 +37,6 @@ from explorer.ui.overview import WELCOME
 from explorer.ui.pools import FIRST, Task
 from explorer.ui.rooms import ROOMS, VIEWS
 from explorer.ui.state import ViewState
-from explorer.views.overview import facts, tiles
-from explorer.views.page import held
-from explorer.views.svg import vocabulary
 
 WAIT_S = 0.5
 """So long is waited for a table; a page of one that takes longer comes without."""

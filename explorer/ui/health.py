@@ -9,17 +9,17 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.checkup import catalog_checkup, checkup
-from explorer.core.health.measures import BY_ID, LEVELS, MEASURES, Bars, Health, Section, Tile, thresholds
-from explorer.core.names import shorten
-from explorer.core.units import count
 from explorer.errors import NotFoundInTable
+from explorer.render.health import beyond_html, counted, said, section_html, summary, told_row
+from explorer.reports.health import catalog_checkup, checkup
+from explorer.spec.health.measures import BY_ID, LEVELS, MEASURES, Bars, Health, Section, Tile, thresholds
+from explorer.spec.text.names import shorten
+from explorer.spec.text.units import count
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.figures import bars_figure, shades_key, tiles_figure, told
 from explorer.ui.pools import AWAY
 from explorer.ui.widgets import CHOICE, SMALL, WRAP, grid, heading, note, picture, plot
-from explorer.views.health import beyond_html, counted, said, section_html, summary, told_row
 
 CARD, DRAWN = 490, 460
 """Pixels across: two cards beside each other on 1280, three on 1920."""

@@ -8,8 +8,8 @@ from typing import Any
 import param
 from panel.custom import AnyWidgetComponent
 
+from explorer.render.text import clean
 from explorer.ui.assets import asset
-from explorer.views.text import clean
 
 LISTED = 40
 """Of so many names that the browser tells at most."""

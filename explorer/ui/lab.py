@@ -14,14 +14,15 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.core.commit import Decision
-from explorer.core.names import base_name
-from explorer.engines.spark import shared_engine
-from explorer.graphs.uncommitted import Uncommitted
-from explorer.lab.bench import Bench
+from explorer.graph.uncommitted import Uncommitted
 from explorer.lab.catalogue import predicted
 from explorer.lab.planning import rows_of
+from explorer.lab.sandbox import Bench
 from explorer.lab.stepper import NAMES, Run, replay
+from explorer.render.lab_runs import saw_rows, sequence_svg
+from explorer.spark_engine.spark import shared_engine
+from explorer.spec.commits.commit import Decision
+from explorer.spec.text.names import base_name
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.orders import Orders, every_order, orders_view
@@ -30,7 +31,6 @@ from explorer.ui.pools import ELSEWHERE
 from explorer.ui.state import MarkedState
 from explorer.ui.widgets import WRAP, LiveTabs, grid, heading, note, picture, upload
 from explorer.ui.writers import Writers
-from explorer.views.labviews import saw_rows, sequence_svg
 
 _BENCH = threading.Lock()
 STEP_MS = 700

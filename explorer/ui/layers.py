@@ -8,13 +8,13 @@ from typing import Any
 from bokeh.models import FixedTicker, PlainText, Range1d
 from bokeh.plotting import figure
 
-from explorer.core.delete_layers import ORDER, OTHERS, Layer
-from explorer.core.deletes import KIND_WORDS
-from explorer.core.names import base_name, natural, shorten
-from explorer.core.units import count, human_bytes
-from explorer.graphs.vocabulary import KINDS
+from explorer.graph.vocabulary import KINDS
+from explorer.render.text import clean
+from explorer.spec.deletes.delete_layers import ORDER, OTHERS, Layer
+from explorer.spec.deletes.deletes import KIND_WORDS
+from explorer.spec.text.names import base_name, natural, shorten
+from explorer.spec.text.units import count, human_bytes
 from explorer.ui.figures import clicks, hover, inert, legend_above, quiet, wheel
-from explorer.views.text import clean
 
 ROW, MOST, FRAME = 26, 560, 90
 """Heights in pixels: of a layer, of all of them, and of what is around them."""

@@ -9,14 +9,14 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.core.compared import Compared
-from explorer.engines.reads import ReadSession
 from explorer.lab.layouts import LIMIT, compare_layouts
+from explorer.render.layouts import head_lines, layout_rows, layouts_svg
+from explorer.spark_engine.read_queue import ReadSession
+from explorer.spec.layout.layout_comparison import Compared
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.pools import ELSEWHERE
 from explorer.ui.widgets import NUMBER, SMALL, WRAP, grid, note, picture
-from explorer.views.layouts import head_lines, layout_rows, layouts_svg
 
 
 def layouts_view(table: Table, where: str, snapshot_id: int | None, reads: ReadSession) -> Any:

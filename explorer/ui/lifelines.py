@@ -11,10 +11,11 @@ from typing import Any
 from bokeh.models import Range1d
 from bokeh.plotting import figure
 
-from explorer.core.lifecycle import Cell, lives
-from explorer.core.names import shorten
-from explorer.core.units import count
-from explorer.graphs.vocabulary import ENDS, KINDS
+from explorer.graph.vocabulary import ENDS, KINDS
+from explorer.render.text import clean
+from explorer.spec.snapshots.lifecycle import Cell, lives
+from explorer.spec.text.names import shorten
+from explorer.spec.text.units import count
 from explorer.ui.figures import (
     clicks,
     hover,
@@ -25,7 +26,6 @@ from explorer.ui.figures import (
     snapshots_across,
     wheel,
 )
-from explorer.views.text import clean
 
 NAMED = 40
 """Manifests of which each has its name at the side."""

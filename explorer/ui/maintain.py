@@ -12,20 +12,20 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer import maintenance
-from explorer.core.names import snapshot_name, snapshot_ordinals
-from explorer.core.ref_operations import OPERATIONS as REF_OPERATIONS
-from explorer.core.refs import RefPreview
-from explorer.core.units import human_bytes
 from explorer.errors import NotFoundInTable
-from explorer.maintaining.calls import LOOKS, PROCEDURES, STRATEGIES
-from explorer.scenarios import fresh_copy
+from explorer.lab.scenarios import fresh_copy
+from explorer.render.maintenance import shown_row
+from explorer.render.text import cell
+from explorer.reports.maintenance import runs
+from explorer.reports.maintenance.calls import LOOKS, PROCEDURES, STRATEGIES
+from explorer.spec.snapshots.ref_operations import OPERATIONS as REF_OPERATIONS
+from explorer.spec.snapshots.refs import RefPreview
+from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import human_bytes
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.pools import ELSEWHERE
 from explorer.ui.widgets import CHOICE, NUMBER, SMALL, WRAP, Statement, grid, heading, lazy_tabs, note, version_input
-from explorer.views.maintenance import shown_row
-from explorer.views.text import cell
 
 ABOUT = {
     "compact": "rewrite_data_files, bin-pack",
@@ -59,7 +59,7 @@ def undo_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any
     snapshot = version_input(
         table, "snapshot (or a time)", parent if here and here.parent_snapshot_id in ordinals else "main", 220
     )
-    writable = writes and maintenance.is_writable(table)
+    writable = writes and runs.is_writable(table)
     run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=not writable)
     box = pn.Column(sizing_mode="stretch_both")
     looking = Job(box=box)
@@ -70,7 +70,7 @@ def undo_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any
 
     def look(*_: Any) -> None:
         arguments = chosen()
-        looking.start(lambda: maintenance.preview_undo(table, *arguments), show, "Looking what it would do…")
+        looking.start(lambda: runs.preview_undo(table, *arguments), show, "Looking what it would do…")
 
     def show(outcome: RefPreview) -> None:
         names = list(dict.fromkeys([*outcome.before, *outcome.after]))
@@ -97,7 +97,7 @@ def undo_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any
             running.say(result[0])
             changed(table.name)
 
-        running.start(lambda: maintenance.run_undo(table, *arguments), done, "Running through Spark…", cancels=False)
+        running.start(lambda: runs.run_undo(table, *arguments), done, "Running through Spark…", cancels=False)
 
     for control in (operation, name, snapshot):
         control.param.watch(look, "value")
@@ -122,7 +122,7 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
     retain = pmui.IntInput(label="keep (0: by policy)", value=0, start=0, width=140, visible=False, **NUMBER)
     where = pmui.TextInput(label="only files that may match", width=210, **SMALL)
     options = pmui.TextInput(label="options: name=value; …", width=240, **SMALL)
-    teaching, writable = writes and maintenance.is_teaching(table), writes and maintenance.is_writable(table)
+    teaching, writable = writes and runs.is_teaching(table), writes and runs.is_writable(table)
     run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=not writable)
     copy = pmui.Button(label="Make a copy to change", variant="outlined", width=220, margin=(14, 6), visible=teaching)
     caption = ""
@@ -150,13 +150,13 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
         options.visible = operation.value not in LOOKS
         run.disabled = not writable or operation.value in LOOKS
 
-        def ask() -> tuple[maintenance.Preview, dict[str, list[Any]]]:
-            seen = maintenance.preview(table, **chosen())
+        def ask() -> tuple[runs.Preview, dict[str, list[Any]]]:
+            seen = runs.preview(table, **chosen())
             return seen, {name: list(rows.select(limit=SHOWN + 1)) for name, rows in seen.tables.items()}
 
         looking.start(ask, preview, "Looking what it would do…")
 
-    def preview(asked: tuple[maintenance.Preview, dict[str, list[Any]]]) -> None:
+    def preview(asked: tuple[runs.Preview, dict[str, list[Any]]]) -> None:
         seen, tables = asked
         lines = [note(w, margin=(2, 10)) for w in seen.words]
         call = [Statement(text=seen.call, margin=(8, 10), sizing_mode="stretch_width")] if seen.call else []
@@ -190,7 +190,7 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
     def start(_: Any) -> None:
         looking.cancel()
         running.start(
-            lambda: maintenance.run(table, **chosen()), show, f"Running {ABOUT[operation.value]} through Spark…", False
+            lambda: runs.run(table, **chosen()), show, f"Running {ABOUT[operation.value]} through Spark…", False
         )
 
     def make(_: Any) -> None:

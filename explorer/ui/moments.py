@@ -8,15 +8,15 @@ from typing import Any
 from bokeh.models import FixedTicker, PlainText, Range1d
 from bokeh.plotting import figure
 
-from explorer.core.health.measures import Unit
-from explorer.core.names import shorten
-from explorer.core.overview import AMOUNTS, Moment, Overview
-from explorer.graphs.lanes import lanes
-from explorer.graphs.vocabulary import OPERATIONS
+from explorer.graph.lanes import lanes
+from explorer.graph.vocabulary import OPERATIONS
+from explorer.render.health import amount
+from explorer.render.overview import moment_row
+from explorer.render.text import clean
+from explorer.spec.health.measures import Unit
+from explorer.spec.overview.overview import AMOUNTS, Moment, Overview
+from explorer.spec.text.names import shorten
 from explorer.ui.figures import COLOURS, MARK, clicks, hover, inert, legend_above, quiet
-from explorer.views.health import amount
-from explorer.views.overview import moment_row
-from explorer.views.text import clean
 
 DRAWN, NAMED, FEW = 1000, 12, 80
 """Snapshots that are drawn, and of them how many refs are named: the last ones; and how many may be large."""

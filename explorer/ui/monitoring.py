@@ -10,8 +10,8 @@ from typing import Any
 
 from tornado.web import RequestHandler
 
-from explorer.engines import quotas
-from explorer.engines.spark import shared_engine
+from explorer.spark_engine.spark import shared_engine
+from explorer.spark_engine.sql_guard import quotas
 from explorer.ui.background import Session
 from explorer.ui.pools import AWAY, CLICKS, ELSEWHERE, FIRST, HERE
 

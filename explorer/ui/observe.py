@@ -11,18 +11,18 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.core.names import base_name
-from explorer.core.units import count, human_bytes
 from explorer.lab.observe import API, Observation, observe, observe_api
-from explorer.maintenance import is_teaching, is_writable
-from explorer.scenarios import fresh_copy, origin, reset_copy
+from explorer.lab.scenarios import fresh_copy, origin, reset_copy
+from explorer.render.lab_runs import report_rows
+from explorer.reports.maintenance.runs import is_teaching, is_writable
+from explorer.spec.text.names import base_name
+from explorer.spec.text.units import count, human_bytes
 from explorer.ui.answer_states import CompareState
 from explorer.ui.background import Job, answered
 from explorer.ui.pane import GraphPane
 from explorer.ui.pools import ELSEWHERE
 from explorer.ui.state import ViewState
 from explorer.ui.widgets import CHOICE, WRAP, LiveTabs, grid, heading, label
-from explorer.views.labviews import report_rows
 
 
 class ObservePanel:

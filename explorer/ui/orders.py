@@ -9,14 +9,14 @@ from typing import Any
 import pandas as pd
 import panel as pn
 
-from explorer.core.operations import Operation
-from explorer.core.runs import Interleavings
-from explorer.lab.bench import Bench
 from explorer.lab.interleave import interleave
+from explorer.lab.sandbox import Bench
 from explorer.progress import cancelled, tell
+from explorer.render.lab_runs import interleaving_rows, rows_words
+from explorer.render.state_graph import state_svg
+from explorer.spec.commits.lab_runs import Interleavings
+from explorer.spec.commits.operations import Operation
 from explorer.ui.widgets import grid, heading, lazy_tabs, picture
-from explorer.views.labviews import interleaving_rows, rows_words
-from explorer.views.stategraph import state_svg
 
 
 @dataclass(frozen=True)

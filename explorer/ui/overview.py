@@ -9,20 +9,20 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.core.health.measures import Tile
-from explorer.core.overview import Judged, Overview
-from explorer.core.units import count
-from explorer.glance import completed, overview
-from explorer.scenarios.build import built
-from explorer.scenarios.registry import NAMESPACE, SCENARIOS
+from explorer.lab.scenarios.build import built
+from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
+from explorer.render.health import SIGNS
+from explorer.render.overview import facts_html, odd, tiles_html
+from explorer.reports.overview import completed, overview
+from explorer.spec.health.measures import Tile
+from explorer.spec.overview.overview import Judged, Overview
+from explorer.spec.text.units import count
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.figures import bars_figure, shades_key, tiles_figure
 from explorer.ui.health import TILES, bars_words, each_bar, tiles_words
 from explorer.ui.moments import DRAWN, moments_figures, moments_words
 from explorer.ui.widgets import WRAP, grid, heading, label, note, picture, plot, soon
-from explorer.views.health import SIGNS
-from explorer.views.overview import facts_html, odd, tiles_html
 
 CARD = 470
 WELCOME = (

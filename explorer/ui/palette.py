@@ -9,7 +9,7 @@ from typing import Any
 import param
 from panel.custom import AnyWidgetComponent
 
-from explorer.core.glossary import meanings
+from explorer.spec.text.glossary import meanings
 from explorer.ui.assets import asset
 
 Place = tuple[str, str]

@@ -13,21 +13,21 @@ from typing import Any, Literal
 import anywidget
 import traitlets
 
-from explorer.core.history import NOTHING, side_named
-from explorer.core.lifecycle import Cell
-from explorer.core.lineage import HistoryEntry
-from explorer.core.names import shorten
-from explorer.core.runs import Event
 from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
-from explorer.glance import overview
+from explorer.render.history_pictures import SNAPSHOTS
+from explorer.render.lab_runs import sequence_svg, step_lines
+from explorer.render.pictures import NIGHT
+from explorer.render.text import clean_lines, seen_whole
+from explorer.reports.overview import overview
+from explorer.spec.commits.lab_runs import Event
+from explorer.spec.snapshots.lifecycle import Cell
+from explorer.spec.snapshots.lineage import HistoryEntry
+from explorer.spec.snapshots.snapshot_names import NOTHING, side_named
+from explorer.spec.text.names import shorten
 from explorer.table import Table
 from explorer.ui.assets import asset
 from explorer.ui.notebook import display_kept
 from explorer.ui.printed import LISTS, Exhibit, Shown
-from explorer.views.labviews import sequence_svg, step_lines
-from explorer.views.past_pictures import SNAPSHOTS
-from explorer.views.pictures import NIGHT
-from explorer.views.text import clean_lines, seen_whole
 
 NEWEST, NAME = 200, 200
 """Snapshots that are offered by name, and the longest name of them; any other can be typed."""

@@ -13,8 +13,8 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.errors import ExplorerError
-from explorer.io import catalogs
 from explorer.progress import Cancelled, cancelled
+from explorer.storage.catalogs import catalogs
 from explorer.ui.background import Job
 from explorer.ui.kept import KeptTables
 from explorer.ui.pools import AWAY

@@ -14,16 +14,31 @@ import panel_material_ui as pmui
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.collection import Collection
-from explorer.core.clustering import Clustering
-from explorer.core.metrics_modes import PREFIX, ColumnMode
-from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
-from explorer.core.plan import Intervals, Plan
-from explorer.core.pushdown import Pushed
-from explorer.core.scan import OUTCOMES, READ
-from explorer.core.units import count, human_bytes
-from explorer.engines.reads import ReadSession
-from explorer.measuring import beside
+from explorer.queries.collection import Collection
+from explorer.render.plan_pictures import funnel_svg, intervals_svg, partitions_svg
+from explorer.render.plans import (
+    answer_rows,
+    because,
+    clustering_rows,
+    group_rows,
+    manifest_rows,
+    mode_rows,
+    pages_said,
+    pushed_lines,
+    spec_lines,
+    summary_lines,
+    task_rows,
+)
+from explorer.render.rows import json_rows
+from explorer.reports.timings import beside
+from explorer.spark_engine.read_queue import ReadSession
+from explorer.spec.filters.pushdown import Pushed
+from explorer.spec.layout.clustering import Clustering
+from explorer.spec.layout.metrics_modes import PREFIX, ColumnMode
+from explorer.spec.scan.plan import Intervals, Plan
+from explorer.spec.scan.scan import OUTCOMES, READ
+from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 from explorer.ui.answer_states import PlanState
 from explorer.ui.background import Job, answered
@@ -44,21 +59,6 @@ from explorer.ui.widgets import (
     picture,
     version_input,
 )
-from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
-from explorer.views.plans import (
-    answer_rows,
-    because,
-    clustering_rows,
-    group_rows,
-    manifest_rows,
-    mode_rows,
-    pages_said,
-    pushed_lines,
-    spec_lines,
-    summary_lines,
-    task_rows,
-)
-from explorer.views.rows import json_rows
 
 LISTED = 2000
 """Files, manifests and tasks that are listed; all are counted."""

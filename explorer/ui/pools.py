@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 import panel as pn
 
-from explorer.engines.quotas import acting
 from explorer.errors import NotPossible
 from explorer.progress import Cancelled, Phase, Progress, Watch, cancelled, tell
+from explorer.spark_engine.sql_guard.quotas import acting
 
 LOOK_S = 0.1
 """How often work that waits for other work looks how far that is."""
@@ -36,7 +36,7 @@ def viewer() -> str:
 
 
 class Task:
-    """Work under way, in the words of engines.reads.SparkRead. May be used from any thread."""
+    """Work under way, in the words of spark_engine.read_queue.SparkRead. May be used from any thread."""
 
     def __init__(self, work: Callable[[], Any], owner: Hashable) -> None:
         self.owner = owner

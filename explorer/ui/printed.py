@@ -8,25 +8,25 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from explorer.core.diff import SnapshotDiff
-from explorer.core.lifecycle import Biography, Cell, matrix
-from explorer.core.lineage import HistoryEntry
-from explorer.core.plan import Plan
-from explorer.core.row_diff import RowDiff
-from explorer.core.snapshot_deletes import Deletes
-from explorer.core.units import count
 from explorer.errors import NotPossible
-from explorer.fate import Fate
-from explorer.graphs.delete_graph import delete_graph
-from explorer.views.changes import diff_lines, render_biography, render_history, render_lifecycle
-from explorer.views.labviews import render_run, sequence_svg
-from explorer.views.overview import ShownOverview, facts_html, tiles_html
-from explorer.views.past_pictures import diff_svg, history_svg, lifecycle_svg, overview_svg
-from explorer.views.pictures import data_uri, grounded, sentence, still
-from explorer.views.rowviews import delete_lines, render_fate, render_row_diff
-from explorer.views.shown_plan import ShownPlan
-from explorer.views.svg import render_svg
-from explorer.views.text import clean, not_typeset
+from explorer.graph.delete_graph import delete_graph
+from explorer.queries.row_history import Fate
+from explorer.render.changes import diff_lines, render_biography, render_history, render_lifecycle
+from explorer.render.history_pictures import diff_svg, history_svg, lifecycle_svg, overview_svg
+from explorer.render.lab_runs import render_run, sequence_svg
+from explorer.render.overview import ShownOverview, facts_html, tiles_html
+from explorer.render.pictures import data_uri, grounded, sentence, still
+from explorer.render.plan_result import ShownPlan
+from explorer.render.row_views import delete_lines, render_fate, render_row_diff
+from explorer.render.svg import render_svg
+from explorer.render.text import clean, not_typeset
+from explorer.spec.deletes.snapshot_deletes import Deletes
+from explorer.spec.rows.row_diff import RowDiff
+from explorer.spec.scan.plan import Plan
+from explorer.spec.snapshots.diff import SnapshotDiff
+from explorer.spec.snapshots.lifecycle import Biography, Cell, matrix
+from explorer.spec.snapshots.lineage import HistoryEntry
+from explorer.spec.text.units import count
 
 LONG, PRINTED = 20_000, 200_000
 """Characters of the text that stand below a picture, and of one that stands alone, at most."""

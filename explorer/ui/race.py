@@ -8,14 +8,14 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.core.runs import Lap
-from explorer.core.units import count
 from explorer.lab.race import FAULTS, Fault, Tally, faults, race
 from explorer.progress import Progress, cancelled, tell
+from explorer.render.lab_runs import race_svg
+from explorer.spec.commits.lab_runs import Lap
+from explorer.spec.text.units import count
 from explorer.ui.background import Job
 from explorer.ui.pools import Pool
 from explorer.ui.widgets import NUMBER, WRAP, grid, heading, picture
-from explorer.views.labviews import race_svg
 
 RACES = Pool("races", 1, 1)
 """One race at a time in this process: the machine is shared."""

@@ -14,15 +14,18 @@ import panel_material_ui as pmui
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.collection import Collection
-from explorer.core.delete_layers import Layer
-from explorer.core.fates import RowVersion
-from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
-from explorer.core.row_diff import RowDiff
-from explorer.core.snapshot_deletes import Deletes
-from explorer.core.units import count, human_bytes
-from explorer.core.values import pandas_values, row_dicts
-from explorer.engines.reads import ReadRequest, ReadSession, SparkRead, SqlRequest, metadata_columns
+from explorer.queries.collection import Collection
+from explorer.render.row_views import change_table, cost_rows, delete_rows, event_rows, row_diff_words
+from explorer.render.rows import plain
+from explorer.render.text import cell
+from explorer.spark_engine.read_queue import ReadRequest, ReadSession, SparkRead, SqlRequest, metadata_columns
+from explorer.spec.deletes.delete_layers import Layer
+from explorer.spec.deletes.snapshot_deletes import Deletes
+from explorer.spec.rows.row_diff import RowDiff
+from explorer.spec.rows.row_versions import RowVersion
+from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import count, human_bytes
+from explorer.spec.values.values import pandas_values, row_dicts
 from explorer.table import Table
 from explorer.ui.answer_states import DeletesState
 from explorer.ui.background import Job, answered
@@ -46,9 +49,6 @@ from explorer.ui.widgets import (
     version_input,
     versions,
 )
-from explorer.views.rows import plain
-from explorer.views.rowviews import change_table, cost_rows, delete_rows, event_rows, row_diff_words
-from explorer.views.text import cell
 
 Show = Callable[[str, "int | None"], None]
 LISTED = 1000

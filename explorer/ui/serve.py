@@ -19,10 +19,10 @@ from urllib.parse import urlsplit
 
 import click
 
-from explorer.engines.quotas import check_audit, quotas
 from explorer.errors import AccessRefused, IncompleteAnswer, NotPossible
-from explorer.io.addresses import is_loopback
 from explorer.serving import places
+from explorer.spark_engine.sql_guard.quotas import check_audit, quotas
+from explorer.storage.loopback import is_loopback
 from explorer.ui.access import Access
 
 PASSWORD_VARIABLE = "ICEBERG_EXPLORER_PASSWORD"

@@ -8,19 +8,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from explorer.core.names import snapshot_ordinals
-from explorer.core.units import instant
-from explorer.drawn import first_view, whole_view
 from explorer.errors import ExplorerError
-from explorer.graphs.graph import Graph, Node
-from explorer.inspection import Section, inspect
+from explorer.graph.graph import Graph, Node
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
+from explorer.queries.graph import first_view, whole_view
+from explorer.render.changes import render_diff
+from explorer.render.svg import picture, vocabulary
+from explorer.render.text import clean
+from explorer.reports.inspector import Section, inspect
+from explorer.spec.text.names import snapshot_ordinals
+from explorer.spec.text.units import instant
 from explorer.table import Table
 from explorer.ui.state import FILES, ViewState
-from explorer.views.changes import render_diff
-from explorer.views.svg import picture, vocabulary
-from explorer.views.text import clean
 
 SNAPSHOTS, LEVEL, SNAPSHOT_FILES = 50, 100, 100
 """At most so many snapshots, nodes of a level, and files of a snapshot are in a page."""

@@ -11,25 +11,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
-from explorer.comparing import snapshot_step
-from explorer.core.doctor.findings import Finding
-from explorer.core.names import snapshot_ordinals
-from explorer.core.units import second
 from explorer.errors import ExplorerError
-from explorer.graphs.found import marked
-from explorer.graphs.graph import Elided, Graph, Node
-from explorer.graphs.ids import file_node, list_node, manifest_node
-from explorer.graphs.source import GraphView
-from explorer.graphs.table_graph import METADATA
-from explorer.graphs.uncommitted import Uncommitted, overlay
-from explorer.inspection import Section, inspect, life, row_sections, stored_pointer
-from explorer.io.locate import moves
-from explorer.io.paths import local_path
+from explorer.graph.finding_nodes import marked
+from explorer.graph.graph import Elided, Graph, Node
+from explorer.graph.ids import file_node, list_node, manifest_node
+from explorer.graph.source import GraphView
+from explorer.graph.table_graph import METADATA
+from explorer.graph.uncommitted import Uncommitted, overlay
 from explorer.model.manifest import FileKind, ManifestKind
 from explorer.progress import Cancelled
+from explorer.queries.diff import snapshot_step
+from explorer.render.svg import picture
+from explorer.render.text import clean, clean_lines
+from explorer.reports.inspector import Section, inspect, life, row_sections, stored_pointer
+from explorer.spec.doctor.findings import Finding
+from explorer.spec.text.names import snapshot_ordinals
+from explorer.spec.text.units import second
+from explorer.storage.locate import moves
+from explorer.storage.paths import local_path
 from explorer.table import Table
-from explorer.views.svg import picture
-from explorer.views.text import clean, clean_lines
 
 if TYPE_CHECKING:
     from typing_extensions import Self

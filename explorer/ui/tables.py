@@ -17,20 +17,20 @@ import pyarrow.compute as pc
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
-from explorer.collection import Collection
-from explorer.core.names import manifest_names, snapshot_name, snapshot_ordinals
-from explorer.core.units import count, instant
-from explorer.core.values import column_values, named_partition_path, pandas_values, row_dicts
-from explorer.graphs.graph import Graph
+from explorer.graph.graph import Graph
 from explorer.model.manifest import FILE_CONTENT, STATUS
 from explorer.model.metadata import TableMetadata
+from explorer.queries.collection import Collection
+from explorer.render.list_columns import telling
+from explorer.render.rows import plain
+from explorer.render.text import cell
+from explorer.spec.text.names import manifest_names, snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import count, instant
+from explorer.spec.values.values import column_values, named_partition_path, pandas_values, row_dicts
 from explorer.ui.background import Job
 from explorer.ui.export import export
 from explorer.ui.pools import HERE, Pool
 from explorer.ui.widgets import SMALL, WRAP, Text, grid, sizes_in_words
-from explorer.views.lists import telling
-from explorer.views.rows import plain
-from explorer.views.text import cell
 
 WIDTHS = {
     "content": 130,

@@ -9,10 +9,12 @@ from bokeh.models import Range1d
 from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 
-from explorer.core.fates import RowVersion, Stretch
-from explorer.core.names import base_name, shorten
-from explorer.core.units import count, second
-from explorer.graphs.vocabulary import KINDS
+from explorer.graph.vocabulary import KINDS
+from explorer.render.rows import plain
+from explorer.render.text import clean
+from explorer.spec.rows.row_versions import RowVersion, Stretch
+from explorer.spec.text.names import base_name, shorten
+from explorer.spec.text.units import count, second
 from explorer.ui.figures import (
     COLOURS,
     MARK,
@@ -25,8 +27,6 @@ from explorer.ui.figures import (
     snapshots_across,
     wheel,
 )
-from explorer.views.rows import plain
-from explorer.views.text import clean
 
 DRAWN, NAMED = 200, 30
 """Rows that are drawn, rows of which each has its values at the side."""

@@ -25,14 +25,14 @@ from panel.custom import AnyWidgetComponent
 from panel.io.state import set_curdoc
 from panel.util import edit_readonly
 
-from explorer.core.glossary import TERMS, Term
-from explorer.core.names import snapshot_ordinals
-from explorer.core.secrets import SUSPECT, redacted
-from explorer.core.units import human_bytes
+from explorer.render.text import cell, clean, clean_lines, seen_whole
+from explorer.spec.secrets.redaction import SUSPECT, redacted
+from explorer.spec.text.glossary import TERMS, Term
+from explorer.spec.text.names import snapshot_ordinals
+from explorer.spec.text.units import human_bytes
 from explorer.table import Table
 from explorer.ui import echoes, unsent
 from explorer.ui.assets import statement_script
-from explorer.views.text import cell, clean, clean_lines, seen_whole
 
 echoes.leave_out()
 unsent.remember()

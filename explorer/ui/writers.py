@@ -5,8 +5,8 @@ from __future__ import annotations
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.core.operations import ISOLATION, TAKE_PART, Operation, titled
 from explorer.lab.stepper import NAMES
+from explorer.spec.commits.operations import ISOLATION, TAKE_PART, Operation, titled
 from explorer.ui.conflict import switched_on, validation_switches
 from explorer.ui.widgets import CHOICE, WRAP, heading, note
 

@@ -10,8 +10,8 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 import explorer
-from explorer.graphs.found import node_of
-from explorer.io.paths import local_path
+from explorer.graph.finding_nodes import node_of
+from explorer.storage.paths import local_path
 from tests.browser.conftest import Watched, to
 from tests.robustness.editing import edit_avro, edit_json
 from tests.unit.small import make_table, newest_metadata

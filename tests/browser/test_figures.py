@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import expect
 
-from explorer.core.glossary import TERMS
+from explorer.spec.text.glossary import TERMS
 from tests.browser.conftest import Watched
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from explorer.core.file_map import CELLS
+from explorer.spec.layout.file_map import CELLS
 from tests.browser.conftest import Watched, tab
 from tests.robustness.editing import Records, edit_avro
 from tests.unit.small import partitioned

@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from explorer.core.operations import titled
+from explorer.spec.commits.operations import titled
 from explorer.ui.browser import LOOK
 from tests.browser.conftest import Watched, tab, to
 from tests.browser.test_rooms_fit import FITTING, settle

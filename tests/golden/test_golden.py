@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from explorer.cli import main
+from explorer.render.text import render_tree
 from explorer.ui.export import export
-from explorer.views.text import render_tree
 from tests.helpers import normalized, open_demo, steady
 
 

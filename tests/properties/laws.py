@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from explorer.core.deletes import Applicability
-from explorer.core.diff import SnapshotDiff
-from explorer.core.file_changes import Key
-from explorer.core.snapshot_deletes import Deletes
-from explorer.core.totals import totals
+from explorer.spec.deletes.deletes import Applicability
+from explorer.spec.deletes.snapshot_deletes import Deletes
+from explorer.spec.overview.summary_totals import totals
+from explorer.spec.snapshots.diff import SnapshotDiff
+from explorer.spec.snapshots.file_changes import Key
 from explorer.table import Table
 
 

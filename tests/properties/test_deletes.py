@@ -11,10 +11,10 @@ import pyarrow as pa
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from explorer.core import delete_pairs
-from explorer.core.deletes import PATH_ID
-from explorer.core.live_files import LiveFile
 from explorer.model.metadata import TableMetadata
+from explorer.spec.deletes import delete_pairs
+from explorer.spec.deletes.deletes import PATH_ID
+from explorer.spec.entries.live_files import LiveFile
 from tests import examples
 from tests.properties.laws import check_deletes
 from tests.unit.paper import applicability, deletes_of, on_paper

@@ -17,8 +17,8 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import StringType
 
 import explorer
+from explorer.render.changes import diff_object
 from explorer.table import Table
-from explorer.views.changes import diff_object
 from tests import examples
 from tests.properties.laws import check_laws
 from tests.unit.small import new_table, newest_metadata, writable

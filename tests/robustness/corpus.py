@@ -30,9 +30,9 @@ import pyarrow.parquet as pq
 
 import explorer
 from explorer.errors import ExplorerError
-from explorer.io.paths import local_path
+from explorer.lab.scenarios import NAMESPACE
 from explorer.progress import Watch
-from explorer.scenarios import NAMESPACE
+from explorer.storage.paths import local_path
 from tests.robustness.editing import edit_avro, edit_json
 
 TABLES = (

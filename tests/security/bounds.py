@@ -22,8 +22,8 @@ from pathlib import Path
 
 import psutil
 
-from explorer.io import budget
-from explorer.io.json_text import memory_size
+from explorer.storage import limits
+from explorer.storage.formats.json_text import memory_size
 from tests.security.dimensions import DIMENSIONS, make
 
 MOST_BYTES, MOST_SECONDS, MOST_MEMORY = 2_000_000, 10.0, 1 << 30
@@ -87,7 +87,7 @@ def largest(folder: Path, name: str, packed: bool, most: int = MOST_BYTES, most_
         newest = max((folder / "metadata").glob("0*.metadata.json"), key=lambda path: path.stat().st_mtime_ns)
         text = newest.read_bytes()
         text = gzip.decompress(text) if newest.name.endswith(".gz.metadata.json") else text
-        return max(metadata_bytes(folder), most * memory_size(text) / budget.share(2))
+        return max(metadata_bytes(folder), most * memory_size(text) / limits.share(2))
 
     small, n = size(1), 16
     most_n = ENDS_SOON.get(name, most_n)
@@ -111,11 +111,10 @@ def preloaded() -> Callable[[list[str]], int]:
     import explorer
     from explorer.cli import main
 
-    for package in ("cli", "core", "core.doctor", "core.health", "io", "graphs", "views", "maintaining", "diagnosing"):
-        folder = Path(explorer.__file__).parent / package.replace(".", "/")
-        for module in pkgutil.iter_modules([str(folder)]):
-            if module.name != "__main__" and not (package == "io" and module.name == "decoding"):
-                importlib.import_module(f"explorer.{package}.{module.name}")
+    for package in ("cli", "spec", "storage", "graph", "render", "queries", "reports"):
+        for module in pkgutil.walk_packages([str(Path(explorer.__file__).parent / package)], f"explorer.{package}."):
+            if not module.name.endswith(("__main__", "decoder_process.worker")):
+                importlib.import_module(module.name)
     return lambda words: main(words)
 
 
@@ -162,9 +161,9 @@ def _become(run: Callable[[list[str]], int], words: list[str], said: int, given_
         os.write(2, f"\n{type(error).__name__}: {error}".encode())
         code = 70
     finally:
-        from explorer.io import isolated
+        from explorer.storage.decoder_process import client
 
-        for worker in isolated._idle:
+        for worker in client._idle:
             worker.kill()  # else nobody knows what it took
         with suppress(Exception):
             sys.stdout.flush()

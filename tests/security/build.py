@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import explorer
-from explorer.core.live_files import LiveFile
-from explorer.io import avro
+from explorer.spec.entries.live_files import LiveFile
+from explorer.storage.formats import avro
 from tests.unit.small import edit_metadata, newest_metadata
 
 SYNC = b"s" * 16

@@ -15,8 +15,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.io.rows import deletion_vector
-from explorer.io.storage import Storage
+from explorer.storage.rows import deletion_vector
+from explorer.storage.storage import Storage
 from tests.security.build import (
     SYNC,
     Victim,

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from explorer.errors import UnreadableFile
-from explorer.io import panics
-from explorer.io.avro import Container, open_container
-from explorer.io.manifests import entries, entries_of_many
+from explorer.storage.decoder_process import panics
+from explorer.storage.formats.avro import Container, open_container
+from explorer.storage.manifests import entries, entries_of_many
 from tests.unit.small import make_table
 
 TIMES = 40

@@ -13,8 +13,8 @@ import pytest
 
 import explorer
 from explorer.errors import OutsideRoots, UnreadableFile
-from explorer.io.paths import canonical
-from explorer.reading import another, check_readable, reading
+from explorer.queries.versions import another, check_readable, reading
+from explorer.storage.paths import canonical
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
 
@@ -149,7 +149,7 @@ def test_a_copied_table_is_read_where_it_is_or_not_at_all(table: Path, tmp_path:
 def test_what_was_given_for_one_catalog_is_not_given_to_another(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
-    from explorer import reading as module
+    from explorer.queries import versions as module
 
     given: list[object] = []
 
@@ -160,7 +160,7 @@ def test_what_was_given_for_one_catalog_is_not_given_to_another(table: Path, mon
     reader = explorer.open_table(str(table)).reader
     reader.location = replace(reader.location, catalog="staging", properties={"token": "SECRET"})
     monkeypatch.setattr(module, "locate", locate)
-    monkeypatch.setattr("explorer.io.catalogs.configured", lambda: ["sandbox", "staging", "partner"])
+    monkeypatch.setattr("explorer.storage.catalogs.catalogs.configured", lambda: ["sandbox", "staging", "partner"])
     for name in ("partner.db.t", "staging.db.t", "db.t"):
         with pytest.raises(explorer.TableNotFound):
             another(reader, name)

@@ -20,9 +20,9 @@ import pytest
 
 import explorer
 from explorer.errors import NotSupported, TableNotFound
-from explorer.io import catalogs
-from explorer.io.storage import Storage
-from explorer.io.stores import combined
+from explorer.storage.catalogs import catalogs
+from explorer.storage.storage import Storage
+from explorer.storage.stores import combined
 from tests.unit.small import make_table, newest_metadata
 
 KEYS = {"s3.access-key-id": "mine", "s3.secret-access-key": "hush", "s3.session-token": "hush-hush"}
@@ -242,7 +242,7 @@ def test_namespaces_are_nested_and_come_in_pages(servers: tuple[Server, Server])
 
 
 def test_a_server_that_does_not_answer_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("explorer.io.rest.TIMEOUT_S", (0.5, 0.5))
+    monkeypatch.setattr("explorer.storage.catalogs.rest.TIMEOUT_S", (0.5, 0.5))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         began = time.monotonic()
         with pytest.raises(TableNotFound, match="timed out"):
@@ -254,7 +254,7 @@ def test_a_server_that_does_not_answer_is_not_waited_for_long(monkeypatch: pytes
 def test_an_answer_without_an_end_is_cut_off(
     part: str, servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("explorer.io.rest.ANSWER_BYTES", 4 << 20)
+    monkeypatch.setattr("explorer.storage.catalogs.rest.ANSWER_BYTES", 4 << 20)
     server, _ = servers
     server.lists = lambda path, query: {"namespaces": []}
     poured = pour()
@@ -277,7 +277,7 @@ def test_an_answer_without_an_end_is_cut_off(
 def test_an_answer_that_drips_is_not_waited_for(
     servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("explorer.io.rest.ANSWER_S", 0.5)
+    monkeypatch.setattr("explorer.storage.catalogs.rest.ANSWER_S", 0.5)
     server, _ = servers
     server.special = pour(pause=0.05)
     with pytest.raises(TableNotFound, match="takes more than"):
@@ -311,7 +311,7 @@ def metastore(name: bytes, pause: float = 0) -> Iterator[dict[str, str]]:
 @pytest.mark.parametrize("length", [1 << 20, 16_000_000, (1 << 31) - 1])
 def test_a_metastore_says_no_more_than_a_server_may(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a length that it claimed so much memory was taken at once; Thrift refuses the longest itself."""
-    monkeypatch.setattr("explorer.io.rest.ANSWER_BYTES", 1 << 19)
+    monkeypatch.setattr("explorer.storage.catalogs.rest.ANSWER_BYTES", 1 << 19)
     importlib.import_module("pyiceberg.catalog.hive")
     said = "its answer has more than|Length exceeded max allowed"
     tracemalloc.start()
@@ -322,7 +322,7 @@ def test_a_metastore_says_no_more_than_a_server_may(length: int, monkeypatch: py
 
 
 def test_a_metastore_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("explorer.io.rest.ANSWER_S", 0.5)
+    monkeypatch.setattr("explorer.storage.catalogs.rest.ANSWER_S", 0.5)
     with metastore((1000).to_bytes(4, "big"), 0.05) as own, pytest.raises(TableNotFound, match="takes more than"):
         catalogs.pointer("mine", "db.t", own)
 
@@ -331,7 +331,7 @@ def test_a_metastore_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatc
 def test_glue_says_no_more_than_a_server_may(
     limit: str, pause: float, told: str, servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"explorer.io.rest.{limit}", 0.5 if pause else 1 << 16)
+    monkeypatch.setattr(f"explorer.storage.catalogs.rest.{limit}", 0.5 if pause else 1 << 16)
     server, _ = servers
     server.special = pour(pause)
     own = {

@@ -15,18 +15,18 @@ from pyiceberg.typedef import Record
 
 import explorer
 from explorer.cli import main
-from explorer.collection import Collection
-from explorer.core.names import shorten
-from explorer.core.secrets import HIDDEN, redacted
-from explorer.core.token_forms import PREFIXES
-from explorer.drawn import whole_view
-from explorer.inspection import inspect
+from explorer.queries.collection import Collection
+from explorer.queries.graph import whole_view
+from explorer.render.svg import picture
+from explorer.render.text import clean
+from explorer.reports.inspector import inspect
+from explorer.spec.secrets.redaction import HIDDEN, redacted
+from explorer.spec.secrets.token_forms import PREFIXES
+from explorer.spec.text.names import shorten
 from explorer.ui.first import first
 from explorer.ui.printed import Exhibit
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import column_names, grid, versions
-from explorer.views.svg import picture
-from explorer.views.text import clean
 from tests.unit.small import edit_metadata, new_table
 
 KEY, PASSWORD, SIGNATURE, BEARER = "AKIAZQ3DRSTUVWXY2345", "hunter2hunter2", "c2lnbmF0dXJl", "abcdefgh12345678"

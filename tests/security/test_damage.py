@@ -21,15 +21,16 @@ import pyarrow as pa
 import pytest
 
 import explorer
-from explorer import maintenance
 from explorer.errors import ExplorerError
-from explorer.inspection import inspect
-from explorer.io import avro, cache
-from explorer.io.json_text import load_json
-from explorer.io.paths import local_path
-from explorer.maintaining.calls import LOOKS, PROCEDURES
+from explorer.lab.scenarios import NAMESPACE
 from explorer.model.problem import Problems
-from explorer.scenarios import NAMESPACE
+from explorer.reports.inspector import inspect
+from explorer.reports.maintenance import runs
+from explorer.reports.maintenance.calls import LOOKS, PROCEDURES
+from explorer.storage import cache
+from explorer.storage.formats import avro
+from explorer.storage.formats.json_text import load_json
+from explorer.storage.paths import local_path
 from tests.robustness.editing import edit_avro
 from tests.security.build import avro_file
 from tests.unit.small import edit_metadata, make_table
@@ -145,7 +146,7 @@ def questions(table: explorer.Table) -> Iterator[Callable[[], Any]]:
     yield lambda: [table.file(f["file_path"]) for f in list(table.files())[:1]]
     for operation in (*PROCEDURES, *LOOKS):
         if operation != "remove-orphans":
-            yield lambda operation=operation: maintenance.preview(table, operation).files  # type: ignore[misc]
+            yield lambda operation=operation: runs.preview(table, operation).files  # type: ignore[misc]
     yield lambda: table.row_diff("snapshot-1", "main")
     yield table.fate
     yield lambda: explorer.doctor(table, deep=True).to_json()

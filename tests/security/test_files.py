@@ -20,13 +20,14 @@ import pytest
 from pyarrow import orc
 
 import explorer
-from explorer.core.live_files import LiveFile
 from explorer.errors import ExplorerError, UnreadableFile
-from explorer.io import budget, isolated
-from explorer.io import rows as contents
-from explorer.io.rows import read_schema
-from explorer.io.storage import Storage
 from explorer.model.metadata import Snapshot
+from explorer.spec.entries.live_files import LiveFile
+from explorer.storage import limits
+from explorer.storage import rows as contents
+from explorer.storage.decoder_process import client
+from explorer.storage.rows import read_schema
+from explorer.storage.storage import Storage
 from tests.security.build import Victim, avro_file, long, parquet
 from tests.security.file_cases import CASES, Case, deflated
 from tests.unit.paper import on_paper
@@ -43,7 +44,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def victim(honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Victim:
-    monkeypatch.setattr(isolated, "SECONDS", 10)
+    monkeypatch.setattr(client, "SECONDS", 10)
     return Victim(Path(shutil.copytree(honest, tmp_path / "warehouse" / "victim")))
 
 
@@ -173,8 +174,8 @@ ROWS: dict[str, Callable[[], tuple[bytes, str, str]]] = {
 
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_of_other_formats_are_inert(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(isolated, "SECONDS", 3)
-    monkeypatch.setattr(budget, "limit", lambda: 64 << 20)
+    monkeypatch.setattr(client, "SECONDS", 3)
+    monkeypatch.setattr(limits, "limit", lambda: 64 << 20)
     data, file_format, kind = ROWS[name]()
     with Peak() as peak, pytest.raises(UnreadableFile) as caught:
         rows_of(tmp_path, data, file_format, kind)

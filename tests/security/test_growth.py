@@ -21,9 +21,9 @@ from click.testing import CliRunner
 
 import explorer
 from explorer.cli import main, patience
-from explorer.graphs import lanes
+from explorer.graph import lanes
+from explorer.render import changes
 from explorer.ui import standalone
-from explorer.views import changes
 from tests.security.dimensions import DIMENSIONS, TOGETHER, make
 
 ALONE = "ICEBERG_EXPLORER_EVERY_SIZE" in os.environ
@@ -154,7 +154,7 @@ def test_every_command_is_asked() -> None:
 
 def test_the_count_tells_quadratic_work_from_linear(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a walk for each branch, as it was, `history` fails."""
-    from explorer.core import ancestors, lineage
+    from explorer.spec.snapshots import ancestors, lineage
 
     def walk(parents: ancestors.Parents, heads: Any) -> set[int]:
         found: set[int] = set()

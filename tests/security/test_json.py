@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from explorer.errors import UnreadableFile
-from explorer.io import budget
-from explorer.io.avro import open_container
-from explorer.io.json_text import Uncollected, load_json, memory_size
-from explorer.io.manifests import manifest_files
-from explorer.io.metadata import parse_metadata
 from explorer.model.problem import LISTED, Problems
+from explorer.storage import limits
+from explorer.storage.formats.avro import open_container
+from explorer.storage.formats.json_text import Uncollected, load_json, memory_size
+from explorer.storage.manifests import manifest_files
+from explorer.storage.metadata import parse_metadata
 from tests.security.build import avro_file, text
 
 SLACK = 600_000
@@ -68,7 +68,7 @@ def test_memory_is_known_before_a_text_is_parsed(shape: str) -> None:
 )
 def test_a_text_that_takes_too_much_is_refused_at_once(data: bytes) -> None:
     tracemalloc.start()
-    with pytest.raises(UnreadableFile, match=f"bytes as objects in memory; .* set {budget.VARIABLE} to more"):
+    with pytest.raises(UnreadableFile, match=f"bytes as objects in memory; .* set {limits.VARIABLE} to more"):
         load_json(data, "m", Problems("m"))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -151,7 +151,7 @@ def test_a_manifest_is_not_listed_again_and_again() -> None:
     block = text(b"/t/a.avro") * 3000 + text(b"/t/b.avro") * 2
     container = open_container(avro_file(schema, (3002, block)), "l.avro")
     listed, problems = manifest_files(container, {})  # type: ignore[arg-type]
-    assert len(listed) == budget.REPEATS + 2
+    assert len(listed) == limits.REPEATS + 2
     assert [p.cause for p in problems] == ["names /t/a.avro 3,000 times; at most 10 of one manifest are read here"]
 
 
@@ -194,5 +194,5 @@ def test_another_spelling_is_not_another_manifest() -> None:
     spellings = ["/t/a.avro", "//t/a.avro", "/t//a.avro", "/t/./a.avro", "file:/t/a.avro", "file:///t/a.avro"]
     block = b"".join(text(each.encode()) for each in spellings * 10)
     listed, problems = manifest_files(open_container(avro_file(schema, (60, block)), "l.avro"), {})  # type: ignore[arg-type]
-    assert len(listed) == budget.REPEATS
+    assert len(listed) == limits.REPEATS
     assert [p.cause for p in problems] == ["names /t/a.avro 60 times; at most 10 of one manifest are read here"]

@@ -25,11 +25,11 @@ from tornado.web import Application, RequestHandler
 from tornado.websocket import websocket_connect
 
 from explorer.cli import main
-from explorer.engines import java
-from explorer.engines.java import Java
 from explorer.errors import EngineError
 from explorer.serving import logs
 from explorer.serving.logs import LINES, LONGEST
+from explorer.spark_engine import java
+from explorer.spark_engine.java import Java
 from explorer.ui.access import Access
 from tests.helpers import run_apart
 

@@ -7,32 +7,33 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.core import names, secrets
-from explorer.core.names import similar_names
-from explorer.core.secrets import HIDDEN, redacted
+from explorer.spec.secrets import redaction
+from explorer.spec.secrets.redaction import HIDDEN, redacted
+from explorer.spec.text import names
+from explorer.spec.text.names import similar_names
 from tests.cases.mini import Table
 
 
 def test_of_a_long_text_the_beginning_is_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at = 0
-    original = secrets.without_tokens
+    original = redaction.without_tokens
 
     def counted(text: str, instead: str) -> str:
         nonlocal looked_at
         looked_at += len(text)
         return original(text, instead)
 
-    monkeypatch.setattr(secrets, "without_tokens", counted)
+    monkeypatch.setattr(redaction, "without_tokens", counted)
     told = redacted("password=hush " + "a-b.c=d " * 10_000_000)
-    assert looked_at <= secrets.LONGEST
+    assert looked_at <= redaction.LONGEST
     assert told.startswith(f"password={HIDDEN} a-b.c=d")
     assert told.endswith("more characters)")
-    assert len(told) < secrets.LONGEST
+    assert len(told) < redaction.LONGEST
 
 
 def test_no_half_of_a_credential_is_left_at_the_cut() -> None:
     secret = "AKIA" + "Z" * 16
-    told = redacted("x" * (secrets.LONGEST - 10) + f" {secret} " + "y" * 100)
+    told = redacted("x" * (redaction.LONGEST - 10) + f" {secret} " + "y" * 100)
     assert "AKIA" not in told
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from explorer.engines import guard, quotas, reads
-from explorer.engines.patterns import LONGEST, why_slow
-from explorer.engines.reads import ReadCancelled, ReadFailed, ReadSession, SqlRequest
-from explorer.engines.spark import SparkEngine
 from explorer.errors import AccessRefused
+from explorer.spark_engine import read_queue
+from explorer.spark_engine.read_queue import ReadCancelled, ReadFailed, ReadSession, SqlRequest
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spark_engine.sql_guard import guard, quotas
+from explorer.spark_engine.sql_guard.patterns import LONGEST, why_slow
 
 SLOW = [
     r"(a+)+$", r"(a*)*b", r"(a|a)*b", r"(a|ab)*c", r"(\w+\s?)*x", r"((a|a)b)*", r"(a?){30}a{30}", r"(a+){20}",
@@ -73,7 +74,7 @@ def audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     log = tmp_path / "audit.jsonl"
     monkeypatch.setenv(quotas.AUDIT_VARIABLE, str(log))
     monkeypatch.setenv(quotas.VARIABLE, json.dumps({"reads": 1, "seconds": 20}))
-    monkeypatch.setattr(reads, "GRACE_S", 1)
+    monkeypatch.setattr(read_queue, "GRACE_S", 1)
     quotas.quotas.cache_clear()
     quotas._slots.cache_clear()
     yield log

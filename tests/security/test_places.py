@@ -12,12 +12,14 @@ import pytest
 
 import explorer
 from explorer.errors import AccessRefused, OutsideRoots, TableNotFound, UnreadableFile
-from explorer.io import cache, catalogs, configuration, home, isolated, panics
-from explorer.io.locate import Location
-from explorer.io.paths import below, canonical, relocated, spelled
-from explorer.io.places import location_is_own, own_folders
-from explorer.io.reader import TableReader
-from explorer.io.storage import Storage
+from explorer.storage import cache, data_dirs
+from explorer.storage.allowed_roots import location_is_own, own_folders
+from explorer.storage.catalogs import catalogs, configuration
+from explorer.storage.decoder_process import client, panics
+from explorer.storage.locate import Location
+from explorer.storage.paths import below, canonical, relocated, spelled
+from explorer.storage.reader import TableReader
+from explorer.storage.storage import Storage
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
 
@@ -228,11 +230,11 @@ def test_other_accounts_have_other_cached_files() -> None:
 
 
 def test_a_data_folder_that_others_write_to_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(home.HOME_VARIABLE, str(tmp_path))
-    assert home.data_home() == tmp_path
+    monkeypatch.setenv(data_dirs.HOME_VARIABLE, str(tmp_path))
+    assert data_dirs.data_home() == tmp_path
     tmp_path.chmod(0o777)
     with pytest.raises(AccessRefused, match="chmod go-w"):
-        home.data_home()
+        data_dirs.data_home()
     tmp_path.chmod(0o700)
 
 
@@ -299,10 +301,10 @@ def test_the_child_knows_no_secret_and_imports_nothing_from_the_working_folder(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hidden")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "json.py").write_text("raise SystemExit('from the working folder')")
-    monkeypatch.setattr(isolated, "_idle", [])
+    monkeypatch.setattr(client, "_idle", [])
     with pytest.raises(UnreadableFile, match="cannot be decoded"):
-        isolated.run("footer", "f.parquet", b"PAR1")
-    worker = isolated._idle[0]
+        client.run("footer", "f.parquet", b"PAR1")
+    worker = client._idle[0]
     assert worker.healthy
     environment = Path(f"/proc/{worker._process.pid}/environ")
     if environment.exists():
@@ -314,7 +316,7 @@ def test_honest_manifests_stay_in_this_process(table: Path, monkeypatch: pytest.
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a child was asked")
 
-    monkeypatch.setattr(isolated, "run", refuse)
+    monkeypatch.setattr(client, "run", refuse)
     monkeypatch.setattr(panics, "_seen", [])  # other tests may have led to some
     opened = explorer.open_table(str(table))
     assert json.dumps(opened.entries(metrics=True).to_json())

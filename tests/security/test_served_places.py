@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from explorer.core.live_files import LiveFile
 from explorer.errors import AccessRefused, UnreadableFile
-from explorer.io.avro import open_container
-from explorer.io.json_text import load_json
-from explorer.io.puffin import read_footer
-from explorer.io.rows import deletion_vector
-from explorer.io.storage import Storage
 from explorer.model.problem import Problems
 from explorer.serving import places
+from explorer.spec.entries.live_files import LiveFile
+from explorer.storage.formats.avro import open_container
+from explorer.storage.formats.json_text import load_json
+from explorer.storage.formats.puffin import read_footer
+from explorer.storage.rows import deletion_vector
+from explorer.storage.storage import Storage
 from explorer.ui import first
 from tests.unit.small import make_table, newest_metadata
 

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.core.doctor import across
-from explorer.diagnosing.examination import Examination, diagnose
-from explorer.io import avro, budget, manifest_reader, manifests
-from explorer.io.manifests import entries_of_many
+from explorer.reports.doctor.examination import Examination, diagnose
+from explorer.spec.doctor import cross_file_rules
+from explorer.storage import limits, manifest_reader, manifests
+from explorer.storage.formats import avro
+from explorer.storage.manifests import entries_of_many
 from tests.cases.mini import Table as Mini
 from tests.security.build import avro_file, text
 from tests.security.dimensions import base, data_file, make
@@ -32,12 +33,12 @@ def several(folder: Path, n: int, entries: int) -> Path:
 
 def test_a_manifest_has_as_many_entries_as_memory_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make(tmp_path / "t", "entries of one path", 50)
-    monkeypatch.setattr(budget, "EACH_ENTRY", budget.limit() // 40)
+    monkeypatch.setattr(limits, "EACH_ENTRY", limits.limit() // 40)
     table = explorer.open_table(str(folder))
     assert len(table.files()) == 3
     [problem] = table.problems
     assert "has 50 entries; at most 40 are read here; set ICEBERG_EXPLORER_MEMORY to more" in problem.cause
-    monkeypatch.setattr(budget, "EACH_ENTRY", budget.limit() // 50)
+    monkeypatch.setattr(limits, "EACH_ENTRY", limits.limit() // 50)
     assert len(explorer.open_table(str(folder)).files()) == 53
 
 
@@ -47,9 +48,9 @@ def test_a_manifest_list_unpacks_to_so_many_times_its_bytes(monkeypatch: pytest.
     packed = zlib.compress(block)[2:-4]  # deflate alone
     data, unpacked = avro_file(RECORD, *[(1000, packed)] * 50, codec="deflate"), 50 * len(block)
     assert avro.open_container(data, "l.avro").count == 50_000
-    monkeypatch.setattr(budget, "UNPACKED_ANYWAY", 0)
-    monkeypatch.setattr(budget, "DENSEST", 10)
-    room = budget.unpacked(len(data))
+    monkeypatch.setattr(limits, "UNPACKED_ANYWAY", 0)
+    monkeypatch.setattr(limits, "DENSEST", 10)
+    room = limits.unpacked(len(data))
     assert room < unpacked
     container = avro.open_container(data, "l.avro", room=room)
     assert 0 < container.count < 50_000
@@ -92,4 +93,4 @@ def test_the_doctor_takes_no_more_entries_than_it_tells(tmp_path: Path, monkeypa
     report = diagnose(explorer.open_table(str(folder)))
     assert any(found.rule == "file-twice" for found in report.findings)
     assert taken
-    assert max(taken) <= across.SHOWN
+    assert max(taken) <= cross_file_rules.SHOWN

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.engines import allowed, confine, gateway, guard
-from explorer.engines.reads import ReadSession, SqlRequest
-from explorer.engines.spark import SparkEngine
 from explorer.errors import AccessRefused, StatementFailed
-from explorer.io.paths import canonical
+from explorer.spark_engine import gateway, landlock
+from explorer.spark_engine.read_queue import ReadSession, SqlRequest
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spark_engine.sql_guard import guard, sql_allowlist
+from explorer.storage.paths import canonical
 from tests.security import EVERY, harmless, sql_cases
 from tests.security.canary import Canary
 from tests.security.generator import statement
@@ -156,17 +157,17 @@ def registered(engine: SparkEngine) -> tuple[dict[str, str], set[str]]:
 
 def test_every_function_of_this_spark_is_sorted(engine: SparkEngine, spark) -> None:
     examples, tables = registered(engine)
-    assert set(examples) | tables == allowed.FUNCTIONS | allowed.TABLE_FUNCTIONS | allowed.REACHING
-    assert set(examples) - allowed.REACHING == allowed.FUNCTIONS
-    assert tables - allowed.REACHING == allowed.TABLE_FUNCTIONS
-    assert not allowed.REACHING & (allowed.FUNCTIONS | allowed.TABLE_FUNCTIONS)
+    assert set(examples) | tables == sql_allowlist.FUNCTIONS | sql_allowlist.TABLE_FUNCTIONS | sql_allowlist.REACHING
+    assert set(examples) - sql_allowlist.REACHING == sql_allowlist.FUNCTIONS
+    assert tables - sql_allowlist.REACHING == sql_allowlist.TABLE_FUNCTIONS
+    assert not sql_allowlist.REACHING & (sql_allowlist.FUNCTIONS | sql_allowlist.TABLE_FUNCTIONS)
 
 
 def test_examples_of_sparks_documentation_go_through(engine: SparkEngine, spark) -> None:
     documented, _ = registered(engine)
     statements = [
         sql
-        for name in sorted(documented.keys() & allowed.FUNCTIONS)
+        for name in sorted(documented.keys() & sql_allowlist.FUNCTIONS)
         for sql in re.findall(r"^\s*> (SELECT .*?);\s*$", documented[name], re.M | re.S)
         if "TIME'" not in sql and not re.search(r"\bto_time|make_time\(|st_", sql, re.I)  # off in this Spark
     ]
@@ -195,7 +196,7 @@ def test_fences_behind_the_guard(engine: SparkEngine, spark, canary: Canary) -> 
         sql_cases.FILE,
         "SELECT * FROM csv.`{url}/a.csv`",
         "SELECT * FROM python_worker_logs()",
-        *([sql_cases.TRANSFORM] if confine.supported() else []),
+        *([sql_cases.TRANSFORM] if landlock.supported() else []),
     ]
     for sql in statements:
         with pytest.raises(Exception, match=r".+"):

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.core.ancestors import Ancestors
-from explorer.core.lineage import current_log, history
-from explorer.core.retention import retention
-from explorer.core.secrets import redacted
-from explorer.graphs.lanes import MOST_LANES
-from explorer.io.avro import open_container
-from explorer.io.json_text import load_json
-from explorer.io.manifests import manifest_files
+from explorer.graph.lanes import MOST_LANES
 from explorer.model.problem import Problems
 from explorer.progress import Cancelled, Watch
+from explorer.render.changes import SNAPSHOTS_SHOWN, render_history, render_lifecycle
+from explorer.spec.secrets.redaction import redacted
+from explorer.spec.snapshots.ancestors import Ancestors
+from explorer.spec.snapshots.lineage import current_log, history
+from explorer.spec.snapshots.retention import retention
+from explorer.storage.formats.avro import open_container
+from explorer.storage.formats.json_text import load_json
+from explorer.storage.manifests import manifest_files
 from explorer.ui.state import REFS_TOLD, ViewState
 from explorer.ui.widgets import NAMES_OFFERED, versions
-from explorer.views.changes import SNAPSHOTS_SHOWN, render_history, render_lifecycle
 from tests.security.build import avro_file, text
 from tests.unit.paper import HOUR, on_paper
 from tests.unit.small import edit_metadata, make_table
@@ -87,7 +87,7 @@ def test_options_are_still_redacted(hidden: str) -> None:
 
 
 def test_snapshots_that_the_lifecycle_leaves_out_are_told() -> None:
-    from explorer.core.lifecycle import Cell
+    from explorer.spec.snapshots.lifecycle import Cell
 
     def cells(n: int) -> list[Cell]:
         return [

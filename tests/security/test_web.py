@@ -23,16 +23,16 @@ from tornado.iostream import IOStream
 
 import explorer
 from explorer.cli import main
-from explorer.collection import Collection
-from explorer.core.secrets import HIDDEN, redacted, without_secrets
-from explorer.graphs.graph import Edge, Elided, Graph, Node
-from explorer.inspection import inspect
+from explorer.graph.graph import Edge, Elided, Graph, Node
+from explorer.queries.collection import Collection
+from explorer.render.dot import render_dot, render_image
+from explorer.reports.inspector import inspect
+from explorer.spec.secrets.redaction import HIDDEN, redacted, without_secrets
 from explorer.ui.access import FOR_LOOPBACK, Access
 from explorer.ui.export import export
 from explorer.ui.first import begun, first
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import Text
-from explorer.views.dot import render_dot, render_image
 from tests.helpers import run_apart
 from tests.security.web_cases import FORMULAS, HARMLESS, LABELS, MARKUP, NUMBERS, SECRETS, TERMINAL, Attack
 from tests.unit.small import edit_metadata, make_table

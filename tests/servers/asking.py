@@ -15,10 +15,10 @@ from pyiceberg.catalog import load_catalog
 
 import explorer
 from explorer.cli import main
-from explorer.engines.fileio import java_file_io
-from explorer.engines.reads import ReadSession
 from explorer.errors import TableNotFound
-from explorer.io import catalogs
+from explorer.spark_engine.fileio import java_file_io
+from explorer.spark_engine.read_queue import ReadSession
+from explorer.storage.catalogs import catalogs
 from tests.servers.page import on_the_page
 from tests.servers.shown import by_spark, on_screen, when_refused
 

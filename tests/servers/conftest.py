@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
-from explorer.engines.java import BUNDLES, find_java, resolve_jars
-from explorer.engines.reads import ReadSession
-from explorer.engines.spark import SparkEngine
 from explorer.errors import EngineError
+from explorer.spark_engine.java import BUNDLES, find_java, resolve_jars
+from explorer.spark_engine.read_queue import ReadSession
+from explorer.spark_engine.spark import SparkEngine
 from tests.servers import asking
 from tests.servers.proxy import Proxy
 

@@ -17,10 +17,10 @@ import psutil
 import pyarrow as pa
 
 import explorer
-from explorer.core.entry_views import entry_view
-from explorer.engines.pipeline import batches
-from explorer.engines.spark import shared_engine
 from explorer.model.manifest import ManifestFile
+from explorer.spark_engine.pipeline import batches
+from explorer.spark_engine.spark import shared_engine
+from explorer.spec.entries.entry_views import entry_view
 
 Part = Callable[[ManifestFile, pa.Table], pa.Table]
 

@@ -14,7 +14,7 @@ import panel_material_ui as pmui
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
-from explorer.engines.reads import ReadSession
+from explorer.spark_engine.read_queue import ReadSession
 from explorer.ui.app import Dashboard, Offers
 from explorer.ui.background import Session
 from explorer.ui.rooms import VIEWS

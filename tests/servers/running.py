@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from explorer.engines.java import PACKAGES, find_java, resolve_jars, spark_home
-from explorer.engines.tables import mounts
 from explorer.errors import EngineError
+from explorer.spark_engine.java import PACKAGES, find_java, resolve_jars, spark_home
+from explorer.spark_engine.tables import mounts
 from tests.ports import free_port
 
 JARS = "ICEBERG_EXPLORER_REST_JARS"

@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 import explorer
 from explorer.cli import main
-from explorer.engines import gateway
-from explorer.engines.reads import ReadSession
 from explorer.errors import ExplorerError
+from explorer.spark_engine import gateway
+from explorer.spark_engine.read_queue import ReadSession
 from explorer.ui.export import export
 from explorer.ui.notebook import DeletesWidget, DiffWidget, TableWidget
 from explorer.ui.standalone import of_table

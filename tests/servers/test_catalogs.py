@@ -16,7 +16,7 @@ import pytest
 
 import explorer
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
-from explorer.maintenance import preview
+from explorer.reports.maintenance.runs import preview
 from tests.ports import free_port
 from tests.servers.asking import Engineer, register, write
 from tests.servers.conftest import EVERY, Store

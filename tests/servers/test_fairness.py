@@ -11,9 +11,9 @@ import pytest
 from pyiceberg.io import load_file_io
 
 import explorer
-from explorer.io import budget
-from explorer.io.storage import Storage
 from explorer.progress import Watch
+from explorer.storage import limits
+from explorer.storage.storage import Storage
 from tests.servers.conftest import COMMITS, EVERY, Store
 
 MANY = 400 if EVERY else 150
@@ -48,7 +48,7 @@ def read_all(store: Store, paths: list[str], account: str) -> None:
     storage = Storage(["s3://warehouse/many"], store.properties(access_key_id=account))
     storage.ahead([(path, None) for path in paths])
     for path in paths:
-        storage.kept(path, limit=budget.MANIFEST)
+        storage.kept(path, limit=limits.MANIFEST)
 
 
 def first_screen(store: Store, account: str) -> None:

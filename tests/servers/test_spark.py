@@ -13,16 +13,16 @@ import pytest
 from tornado.httputil import HTTPServerRequest
 
 import explorer
-from explorer.core.secrets import HIDDEN
-from explorer.engines.fileio import ANONYMOUS, JavaFileIO, java_file_io
-from explorer.engines.java import BUNDLES
-from explorer.engines.reads import ReadFailed, ReadRequest, ReadSession
-from explorer.engines.tables import Files
 from explorer.errors import EngineError, ExplorerError, NotSupported
-from explorer.io.catalogs import Pointer
-from explorer.io.locate import Location
-from explorer.io.reader import TableReader
-from explorer.io.stores import combined
+from explorer.spark_engine.fileio import ANONYMOUS, JavaFileIO, java_file_io
+from explorer.spark_engine.java import BUNDLES
+from explorer.spark_engine.read_queue import ReadFailed, ReadRequest, ReadSession
+from explorer.spark_engine.tables import Files
+from explorer.spec.secrets.redaction import HIDDEN
+from explorer.storage.catalogs.catalogs import Pointer
+from explorer.storage.locate import Location
+from explorer.storage.reader import TableReader
+from explorer.storage.stores import combined
 from explorer.table import Table
 from tests.servers.conftest import COMMITS, Store
 from tests.servers.shown import by_spark
@@ -111,7 +111,7 @@ def test_credentials_that_a_catalog_gave(store: Store, reads: ReadSession, monke
 
     store.proxy.fault = expired
     newer = {**given, "s3.access-key-id": "vended again"}
-    monkeypatch.setattr("explorer.io.catalogs.pointer", lambda *_: Pointer(store.metadata, newer))
+    monkeypatch.setattr("explorer.storage.catalogs.catalogs.pointer", lambda *_: Pointer(store.metadata, newer))
     far = {**own, "s3.endpoint": store.proxy.url}
     stale = TableReader(Location("c.db.t", store.metadata, "", "c", "db.t", far, newer))
     stale.location = replace(stale.location, given=given)

@@ -15,14 +15,14 @@ from pyiceberg.io import load_file_io
 from tornado.httputil import HTTPServerRequest
 
 import explorer
-from explorer.engines.reads import ReadSession
 from explorer.errors import ExplorerError, UnreadableFile
-from explorer.io import azure
-from explorer.io.storage import Storage
-from explorer.io.stores import EACH
-from explorer.maintenance import preview
 from explorer.progress import Cancelled, Watch
-from explorer.views.changes import diff_object
+from explorer.render.changes import diff_object
+from explorer.reports.maintenance.runs import preview
+from explorer.spark_engine.read_queue import ReadSession
+from explorer.storage import azure
+from explorer.storage.storage import Storage
+from explorer.storage.stores import EACH
 from tests.servers.asking import KEPT, write
 from tests.servers.conftest import COMMITS, EVERY, Store
 from tests.servers.running import azurite, fake_gcs

@@ -16,12 +16,12 @@ from typing import Any
 from pyiceberg.conversions import to_bytes
 from pyiceberg.transforms import parse_transform
 
-from explorer.core.expression_json import value_json
-from explorer.core.expressions import Expression, written
-from explorer.core.ordering import comparable
-from explorer.core.values import primitive_type, result_type
-from explorer.engines.planners import iceberg_expression
-from explorer.engines.spark import SparkEngine
+from explorer.spark_engine.planners import iceberg_expression
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.filters.expression_json import value_json
+from explorer.spec.filters.expressions import Expression, written
+from explorer.spec.values.ordering import comparable
+from explorer.spec.values.values import primitive_type, result_type
 
 KINDS = {
     "b": "boolean", "i": "int", "l": "long", "f": "float", "d": "double", "day": "date", "t": "time", "ts": "timestamp",

@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from explorer.core.expressions import Expression
-from explorer.core.ordering import comparable
-from explorer.engines.planners import iceberg_expression
+from explorer.spark_engine.planners import iceberg_expression
+from explorer.spec.filters.expressions import Expression
+from explorer.spec.values.ordering import comparable
 from tests.spark.planner_oracle import KINDS, NANOS, Data, Iceberg, Made, Row, literal, value
 
 TYPES = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.engines.spark import SparkEngine
+from explorer.spark_engine.spark import SparkEngine
 from tests.statements.printed import statements
 from tests.unit.test_avro_names import with_names
 

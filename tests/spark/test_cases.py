@@ -12,8 +12,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 import explorer
-from explorer.core.plan import PLANNERS, Answer
-from explorer.engines.spark import SparkEngine
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.scan.plan import PLANNERS, Answer
 from tests.cases import NAMES, build_case
 
 UUID_9 = "'99999999-9999-9999-9999-999999999999'"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from explorer.engines.spark import SparkEngine
-from explorer.maintaining import preview
+from explorer.reports.maintenance import preview
+from explorer.spark_engine.spark import SparkEngine
 from tests.spark.planner_oracle import Iceberg
 from tests.spark.test_maintenance_plans import BY_DAY, Maker
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from explorer.io import avro, manifests
-from explorer.scenarios import SCENARIOS
+from explorer.lab.scenarios import SCENARIOS
+from explorer.storage import manifests
+from explorer.storage.formats import avro
 from tests.helpers import open_demo
 
 

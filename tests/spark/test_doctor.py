@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer import scenarios
-from explorer.core.doctor.findings import Finding
-from explorer.engines.spark import SparkEngine
-from explorer.io.paths import local_path
-from explorer.scenarios import NAMESPACE, SCENARIOS
-from explorer.scenarios.workshop import Workshop
+from explorer.lab import scenarios
+from explorer.lab.scenarios import NAMESPACE, SCENARIOS
+from explorer.lab.scenarios.workshop import Workshop
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.doctor.findings import Finding
+from explorer.storage.paths import local_path
 from tests.robustness.corpus import outcomes
 from tests.robustness.editing import edit_avro, edit_json
 from tests.statements.printed import statements

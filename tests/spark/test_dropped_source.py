@@ -8,9 +8,9 @@ import pytest
 from pyiceberg.table import StaticTable
 
 import explorer
-from explorer.core.doctor.cases import DROPPED_SOURCE
-from explorer.core.doctor.findings import Finding
-from explorer.engines.spark import SparkEngine
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.doctor.cases import DROPPED_SOURCE
+from explorer.spec.doctor.findings import Finding
 from tests.cases.dropped_source import with_dropped_source
 from tests.statements.printed import statements
 

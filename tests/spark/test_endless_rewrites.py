@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 import explorer
-from explorer.engines.spark import SparkEngine
-from explorer.maintenance import preview
+from explorer.reports.maintenance.runs import preview
+from explorer.spark_engine.spark import SparkEngine
 
 
 @pytest.fixture

@@ -14,14 +14,14 @@ from click.testing import CliRunner
 
 import explorer
 from explorer.cli import main
-from explorer.core.estimates import Asked
-from explorer.core.measured import figures
-from explorer.engines.spark import SparkEngine
 from explorer.errors import NotFoundInTable, StatementFailed
-from explorer.estimating import estimate
-from explorer.filters import arrow_columns, bound_filter, matching
-from explorer.measuring import beside, measure
-from explorer.views.measured import measured_lines, measured_object
+from explorer.queries.filters import arrow_columns, bound_filter, matching
+from explorer.render.scan_reports import measured_lines, measured_object
+from explorer.reports.estimates import estimate
+from explorer.reports.timings import beside, measure
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.layout.estimates import Asked
+from explorer.spec.scan.scan_report_diff import figures
 from tests.helpers import open_demo
 
 FILTERS = ("id = 5000", "id BETWEEN 1000 AND 9000", "id IN (5, 40000)", "word LIKE 'user-05%'", "word = 'user-012345'",

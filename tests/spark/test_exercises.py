@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from explorer.engines.spark import SparkEngine
-from explorer.io.sandbox import catalog_entries
-from explorer.lab import doctor_exercises, exercise_tables
-from explorer.lab.bench import Bench
-from explorer.lab.doctor_exercises import DOCTOR_EXERCISES
-from explorer.lab.exercises import EXERCISES, Exercise
-from explorer.lab.layout_exercises import LAYOUT_EXERCISES
-from explorer.lab.plan_exercises import PLAN_EXERCISES
+from explorer.lab.exercises import doctor, tables
+from explorer.lab.exercises.commits import EXERCISES, Exercise
+from explorer.lab.exercises.doctor import DOCTOR_EXERCISES
+from explorer.lab.exercises.layout import LAYOUT_EXERCISES
+from explorer.lab.exercises.planning import PLAN_EXERCISES
+from explorer.lab.sandbox import Bench
+from explorer.spark_engine.spark import SparkEngine
+from explorer.storage.catalogs.sandbox_entries import catalog_entries
 
 COLUMN = "write.metadata.metrics.column."
 WRONG: list[tuple[tuple[Any, str], ...]] = [
@@ -77,7 +77,7 @@ def bench(sandbox: Path, engine: SparkEngine) -> Bench:
 def test_a_right_answer_and_wrong_ones(
     exercise: Exercise, wrong: tuple[tuple[Any, str], ...], bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor_exercises, "A_DAY", 50)
+    monkeypatch.setattr(doctor, "A_DAY", 50)
     empty = exercise.check(bench)
     assert empty.right is None
     assert exercise.question in empty.words
@@ -105,7 +105,7 @@ def test_more_than_one_way_is_right(bench: Bench) -> None:
 
 def test_exercises_leave_no_table(engine: SparkEngine, sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bench, removed = Bench(engine), set[str]()
-    forget = exercise_tables.forget_entries
+    forget = tables.forget_entries
 
     def note(folder: Path, names: Iterable[str]) -> None:  # other processes make tables in this sandbox meanwhile
         names = list(names)
@@ -113,7 +113,7 @@ def test_exercises_leave_no_table(engine: SparkEngine, sandbox: Path, monkeypatc
         removed.update(names)
         forget(folder, names)
 
-    monkeypatch.setattr(exercise_tables, "forget_entries", note)
+    monkeypatch.setattr(tables, "forget_entries", note)
     assert DOCTOR_EXERCISES[0].check(bench, "2").right
     assert not DOCTOR_EXERCISES[0].check(bench, 1).right
     marked = LAYOUT_EXERCISES[0].check(bench, "months(ts)")

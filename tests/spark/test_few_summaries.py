@@ -10,7 +10,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 import explorer
-from explorer.engines.spark import SparkEngine
+from explorer.spark_engine.spark import SparkEngine
 from tests.cases.summaries import FILTERS, SUMMARIES, with_summaries
 from tests.statements.printed import statements
 

@@ -10,7 +10,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 
 import explorer
-from explorer.engines.spark import SparkEngine
+from explorer.spark_engine.spark import SparkEngine
 from tests.unit.small import make_table, newest_metadata
 from tests.unit.test_folder_state import HADOOP
 

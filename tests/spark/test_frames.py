@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.collection import Collection
-from explorer.core.batches import Batches
-from explorer.engines.spark import SparkEngine
-from explorer.scenarios import NAMESPACE
+from explorer.lab.scenarios import NAMESPACE
+from explorer.queries.collection import Collection
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.entries.lazy_table import Batches
 
 NAMES = ("manifest_lifecycle", "partition_evolution", "equality_deletes")
 

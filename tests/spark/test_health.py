@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.core.health.measures import Health
-from explorer.engines.spark import SparkEngine, shared_engine
-from explorer.maintaining import preview
-from explorer.scenarios import NAMESPACE
-from explorer.views.doctor import report_object
-from explorer.views.health import health_object
+from explorer.lab.scenarios import NAMESPACE
+from explorer.render.doctor import report_object
+from explorer.render.health import health_object
+from explorer.reports.maintenance import preview
+from explorer.spark_engine.spark import SparkEngine, shared_engine
+from explorer.spec.health.measures import Health
 from tests.helpers import open_demo
 
 NAMES = ("position_deletes", "equality_deletes", "deletion_vectors", "partition_evolution")

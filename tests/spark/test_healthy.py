@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.engines.spark import SparkEngine
+from explorer.spark_engine.spark import SparkEngine
 
 T = "sandbox.healthy.t"
 V2 = "USING iceberg TBLPROPERTIES ('format-version'='2', 'write.delete.mode'='merge-on-read')"

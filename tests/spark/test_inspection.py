@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from explorer.cli import main
-from explorer.core.totals import totals
-from explorer.inspection import inspect
-from explorer.scenarios import SCENARIOS
+from explorer.lab.scenarios import SCENARIOS
+from explorer.render.rows import plain
+from explorer.reports.inspector import inspect
+from explorer.spec.overview.summary_totals import totals
 from explorer.ui.state import ViewState
-from explorer.views.rows import plain
 from tests.helpers import open_demo
 
 

@@ -8,8 +8,8 @@ import pytest
 from py4j.java_gateway import JavaClass, JavaPackage, JVMView
 from py4j.protocol import REFLECTION_COMMAND_NAME
 
-from explorer.engines import java_names
-from explorer.engines.spark import SparkEngine
+from explorer.spark_engine import py4j_cache
+from explorer.spark_engine.spark import SparkEngine
 
 
 def test_a_name_is_asked_of_java_once(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,5 +42,5 @@ def test_it_is_said_once(engine: SparkEngine) -> None:
     assert engine.session()
     before = JVMView.__getattr__
     assert before.__name__ == "asked"
-    java_names.keep()
+    py4j_cache.keep()
     assert JVMView.__getattr__ is before

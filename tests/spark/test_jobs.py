@@ -16,17 +16,17 @@ import pyarrow as pa
 import pytest
 
 import explorer
-from explorer.core.batches import Part
-from explorer.core.entry_views import entry_view
-from explorer.engines import gateway, java, pipeline
-from explorer.engines.pipeline import batches
-from explorer.engines.quotas import Quotas
-from explorer.engines.reads import ReadSession
-from explorer.engines.spark import SparkEngine
 from explorer.errors import EngineError, StatementFailed
+from explorer.lab.scenarios import NAMESPACE
 from explorer.model.manifest import ManifestFile
 from explorer.progress import Cancelled, Watch
-from explorer.scenarios import NAMESPACE
+from explorer.spark_engine import gateway, java, pipeline
+from explorer.spark_engine.pipeline import batches
+from explorer.spark_engine.read_queue import ReadSession
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spark_engine.sql_guard.quotas import Quotas
+from explorer.spec.entries.entry_views import entry_view
+from explorer.spec.entries.lazy_table import Part
 from tests.unit.small import make_table
 
 
@@ -120,9 +120,9 @@ def test_a_worker_that_is_killed_is_told_and_the_next_question_answered(
 LOST = """
 import threading, time
 import explorer
-from explorer.engines import gateway, java, pipeline
-from explorer.engines.spark import shared_engine
-from explorer.core.comparison import found_in
+from explorer.spark_engine import gateway, java, pipeline
+from explorer.spark_engine.spark import shared_engine
+from explorer.spec.entries.manifest_set_diff import found_in
 
 table = explorer.open_table("{table}")
 ours = table.diff(None, "main", "local")
@@ -160,15 +160,15 @@ def test_java_that_is_killed_in_mid_job_is_told_and_the_page_goes_on(sandbox: Pa
 
 
 def test_quotas_cut_and_stop_reads(engine: SparkEngine, sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("explorer.engines.reads.quotas", lambda: Quotas(rows=2))
+    monkeypatch.setattr("explorer.spark_engine.read_queue.quotas", lambda: Quotas(rows=2))
     table, session, watch = explorer.open_table(f"{NAMESPACE}.three_inserts"), ReadSession(engine), Watch()
     with watch.listening():
         assert len(table.rows(session=session)) == 2
     assert watch.said == "The first 2 rows: no read gives more here (ICEBERG_EXPLORER_QUOTAS)."
-    monkeypatch.setattr("explorer.engines.reads.quotas", lambda: Quotas(seconds=2))
+    monkeypatch.setattr("explorer.spark_engine.read_queue.quotas", lambda: Quotas(seconds=2))
     with pytest.raises(StatementFailed, match="stopped after 2 seconds: no read takes longer here"):
         table.sql("SELECT count(*) FROM range(1000000000000) WHERE sqrt(id) % 7 = 1", session=session)
-    monkeypatch.setattr("explorer.engines.reads.quotas", Quotas)
+    monkeypatch.setattr("explorer.spark_engine.read_queue.quotas", Quotas)
     assert len(table.rows(session=session)) == 3
 
 

@@ -13,23 +13,23 @@ from click.testing import CliRunner
 
 import explorer
 from explorer.cli import main
-from explorer.conflicts import change_of, explain_conflict
-from explorer.core.commit import Decision
-from explorer.core.operations import CATALOGUED, CLASSES, ISOLATION, KINDS, Operation
-from explorer.engines.spark import SparkEngine
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, StatementFailed
-from explorer.graphs.ids import list_node, manifest_node
-from explorer.graphs.uncommitted import kind_of, overlay
-from explorer.lab.bench import Bench
+from explorer.graph.ids import list_node, manifest_node
+from explorer.graph.uncommitted import kind_of, overlay
 from explorer.lab.catalogue import operations, predicted
-from explorer.lab.exercises import EXERCISES
+from explorer.lab.exercises.commits import EXERCISES
 from explorer.lab.folder_runs import replay_folder
 from explorer.lab.interleave import interleave, orders, outcome, serial_rows
 from explorer.lab.observe import API, observe, observe_api
+from explorer.lab.sandbox import Bench
+from explorer.lab.scenarios import fresh_copy
 from explorer.lab.stepper import Run, replay
-from explorer.scenarios import fresh_copy
-from explorer.views.labviews import render_run, run_object, sequence_svg
-from explorer.views.stategraph import state_svg
+from explorer.render.lab_runs import render_run, run_object, sequence_svg
+from explorer.render.state_graph import state_svg
+from explorer.reports.conflicts import change_of, explain_conflict
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.commits.commit import Decision
+from explorer.spec.commits.operations import CATALOGUED, CLASSES, ISOLATION, KINDS, Operation
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import explorer
-from explorer.engines.spark import SparkEngine
-from explorer.scenarios.workshop import Workshop
+from explorer.lab.scenarios.workshop import Workshop
+from explorer.spark_engine.spark import SparkEngine
 from tests.properties.laws import check_laws
 
 OPERATIONS = st.sampled_from(

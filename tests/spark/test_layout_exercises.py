@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from explorer.engines.spark import SparkEngine
-from explorer.lab.bench import Bench
-from explorer.lab.catalog_exercises import CATALOG_EXERCISES
-from explorer.lab.layout_exercises import LAYOUT_EXERCISES
+from explorer.lab.exercises.catalogs import CATALOG_EXERCISES
+from explorer.lab.exercises.layout import LAYOUT_EXERCISES
+from explorer.lab.sandbox import Bench
+from explorer.spark_engine.spark import SparkEngine
 
 WRONG: list[tuple[tuple[Any, str], ...]] = [
     (

@@ -9,16 +9,17 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
-from explorer import maintenance, scenarios
 from explorer.cli.writes import OPERATIONS
-from explorer.core.lineage import ancestry
-from explorer.core.reach import reach
-from explorer.core.units import count
-from explorer.engines.spark import SparkEngine, sandbox_conf
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, StatementFailed
+from explorer.lab import scenarios
 from explorer.lab.observe import observe, observe_api
-from explorer.leftovers import orphans
-from explorer.maintaining.calls import LOOKS, PROCEDURES
+from explorer.queries.orphans import orphans
+from explorer.reports.maintenance import runs
+from explorer.reports.maintenance.calls import LOOKS, PROCEDURES
+from explorer.spark_engine.spark import SparkEngine, sandbox_conf
+from explorer.spec.maintenance.reachability import reach
+from explorer.spec.snapshots.lineage import ancestry
+from explorer.spec.text.units import count
 from explorer.table import Table
 from tests.unit.small import make_table
 
@@ -52,8 +53,8 @@ def test_expiry_removes_what_the_preview_says(name: str, retain: int, sandbox: P
     table = copy(engine, name)
     before = on_disk(table)
     now = {"older_than": "2999-01-01"}
-    seen = maintenance.preview(table, "expire", retain_last=retain, options=now)
-    done, after = maintenance.run(table, "expire", retain_last=retain, options=now, engine=engine)
+    seen = runs.preview(table, "expire", retain_last=retain, options=now)
+    done, after = runs.run(table, "expire", retain_last=retain, options=now, engine=engine)
     assert done.sql == seen.call
     gone = before - on_disk(after)
     assert {p.removeprefix("file:") for p in seen.files} == gone
@@ -64,10 +65,10 @@ def test_expiry_removes_what_the_preview_says(name: str, retain: int, sandbox: P
 
 def test_compaction_before_and_after(sandbox: Path, engine: SparkEngine) -> None:
     table = copy(engine, "position_deletes")
-    seen = maintenance.preview(table, "compact")
+    seen = runs.preview(table, "compact")
     assert len(seen.files) == 2
     assert [row["reason"] for row in seen.tables["groups"]] == ["a file with too high a delete ratio"]
-    done, after = maintenance.run(table, "compact", engine=engine)
+    done, after = runs.run(table, "compact", engine=engine)
     assert done.sql == seen.call
     assert (done.before.data_files, done.before.position_delete_files) == (2, 1)
     assert done.after.data_files == 1
@@ -78,22 +79,22 @@ def test_compaction_before_and_after(sandbox: Path, engine: SparkEngine) -> None
 
 def test_sorting_and_the_other_rewrites(sandbox: Path, engine: SparkEngine) -> None:
     table = copy(engine, "three_inserts")
-    idle = maintenance.preview(table, "compact")
+    idle = runs.preview(table, "compact")
     assert idle.words[1].startswith("Nothing would be rewritten: in none of 1 group")
     assert idle.files == []
-    done, table = maintenance.run(table, "compact", engine=engine)
+    done, table = runs.run(table, "compact", engine=engine)
     assert done.answer[0]["rewritten_data_files_count"] == 0
     for operation in ("compact-sort", "compact-z-order", "rewrite-manifests"):
         options = {} if operation == "rewrite-manifests" else ALL
-        done, table = maintenance.run(table, operation, "fruit", engine=engine, options=options)
+        done, table = runs.run(table, operation, "fruit", engine=engine, options=options)
         assert done.after.manifests >= 1
     assert [r["fruit"] for r in table.file_rows(table.files()[0]["file_path"])] == ["apple", "banana", "cherry"]
     table = copy(engine, "compaction_bin_pack")
     assert len(table.deletes().dangling) == 2
-    dangling = maintenance.preview(table, "dangling-deletes")
+    dangling = runs.preview(table, "dangling-deletes")
     assert dangling.words[0].startswith("2 deletes of 2")
     assert all("rewrite_position_delete_files" in row["dropped_by"] for row in dangling.tables["deletes"])
-    done, table = maintenance.run(table, "rewrite-position-deletes", engine=engine, options=ALL)
+    done, table = runs.run(table, "rewrite-position-deletes", engine=engine, options=ALL)
     assert done.after.position_delete_files == 0
 
 
@@ -109,22 +110,22 @@ def test_orphans_are_found_and_young_ones_kept(sandbox: Path, engine: SparkEngin
     old.write_text("x")
     past = time.time() - 5 * 86400
     os.utime(old, (past, past))
-    seen = maintenance.preview(table, "remove-orphans")
+    seen = runs.preview(table, "remove-orphans")
     becomes = {row["file"]: row["becomes"] for row in seen.tables["files"]}
     assert becomes == {f"file:{young}": "too young", f"file:{old}": "removed"}
-    maintenance.run(table, "remove-orphans", engine=engine)
+    runs.run(table, "remove-orphans", engine=engine)
     assert (young.exists(), old.exists()) == (True, False)
 
 
 def test_only_in_the_sandbox(sandbox: Path, engine: SparkEngine, tmp_path: Path) -> None:
     with pytest.raises(AccessRefused, match="teaching table"):
-        maintenance.run(explorer.open_table("demo.three_inserts"), "compact", engine=engine)
+        runs.run(explorer.open_table("demo.three_inserts"), "compact", engine=engine)
     elsewhere = explorer.open_table(str(make_table(tmp_path)))
-    assert maintenance.preview(elsewhere, "compact", options=ALL).files  # a preview writes nothing
+    assert runs.preview(elsewhere, "compact", options=ALL).files  # a preview writes nothing
     with pytest.raises(AccessRefused, match="not in the sandbox"):
-        maintenance.run(elsewhere, "compact", engine=engine, allow_writes=True)
+        runs.run(elsewhere, "compact", engine=engine, allow_writes=True)
     with pytest.raises(NotFoundInTable, match="no column"):
-        maintenance.preview(explorer.open_table("demo.three_inserts"), "compact-sort", "x')")
+        runs.preview(explorer.open_table("demo.three_inserts"), "compact-sort", "x')")
 
 
 def test_another_catalog_is_written_to_only_when_allowed(
@@ -140,21 +141,21 @@ def test_another_catalog_is_written_to_only_when_allowed(
         made.append(pa.table({"id": pa.array([i], pa.int32())}))
     table = explorer.open_table("other.db.t")
     for refused in (
-        lambda: maintenance.run(table, "compact", engine=engine),
-        lambda: maintenance.run_undo(table, "rollback", snapshot="snapshot-1", engine=engine),
+        lambda: runs.run(table, "compact", engine=engine),
+        lambda: runs.run_undo(table, "rollback", snapshot="snapshot-1", engine=engine),
         lambda: observe(table, "DELETE FROM t", engine),
         lambda: observe_api(table, "newFastAppend", engine),
     ):
         with pytest.raises(AccessRefused, match="allow_writes"):
             refused()
     with pytest.raises(NotPossible, match="does not know the catalog other"):
-        maintenance.run(table, "compact", engine=engine, allow_writes=True)
+        runs.run(table, "compact", engine=engine, allow_writes=True)
     session = engine.session()
     for key, value in sandbox_conf(tmp_path).items():
         session.conf.set(key.replace("sandbox", "other"), value)
-    outcome, after = maintenance.run(table, "compact", engine=engine, allow_writes=True, options=ALL)
+    outcome, after = runs.run(table, "compact", engine=engine, allow_writes=True, options=ALL)
     assert (outcome.before.data_files, outcome.after.data_files) == (2, 1)
-    _, after = maintenance.run_undo(after, "rollback", snapshot="snapshot-1", engine=engine, allow_writes=True)
+    _, after = runs.run_undo(after, "rollback", snapshot="snapshot-1", engine=engine, allow_writes=True)
     seen = observe(after, "INSERT INTO t VALUES (7)", engine, allow_writes=True)
     assert seen.commits == 1
     assert seen.report is not None
@@ -190,16 +191,16 @@ def test_refs_and_rollbacks_do_what_the_preview_says(
     session.sql(f"DROP TABLE IF EXISTS sandbox.{own}")
     session.sql(f"CALL sandbox.system.register_table('{own}', '{source}')")
     table = explorer.open_table(own)
-    seen = maintenance.preview_undo(table, operation, name, snapshot)
+    seen = runs.preview_undo(table, operation, name, snapshot)
     if not seen.allowed:
         with pytest.raises(StatementFailed):
-            maintenance.run_undo(table, operation, name, snapshot, engine=engine)
+            runs.run_undo(table, operation, name, snapshot, engine=engine)
         return
     if seen.current not in (None, table.metadata.current_snapshot_id):
         net = table.diff(table.metadata.current_snapshot_id, seen.current)
         said = f"{count(len(net.added), 'file')} would come, and {len(net.removed)} go."
         assert any(said in words for words in seen.words)
-    _, after = maintenance.run_undo(table, operation, name, snapshot, engine=engine)
+    _, after = runs.run_undo(table, operation, name, snapshot, engine=engine)
     refs = {r.name: r.snapshot_id for r in after.metadata.refs}
     if seen.current is None:
         assert after.metadata.current_snapshot is not None
@@ -225,21 +226,19 @@ def test_rollback_to_a_time(branchy: str, engine: SparkEngine) -> None:
     session.sql(f"CALL sandbox.system.register_table('lab.undo_time', '{source}')")
     table = explorer.open_table("lab.undo_time")
     moment = table.resolve("snapshot-5").snapshot.timestamp_ms
-    seen = maintenance.preview_undo(table, "rollback-to-time", snapshot=moment)
+    seen = runs.preview_undo(table, "rollback-to-time", snapshot=moment)
     assert seen.current == table.resolve("snapshot-4").snapshot.snapshot_id
-    _, after = maintenance.run_undo(table, "rollback-to-time", snapshot=moment, engine=engine)
+    _, after = runs.run_undo(table, "rollback-to-time", snapshot=moment, engine=engine)
     assert after.metadata.current_snapshot_id == seen.current
-    assert not maintenance.preview_undo(table, "rollback-to-time", snapshot=1000).allowed
-    _, branched = maintenance.run_undo(table.refresh(), "branch", "old", "snapshot-1", engine=engine)
-    ahead = maintenance.preview_undo(branched, "fast-forward", "old", "main")
-    _, moved = maintenance.run_undo(branched, "fast-forward", "old", "main", engine=engine)
+    assert not runs.preview_undo(table, "rollback-to-time", snapshot=1000).allowed
+    _, branched = runs.run_undo(table.refresh(), "branch", "old", "snapshot-1", engine=engine)
+    ahead = runs.preview_undo(branched, "fast-forward", "old", "main")
+    _, moved = runs.run_undo(branched, "fast-forward", "old", "main", engine=engine)
     assert {r.name: r.snapshot_id for r in moved.metadata.refs} == ahead.after
     with pytest.raises(NotFoundInTable, match="is no time"):
-        maintenance.preview_undo(table, "rollback-to-time", snapshot="soon")
+        runs.preview_undo(table, "rollback-to-time", snapshot="soon")
     with pytest.raises(AccessRefused):
-        maintenance.run_undo(
-            explorer.open_table("demo.branches_and_tags"), "rollback", snapshot="snapshot-4", engine=engine
-        )
+        runs.run_undo(explorer.open_table("demo.branches_and_tags"), "rollback", snapshot="snapshot-4", engine=engine)
 
 
 def test_another_table_of_the_name_is_not_written_to(
@@ -261,8 +260,8 @@ def test_another_table_of_the_name_is_not_written_to(
         session.conf.set(key.replace("sandbox", "twin"), value)
     table, before = explorer.open_table("twin.db.t"), made.refresh().metadata_location
     for refused in (
-        lambda: maintenance.run(table, "compact", engine=engine, allow_writes=True, options=ALL),
-        lambda: maintenance.run_undo(table, "rollback", snapshot="snapshot-1", engine=engine, allow_writes=True),
+        lambda: runs.run(table, "compact", engine=engine, allow_writes=True, options=ALL),
+        lambda: runs.run_undo(table, "rollback", snapshot="snapshot-1", engine=engine, allow_writes=True),
         lambda: observe(table, "INSERT INTO t VALUES (7)", engine, allow_writes=True),
         lambda: observe_api(table, "newFastAppend", engine, allow_writes=True),
     ):
@@ -281,7 +280,7 @@ def test_a_filter_of_a_procedure_is_one_that_iceberg_translates(where: str, engi
     session.sql("CREATE OR REPLACE TABLE sandbox.lab.filtered (x DOUBLE, note STRING) USING iceberg")
     session.sql("INSERT INTO sandbox.lab.filtered VALUES (double('NaN'), '50% off'), (2.0, 'a'), (null, null)")
     table = explorer.open_table("lab.filtered")
-    seen = maintenance.preview(table, "compact", options={"rewrite-all": "true"}, where=where)
+    seen = runs.preview(table, "compact", options={"rewrite-all": "true"}, where=where)
     assert seen.call
     session.sql(seen.call)
     assert session.table("sandbox.lab.filtered").count() == 3

@@ -15,15 +15,14 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 import explorer
-from explorer import maintenance
-from explorer.core.manifest_merges import next_append
-from explorer.core.rewrite_options import OPTIONS, Strategy
-from explorer.engines.spark import SparkEngine
-from explorer.maintaining import preview
-from explorer.maintaining.calls import bound
-from explorer.maintaining.expiry import plan_expiry
-from explorer.maintaining.manifests import plan_append
-from explorer.maintaining.rewriting import Rewrite, plan_rewrite
+from explorer.reports.maintenance import preview, runs
+from explorer.reports.maintenance.calls import bound
+from explorer.reports.maintenance.expiry import plan_expiry
+from explorer.reports.maintenance.manifests import plan_append
+from explorer.reports.maintenance.rewrites import Rewrite, plan_rewrite
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.maintenance.manifest_merges import next_append
+from explorer.spec.maintenance.rewrite_options import OPTIONS, Strategy
 from explorer.table import Table
 from tests.spark.planner_oracle import Iceberg
 
@@ -490,7 +489,7 @@ def test_what_never_ends_is_told_and_never_ends(sandbox: Path, engine: SparkEngi
         for _ in range(2):
             seen = preview(table, operation, options=options)
             assert any(words.startswith(said) for words in seen.words), seen.words
-            _, table = maintenance.run(table, operation, options=options, engine=engine)
+            _, table = runs.run(table, operation, options=options, engine=engine)
             taken.append([row["becomes"] for row in preview(table, operation, options=options).tables["groups"]])
         assert taken == [["rewritten"], ["rewritten"]]
         again = preview(table, operation, options=options).words

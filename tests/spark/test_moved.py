@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.engines.reads import ReadFailed, ReadSession
-from explorer.engines.spark import SparkEngine
-from explorer.engines.tables import mounts
 from explorer.errors import OutsideRoots, UnreadableFile
+from explorer.spark_engine.read_queue import ReadFailed, ReadSession
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spark_engine.tables import mounts
 from tests.security.test_before_spark import rewrite
 from tests.unit.small import edit_metadata, in_catalog, make_table
 

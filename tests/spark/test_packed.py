@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 import explorer
-from explorer import scenarios
-from explorer.engines.spark import SparkEngine
-from explorer.io.sandbox import SANDBOX
-from explorer.scenarios import NAMESPACE, SCENARIOS, Scenario
-from explorer.scenarios.workshop import BUILDING, Workshop
+from explorer.lab import scenarios
+from explorer.lab.scenarios import NAMESPACE, SCENARIOS, Scenario
+from explorer.lab.scenarios.workshop import BUILDING, Workshop
+from explorer.spark_engine.spark import SparkEngine
+from explorer.storage.catalogs.sandbox_entries import SANDBOX
 
 ALL = os.environ.get("ICEBERG_EXPLORER_EVERY_TABLE") == "1"
 SOME = {"position_deletes", "deletion_vectors", "equality_deletes", "partition_evolution", "branches_and_tags"}

@@ -17,24 +17,24 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 import explorer
-from explorer import maintenance
 from explorer.cli import main
-from explorer.collection import Collection
-from explorer.core.batches import Batches
-from explorer.core.row_diff import RowChanges
-from explorer.engines import choice, file_rows, pipeline
-from explorer.engines.choice import Engine
-from explorer.engines.spark import SparkEngine, shared_engine
-from explorer.io.manifest_reader import ManifestReader
-from explorer.io.spool import dealt
-from explorer.maintaining.calls import LOOKS, PROCEDURES
-from explorer.metadata_tree import MetadataTree
-from explorer.scenarios import NAMESPACE, SCENARIOS
-from explorer.views.changes import diff_object
-from explorer.views.doctor import report_object
-from explorer.views.health import health_object
-from explorer.views.plans import plan_object
-from explorer.views.rowviews import delete_rows, row_diff_words
+from explorer.lab.scenarios import NAMESPACE, SCENARIOS
+from explorer.queries.collection import Collection
+from explorer.queries.metadata_tree import MetadataTree
+from explorer.render.changes import diff_object
+from explorer.render.doctor import report_object
+from explorer.render.health import health_object
+from explorer.render.plans import plan_object
+from explorer.render.row_views import delete_rows, row_diff_words
+from explorer.reports.maintenance import runs
+from explorer.reports.maintenance.calls import LOOKS, PROCEDURES
+from explorer.spark_engine import engine_choice, file_rows, pipeline
+from explorer.spark_engine.engine_choice import Engine
+from explorer.spark_engine.spark import SparkEngine, shared_engine
+from explorer.spec.entries.lazy_table import Batches
+from explorer.spec.rows.row_diff import RowChanges
+from explorer.storage.manifest_reader import ManifestReader
+from explorer.storage.spill import dealt
 from tests.spark.test_laws import OPERATIONS, generated
 from tests.unit.other_types import MISREAD, write_table
 from tests.unit.small import make_table
@@ -108,7 +108,7 @@ def test_what_is_dealt_out_on_the_disk_is_the_same(name: str, sandbox: Path, mon
         numbers.append(int(number))
         return dealt(keys, key, min(16, int(number)))
 
-    monkeypatch.setattr("explorer.metadata_tree.dealt", counted)
+    monkeypatch.setattr("explorer.queries.metadata_tree.dealt", counted)
     assert compared() == held
     assert max(numbers) > 8
 
@@ -117,7 +117,7 @@ CHANGED = [s.name for s in SCENARIOS] if EVERY else ["deletion_vectors"]
 PREVIEWS = [*PROCEDURES, *LOOKS] if EVERY else ["compact", "rewrite-manifests", "expire"]
 
 
-def told(seen: maintenance.Preview) -> list[Any]:
+def told(seen: runs.Preview) -> list[Any]:
     """A preview without the moments that differ from one to the next."""
     rows = [{k: v for k, v in row.items() if k != "age"} for rows in seen.tables.values() for row in rows]
     return [[re.sub(r"\d{4}-\d\d-\d\d [\d:.]+ UTC", "", repr(part)) for part in some] for some in (seen.words, rows)]
@@ -144,7 +144,7 @@ def questions(table: explorer.Table, engine: Engine) -> dict[str, Any]:
         "file": table.file(table.files(ids[-1])[0]["file_path"], engine),
         "health": health_object(explorer.health(table, engine=engine)),
         "doctor": report_object(explorer.doctor(table, engine=engine)),
-        "previews": [told(maintenance.preview(table, operation, engine=engine)) for operation in PREVIEWS],
+        "previews": [told(runs.preview(table, operation, engine=engine)) for operation in PREVIEWS],
     }
 
 
@@ -236,7 +236,7 @@ def test_many_rows_are_counted_and_some_are_shown(
 ) -> None:
     table = explorer.open_table(f"{NAMESPACE}.three_inserts")
     monkeypatch.setattr(file_rows, "SHOWN", 1)
-    monkeypatch.setattr(choice, "UNPACKED", 1 << 40)  # so that Spark is chosen
+    monkeypatch.setattr(engine_choice, "UNPACKED", 1 << 40)  # so that Spark is chosen
     found = table.row_diff(None, "main")
     assert (found.changes.inserted.num_rows, found.counts["inserted"]) == (1, 3)
     assert "1 of them came back of Spark" in row_diff_words(found)

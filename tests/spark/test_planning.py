@@ -12,14 +12,14 @@ import pytest
 from pyiceberg.transforms import parse_transform
 
 import explorer
-from explorer.core.expressions import And, BoundTerm, Constant, Expression, Or, Predicate
-from explorer.core.ordering import comparable
-from explorer.core.plan import Answer, Plan
-from explorer.core.pushdown import advice
-from explorer.core.scan import READ
-from explorer.core.values import primitive_type
-from explorer.engines.spark import SparkEngine
-from explorer.views.plans import read_paths
+from explorer.render.plans import read_paths
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.filters.expressions import And, BoundTerm, Constant, Expression, Or, Predicate
+from explorer.spec.filters.pushdown import advice
+from explorer.spec.scan.plan import Answer, Plan
+from explorer.spec.scan.scan import READ
+from explorer.spec.values.ordering import comparable
+from explorer.spec.values.values import primitive_type
 from tests.helpers import open_demo
 from tests.spark.planner_oracle import Iceberg, Made, Row, drawn_filter, drawn_transform, evolved, make
 

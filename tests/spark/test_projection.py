@@ -15,8 +15,8 @@ import pytest
 from pyspark.sql import types as t
 
 import explorer
-from explorer.engines.spark import SparkEngine
-from explorer.scenarios.workshop import Workshop
+from explorer.lab.scenarios.workshop import Workshop
+from explorer.spark_engine.spark import SparkEngine
 from tests.security import EVERY
 from tests.spark.test_rows import bag, ours, sparks
 

@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from explorer.cli import main
-from explorer.core.operations import ENGINES
-from explorer.graphs.uncommitted import kind_of
+from explorer.graph.uncommitted import kind_of
 from explorer.lab.race import FAULTS, faults, kills, race
+from explorer.spec.commits.operations import ENGINES
 from tests.helpers import open_demo
 
 
@@ -78,7 +78,7 @@ def test_a_read_only_session_changes_nothing(sandbox: Path, monkeypatch: pytest.
     def forbidden(*_: Any) -> str:
         raise AssertionError("a copy was made")  # where `catalogued` leaves copies out
 
-    monkeypatch.setattr("explorer.scenarios.build.unpack_copy", forbidden)
+    monkeypatch.setattr("explorer.lab.scenarios.build.unpack_copy", forbidden)
     folder = sandbox / "warehouse" / "demo"
     before, catalog = tree(folder), catalogued(sandbox / "catalog.db")
     assert catalog

@@ -14,8 +14,8 @@ from pyiceberg.table import StaticTable
 from pyspark.errors import PySparkException
 
 import explorer
-from explorer.core.plan import PLANNERS
-from explorer.engines.spark import SparkEngine
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.scan.plan import PLANNERS
 from tests.cases.mini import Table
 
 PATHS = 2147483546

@@ -14,8 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from explorer.cli import main
-from explorer.lab import course, solved
-from explorer.lab.reading_exercises import DELETE_EXERCISES, FIRST_EXERCISES, STATUS_EXERCISES
+from explorer.lab import progress_store
+from explorer.lab.exercises import course
+from explorer.lab.exercises.reading import DELETE_EXERCISES, FIRST_EXERCISES, STATUS_EXERCISES
 
 EXERCISES = (*FIRST_EXERCISES, *STATUS_EXERCISES, *DELETE_EXERCISES)
 WRONG: list[tuple[tuple[Any, str], ...]] = [
@@ -73,7 +74,7 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
 @pytest.fixture(autouse=True)
 def nothing_solved(sandbox: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "home" / "solved.jsonl"
-    monkeypatch.setattr(solved, "_file", lambda: file)
+    monkeypatch.setattr(progress_store, "_file", lambda: file)
     return file
 
 
@@ -87,11 +88,11 @@ def test_a_right_answer_and_wrong_ones(number: int, nothing_solved: Path) -> Non
         marked = exercise.check(answer=answer)
         assert marked.right is False, answer
         assert says in marked.words, marked.words
-    assert solved.solved() == {}
+    assert progress_store.solved() == {}
     for _ in range(2):
         right = exercise.check(answer=exercise.example)
         assert right.right, right.words
-    assert list(solved.solved()) == [exercise.question]
+    assert list(progress_store.solved()) == [exercise.question]
     assert stat.S_IMODE(nothing_solved.stat().st_mode) == 0o600
     assert nothing_solved.read_text().strip().count("\n") == 0
 
@@ -100,8 +101,8 @@ def test_the_course_says_what_is_solved(nothing_solved: Path) -> None:
     FIRST_EXERCISES[1].check(answer=FIRST_EXERCISES[1].example)
     with nothing_solved.open("a") as file:
         file.write('{"question": "cut o')  # by a full disk
-    assert solved.keep("after it") == ""
-    assert "after it" in solved.solved()
+    assert progress_store.keep("after it") == ""
+    assert "after it" in progress_store.solved()
     told = CliRunner().invoke(main, ["course", "--progress"]).output
     assert re.search(r"01-first-look +1 of 3 +1 3\n", told)
     data = json.loads(CliRunner().invoke(main, ["course", "--progress", "-o", "json"]).output)

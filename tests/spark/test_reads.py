@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.engines.reads import ReadCancelled, ReadFailed, ReadRequest, ReadSession, SqlRequest
-from explorer.engines.spark import SparkEngine
 from explorer.errors import AccessRefused, NotPossible, StatementFailed, UnreadableFile
+from explorer.spark_engine.read_queue import ReadCancelled, ReadFailed, ReadRequest, ReadSession, SqlRequest
+from explorer.spark_engine.spark import SparkEngine
 from explorer.table import Table
 from tests.helpers import open_demo
 from tests.unit.small import make_table
@@ -208,8 +208,8 @@ def test_metadata_columns_need_a_version(sandbox: Path, reads: ReadSession) -> N
 
 LOSE = """
 import explorer
-from explorer.engines import gateway
-from explorer.engines.spark import shared_engine
+from explorer.spark_engine import gateway
+from explorer.spark_engine.spark import shared_engine
 
 table = explorer.open_table("demo.three_inserts")
 assert len(table.rows()) == 3

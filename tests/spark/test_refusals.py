@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.engines.spark import SparkEngine
+from explorer.spark_engine.spark import SparkEngine
 from tests.cases.edits import ANSWERS, make_edited
 
 

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer import scenarios
-from explorer.core.doctor.findings import Finding
-from explorer.core.doctor.remedy_texts import REMEDY_OF
-from explorer.core.doctor.rules import RULES
-from explorer.engines.spark import SparkEngine
-from explorer.io.home import sandbox_home
-from explorer.io.paths import local_path
+from explorer.lab import scenarios
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.doctor.findings import Finding
+from explorer.spec.doctor.remedy_texts import REMEDY_OF
+from explorer.spec.doctor.rules import RULES
+from explorer.storage.data_dirs import sandbox_home
+from explorer.storage.paths import local_path
 from tests.cases import build_case
 from tests.cases.mini import Table
 from tests.robustness.editing import edit_avro, edit_json

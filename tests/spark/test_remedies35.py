@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.engines.java import PACKAGES, find_java, resolve_jars
+from explorer.spark_engine.java import PACKAGES, find_java, resolve_jars
 from tests.cases import build_case
 from tests.spark.test_remedies import CASES, FAULTS, faulty_table, found
 from tests.statements import run35

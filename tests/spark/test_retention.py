@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer import maintenance, scenarios
-from explorer.core.retention import MAX_REF_AGE, MAX_SNAPSHOT_AGE, MIN_SNAPSHOTS, retention
-from explorer.engines.spark import SparkEngine
 from explorer.errors import NotPossible
-from explorer.io.metadata import parse_metadata
+from explorer.lab import scenarios
+from explorer.lab.scenarios import SCENARIOS
 from explorer.model.metadata import TableMetadata
-from explorer.scenarios import SCENARIOS
+from explorer.reports.maintenance import runs
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.snapshots.retention import MAX_REF_AGE, MAX_SNAPSHOT_AGE, MIN_SNAPSHOTS, retention
+from explorer.storage.metadata import parse_metadata
 from tests.helpers import open_demo
 from tests.unit.paper import HOUR, table_metadata
 
@@ -165,11 +166,11 @@ def test_the_preview_and_the_procedure_agree_on_policies(sandbox: Path, engine: 
     root = Path(table.metadata.location.removeprefix("file:"))
     there = {str(p) for p in root.rglob("*") if p.is_file() and p.suffix != ".crc"}
     now = {"older_than": "2999-01-01"}
-    seen = maintenance.preview(table, "expire", retain_last=1, options=now)
+    seen = runs.preview(table, "expire", retain_last=1, options=now)
     assert "1 snapshot of 4" in seen.words[0]
     assert any(w.startswith("The tag opening would go") for w in seen.words)
     assert any("snapshot-2 to snapshot-3, since branch audit keeps its 2 youngest" in w for w in seen.words)
-    _, after = maintenance.run(table, "expire", retain_last=1, options=now, engine=engine)
+    _, after = runs.run(table, "expire", retain_last=1, options=now, engine=engine)
     left = {str(p) for p in root.rglob("*")}
     assert {p.removeprefix("file:") for p in seen.files} == there - left
     assert any(p.endswith(".stats") for p in seen.files)
@@ -182,9 +183,9 @@ def test_without_garbage_collection_nothing_goes(sandbox: Path, engine: SparkEng
     engine.session().sql(f"ALTER TABLE sandbox.{name} SET TBLPROPERTIES ('gc.enabled' = 'false')")
     table = explorer.open_table(name)
     for operation in ("expire", "remove-orphans"):
-        seen = maintenance.preview(table, operation)
+        seen = runs.preview(table, operation)
         assert seen.words[0].startswith("Iceberg would refuse: ")
         assert seen.files == []
         with pytest.raises(NotPossible):
-            maintenance.run(table, operation, engine=engine)
+            runs.run(table, operation, engine=engine)
         assert explorer.open_table(name).metadata.metadata_location == table.metadata.metadata_location

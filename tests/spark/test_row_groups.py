@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.core.expressions import Constant, predicates
-from explorer.core.row_groups import row_groups
-from explorer.engines.spark import SparkEngine
-from explorer.filters import bound_filter, filter_columns
-from explorer.io.chunks import read_parts
-from explorer.io.parquet import read_footer
-from explorer.io.storage import Storage
 from explorer.model.metadata import Schema
+from explorer.queries.filters import bound_filter, filter_columns
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.filters.expressions import Constant, predicates
+from explorer.spec.scan.row_groups import row_groups
+from explorer.storage.formats.parquet import read_footer
+from explorer.storage.formats.parquet_chunks import read_parts
+from explorer.storage.storage import Storage
 from tests.spark.planner_oracle import Iceberg, Made, drawn_filter
 from tests.spark.row_group_oracle import Judge, by_pyarrow, by_spark, drawn_lookup, promoted, schema_of
 from tests.spark.test_planning import holds_for

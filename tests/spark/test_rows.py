@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import explorer
-from explorer.changed_rows import row_diff
-from explorer.engines.spark import SparkEngine
-from explorer.io.rows import read_schema
+from explorer.lab.scenarios import NAMESPACE, SCENARIOS
+from explorer.lab.scenarios.workshop import Workshop
 from explorer.model.metadata import Field, Schema
-from explorer.rowlevel import RowReader
-from explorer.scenarios import NAMESPACE, SCENARIOS
-from explorer.scenarios.workshop import Workshop
+from explorer.queries.row_diff import row_diff
+from explorer.queries.row_reader import RowReader
+from explorer.spark_engine.spark import SparkEngine
+from explorer.storage.rows import read_schema
 from explorer.table import Table
 from tests.helpers import open_demo
 from tests.spark.test_scenarios import plain, sampled

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from explorer.engines import class_archive
-from explorer.engines.java import find_java, resolve_jars, spark_home
-from explorer.engines.local_files import CLASS, write_plainly
-from explorer.engines.spark import SparkEngine
+from explorer.lab.scenarios import NAMESPACE, SCENARIOS, Scenario
 from explorer.model.manifest import STATUS
-from explorer.scenarios import NAMESPACE, SCENARIOS, Scenario
+from explorer.spark_engine import jvm_cds
+from explorer.spark_engine.java import find_java, resolve_jars, spark_home
+from explorer.spark_engine.local_files import CLASS, write_plainly
+from explorer.spark_engine.spark import SparkEngine
 from tests.helpers import file_names, open_demo
 
 BY_NAME = {s.name: s for s in SCENARIOS}
@@ -311,7 +311,7 @@ def test_partitions_equal_icebergs(name: str, sandbox: Path, engine: SparkEngine
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_every_header_agrees_with_its_list(name: str, sandbox: Path) -> None:
-    from explorer.core.headers import check_header
+    from explorer.spec.entries.manifest_headers import check_header
 
     table = open_demo(name)
     for snapshot in sampled(table):
@@ -341,7 +341,7 @@ def test_the_lifecycle_is_figure_8s(sandbox: Path) -> None:
 
 
 def test_a_failed_build_leaves_no_table(sandbox: Path, engine: SparkEngine) -> None:
-    from explorer.scenarios import build_all, built
+    from explorer.lab.scenarios import build_all, built
 
     def broken(w: Any) -> None:
         w.create("fruit STRING")
@@ -372,7 +372,7 @@ def test_java_starts_with_the_classes_that_were_kept(sandbox: Path, engine: Spar
     kept = engine.keep_classes()
     assert not list(Path.cwd().glob("java_pid*"))
     class_path = os.pathsep.join([*map(str, resolve_jars(java)), str(spark_home() / "jars" / "*")])
-    told = subprocess.run([java.command, *class_archive.options(kept), "-Xshare:on", "-cp", class_path, "-version"])
+    told = subprocess.run([java.command, *jvm_cds.options(kept), "-Xshare:on", "-cp", class_path, "-version"])
     assert (kept.is_file(), told.returncode) == (True, 0)
 
 

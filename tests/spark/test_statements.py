@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer import maintenance
-from explorer.engines.quoting import identifier, literal
-from explorer.engines.spark import SparkEngine
-from explorer.scenarios import SCENARIOS
+from explorer.lab.scenarios import SCENARIOS
+from explorer.reports.maintenance import runs
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spark_engine.sql_guard.quoting import identifier, literal
 from tests.statements.printed import printed, statements
 from tests.statements.spark35 import fault
 
@@ -42,16 +42,16 @@ def test_names_that_need_quotes(
         for operation, where in (("compact", "v = 'x'"), ("compact-sort", ""), ("rewrite-manifests", "")):
             options = {"rewrite-all": "true"} if operation != "rewrite-manifests" else {}
             columns = "" if operation == "compact" else column
-            call = maintenance.preview(table, operation, columns, options=options, where=where).call
+            call = runs.preview(table, operation, columns, options=options, where=where).call
             assert spark.sql(call).collect(), call
             table = table.refresh()
         first = table.metadata.snapshots[0].snapshot_id
-        sql, table = maintenance.run_undo(table, "tag", tag, first)
+        sql, table = runs.run_undo(table, "tag", tag, first)
         assert f"{place}.{quoted} CREATE TAG {identifier([tag])}" in sql
-        sql, table = maintenance.run_undo(table, "rollback", snapshot=first)
+        sql, table = runs.run_undo(table, "rollback", snapshot=first)
         assert sql == f"CALL sandbox.system.rollback_to_snapshot({literal(f'{place}.{quoted}')}, {first})"
         assert spark.table(own).count() == 1
-        expiry = maintenance.preview(table, "expire", options={"older_than": "2999-01-01", "retain_last": "1"})
+        expiry = runs.preview(table, "expire", options={"older_than": "2999-01-01", "retain_last": "1"})
         assert spark.sql(expiry.call).collect()
         spark.sql(f"ALTER TABLE {own} SET TBLPROPERTIES ('it\\'s a `password`' = 'of-mine-and-no-other')")
         [remedy] = [f.remedy for f in explorer.doctor(table.name).findings if f.rule == "property-unsafe"]

@@ -1,5 +1,5 @@
-"""Types in which Parquet files store columns, as Spark reads them: what core/stored_types.py says of each is so; and
-the remedies of what Spark misreads or fails on, run as they are printed."""
+"""Types in which Parquet files store columns, as Spark reads them: what spec/schemas/stored_types.py says of each is
+so; and the remedies of what Spark misreads or fails on, run as they are printed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pyiceberg.table import StaticTable
 from pyspark.errors import PySparkException
 
 import explorer
-from explorer.core.doctor.findings import Finding
-from explorer.core.stored_types import type_difference
-from explorer.engines.spark import SparkEngine
-from explorer.io.parquet import read_footer
-from explorer.io.paths import local_path
-from explorer.io.storage import Storage
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.doctor.findings import Finding
+from explorer.spec.schemas.stored_types import type_difference
+from explorer.storage.formats.parquet import read_footer
+from explorer.storage.paths import local_path
+from explorer.storage.storage import Storage
 from tests.cases.mini import Table
 from tests.spark.planner_oracle import Iceberg
 from tests.spark.row_group_oracle import Judge

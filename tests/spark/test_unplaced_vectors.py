@@ -9,8 +9,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 import explorer
-from explorer import maintenance
-from explorer.engines.spark import SparkEngine
+from explorer.reports.maintenance import runs
+from explorer.spark_engine.spark import SparkEngine
 from tests.cases.vectors import FIELDS, with_vector
 
 OFFSET, SIZE, NAMED = FIELDS
@@ -42,7 +42,7 @@ def test_spark_reads_and_rewrites_as_is_told(
         assert fails(engine, scan) == (rows is None)
         if rows is not None:
             assert explorer.live_rows(table).rows == len(session.sql(scan).collect()) == rows
-        said = maintenance.preview(table, "compact", options=options)
+        said = runs.preview(table, "compact", options=options)
         listed = ", ".join(f"'{k}', '{v}'" for k, v in options.items())
         call = f"CALL sandbox.system.rewrite_data_files(table => 'vectors.t', options => map({listed}))"
         would = said.refusal.startswith("Spark would fail")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from explorer.engines.spark import SparkEngine
 from explorer.errors import EngineError
+from explorer.spark_engine.spark import SparkEngine
 
 
 def run_beside(how: str, folder: Path) -> Any:

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import orc
 
 import explorer
-from explorer.engines.spark import SparkEngine
+from explorer.spark_engine.spark import SparkEngine
 from tests.cases.mini import Table
 from tests.unit.test_without_ids import nameless
 

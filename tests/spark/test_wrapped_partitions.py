@@ -10,7 +10,7 @@ import pytest
 from pyiceberg.table import StaticTable
 
 import explorer
-from explorer.engines.spark import SparkEngine
+from explorer.spark_engine.spark import SparkEngine
 from tests.cases.wrapped import LONG, OPERATORS, TABLES, with_wrapped
 from tests.statements.printed import statements
 

@@ -13,8 +13,8 @@ def start(with_iceberg: bool, folder: Path) -> Any:
     """Spark as a user starts it: in a JVM that pyspark finds running, with settings that are none of ours."""
     from pyspark.sql import SparkSession
 
-    from explorer.engines import gateway
-    from explorer.engines.java import PACKAGES, find_java, resolve_jars
+    from explorer.spark_engine import gateway
+    from explorer.spark_engine.java import PACKAGES, find_java, resolve_jars
 
     java = find_java()
     jars = resolve_jars(java, PACKAGES)
@@ -72,8 +72,8 @@ def next_of(entries: Any) -> Any:
 def use(folder: Path) -> list[Any]:
     """What a person asks of Spark through the explorer."""
     import explorer
-    from explorer import maintenance
-    from explorer.scenarios import SCENARIOS, unpack_all
+    from explorer.lab.scenarios import SCENARIOS, unpack_all
+    from explorer.reports.maintenance import runs
 
     table = explorer.open_table(str(folder / "own" / "db" / "t"))
     told = [
@@ -86,7 +86,7 @@ def use(folder: Path) -> list[Any]:
     ]
     unpack_all([s for s in SCENARIOS if s.name in ("tracked_delete", "equality_deletes")])
     copy = explorer.open_table("demo.tracked_delete")
-    told += [len(copy.snapshots), bool(maintenance.preview(copy, "compact").words)]
+    told += [len(copy.snapshots), bool(runs.preview(copy, "compact").words)]
     return told
 
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 import explorer
-from explorer import maintenance
 from explorer.errors import ExplorerError
-from explorer.maintaining.calls import PROCEDURES
-from explorer.views.health import health_object
+from explorer.render.health import health_object
+from explorer.reports.maintenance import runs
+from explorer.reports.maintenance.calls import PROCEDURES
 from tests.statements.spark35 import NAME, PART, STRING
 
 BEGUN = re.compile(r"(?:CALL|ALTER TABLE|INSERT OVERWRITE|UPDATE) [`\w{.]")
@@ -61,7 +61,7 @@ def printed(table: explorer.Table, deep: bool = False) -> Iterator[str]:
         for options in OPTIONS[operation]:
             where = f'"{column}" is not null' if operation == "compact" and column else ""
             try:
-                seen = maintenance.preview(table, operation, options=options, where=where)
+                seen = runs.preview(table, operation, options=options, where=where)
             except ExplorerError:  # nothing is printed
                 continue
             yield from statements(seen.call)

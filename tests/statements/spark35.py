@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from explorer.engines.allowed import PROCEDURES
+from explorer.spark_engine.sql_guard.sql_allowlist import PROCEDURES
 
 PARAMETERS: Mapping[str, tuple[str, ...]] = {
     **{name: parameters for name, parameters in PROCEDURES.items() if name != "ancestors_of"},  # which is not printed

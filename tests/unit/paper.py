@@ -10,13 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.core.delete_pairs import Pairs, Touched
-from explorer.core.deletes import Applicability
-from explorer.core.live_files import LiveFile, LiveFiles
-from explorer.core.snapshot_deletes import Deletes
-from explorer.io.metadata import parse_metadata
 from explorer.model.manifest import NARROW_FIELDS, ManifestFile
 from explorer.model.metadata import TableMetadata
+from explorer.spec.deletes.delete_pairs import Pairs, Touched
+from explorer.spec.deletes.deletes import Applicability
+from explorer.spec.deletes.snapshot_deletes import Deletes
+from explorer.spec.entries.live_files import LiveFile, LiveFiles
+from explorer.storage.metadata import parse_metadata
 
 HOUR = 3600 * 1000
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 
-from explorer.core.ancestors import Ancestors, parents_of, reached
-from explorer.core.branch_retention import LISTED
-from explorer.core.lineage import ancestry
-from explorer.core.retention import retention
 from explorer.model.metadata import TableMetadata
+from explorer.spec.snapshots.ancestors import Ancestors, parents_of, reached
+from explorer.spec.snapshots.branch_retention import LISTED
+from explorer.spec.snapshots.lineage import ancestry
+from explorer.spec.snapshots.retention import retention
 from tests.unit.paper import HOUR, on_paper
 
 NOW = 1_000 * HOUR

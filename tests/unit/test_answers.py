@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from explorer.lab.answers import as_meant, numbered, words
-from explorer.lab.catalog_exercises import CATALOG_EXERCISES
-from explorer.lab.doctor_exercises import DOCTOR_EXERCISES
-from explorer.lab.exercises import EXERCISES, Exercise, Marked
-from explorer.lab.layout_exercises import LAYOUT_EXERCISES
-from explorer.lab.plan_exercises import PLAN_EXERCISES
-from explorer.lab.reading_exercises import (
+from explorer.lab.exercises.answers import as_meant, numbered, words
+from explorer.lab.exercises.catalogs import CATALOG_EXERCISES
+from explorer.lab.exercises.commits import EXERCISES, Exercise, Marked
+from explorer.lab.exercises.doctor import DOCTOR_EXERCISES
+from explorer.lab.exercises.layout import LAYOUT_EXERCISES
+from explorer.lab.exercises.planning import PLAN_EXERCISES
+from explorer.lab.exercises.reading import (
     DELETE_EXERCISES,
     FIRST_EXERCISES,
     MANIFESTS,

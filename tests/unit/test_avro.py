@@ -10,7 +10,8 @@ import fastavro
 import pytest
 
 from explorer.errors import UnreadableFile
-from explorer.io import avro, budget
+from explorer.storage import limits
+from explorer.storage.formats import avro
 
 SCHEMA = {
     "type": "record",
@@ -113,7 +114,7 @@ def test_a_huge_count_does_not_hang() -> None:
 
 
 def test_a_bomb_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "UNPACKED", 100_000)
+    monkeypatch.setattr(limits, "UNPACKED", 100_000)
     for codec in ("deflate", "zstandard", "bzip2", "xz"):
         rows = [{"a": 1, "b": "x" * 1_000_000}]
         container = avro.open_container(written(codec, rows=rows), "f.avro")

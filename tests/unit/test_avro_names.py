@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.inspection.manifest_nodes import inspect_manifest, inspect_manifest_list
+from explorer.reports.inspector.manifest_nodes import inspect_manifest, inspect_manifest_list
 from tests.cases.mini import Table
 
 SPEC = [(2, 1000, "p", "identity")]

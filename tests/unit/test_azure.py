@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.io import azure
+from explorer.storage import azure
 
 OURS = "lake@ours.dfs.core.windows.net"
 STRING = "AccountName=ours;AccountKey=c2VjcmV0;BlobEndpoint=http://127.0.0.1:1/ours"

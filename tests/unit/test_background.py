@@ -16,9 +16,9 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from explorer.errors import NotFoundInTable, NotPossible
-from explorer.io.locate import locate
-from explorer.io.reader import TableReader
 from explorer.progress import Cancelled, Progress, Watch, as_one_step, cancelled, steps, tell
+from explorer.storage.locate import locate
+from explorer.storage.reader import TableReader
 from explorer.table import Table
 from explorer.ui import pools
 from explorer.ui.background import Job, Session

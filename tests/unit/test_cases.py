@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.core.lifecycle import matrix
-from explorer.views.doctor import ShownReport
+from explorer.render.doctor import ShownReport
+from explorer.spec.snapshots.lifecycle import matrix
 from tests.cases import build_case
 
 Row = tuple[str, str, str, str]

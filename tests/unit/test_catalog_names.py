@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
-from explorer import maintenance
 from explorer.cli import main
 from explorer.errors import AccessRefused, TableNotFound
+from explorer.reports.maintenance import runs
 from tests.unit.small import in_catalog, make_table, newest_metadata
 
 
@@ -32,9 +32,9 @@ def test_properties_that_describe_a_catalog_are_not_the_sandbox(home: Path) -> N
     properties = in_catalog(make_table(home), "default")
     table = explorer.open_table("db.t", properties=properties)
     assert (table.name, table.reader.location.catalog) == ("default.db.t", "default")
-    assert not maintenance.is_writable(table)
+    assert not runs.is_writable(table)
     with pytest.raises(AccessRefused, match="is not in the sandbox catalog"):
-        maintenance.check_writable(table)
+        runs.check_writable(table)
     with pytest.raises(TableNotFound, match="'sandbox' is the embedded catalog: the property 'type' describes another"):
         explorer.open_table("db.t", "sandbox", {"type": "rest", "uri": "http://127.0.0.1:1"})
     with pytest.raises(TableNotFound, match="'sandbox' is the embedded catalog"):
@@ -61,7 +61,7 @@ def test_the_default_catalog_of_pyiceberg(home: Path, name: str, more: str) -> N
     table = explorer.open_table("db.t")
     assert table.name == f"{name}.db.t"
     assert table.refresh().name == table.name
-    assert not maintenance.is_writable(table)
+    assert not runs.is_writable(table)
     with pytest.raises(TableNotFound, match=rf"nor in the default catalog: no table 'db.x' in catalog '{name}'"):
         explorer.open_table("db.x")
 
@@ -74,7 +74,7 @@ def test_a_table_that_is_registered_in_the_sandbox_from_elsewhere(home: Path) ->
     catalog.register_table("db.t", str(newest_metadata(make_table(home))))
     catalog.engine.dispose()
     table = explorer.open_table("db.t")
-    assert not maintenance.is_writable(table)
+    assert not runs.is_writable(table)
     with pytest.raises(AccessRefused, match="is registered in the sandbox, and its files are elsewhere"):
-        maintenance.check_writable(table)
-    maintenance.check_writable(table, allow_writes=True)
+        runs.check_writable(table)
+    runs.check_writable(table, allow_writes=True)

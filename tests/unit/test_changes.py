@@ -13,13 +13,16 @@ from pyiceberg.expressions import EqualTo
 
 import explorer
 from explorer.cli import main
-from explorer.core.fates import Place, Stretch, row_versions
-from explorer.core.lifecycle import lives
-from explorer.core.lineage import HistoryEntry
-from explorer.core.names import base_name, runs
 from explorer.errors import NotFoundInTable
-from explorer.graphs.lanes import lanes
-from explorer.graphs.vocabulary import KINDS
+from explorer.graph.lanes import lanes
+from explorer.graph.vocabulary import KINDS
+from explorer.render.changes import change_rows, diff_object, render_lifecycle, run_words
+from explorer.render.history_pictures import lifecycle_svg
+from explorer.render.text import render_tree
+from explorer.spec.rows.row_versions import Place, Stretch, row_versions
+from explorer.spec.snapshots.lifecycle import lives
+from explorer.spec.snapshots.lineage import HistoryEntry
+from explorer.spec.text.names import base_name, runs
 from explorer.table import Table
 from explorer.ui import changes
 from explorer.ui.answer_states import CompareState
@@ -28,9 +31,6 @@ from explorer.ui.changes import lane_cell
 from explorer.ui.costs import costs_figures, costs_words
 from explorer.ui.lifelines import FRAME, lifeline_words, lifelines
 from explorer.ui.timeline import timeline, timeline_words
-from explorer.views.changes import change_rows, diff_object, render_lifecycle, run_words
-from explorer.views.past_pictures import lifecycle_svg
-from explorer.views.text import render_tree
 from tests.unit.small import make_table, writable
 
 

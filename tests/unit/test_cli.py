@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 import explorer
 from explorer.cli import main
-from explorer.io.locate import parse_move
+from explorer.storage.locate import parse_move
 from tests import examples
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 

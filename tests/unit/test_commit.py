@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from explorer.core.commit import Change, Decision, Intent, decide
-from explorer.core.live_files import LiveFile
-from explorer.core.operations import (
+from explorer.errors import NotFoundInTable
+from explorer.lab.interleave import PHASES
+from explorer.spec.commits.commit import Change, Decision, Intent, decide
+from explorer.spec.commits.operations import (
     CATALOGUED,
     CLASSES,
     ENDS,
@@ -21,8 +22,7 @@ from explorer.core.operations import (
     isolation_of,
     state_after,
 )
-from explorer.errors import NotFoundInTable
-from explorer.lab.interleave import PHASES
+from explorer.spec.entries.live_files import LiveFile
 
 DATA = LiveFile("data-1", "data_file", 0, {}, 1, 1, 10, 100, "m1")
 ELSEWHERE = replace(DATA, path="data-2", partition={"1000": "b"}, manifest_path="m2")

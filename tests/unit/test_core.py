@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from explorer.core import entries as core
-from explorer.core.glossary import TERMS, looked_up
-from explorer.core.units import human_bytes, instant
-from explorer.core.values import decode_bound, partition_value, summary_bound
 from explorer.errors import NotFoundInTable
-from explorer.io.manifests import LIST_IDS
 from explorer.model.manifest import ENTRY_SCHEMA, NARROW_FIELDS, ManifestFile
+from explorer.spec.entries import entries as core
+from explorer.spec.text.glossary import TERMS, looked_up
+from explorer.spec.text.units import human_bytes, instant
+from explorer.spec.values.values import decode_bound, partition_value, summary_bound
+from explorer.storage.manifests import LIST_IDS
 
 MANIFEST = ManifestFile("m.avro", 10, 0, 0, 7, 3, 70, 1, 1, 1, 1, 1, 1, None, None, None, {})
 
@@ -140,7 +140,7 @@ def test_partition_summaries_are_typed_by_the_transform() -> None:
 
 def test_a_header_that_contradicts_its_list_is_marked(tmp_path: Path) -> None:
     import explorer
-    from explorer.core.headers import check_header
+    from explorer.spec.entries.manifest_headers import check_header
     from tests.unit.small import make_table
 
     table = explorer.open_table(str(make_table(tmp_path)))

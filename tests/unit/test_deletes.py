@@ -17,20 +17,20 @@ import pytest
 from pyiceberg.types import StringType
 
 import explorer
-from explorer import matching_rows, rowlevel
-from explorer.core.delete_layers import delete_layers
-from explorer.core.deletes import PATH_ID
-from explorer.core.lineage import newer
-from explorer.core.live_files import LiveFile
-from explorer.core.row_diff import deals, row_changes
-from explorer.core.snapshot_deletes import Deletes
 from explorer.errors import NotFoundInTable, UnreadableFile
-from explorer.io import rows as contents
-from explorer.io.storage import Storage
-from explorer.reading import reading, sql_request
+from explorer.queries import matching_rows, row_reader
+from explorer.queries.versions import reading, sql_request
+from explorer.render.row_views import delete_lines, delete_rows, render_row_diff, row_diff_object
+from explorer.spec.deletes.delete_layers import delete_layers
+from explorer.spec.deletes.deletes import PATH_ID
+from explorer.spec.deletes.snapshot_deletes import Deletes
+from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.rows.row_diff import deals, row_changes
+from explorer.spec.snapshots.lineage import newer
+from explorer.storage import rows as contents
+from explorer.storage.storage import Storage
 from explorer.table import Table
 from explorer.ui.layers import layers_figure, placed
-from explorer.views.rowviews import delete_lines, delete_rows, render_row_diff, row_diff_object
 from tests.unit.paper import applicability, counted_of, deletes_of, on_paper
 from tests.unit.small import make_table, new_table, partitioned, writable
 
@@ -543,13 +543,13 @@ def test_a_file_of_another_kind_than_its_manifests_is_told(tmp_path: Path) -> No
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths of the files that are made one by one."""
     paths: list[str] = []
-    of_entries = rowlevel.live_files
+    of_entries = row_reader.live_files
 
     def told(entries: pa.Table, spec_id: int, manifest_path: str) -> list[LiveFile]:
         paths.extend(entries["file_path"].to_pylist())
         return of_entries(entries, spec_id, manifest_path)
 
-    for module in (rowlevel, matching_rows):
+    for module in (row_reader, matching_rows):
         monkeypatch.setattr(module, "live_files", told)
     return paths
 

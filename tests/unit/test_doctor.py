@@ -16,17 +16,17 @@ import pytest
 from click.testing import CliRunner
 
 import explorer
-from explorer import maintenance
 from explorer.cli import main
-from explorer.core.doctor import across
-from explorer.core.doctor.findings import ORDER, Finding, RuleChoice
-from explorer.core.doctor.grouping import MEMBERS
-from explorer.core.doctor.remedy_texts import REMEDY_OF, TEXTS, TEXTS_OF
-from explorer.core.doctor.rules import RULES
 from explorer.errors import NotFoundInTable
-from explorer.io.paths import local_path
-from explorer.leftovers import orphans
-from explorer.views.doctor import ShownReport, finding_row, lines
+from explorer.queries.orphans import orphans
+from explorer.render.doctor import ShownReport, finding_row, lines
+from explorer.reports.maintenance import runs
+from explorer.spec.doctor import cross_file_rules
+from explorer.spec.doctor.findings import ORDER, Finding, RuleChoice
+from explorer.spec.doctor.grouping import MEMBERS
+from explorer.spec.doctor.remedy_texts import REMEDY_OF, TEXTS, TEXTS_OF
+from explorer.spec.doctor.rules import RULES
+from explorer.storage.paths import local_path
 from tests.cases.mini import Table
 from tests.robustness.editing import edit_avro, edit_json
 from tests.unit.small import edit_metadata, in_catalog, make_table, newest_metadata
@@ -335,7 +335,7 @@ def test_files_dealt_out_are_told_as_when_held_together(table: Path, monkeypatch
         edit_avro(path, lambda records: [*records, records[0], *others, *({**r, "status": 2} for r in others)])
     together = explorer.doctor(str(table)).to_json()
     assert {"file-twice", "deleted-file-live"} <= {finding["rule"] for finding in together["findings"]}
-    monkeypatch.setattr(across, "AT_ONCE", 1)
+    monkeypatch.setattr(cross_file_rules, "AT_ONCE", 1)
     assert explorer.doctor(str(table)).to_json() == together
 
 
@@ -490,7 +490,7 @@ def test_statistics_of_a_snapshot_that_is_gone_are_told_once_and_stay(table: Pat
         assert "table.update_statistics().remove_statistics(55).commit()" in finding.remedy
         assert "CALL" not in finding.remedy
     now = {"older_than": "2999-01-01"}
-    seen = maintenance.preview(explorer.open_table(table), "expire", retain_last=1, options=now)
+    seen = runs.preview(explorer.open_table(table), "expire", retain_last=1, options=now)
     assert "statistics" not in " ".join(seen.words)
 
 

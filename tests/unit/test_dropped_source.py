@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import explorer
-from explorer.core.doctor.cases import DROPPED_SOURCE
+from explorer.spec.doctor.cases import DROPPED_SOURCE
 from tests.cases.dropped_source import with_dropped_source
 from tests.cases.mini import Table
 

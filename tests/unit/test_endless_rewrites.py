@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import explorer
-from explorer.core.rewrite_options import rule
-from explorer.core.rewrite_tasks import endless, written
-from explorer.maintenance import preview
+from explorer.reports.maintenance.runs import preview
+from explorer.spec.maintenance.rewrite_options import rule
+from explorer.spec.maintenance.rewrite_tasks import endless, written
 from tests.cases.mini import Table
 
 TARGET = 1_000_000

@@ -11,15 +11,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from explorer.core.batches import Parts
-from explorer.engines import java, spark
-from explorer.engines.failures import explain
-from explorer.engines.master import YARN_CONF, driver_address
-from explorer.engines.pipeline import frame
-from explorer.engines.spark import SparkEngine, settings
-from explorer.engines.workers import package
 from explorer.errors import EngineError, NotSupported
-from explorer.io.storage import Storage
+from explorer.spark_engine import java, spark
+from explorer.spark_engine.failures import explain
+from explorer.spark_engine.pipeline import frame
+from explorer.spark_engine.spark import SparkEngine, settings
+from explorer.spark_engine.spark_master import YARN_CONF, driver_address
+from explorer.spark_engine.workers import package
+from explorer.spec.entries.lazy_table import Parts
+from explorer.storage.storage import Storage
 from tests.ports import free_port
 
 
@@ -68,7 +68,7 @@ def test_a_failed_start_is_a_state_and_an_error(monkeypatch: pytest.MonkeyPatch)
     def none() -> None:
         raise EngineError("no Java here")
 
-    monkeypatch.setattr("explorer.engines.spark.find_java", none)
+    monkeypatch.setattr("explorer.spark_engine.spark.find_java", none)
     engine = SparkEngine()
     seen = []
     engine.on_change(lambda _: 1 / 0)  # as a page that has just closed
@@ -185,13 +185,13 @@ def test_where_the_driver_is_follows_from_where_the_workers_are() -> None:
 def test_what_workers_get_needs_no_package_of_ours() -> None:
     script = f"""import sys
 sys.path[:] = [{str(package())!r}, *(p for p in sys.path if "explorer" not in p)]
-import explorer.engines.pipeline, explorer.core.entry_views, explorer.core.partitions
-import explorer.core.doctor.facts, explorer.core.health.facts
+import explorer.spark_engine.pipeline, explorer.spec.entries.entry_views, explorer.spec.layout.partitions
+import explorer.spec.doctor.facts, explorer.spec.health.facts
 assert {str(package())!r} in explorer.__file__, explorer.__file__
 print(sorted(m for m in sys.modules if m.partition(".")[0] in ("pyspark", "panel", "pandas")))
-from explorer.engines.file_rows import Make
-from explorer.filters import matches_in
-from explorer.io.file_rows import rows_of_file"""
+from explorer.spark_engine.file_rows import Make
+from explorer.queries.filters import matches_in
+from explorer.storage.file_rows import rows_of_file"""
     told = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True)
     assert (told.stdout, told.stderr) == ("[]\n", "")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from explorer import cli, errors
-from explorer.engines import java
-from explorer.engines.failures import LOST, explain, failure
+from explorer.spark_engine import java
+from explorer.spark_engine.failures import LOST, explain, failure
 
 KINDS = {
     name: kind

@@ -18,24 +18,24 @@ from pyiceberg.typedef import Record
 
 import explorer
 from explorer.cli import main
-from explorer.core import spread
-from explorer.core.binding import bind
-from explorer.core.compared import Compared, Layout, drawn_queries
-from explorer.core.estimates import Estimates, Reads
-from explorer.core.expressions import Column
-from explorer.core.filter_text import parse
-from explorer.core.layouts import transforms
-from explorer.core.plan import Amount
-from explorer.core.ranges import values_of
-from explorer.core.spread import Axis, Spread
-from explorer.engines.quoting import condition
 from explorer.errors import NotPossible
-from explorer.estimating import estimate
-from explorer.filters import bound_filter, filter_columns
 from explorer.model.metadata import Schema
-from explorer.views.estimates import assumptions, change_rows, estimates_lines, estimates_object, filter_rows, verdicts
-from explorer.views.layouts import ShownLayouts, layouts_object
-from explorer.views.plans import mode_rows
+from explorer.queries.filters import bound_filter, filter_columns
+from explorer.render.estimates import assumptions, change_rows, estimates_lines, estimates_object, filter_rows, verdicts
+from explorer.render.layouts import ShownLayouts, layouts_object
+from explorer.render.plans import mode_rows
+from explorer.reports.estimates import estimate
+from explorer.spark_engine.sql_guard.quoting import condition
+from explorer.spec.filters.binding import bind
+from explorer.spec.filters.expressions import Column
+from explorer.spec.filters.filter_text import parse
+from explorer.spec.layout import value_distribution
+from explorer.spec.layout.estimates import Estimates, Reads
+from explorer.spec.layout.layout_comparison import Compared, Layout, drawn_queries
+from explorer.spec.layout.layouts import transforms
+from explorer.spec.layout.value_distribution import Axis, Spread
+from explorer.spec.scan.plan import Amount
+from explorer.spec.scan.ranges import values_of
 from tests import examples
 from tests.cases.mini import Table
 from tests.unit.small import edit_metadata, make_table, new_table, writable
@@ -473,8 +473,8 @@ def test_texts_keep_their_order_as_numbers(texts: list[str]) -> None:
 
 def test_many_intervals_are_kept_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows below each value stay as they were, within a hundredth."""
-    monkeypatch.setattr(spread, "MOST", 400)
-    monkeypatch.setattr(spread, "LEFT", 200)
+    monkeypatch.setattr(value_distribution, "MOST", 400)
+    monkeypatch.setattr(value_distribution, "LEFT", 200)
     rng = np.random.default_rng(1)
     lows = rng.integers(0, 1_000_000, 5000)
     known = Spread("long")

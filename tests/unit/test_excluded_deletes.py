@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.views.plans import plan_object, summary_lines
+from explorer.render.plans import plan_object, summary_lines
 from tests.cases.excluded_deletes import DELETES, FILTERS, with_delete
 
 

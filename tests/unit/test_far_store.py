@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 from pyarrow import fs
 
-from explorer.lab import far_store
-from explorer.lab.far_store import FarStore
+from explorer.lab import slow_s3
+from explorer.lab.slow_s3 import FarStore
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_client_lists_and_reads(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Level by level, a page at a time, a part of a file; each request is counted."""
-    monkeypatch.setattr(far_store, "PAGE", 2)
+    monkeypatch.setattr(slow_s3, "PAGE", 2)
     with FarStore(folder, 0.0) as store:
         client = fs.S3FileSystem(
             access_key="x", secret_key="x", region="us-east-1", scheme="http", endpoint_override=store.address

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 
 import explorer
-from explorer.core.batches import Parts
-from explorer.core.lineage import current_log
 from explorer.errors import NotFoundInTable
-from explorer.fate import Fate
-from explorer.metadata_tree import MetadataTree
-from explorer.rowlevel import RowReader
+from explorer.queries.metadata_tree import MetadataTree
+from explorer.queries.row_history import Fate
+from explorer.queries.row_reader import RowReader
+from explorer.spec.entries.lazy_table import Parts
+from explorer.spec.snapshots.lineage import current_log
 from tests.cases.mini import Table
 from tests.unit.other_types import MISREAD, write_table
 

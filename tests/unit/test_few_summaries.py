@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.views.plans import plan_object, summary_lines
+from explorer.render.plans import plan_object, summary_lines
 from tests.cases.mini import Table
 from tests.cases.summaries import FILTERS, SUMMARIES, with_summaries
 

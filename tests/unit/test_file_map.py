@@ -14,12 +14,12 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
-from explorer.core.file_map import ASKED, CELLS, STATUS, VERDICTS, FileMap, MapRows, age_classes, size_classes
-from explorer.core.names import natural
-from explorer.core.row_parts import RowParts
-from explorer.core.scan import OUTCOMES
-from explorer.core.values import named_partition_path
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.layout.file_map import ASKED, CELLS, STATUS, VERDICTS, FileMap, MapRows, age_classes, size_classes
+from explorer.spec.rows.spilled_rows import RowParts
+from explorer.spec.scan.scan import OUTCOMES
+from explorer.spec.text.names import natural
+from explorer.spec.values.values import named_partition_path
 from explorer.ui.file_map import MANY, WIDE, ends, map_figure, map_words, placed, told
 from tests.unit.paper import HOUR, on_paper
 from tests.unit.small import partitioned
@@ -83,7 +83,7 @@ def told_of(some: list[Row], named: Callable[[Row], str], said: dict[str, str] |
 
 @pytest.mark.parametrize("seed", range(24))
 def test_a_cell_tells_of_its_files_what_they_say_one_by_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("explorer.core.file_map.CELLS", 7)
+    monkeypatch.setattr("explorer.spec.layout.file_map.CELLS", 7)
     draw = random.Random(seed)
     by = [{"field-id": 1000, "name": "part", "transform": "identity", "source-id": 1}]
     specs = [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": by}]

@@ -11,14 +11,14 @@ import pyarrow as pa
 import pytest
 
 import explorer
-from explorer.core.binding import bind
-from explorer.core.expression_json import expression_json, parsed
-from explorer.core.expressions import FALSE, TRUE, Column, Expression, pushed_down
-from explorer.core.filter_text import DEEPEST, FilterError, parse
-from explorer.core.projections import Projection
 from explorer.errors import NotFoundInTable
-from explorer.filters import arrow_columns, bound_filter, matching
-from explorer.io.metadata import parse_metadata
+from explorer.queries.filters import arrow_columns, bound_filter, matching
+from explorer.spec.filters.binding import bind
+from explorer.spec.filters.expression_json import expression_json, parsed
+from explorer.spec.filters.expressions import FALSE, TRUE, Column, Expression, pushed_down
+from explorer.spec.filters.filter_text import DEEPEST, FilterError, parse
+from explorer.spec.filters.projections import Projection
+from explorer.storage.metadata import parse_metadata
 from tests.cases.mini import Table
 
 COLUMNS = {

@@ -10,9 +10,9 @@ from pyiceberg.table import StaticTable
 
 import explorer
 from explorer.errors import TableNotFound
-from explorer.io.folder_state import folder_state, metadata_version
-from explorer.io.locate import locate
-from explorer.io.sandbox import catalog_entries, forget_entries, other_sandbox, stray_entries
+from explorer.storage.catalogs.sandbox_entries import catalog_entries, forget_entries, other_sandbox, stray_entries
+from explorer.storage.folder_state import folder_state, metadata_version
+from explorer.storage.locate import locate
 from tests.cases import build_case
 from tests.cases.mini import Table as MiniTable
 from tests.unit.small import in_catalog, make_table, newest_metadata
@@ -183,8 +183,8 @@ def test_a_sandbox_that_was_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     catalog.create_namespace("demo")
     catalog.register_table("demo.three_inserts", str(newest_metadata(table.folder)))
     catalog.engine.dispose()
-    from explorer.engines.spark import SparkEngine
-    from explorer.scenarios import built
+    from explorer.lab.scenarios import built
+    from explorer.spark_engine.spark import SparkEngine
 
     monkeypatch.setenv("ICEBERG_EXPLORER_HOME", str(home))
     assert built() == {"three_inserts"}

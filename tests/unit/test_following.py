@@ -20,12 +20,12 @@ from pyiceberg.table import Table as Writable
 
 import explorer
 from explorer.errors import NotPossible
-from explorer.io.locate import Location
-from explorer.io.reader import TableReader
 from explorer.progress import Watch
+from explorer.render.changes import render_landed
+from explorer.storage.locate import Location
+from explorer.storage.reader import TableReader
 from explorer.table import Table
 from explorer.ui.state import ViewState
-from explorer.views.changes import render_landed
 from tests.unit.small import in_catalog, make_table, newest_metadata
 
 ROWS = pa.table({"id": pa.array([7], pa.int64()), "fruit": pa.array(["kiwi"], pa.string())})

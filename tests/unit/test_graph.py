@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.graphs.drawing import PAGE, Drawing
-from explorer.graphs.graph import Graph
-from explorer.graphs.ids import list_node
-from explorer.graphs.layout import layout
-from explorer.graphs.table_graph import METADATA
+from explorer.graph.drawing import PAGE, Drawing
+from explorer.graph.graph import Graph
+from explorer.graph.ids import list_node
+from explorer.graph.layout import layout
+from explorer.graph.table_graph import METADATA
+from explorer.render.text import render_tree
 from explorer.table import Table
 from explorer.ui.export import export
 from explorer.ui.state import ViewState
-from explorer.views.text import render_tree
 from tests.unit.small import edit_metadata, in_catalog, make_table, partitioned, writable
 
 EVIL = '<script>alert(1)</script>"];evil[label=<<b>x</b>>]\n\x1b[31m${jndi}'

@@ -14,14 +14,14 @@ import pytest
 from click.testing import CliRunner
 
 import explorer
-from explorer import maintenance
-from explorer.checkup import checkup
 from explorer.cli import main
-from explorer.core.health.measures import MEASURES, Health, Measure, Measured, Tile
-from explorer.core.names import NOWHERE, in_sql
 from explorer.errors import NotFoundInTable
+from explorer.render.health import amount, health_object, section_html, summary, verdict
+from explorer.reports.health import checkup
+from explorer.reports.maintenance import runs
+from explorer.spec.health.measures import MEASURES, Health, Measure, Measured, Tile
+from explorer.spec.text.names import NOWHERE, in_sql
 from explorer.ui.figures import squarified, tiles_figure
-from explorer.views.health import amount, health_object, section_html, summary, verdict
 from tests.cases.mini import Table
 from tests.unit.small import edit_metadata, make_table, partitioned
 from tests.unit.test_sweeping import catalog as catalog  # a fixture: good, broken, gone and wrong tables
@@ -92,7 +92,7 @@ def test_a_threshold_decides_the_level_and_what_helps_is_said(small: Path) -> No
     helps = "iceberg-explorer maintain TABLE compact prints the statement, where it does something now and may be run"
     assert f"what would help: {helps}" in repr(told[1.5])
     assert helps in told[1.5]._repr_html_()
-    assert maintenance.preview(explorer.open_table(str(small)), "compact").call == ""  # so health prints none
+    assert runs.preview(explorer.open_table(str(small)), "compact").call == ""  # so health prints none
     for limits, words in (({"large-files": 1.0}, "no measure 'large-files'"), ({"small-files": 0.0}, "above 0")):
         with pytest.raises(NotFoundInTable, match=words):
             explorer.health(str(small), limits=limits)
@@ -243,7 +243,7 @@ def test_what_a_measure_names_prints_a_statement_where_it_may_be_run(tmp_path: P
             table.append(table.parquet(f"{at}.parquet", rows, fields=fields))
         place = str(tmp_path / str(number))
         assert [m.id for m in explorer.health(place, limits={"small-files": 5}).beyond] == ["small-files"]
-        seen = maintenance.preview(explorer.open_table(place), "compact")
+        seen = runs.preview(explorer.open_table(place), "compact")
         assert bool(seen.call) == (number == 0)
         starts = ("", "Do not run this: column 'x'", "Spark would fail: column 'x'")[number]
         assert seen.refusal.startswith(starts)

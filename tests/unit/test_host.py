@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 
 import explorer
-from explorer.graphs.graph import Elided
-from explorer.graphs.vocabulary import COLUMNS, EDGES, KINDS, MARKS, OPERATIONS, STATUSES
+from explorer.graph.graph import Elided
+from explorer.graph.vocabulary import COLUMNS, EDGES, KINDS, MARKS, OPERATIONS, STATUSES
+from explorer.render.svg import picture, vocabulary
 from explorer.table import Table
 from explorer.ui.answer_states import CompareState
 from explorer.ui.host import GraphHost
 from explorer.ui.notebook import GraphWidget
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import MarkedState, ViewState
-from explorer.views.svg import picture, vocabulary
 from tests.unit.small import make_table, writable
 
 HOSTS = {"pane": GraphPane.of, "widget": GraphWidget}

@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 
 import explorer
 from explorer.cli import main
-from explorer.core.health.measures import MEASURES
 from explorer.errors import IncompleteAnswer
+from explorer.spec.health.measures import MEASURES
 from tests.cases import build_case
 
 OF_MANIFESTS = {

@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from explorer.core.operations import Operation
-from explorer.core.runs import Event, Interleavings, Lap, WriterState
-from explorer.graphs.lanes import LaneRow
+from explorer.graph.lanes import LaneRow
+from explorer.render.lab_runs import COLORS, race_svg, sequence_svg
+from explorer.render.state_graph import WRITER_COLORS, state_svg
+from explorer.render.svg_colors import SHARE
+from explorer.spec.commits.lab_runs import Event, Interleavings, Lap, WriterState
+from explorer.spec.commits.operations import Operation
 from explorer.ui.changes import lane_cell
-from explorer.views.ink import SHARE
-from explorer.views.labviews import COLORS, race_svg, sequence_svg
-from explorer.views.stategraph import WRITER_COLORS, state_svg
 from tests.unit.test_state_graph import OPERATIONS, outcome
 
 LEAST = 4.5

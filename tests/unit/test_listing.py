@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.expressions import EqualTo
 
-from explorer import sweeping
 from explorer.cli import listing, main
-from explorer.collection import Collection
-from explorer.core.batches import Batches
+from explorer.queries.collection import Collection
+from explorer.reports import catalog_sweep
+from explorer.spec.entries.lazy_table import Batches
 from tests.unit.small import make_table, writable
 
 
@@ -98,7 +98,7 @@ def test_rows_of_a_data_file_are_chosen(folder: str) -> None:
 
 
 def test_tables_of_a_catalog_are_chosen(catalog: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweeping, "AT_ONCE", 1)  # so that they are done in order
+    monkeypatch.setattr(catalog_sweep, "AT_ONCE", 1)  # so that they are done in order
     check(["sweep", "small", *catalog], 2, "table = 'small.db.b'")
     check(["health", "--all", "--catalog", "small", *catalog], 2, "table = 'small.db.b'")
     monkeypatch.setenv("PYICEBERG_CATALOG__SMALL__TYPE", "sql")
@@ -137,7 +137,7 @@ def test_the_first_rows_come_before_others_are_made(
         assert said.count("\n") > 4_000
         yield pa.table({"n": range(5_000, 5_100)})
 
-    monkeypatch.setattr("explorer.views.rows.json_rows", told)
+    monkeypatch.setattr("explorer.render.rows.json_rows", told)
     seen: list[int] = []
     monkeypatch.setattr(listing.click, "echo", lambda text="", **_: (seen.append(made), print(text)))
     listing.emit_rows(Collection(Batches(pa.schema([("n", pa.int64())]), read), "numbers"), output)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import explorer
-from explorer.collection import Collection
+from explorer.queries.collection import Collection
 from explorer.ui.tables import NARROW, WIDTHS, frame
 from tests.unit.small import make_table
 

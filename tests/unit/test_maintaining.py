@@ -13,15 +13,15 @@ from click.testing import CliRunner
 
 import explorer
 from explorer.cli import main
-from explorer.core.columns import MOST
-from explorer.core.dangling import dropped_by, oldest_data
-from explorer.core.live_files import LiveFile
-from explorer.core.manifest_merges import next_append
-from explorer.core.orphan_rules import EQUAL, Listing, fates, flattened, spelled
-from explorer.core.rewrite_options import rule
 from explorer.errors import NotFoundInTable
-from explorer.maintaining import preview
-from explorer.maintaining.calls import PROCEDURES, asked, call
+from explorer.reports.maintenance import preview
+from explorer.reports.maintenance.calls import PROCEDURES, asked, call
+from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.entries.numpy_columns import MOST
+from explorer.spec.maintenance.dangling_deletes import dropped_by, oldest_data
+from explorer.spec.maintenance.manifest_merges import next_append
+from explorer.spec.maintenance.orphan_rules import EQUAL, Listing, fates, flattened, spelled
+from explorer.spec.maintenance.rewrite_options import rule
 from tests.robustness.editing import edit_avro
 from tests.unit.paper import manifest as listed
 from tests.unit.paper import on_paper

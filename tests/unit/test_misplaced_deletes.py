@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer import maintenance
-from explorer.core.doctor.remedies import Situation, remedy
+from explorer.reports.maintenance import runs
+from explorer.spec.doctor.remedies import Situation, remedy
 from tests.cases.mini import Table as Written
 
 FIELDS = [(1, "id", "long"), (2, "region", "string")]
@@ -53,7 +53,7 @@ def test_all_answers_name_the_same_data_file(delete: Delete, reason: str, tmp_pa
     assert known.doubt(alone).endswith(reason)
     assert bool(known.doubt(alone)) == bool(reason)
     assert known.why_alone(alone) == (known.doubt(alone) or "it applies to no data file of this snapshot")
-    [row] = maintenance.preview(opened, "dangling-deletes").tables["deletes"]
+    [row] = runs.preview(opened, "dangling-deletes").tables["deletes"]
     assert row["may_be_needed"] == known.doubt(alone)
     rules = {f.rule for f in explorer.doctor(opened).findings}
     assert ("delete-misplaced" in rules, "delete-dangling" in rules) == (bool(reason), not reason)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.views.doctor import render_live_rows, render_report
+from explorer.render.doctor import render_live_rows, render_report
 from tests.cases.mini import Table
 
 

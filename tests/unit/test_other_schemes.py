@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 import pytest
 
 import explorer
-from explorer import maintenance
-from explorer.core.doctor.schemes import in_same_store
+from explorer.reports.maintenance import runs
+from explorer.spec.doctor.schemes import in_same_store
 from tests.cases.mini import Table as Written
 
 
@@ -36,7 +36,7 @@ def named_by_another_scheme(folder: Path, *more: str) -> explorer.Table:
 def test_a_delete_of_a_respelled_path_is_not_offered_to_be_dropped(tmp_path: Path) -> None:
     table = named_by_another_scheme(tmp_path)
     told = "readers compare paths as texts"
-    [row] = maintenance.preview(table, "dangling-deletes").tables["deletes"]
+    [row] = runs.preview(table, "dangling-deletes").tables["deletes"]
     assert row["may_be_needed"].endswith(told)
     for finding in explorer.doctor(table, deep=True).findings:
         assert finding.rule in ("delete-names-nothing", "delete-dangling")
@@ -63,7 +63,7 @@ def test_a_file_that_is_named_elsewhere_is_no_orphan(tmp_path: Path) -> None:
     table = explorer.open_table(aged(tmp_path / "t"))
     [finding] = [f for f in explorer.doctor(table, files=True).findings if f.rule == "orphan-files"]
     assert [Path(path).name for path in finding.examples] == ["orphan.parquet"]
-    seen = maintenance.preview(table, "remove-orphans")
+    seen = runs.preview(table, "remove-orphans")
     assert (seen.call, seen.refusal[:15]) == ("", "Do not run this")
     [told] = [f for f in explorer.doctor(table).findings if f.rule == "path-outside"]
     assert (told.found, told.severity) == (delete["file_path"], "warning")

@@ -13,9 +13,9 @@ from pyiceberg.transforms import BucketTransform, IdentityTransform
 
 import explorer
 from explorer.cli import main
-from explorer.core.overview import transform_words, type_words
-from explorer.core.units import span
-from explorer.views.overview import moment_words, tiles
+from explorer.render.overview import moment_words, tiles
+from explorer.spec.overview.overview import transform_words, type_words
+from explorer.spec.text.units import span
 from tests.cases.mini import Table
 from tests.unit.small import edit_metadata, make_table, new_table
 

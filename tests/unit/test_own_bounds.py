@@ -12,7 +12,7 @@ import pytest
 from pyiceberg.transforms import parse_transform
 
 import explorer
-from explorer.core.values import internal_value, primitive_type
+from explorer.spec.values.values import internal_value, primitive_type
 from tests.cases import mini
 from tests.cases.mini import Table
 

@@ -14,16 +14,16 @@ import fastavro
 import pytest
 
 import explorer
-from explorer import scenarios
-from explorer.engines import gateway
-from explorer.io.home import HOME_VARIABLE, sandbox_home
-from explorer.io.sandbox import catalog_entries, forget_entries
-from explorer.io.table_move import move_table
-from explorer.scenarios import SCENARIOS, packed
-from explorer.views.doctor import render_report
+from explorer.lab import scenarios
+from explorer.lab.scenarios import SCENARIOS, packed
+from explorer.render.doctor import render_report
+from explorer.spark_engine import gateway
+from explorer.storage.catalogs.sandbox_entries import catalog_entries, forget_entries
+from explorer.storage.data_dirs import HOME_VARIABLE, sandbox_home
+from explorer.storage.table_move import move_table
 
 DELETES = ["position_deletes", "mixed_modes", "deletion_vectors", "equality_deletes", "partition_evolution"]
-UNPACK = "from explorer import scenarios; scenarios.unpack_all(scenarios.missing())"
+UNPACK = "from explorer.lab import scenarios; scenarios.unpack_all(scenarios.missing())"
 
 
 @pytest.fixture

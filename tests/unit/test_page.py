@@ -23,9 +23,9 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
 from explorer.errors import TableNotFound
-from explorer.graphs.ids import manifest_node
-from explorer.io.storage import Storage
+from explorer.graph.ids import manifest_node
 from explorer.progress import steps
+from explorer.storage.storage import Storage
 from explorer.ui import bundled, tables
 from explorer.ui.app import Dashboard, query
 from explorer.ui.background import Job, Session
@@ -173,7 +173,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SqlCatalog:
         database.executemany(f"INSERT INTO iceberg_tables ({columns}) VALUES (?, ?, ?, ?)", rows)
     monkeypatch.setenv("PYICEBERG_CATALOG__LARGE__URI", uri)
     monkeypatch.setenv("PYICEBERG_CATALOG__LARGE__TYPE", "sql")
-    monkeypatch.setattr("explorer.io.catalogs.configured", lambda: ["large", "absent"])
+    monkeypatch.setattr("explorer.storage.catalogs.catalogs.configured", lambda: ["large", "absent"])
     return catalog
 
 
@@ -295,7 +295,7 @@ def test_a_namespace_that_cannot_be_listed_says_so(large: SqlCatalog, monkeypatc
             picker = Picker(lambda name: None)
             picker.fill()
             await until(lambda: not picker.job.busy)
-            monkeypatch.setattr("explorer.io.catalogs.tables_in", refuse)
+            monkeypatch.setattr("explorer.storage.catalogs.catalogs.tables_in", refuse)
             picker.tree.expanded = [(0,), (0, 1)]
             await until(lambda: "away" in str(picker.tree.items))
 

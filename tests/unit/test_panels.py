@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import explorer
-from explorer.core.operations import Operation
-from explorer.core.runs import Event, WriterState
 from explorer.lab.stepper import Run
+from explorer.spec.commits.lab_runs import Event, WriterState
+from explorer.spec.commits.operations import Operation
 from explorer.ui.panels import QUESTIONS, Panel
 from tests.unit.small import edit_metadata, make_table, partitioned, writable
 

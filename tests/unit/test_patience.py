@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from explorer.cli import main, patience
 from explorer.errors import ExplorerError
-from explorer.io import budget, cache
+from explorer.storage import cache, limits
 from explorer.table import Table
 from tests.security.dimensions import make
 from tests.unit.small import make_table
@@ -80,14 +80,14 @@ def test_the_same_bytes_count_once(folder: Path, monkeypatch: pytest.MonkeyPatch
     """Or many lists in one file would buy time for each."""
     import explorer
 
-    monkeypatch.setattr(budget.Read, "counting", True)
-    monkeypatch.setattr(budget.Read, "_known", set())
-    monkeypatch.setattr(budget.Read, "_of_file", {})
-    monkeypatch.setattr(budget.Read, "total", 0)
+    monkeypatch.setattr(limits.Read, "counting", True)
+    monkeypatch.setattr(limits.Read, "_known", set())
+    monkeypatch.setattr(limits.Read, "_of_file", {})
+    monkeypatch.setattr(limits.Read, "total", 0)
     table = explorer.open_table(str(folder))
     snapshot = table.metadata.snapshots[-1]
     table.reader.storage.read(snapshot.manifest_list)
-    once = budget.Read.total
+    once = limits.Read.total
     newest = folder / "metadata" / Path(table.metadata.metadata_location).name
     assert once == newest.stat().st_size + (folder / "metadata" / Path(snapshot.manifest_list).name).stat().st_size
     (folder / "metadata" / "link.avro").hardlink_to(folder / "metadata" / Path(snapshot.manifest_list).name)
@@ -95,7 +95,7 @@ def test_the_same_bytes_count_once(folder: Path, monkeypatch: pytest.MonkeyPatch
         table.reader.storage.read(path)
     for offset in range(1, 50):  # parts that overlap, too
         table.reader.storage.read(snapshot.manifest_list, offset, 100)
-    assert budget.Read.total == once
+    assert limits.Read.total == once
 
 
 def test_decoded_manifests_count_as_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,15 +107,15 @@ def test_decoded_manifests_count_as_their_bytes(tmp_path: Path, monkeypatch: pyt
     folder = make(tmp_path / "t", "entries", 200)
     told = []
     for _ in range(2):
-        monkeypatch.setattr(budget.Read, "counting", True)
-        monkeypatch.setattr(budget.Read, "_known", set())
-        monkeypatch.setattr(budget.Read, "_of_file", {})
-        monkeypatch.setattr(budget.Read, "total", 0)
+        monkeypatch.setattr(limits.Read, "counting", True)
+        monkeypatch.setattr(limits.Read, "_known", set())
+        monkeypatch.setattr(limits.Read, "_of_file", {})
+        monkeypatch.setattr(limits.Read, "total", 0)
         table = explorer.open_table(str(folder))
         table.files().to_arrow()
         cache.settle()
         explorer.open_table(str(folder)).files().to_arrow()  # which remembers nothing
-        told.append(budget.Read.total)
+        told.append(limits.Read.total)
     assert told[0] == told[1]
     lists = [Path(str(table.metadata.current_snapshot.manifest_list)).name, Path(table.metadata.metadata_location).name]
     listed = [Path(m.manifest_path).name for m in table.tree.manifests(table.metadata.current_snapshot)]
@@ -136,7 +136,7 @@ def test_more_bytes_buy_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_time_of_children_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While this process waits for them it takes none, and the system's timer stands still."""
-    from explorer.io import isolated
+    from explorer.storage.decoder_process import client
 
     def wait(*_: Any, **__: Any) -> None:
         until = time.monotonic() + LOST
@@ -146,7 +146,7 @@ def test_the_time_of_children_counts(folder: Path, monkeypatch: pytest.MonkeyPat
 
     began = time.monotonic()
     monkeypatch.setattr(patience, "CHILDREN_S", 0.05)
-    monkeypatch.setattr(isolated, "processor_seconds", lambda: 100 * (time.monotonic() - began))
+    monkeypatch.setattr(client, "processor_seconds", lambda: 100 * (time.monotonic() - began))
     monkeypatch.setattr(Table, "lifecycle", wait)
     result = CliRunner().invoke(main, ["lifecycle", str(folder)])
     assert (result.exit_code, "refused: the command took" in result.stderr) == (1, True)

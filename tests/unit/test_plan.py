@@ -17,25 +17,25 @@ from pyiceberg.expressions import EqualTo
 
 import explorer
 from explorer.cli import main
-from explorer.core.binding import bind
-from explorer.core.delete_pairs import Pairs
-from explorer.core.expressions import TRUE, Column
-from explorer.core.filter_text import parse
-from explorer.core.live_files import LiveFile
-from explorer.core.metrics_modes import column_modes
-from explorer.core.plan import PLANNERS, Answer, Plan
-from explorer.core.plan_parts import chosen as files_read
-from explorer.core.pushdown import advice
-from explorer.core.scan import READ, Scan, evaluated
-from explorer.core.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
 from explorer.errors import NotFoundInTable, NotSupported
 from explorer.model.manifest import FieldSummary
 from explorer.model.problem import Problem
 from explorer.progress import Cancelled
+from explorer.render.plan_pictures import funnel_svg, intervals_svg, partitions_svg
+from explorer.render.plans import answer_rows, plan_lines, plan_object, summary_lines
+from explorer.spec.deletes.delete_pairs import Pairs
+from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.filters.binding import bind
+from explorer.spec.filters.expressions import TRUE, Column
+from explorer.spec.filters.filter_text import parse
+from explorer.spec.filters.pushdown import advice
+from explorer.spec.layout.metrics_modes import column_modes
+from explorer.spec.scan.plan import PLANNERS, Answer, Plan
+from explorer.spec.scan.plan_parts import chosen as files_read
+from explorer.spec.scan.scan import READ, Scan, evaluated
+from explorer.spec.scan.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
 from explorer.ui.answer_states import PlanState
 from explorer.ui.contents import _lacks
-from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
-from explorer.views.plans import answer_rows, plan_lines, plan_object, summary_lines
 from tests.cases.mini import Table as Written
 from tests.robustness.editing import edit_avro
 from tests.unit.paper import applicability, entries, on_paper
@@ -547,7 +547,7 @@ def test_partitions_by_what_is_read_of_them(days: Path, monkeypatch: pytest.Monk
     svg = partitions_svg(found.to_arrow())
     said = [t.text for t in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}title")]
     assert "day=2024-03-02, spec 1: 1 file skipped by bounds" in said
-    monkeypatch.setattr("explorer.views.plan_pictures.NAMED", 2)
+    monkeypatch.setattr("explorer.render.plan_pictures.NAMED", 2)
     squares = ElementTree.fromstring(partitions_svg(found.to_arrow()))
     assert [t.text for t in squares.iter("{http://www.w3.org/2000/svg}title")][1:] == said[1:]
     assert partitions_svg(found.to_arrow().slice(0, 0))

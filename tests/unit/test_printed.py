@@ -13,16 +13,16 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import explorer
-from explorer.core.file_changes import FileChanges
-from explorer.core.lifecycle import Cell
-from explorer.core.operations import Operation
-from explorer.core.runs import Event, WriterState
 from explorer.lab.stepper import Run
+from explorer.render.changes import render_biography, render_diff, render_history, render_lifecycle
+from explorer.render.history_pictures import MANIFESTS, SNAPSHOTS, diff_svg, lifecycle_svg
+from explorer.render.row_views import render_deletes, render_row_diff
+from explorer.render.text import render_fields, render_table
+from explorer.spec.commits.lab_runs import Event, WriterState
+from explorer.spec.commits.operations import Operation
+from explorer.spec.snapshots.file_changes import FileChanges
+from explorer.spec.snapshots.lifecycle import Cell
 from explorer.ui.printed import LONG, Shown, teach
-from explorer.views.changes import render_biography, render_diff, render_history, render_lifecycle
-from explorer.views.past_pictures import MANIFESTS, SNAPSHOTS, diff_svg, lifecycle_svg
-from explorer.views.rowviews import render_deletes, render_row_diff
-from explorer.views.text import render_fields, render_table
 from tests.unit.small import edit_metadata
 
 

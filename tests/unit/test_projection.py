@@ -20,18 +20,18 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
-from explorer import rowlevel
-from explorer.core.live_files import LiveFile
-from explorer.core.row_diff import column_at
-from explorer.core.variant import VariantTexts, variant_text
 from explorer.errors import NotFoundInTable, UnreadableFile
-from explorer.filters import bound_filter, filter_columns
-from explorer.io import file_rows
-from explorer.io import rows as contents
-from explorer.io.projection import FIELD_ID, name_mapping, project
-from explorer.io.projection import mapped as mapped_field
-from explorer.io.storage import Storage
 from explorer.model.metadata import TableMetadata
+from explorer.queries import row_reader
+from explorer.queries.filters import bound_filter, filter_columns
+from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.rows.row_diff import column_at
+from explorer.spec.values.variant import VariantTexts, variant_text
+from explorer.storage import file_rows
+from explorer.storage import rows as contents
+from explorer.storage.projection import FIELD_ID, name_mapping, project
+from explorer.storage.projection import mapped as mapped_field
+from explorer.storage.storage import Storage
 from tests.unit.paper import on_paper
 
 Json = dict[str, Any]
@@ -593,9 +593,9 @@ def test_names_with_dots_mean_one_column_to_filters_keys_and_rows(path: str, fie
     if field_id != 6:  # Iceberg Java loads no table with two fields of one name
         with pytest.raises(NotFoundInTable, match="is ambiguous: it is the name of"):
             bound_filter(f"{path} = {field_id}", flat)
-    assert rowlevel.pairing_keys(schema, [path], False) == (path,)
+    assert row_reader.pairing_keys(schema, [path], False) == (path,)
     with pytest.raises(NotFoundInTable, match=r"l\.element"):
-        rowlevel.pairing_keys(schema, ["l.element"], False)
+        row_reader.pairing_keys(schema, ["l.element"], False)
 
 
 def test_equality_columns_go_by_id_where_names_have_dots() -> None:

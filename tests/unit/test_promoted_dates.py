@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer import maintenance
-from explorer.core.doctor.findings import Finding
-from explorer.core.doctor.promotions import PROMOTED_DATE
+from explorer.reports.maintenance import runs
+from explorer.spec.doctor.findings import Finding
+from explorer.spec.doctor.promotions import PROMOTED_DATE
 from tests.cases.mini import Table
 
 
@@ -80,7 +80,7 @@ def test_a_compaction_is_refused_as_long_as_a_file_is_from_before(files: bool, t
     place = promoted(tmp_path / "t", expired=True, files=files)
     for _ in range(2):
         table = explorer.open_table(place)
-        seen = maintenance.preview(table, "compact", options={"rewrite-all": "true"})
+        seen = runs.preview(table, "compact", options={"rewrite-all": "true"})
         assert (bool(seen.call), "was a date" in seen.refusal) == (not files, files)
         data = json.loads(Path(table.metadata.metadata_location).read_text())
         data["schemas"] = [s for s in data["schemas"] if s["schema-id"] == data["current-schema-id"]]

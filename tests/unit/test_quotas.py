@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from explorer.engines import quotas
-from explorer.engines.quotas import Quotas, acting, audit, person
 from explorer.errors import ExplorerError
+from explorer.spark_engine.sql_guard import quotas
+from explorer.spark_engine.sql_guard.quotas import Quotas, acting, audit, person
 
 
 @pytest.fixture(autouse=True)

@@ -15,12 +15,12 @@ import fastavro
 import pytest
 
 import explorer
-from explorer import metadata_tree
 from explorer.errors import NotFoundInTable, TableNotFound, UnreadableFile
-from explorer.io import avro
-from explorer.io.manifest_reader import NOT_NOW, Read
-from explorer.leftovers import orphans
 from explorer.model.problem import Problem
+from explorer.queries import metadata_tree
+from explorer.queries.orphans import orphans
+from explorer.storage.formats import avro
+from explorer.storage.manifest_reader import NOT_NOW, Read
 from tests.security.build import avro_file
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
@@ -300,7 +300,7 @@ def test_a_pipe_does_not_hang(table: Path) -> None:
 
 
 def test_the_first_screen_reads_metadata_and_one_manifest_list(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from explorer.io.storage import Storage
+    from explorer.storage.storage import Storage
 
     read: list[str] = []
     original = Storage.read
@@ -366,7 +366,7 @@ def test_collections_convert(table: Path) -> None:
 def test_the_disk_cache_gives_the_same_and_survives_damage(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from explorer.io import cache
+    from explorer.storage import cache
 
     monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "SMALLEST", 0)

@@ -6,12 +6,20 @@ from typing import Any
 
 import pytest
 
-from explorer.core.history import resolve_snapshot
-from explorer.core.lineage import ancestry, current_log, history, parent_circle
-from explorer.core.names import base_name, file_label, manifest_name, runs, shorten, snapshot_name, snapshot_ordinals
-from explorer.core.refs import RefPreview, preview_refs
 from explorer.errors import NotFoundInTable
 from explorer.model.metadata import TableMetadata
+from explorer.spec.snapshots.lineage import ancestry, current_log, history, parent_circle
+from explorer.spec.snapshots.refs import RefPreview, preview_refs
+from explorer.spec.snapshots.snapshot_names import resolve_snapshot
+from explorer.spec.text.names import (
+    base_name,
+    file_label,
+    manifest_name,
+    runs,
+    shorten,
+    snapshot_name,
+    snapshot_ordinals,
+)
 from tests.unit.paper import HOUR, manifest, on_paper
 
 NOW = 500_000 * HOUR  # 2027-01-15 08:00 UTC

@@ -12,13 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 import explorer
-from explorer import maintenance
 from explorer.cli import main
-from explorer.conflicts import explain_conflict
-from explorer.engines import quoting
 from explorer.errors import NotPossible, UnreadableFile
-from explorer.io.paths import local_path
-from explorer.maintaining import preview
+from explorer.reports.conflicts import explain_conflict
+from explorer.reports.maintenance import preview, runs
+from explorer.spark_engine.sql_guard import quoting
+from explorer.storage.paths import local_path
 from tests.cases import build_case
 from tests.unit.small import edit_metadata, make_table
 
@@ -105,12 +104,12 @@ def test_what_was_lost_before_both_snapshots_is_no_part_of_their_difference(tmp_
 def test_going_back_says_what_is_at_least_known(tmp_path: Path) -> None:
     told = {}
     for name in ("04", "05"):
-        outcome = maintenance.preview_undo(case(name, tmp_path), "rollback", snapshot="snapshot-1")
+        outcome = runs.preview_undo(case(name, tmp_path), "rollback", snapshot="snapshot-1")
         told[name] = " ".join(outcome.words)
     assert "at most 1 file would come, and at least 0 go: 1 file of this table could not be read" in told["04"]
     assert "at most 0 files would come, and at least 2 go" in told["05"]
     assert "No other snapshot reaches at least 2 data or delete files" in told["05"]
-    forward = maintenance.preview_undo(case("05", tmp_path / "again"), "set-current", snapshot="snapshot-4")
+    forward = runs.preview_undo(case("05", tmp_path / "again"), "set-current", snapshot="snapshot-4")
     assert "For readers" not in " ".join(forward.words)
 
 
@@ -218,10 +217,10 @@ def test_another_table_in_the_folder_is_live(tmp_path: Path) -> None:
 def test_a_refused_operation_is_not_run(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     aged(table)
     older = explorer.open_table(str(sorted((table / "metadata").glob("*.metadata.json"))[1]))
-    monkeypatch.setattr(maintenance, "check_writable", lambda *_: None)
-    monkeypatch.setattr(maintenance, "check_known", lambda *_: None)
+    monkeypatch.setattr(runs, "check_writable", lambda *_: None)
+    monkeypatch.setattr(runs, "check_known", lambda *_: None)
     with pytest.raises(NotPossible, match="live files would be removed"):
-        maintenance.run(older, "remove-orphans", engine=object())  # type: ignore[arg-type]  # nothing is asked of it
+        runs.run(older, "remove-orphans", engine=object())  # type: ignore[arg-type]  # nothing is asked of it
 
 
 @pytest.mark.parametrize(

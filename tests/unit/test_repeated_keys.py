@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import explorer
-from explorer.views.rowviews import row_diff_object, row_diff_words
+from explorer.render.row_views import row_diff_object, row_diff_words
 from tests.cases.mini import Table
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer import matching_rows
+from explorer.queries import matching_rows
 from tests.cases.mini import Table
 
 

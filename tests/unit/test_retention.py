@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from explorer.core.retention import MAX_REF_AGE, MAX_SNAPSHOT_AGE, MIN_SNAPSHOTS, Retention, retention
 from explorer.model.metadata import TableMetadata
+from explorer.spec.snapshots.retention import MAX_REF_AGE, MAX_SNAPSHOT_AGE, MIN_SNAPSHOTS, Retention, retention
 from tests.unit.paper import HOUR, on_paper
 
 NOW = 1_000 * HOUR

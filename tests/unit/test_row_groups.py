@@ -13,17 +13,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from explorer.core.bloom import may_hold
-from explorer.core.chunk_tests import Unread
-from explorer.core.row_groups import GroupVerdict, row_groups
-from explorer.core.stored_values import from_stored
 from explorer.errors import UnreadableFile
-from explorer.filters import bound_filter, filter_columns
-from explorer.io.chunks import BLOOM, decoded, read_parts
-from explorer.io.parquet import plain_footer, read_footer
-from explorer.io.storage import Storage
-from explorer.io.thrift import Compact
 from explorer.model.metadata import Schema
+from explorer.queries.filters import bound_filter, filter_columns
+from explorer.spec.scan.bloom import may_hold
+from explorer.spec.scan.chunk_tests import Unread
+from explorer.spec.scan.row_groups import GroupVerdict, row_groups
+from explorer.spec.values.stored_values import from_stored
+from explorer.storage.formats.parquet import plain_footer, read_footer
+from explorer.storage.formats.parquet_chunks import BLOOM, decoded, read_parts
+from explorer.storage.formats.thrift import Compact
+from explorer.storage.storage import Storage
 
 FIELDS = [
     {"id": 1, "name": "id", "required": False, "type": "long"},
@@ -100,7 +100,7 @@ def test_a_bloom_filter_whose_length_is_not_told(tmp_path: Path) -> None:
 def test_a_footer_too_large_to_be_looked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "f.parquet"
     whole = write(path)
-    monkeypatch.setattr("explorer.io.parquet.MAX_PLACES", 100)
+    monkeypatch.setattr("explorer.storage.formats.parquet.MAX_PLACES", 100)
     found = plain_footer(whole[-int.from_bytes(whole[-8:-4], "little") - 8 :], [1])
     assert "is looked through up to 100" in found["row_groups"][0]["columns"][0]["unread"]
 

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from explorer.core.batches import Batches, Parts
-from explorer.core.comparison import KEY, Comparison, Sets, compare, comparisons, found_in, keys_of
-from explorer.core.costs import (
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.commits.costs import (
     LATE_MS,
     WROTE,
     Wrote,
@@ -29,23 +29,23 @@ from explorer.core.costs import (
     run_between,
     wrote,
 )
-from explorer.core.diff import SnapshotDiff, diff, manifest_fates
-from explorer.core.entries import as_of_snapshot
-from explorer.core.file_changes import FileChanges
-from explorer.core.headers import check_header
-from explorer.core.lifecycle import biography, lifecycle, matrix
-from explorer.core.metadata_diff import changes, metadata_diff, schema_changes
-from explorer.core.partitions import added_up, by_partition
-from explorer.core.reach import HELD, held, holdings, reach
-from explorer.core.row_parts import RowParts
-from explorer.core.secret_names import is_secret
-from explorer.core.secrets import HIDDEN, harmless, redacted, secret_values, without_secrets
-from explorer.core.totals import totals
-from explorer.core.units import count, human_bytes, instant
-from explorer.io import budget, spool
-from explorer.io.spool import dealt, in_order
-from explorer.model.manifest import ManifestFile
-from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.entries.entries import as_of_snapshot
+from explorer.spec.entries.lazy_table import Batches, Parts
+from explorer.spec.entries.manifest_headers import check_header
+from explorer.spec.entries.manifest_set_diff import KEY, Comparison, Sets, compare, comparisons, found_in, keys_of
+from explorer.spec.layout.partitions import added_up, by_partition
+from explorer.spec.maintenance.reachability import HELD, held, holdings, reach
+from explorer.spec.overview.summary_totals import totals
+from explorer.spec.rows.spilled_rows import RowParts
+from explorer.spec.secrets.redaction import HIDDEN, harmless, redacted, secret_values, without_secrets
+from explorer.spec.secrets.secret_names import is_secret
+from explorer.spec.snapshots.diff import SnapshotDiff, diff, manifest_fates
+from explorer.spec.snapshots.file_changes import FileChanges
+from explorer.spec.snapshots.lifecycle import biography, lifecycle, matrix
+from explorer.spec.snapshots.metadata_diff import changes, metadata_diff, schema_changes
+from explorer.spec.text.units import count, human_bytes, instant
+from explorer.storage import limits, spill
+from explorer.storage.spill import dealt, in_order
 from tests.unit.paper import HOUR, entries, manifest, on_paper
 
 ADDED, EXISTING, DELETED = 1, 0, 2
@@ -252,7 +252,7 @@ def test_rows_are_put_in_order_on_the_disk_as_in_memory(room: int, monkeypatch: 
     batches = Batches(rows.schema, lambda: (rows.slice(at, 7) for at in range(0, 200, 7)))
     last = {(path, offset): n for path, offset, n in keys}
     true = sorted(((p, o, n) for (p, o), n in last.items()), key=lambda r: (r[0], r[1] is not None, r[1] or 0))
-    monkeypatch.setattr(budget, "share", lambda _: room)
+    monkeypatch.setattr(limits, "share", lambda _: room)
     told = in_order(batches, ("path", "offset"))
     assert [tuple(row.values()) for row in told.whole().to_pylist()] == true
     assert len(in_order(Batches(rows.schema, lambda: iter(())), ("path", "offset"))) == 0
@@ -262,8 +262,8 @@ def test_what_is_dealt_out_keeps_no_words_of_the_others(monkeypatch: pytest.Monk
     schema = pa.schema([("path", pa.string()), ("partition", pa.dictionary(pa.int32(), pa.string()))])
     names = [f"partition {n % 1000:04}" for n in range(2000)]
     rows = pa.table({"path": [f"{n:05}" for n in range(2000)], "partition": names}).cast(schema)
-    monkeypatch.setattr(budget, "share", lambda _: rows.nbytes // 8)
-    monkeypatch.setattr(spool, "LARGER", rows.nbytes // 40)
+    monkeypatch.setattr(limits, "share", lambda _: rows.nbytes // 8)
+    monkeypatch.setattr(spill, "LARGER", rows.nbytes // 40)
     told = in_order(Batches(schema, lambda: iter([rows])), ("path",)).whole()
     assert told.schema == schema
     assert told["partition"].to_pylist() == names
@@ -499,7 +499,7 @@ def test_partitions_add_up() -> None:
 
 @pytest.mark.parametrize("at_once", [1, 3, 1000])
 def test_partitions_add_up_whatever_the_parts(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("explorer.core.batches.AT_ONCE", at_once)
+    monkeypatch.setattr("explorer.spec.entries.lazy_table.AT_ONCE", at_once)
     struct = pa.struct([("p", pa.string())])
     parts, ids = [], (3, 1, 4, 2)  # 4 has expired
     for number, snapshot_id in enumerate(ids):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.views.doctor import REFUSED
+from explorer.render.doctor import REFUSED
 from tests.cases.edits import ANSWERS, R, make_edited
 
 

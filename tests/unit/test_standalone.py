@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.drawn import first_view
-from explorer.graphs.ids import list_node
-from explorer.graphs.vocabulary import EDGES
+from explorer.graph.ids import list_node
+from explorer.graph.vocabulary import EDGES
+from explorer.queries.graph import first_view
+from explorer.render.svg import picture, vocabulary
 from explorer.ui import standalone
 from explorer.ui.export import _file_name
-from explorer.views.svg import picture, vocabulary
 from tests.unit.small import edit_metadata, in_catalog, make_table, partitioned
 from tests.unit.test_cli import run
 from tests.unit.test_static import STATIC, node

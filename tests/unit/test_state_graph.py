@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pygraphviz
 
-from explorer.core.operations import Operation
-from explorer.core.runs import Interleavings, Moment, Outcome, Rows, Standing
-from explorer.views.labviews import interleaving_rows
-from explorer.views.stategraph import ENDS, WRITER_COLORS, state_dot, state_svg
+from explorer.render.lab_runs import interleaving_rows
+from explorer.render.state_graph import ENDS, WRITER_COLORS, state_dot, state_svg
+from explorer.spec.commits.lab_runs import Interleavings, Moment, Outcome, Rows, Standing
+from explorer.spec.commits.operations import Operation
 
 OPERATIONS = (Operation("append"), Operation("append"))
 

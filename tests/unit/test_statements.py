@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.core.refs import OPERATIONS
 from explorer.errors import ExplorerError
-from explorer.maintenance import preview, undo_statement
+from explorer.reports.maintenance.runs import preview, undo_statement
+from explorer.spec.snapshots.refs import OPERATIONS
 from tests.cases import NAMES, build_case
 from tests.cases.mini import Table
 from tests.statements import parser35

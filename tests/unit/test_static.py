@@ -10,7 +10,7 @@ from pathlib import Path
 import panel
 import pytest
 
-from explorer.graphs.vocabulary import EDGES, KINDS, MARKS, OPERATIONS, STATUSES
+from explorer.graph.vocabulary import EDGES, KINDS, MARKS, OPERATIONS, STATUSES
 from explorer.ui.assets import ANSWERS, FIRST, PARTS, page_script, script, style
 
 STATIC = Path(__file__).parents[2] / "explorer" / "ui" / "static"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.core.step import step
-from explorer.graphs.ids import manifest_node
+from explorer.graph.ids import manifest_node
 from explorer.model.manifest import ManifestFile
+from explorer.spec.commits.commit_summary import step
 from explorer.table import Table
 from explorer.ui.export import export_table
 from explorer.ui.notebook import TableWidget

@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 import explorer
-from explorer import maintenance
 from explorer.cli import main
-from explorer.core.doctor.findings import Finding
-from explorer.core.row_groups import GroupVerdict
+from explorer.reports.maintenance import runs
+from explorer.spec.doctor.findings import Finding
+from explorer.spec.scan.row_groups import GroupVerdict
 from tests.cases.mini import Table
 from tests.unit.other_types import COMMON, FAILS, INT96, MISREAD, RIGHT, Stored, write_table
 
@@ -119,12 +119,12 @@ def test_no_rewrite_is_printed_for_what_spark_misreads(tmp_path: Path) -> None:
 def test_no_compaction_is_printed_for_what_spark_misreads(tmp_path: Path) -> None:
     write_table(tmp_path / "t", MILLIS)
     table = explorer.open_table(str(tmp_path / "t"))
-    seen = maintenance.preview(table, "compact", options={"rewrite-all": "true"})
+    seen = runs.preview(table, "compact", options={"rewrite-all": "true"})
     assert not seen.call
     assert "Do not run this: column 'x'" in " ".join(seen.words)
     rows = {"read.parquet.vectorization.enabled": "false"}
     write_table(tmp_path / "r", MILLIS, properties=rows)
-    seen = maintenance.preview(explorer.open_table(str(tmp_path / "r")), "compact", options={"rewrite-all": "true"})
+    seen = runs.preview(explorer.open_table(str(tmp_path / "r")), "compact", options={"rewrite-all": "true"})
     assert "rewrite_data_files" in seen.call
 
 

@@ -14,18 +14,18 @@ from click.testing import CliRunner
 
 import explorer
 from explorer.cli import main
-from explorer.core.columns import MOST
-from explorer.core.file_map import LONGEST
-from explorer.core.lifecycle import Cell
-from explorer.core.live_files import LiveFile
-from explorer.core.names import SORTED, first_of, natural
-from explorer.core.snapshot_deletes import Deletes
-from explorer.graphs.delete_graph import MANY, delete_graph
-from explorer.graphs.source import GraphSource, GraphView
-from explorer.graphs.table_graph import build
+from explorer.graph.delete_graph import MANY, delete_graph
+from explorer.graph.source import GraphSource, GraphView
+from explorer.graph.table_graph import build
+from explorer.render.text import render_tree
+from explorer.spec.deletes.snapshot_deletes import Deletes
+from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.entries.numpy_columns import MOST
+from explorer.spec.layout.file_map import LONGEST
+from explorer.spec.snapshots.lifecycle import Cell
+from explorer.spec.text.names import SORTED, first_of, natural
 from explorer.ui.file_map import TOLD, map_figure
 from explorer.ui.lifelines import JOINS, NAME, lifelines
-from explorer.views.text import render_tree
 from tests.robustness.editing import Records, edit_avro
 from tests.unit.paper import applicability, deletes_of
 from tests.unit.small import edit_metadata, make_table, partitioned

@@ -16,13 +16,13 @@ from click.testing import CliRunner
 
 import explorer
 from explorer.cli import main
-from explorer.collection import Collection
-from explorer.core.batches import Batches
-from explorer.engines import choice
-from explorer.engines.choice import Choice, chosen
 from explorer.errors import ExplorerError, NotFoundInTable, UnreadableFile
-from explorer.io import budget, spool
-from explorer.views.text import json_pieces, json_text, render_stream, render_table
+from explorer.queries.collection import Collection
+from explorer.render.text import json_pieces, json_text, render_stream, render_table
+from explorer.spark_engine import engine_choice
+from explorer.spark_engine.engine_choice import Choice, chosen
+from explorer.spec.entries.lazy_table import Batches
+from explorer.storage import limits, spill
 from tests.unit.small import make_table
 
 WORDS = pa.dictionary(pa.int32(), pa.string())
@@ -94,17 +94,17 @@ def test_many_parts_with_words_of_their_own(twelve: str) -> None:
 
 
 def test_many_rows_are_in_a_file_that_goes_with_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(budget, "share", lambda _: 400)
-    monkeypatch.setattr(spool, "cache_home", lambda: tmp_path / "cache")
+    monkeypatch.setattr(limits, "share", lambda _: 400)
+    monkeypatch.setattr(spill, "cache_home", lambda: tmp_path / "cache")
     before = pa.total_allocated_bytes()
-    table = spool.spooled(SCHEMA, Parts()())
+    table = spill.spooled(SCHEMA, Parts()())
     assert table.whole().to_pylist() == pa.concat_tables(Parts()()).to_pylist()
     assert pa.total_allocated_bytes() - before < 400
     assert list((tmp_path / "cache").iterdir()) == []
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(spool, "cache_home", lambda: tmp_path / "file")
+    monkeypatch.setattr(spill, "cache_home", lambda: tmp_path / "file")
     with pytest.raises(ExplorerError, match="many rows need a place on the disk"):
-        spool.spooled(SCHEMA, Parts()())
+        spill.spooled(SCHEMA, Parts()())
 
 
 def own_and_mapped() -> tuple[int, int]:
@@ -116,22 +116,22 @@ def own_and_mapped() -> tuple[int, int]:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells what is mapped")
 def test_of_rows_on_the_disk_a_part_is_in_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(budget, "share", lambda _: 1 << 20)
-    monkeypatch.setattr(spool, "cache_home", lambda: tmp_path)
+    monkeypatch.setattr(limits, "share", lambda _: 1 << 20)
+    monkeypatch.setattr(spill, "cache_home", lambda: tmp_path)
     schema = pa.schema([("n", pa.int64()), ("text", pa.string())])
     some = pa.table({"n": range(10_000), "text": ["x" * 1000] * 10_000}, schema)
-    rows_of_all = spool.spooled(schema, iter([some] * 20))
+    rows_of_all = spill.spooled(schema, iter([some] * 20))
     before, most = own_and_mapped(), 0
     for rows in rows_of_all.read():
         assert pc.sum(pc.utf8_length(rows["text"])).as_py() == 1000 * len(rows)
         most = max(most, *(now - then for now, then in zip(own_and_mapped(), before, strict=True)))
-    assert most < 3 * spool.LARGER < 200_000_000 < rows_of_all.whole().nbytes
+    assert most < 3 * spill.LARGER < 200_000_000 < rows_of_all.whole().nbytes
     places = np.random.default_rng(1).integers(0, len(rows_of_all), 5_000)
     assert rows_of_all.picked(places)["n"].to_pylist() == (places % 10_000).tolist()
     listed = Collection(rows_of_all, "rows")
     assert [listed[at]["n"] for at in (-1, 10_000, 9_999)] == [9_999, 0, 9_999]
     assert [row["n"] for row in listed[19_999:9_997:-10_000]] == [9_999, 9_999]
-    assert max(now - then for now, then in zip(own_and_mapped(), before, strict=True)) < 3 * spool.LARGER
+    assert max(now - then for now, then in zip(own_and_mapped(), before, strict=True)) < 3 * spill.LARGER
 
 
 def test_a_part_that_fails_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -139,10 +139,10 @@ def test_a_part_that_fails_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_p
         yield part(0)
         raise NotFoundInTable("no more")
 
-    monkeypatch.setattr(budget, "share", lambda _: 10)
-    monkeypatch.setattr(spool, "cache_home", lambda: tmp_path)
+    monkeypatch.setattr(limits, "share", lambda _: 10)
+    monkeypatch.setattr(spill, "cache_home", lambda: tmp_path)
     with pytest.raises(NotFoundInTable, match="no more"):
-        spool.spooled(SCHEMA, read())
+        spill.spooled(SCHEMA, read())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -164,7 +164,7 @@ def test_a_text_table_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"name": "ab" * 40, "n": 7, "wide": "日本"}, {"name": "c", "n": 123, "wide": "x"}]
     assert list(render_stream(rows, 60, ["name", "n", "wide"])) == [render_table(rows, 60, ["name", "n", "wide"])]
     assert list(render_stream([], 60, ["name"])) == ["(none)\n"]
-    monkeypatch.setattr("explorer.views.text.FIRST", 2)
+    monkeypatch.setattr("explorer.render.text.FIRST", 2)
     more = [*rows, {"name": "d" * 90, "n": 45_678, "wide": None}]
     lines = "".join(render_stream(more, 40, list(rows[0])))
     assert lines.splitlines() == [
@@ -233,7 +233,7 @@ def test_who_makes_the_rows_is_chosen_by_size_and_place(tmp_path: Path, monkeypa
         assert (fits.engine, fits.large) == ("local", False)
         assert fits.why == "made here: 3 entries, about 768 B once decoded, fit in the memory limit of 1.0 GiB"
     assert chosen("spark", parts, there) == Choice("spark", f"made by Spark ({there()}): asked for")
-    monkeypatch.setattr(choice, "ENTRY", 1 << 29)
+    monkeypatch.setattr(engine_choice, "ENTRY", 1 << 29)
     assert chosen("auto", parts, there) == Choice(
         "spark",
         f"made by Spark ({there()}): 3 entries, about 1.5 GiB once decoded, are beyond the memory limit of 1.0 GiB",
@@ -261,23 +261,23 @@ def test_the_memory_limit_is_an_option_of_the_process(tmp_path: Path, monkeypatc
     folder = str(make_table(tmp_path / "t", commits=1))
     try:
         for text, size in (("", 1 << 30), ("600M", 600 << 20), ("2 GiB", 2 << 30), ("4gb", 4 << 30)):
-            monkeypatch.setenv(budget.VARIABLE, text)
-            budget.limit.cache_clear()
-            assert (budget.limit(), budget.share(16)) == (size, size // 16)
+            monkeypatch.setenv(limits.VARIABLE, text)
+            limits.limit.cache_clear()
+            assert (limits.limit(), limits.share(16)) == (size, size // 16)
             assert explorer.open_table(folder).reader._entries.maxsize == size // 5
         for text in ("511M", "1", "many", "-1G", "1T"):
-            monkeypatch.setenv(budget.VARIABLE, text)
-            budget.limit.cache_clear()
+            monkeypatch.setenv(limits.VARIABLE, text)
+            limits.limit.cache_clear()
             told = CliRunner().invoke(main, ["entries", folder])
             assert (told.exit_code, told.stdout) == (1, "")
             assert f"ICEBERG_EXPLORER_MEMORY is '{text}': say 600M or 4G, and 512 MiB at least" in told.stderr
-        monkeypatch.setenv(budget.VARIABLE, "512M")
-        budget.limit.cache_clear()
+        monkeypatch.setenv(limits.VARIABLE, "512M")
+        limits.limit.cache_clear()
         with (
             pytest.raises(UnreadableFile, match=r"x: has 536,870,913 bytes to unpack; .*; set ICEBERG_EXPLORER_MEMORY"),
-            budget.reading((512 << 20) + 1, "x"),
+            limits.reading((512 << 20) + 1, "x"),
         ):
             pass
     finally:
         monkeypatch.undo()
-        budget.limit.cache_clear()
+        limits.limit.cache_clear()

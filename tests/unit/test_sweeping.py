@@ -14,7 +14,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 import explorer
 from explorer.cli import main
 from explorer.progress import Cancelled, Watch
-from explorer.sweeping import summary, sweep
+from explorer.reports.catalog_sweep import summary, sweep
 from tests.unit.small import edit_metadata
 
 NAMES = ("good", "broken", "gone", "wrong")

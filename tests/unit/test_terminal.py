@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 import explorer
 from explorer.cli import main
-from explorer.core.names import file_label, shorten
-from explorer.core.paths_meant import closeness
 from explorer.errors import NotFoundInTable
+from explorer.spec.text.names import file_label, shorten
+from explorer.spec.text.path_lookup import closeness
 
 
 def run(*arguments: str) -> Any:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer import maintenance
 from explorer.errors import UnreadableFile
-from explorer.views.plans import plan_lines, plan_object
-from explorer.views.rowviews import delete_lines
+from explorer.render.plans import plan_lines, plan_object
+from explorer.render.row_views import delete_lines
+from explorer.reports.maintenance import runs
 from tests.cases.vectors import FIELDS, with_vector
 
 OFFSET, SIZE, NAMED = FIELDS
@@ -51,10 +51,10 @@ def test_a_vector_that_names_no_data_file(tmp_path: Path) -> None:
     lines = "\n".join(delete_lines(known))
     assert "its entry has no referenced_data_file" in lines
     assert "None" not in lines
-    assert not maintenance.preview(table, "compact", options={"rewrite-all": "true"}).refusal
+    assert not runs.preview(table, "compact", options={"rewrite-all": "true"}).refusal
     asked = {"rewrite-all": "true", "remove-dangling-deletes": "true"}
-    assert "no content_size_in_bytes" in maintenance.preview(table, "compact", options=asked).refusal
-    looked = maintenance.preview(table, "dangling-deletes")
+    assert "no content_size_in_bytes" in runs.preview(table, "compact", options=asked).refusal
+    looked = runs.preview(table, "dangling-deletes")
     assert (looked.call, [row["dropped_by"] for row in looked.tables["deletes"]]) == ("", ["nothing now"])
     assert not any("would be dropped" in words for words in looked.words)
 
@@ -65,7 +65,7 @@ def test_what_depends_on_a_vector_without_its_place_is_refused(missing: tuple[st
     with pytest.raises(UnreadableFile, match=f"gives no {' and no '.join(missing)} for this deletion vector"):
         explorer.live_rows(table)
     for operation in ("compact", "compact-sort"):
-        seen = maintenance.preview(table, operation, options={"rewrite-all": "true"})
+        seen = runs.preview(table, operation, options={"rewrite-all": "true"})
         assert (seen.call, "Spark would fail: the deletion vector" in seen.refusal) == ("", True)
 
 

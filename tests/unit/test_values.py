@@ -11,13 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from explorer.core import values
-from explorer.core.deletes import PATH_ID
-from explorer.core.entries import as_of_snapshot, inherit
-from explorer.core.live_files import LiveFile, files_of, live_files
-from explorer.core.row_diff import row_changes
-from explorer.core.values import row_dicts
 from explorer.model.metadata import TableMetadata
+from explorer.spec.deletes.deletes import PATH_ID
+from explorer.spec.entries.entries import as_of_snapshot, inherit
+from explorer.spec.entries.live_files import LiveFile, files_of, live_files
+from explorer.spec.rows.row_diff import row_changes
+from explorer.spec.values import values
+from explorer.spec.values.values import row_dicts
 from tests.unit.paper import applicability, deletes_of, entries, manifest, on_paper
 
 DAY_US = 86_400 * 1_000_000

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.io import rows
-from explorer.scenarios import fresh_copy
+from explorer.lab.scenarios import fresh_copy
+from explorer.storage import rows
 
 
 def test_a_footer_is_read_once_for_all_vectors_of_a_file(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.core.transforms import applied
-from explorer.core.values import primitive_type
+from explorer.spec.values.transforms import applied
+from explorer.spec.values.values import primitive_type
 from tests.cases import build_case
 from tests.cases.wrapped import INT, LONG, TABLES, with_wrapped
 

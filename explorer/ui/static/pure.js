@@ -1,7 +1,7 @@
 // What needs no page: words, geometry and choices. tests/unit/pure.test.mjs holds it to account.
 
 export const CHIP = 36;
-const HEADER = 30, ROW_GAP = 12, GAP = 46, BLANK = 332, NEAR = BLANK / 2;  // as graphs/layout.py has them
+const HEADER = 30, ROW_GAP = 12, GAP = 46, BLANK = 332, NEAR = BLANK / 2;  // as graph/layout.py has them
 const CLOSE = { edges: 44, gap: 17, first: 156, least: 188 };
 const MAP_EDGE = 8, MAP_ROOM = { width: 640, height: 360 };
 const SIZES = { least: 0.05, most: 4, small: 0.1, readable: 1, large: 1.15 };  // text is 12 pixels high, or more
@@ -194,7 +194,7 @@ export function unfolded(picture, edgeKinds, folded, out = () => false) {
   }, snapshots, edgeKinds);
 }
 
-// The tree below the snapshots placed anew, as graphs/layout.py does: beside what added a thing (`row`), or led there.
+// The tree below the snapshots placed anew, as graph/layout.py does: beside what added a thing (`row`), or led there.
 function arranged(picture, snapshots, edgeKinds) {
   const items = new Map(drawn(picture).map((item) => [item.id, { ...item }])), led = new Map(), kids = new Map();
   const under = (parent, child, before = false) => {

@@ -1,6 +1,0 @@
-"""The doctor: all rules asked of one table, with what they need of its files; of one that cannot be opened, too."""
-
-from explorer.diagnosing.examination import diagnose
-from explorer.diagnosing.unopened import unopened
-
-__all__ = ["diagnose", "unopened"]

@@ -1,0 +1,49 @@
+"""What the doctor found, on the nodes that it is about."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from explorer.graph.graph import Graph, Node
+from explorer.graph.ids import list_node, manifest_node, node_id, snapshot_node
+from explorer.spec.doctor.findings import Finding
+
+TOLD = 3
+"""Findings that one node tells of."""
+
+
+def node_of(finding: Finding) -> str | None:
+    """The id of the node that a finding is about; None for a file: vectors in it are nodes too (see `about`)."""
+    kind, key = finding.node or ("file", finding.file)
+    if kind == "snapshot":
+        return snapshot_node(int(key))
+    if kind == "manifest_list":
+        return list_node(int(key))
+    return None if kind == "file" else manifest_node(str(key)) if kind == "manifest" else node_id(kind, key)
+
+
+def about(node: Node, finding: Finding) -> bool:
+    """Whether a finding is about a node."""
+    own = node_of(finding)
+    if own is not None:
+        return node.id == own
+    return finding.node is not None and node.facts.get("path") == finding.node[1] and "column" not in node.facts
+
+
+def marked(graph: Graph, findings: Sequence[Finding]) -> Graph:
+    """The graph with findings above info on their nodes; what a node tells already stays."""
+    by_node: dict[str | None, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if finding.severity != "info":
+            by_node[node_of(finding)].append(finding)
+    if not by_node:
+        return graph
+    nodes = []
+    for node in graph.nodes:
+        mine = [*by_node.get(node.id, ()), *(f for f in by_node.get(None, ()) if about(node, f))]
+        told = [f"{f.severity} {f.rule}: {f.what}" for f in mine[:TOLD]]
+        more = [f"and {len(mine) - TOLD} more findings"] if len(mine) > TOLD else []
+        nodes.append(replace(node, problem="; ".join([*told, *more])) if mine and not node.problem else node)
+    return replace(graph, nodes=tuple(nodes))

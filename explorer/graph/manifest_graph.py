@@ -1,0 +1,287 @@
+"""The part of a table's graph below its snapshots: manifest lists, manifests, files and row groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.graph.drawing import Drawing
+from explorer.graph.graph import Node
+from explorer.graph.ids import file_node, list_node, manifest_node, node_id, snapshot_node
+from explorer.graph.source import GraphSource, GraphView
+from explorer.model.manifest import ManifestFile, file_kind
+from explorer.model.metadata import Snapshot
+from explorer.spec.deletes.deletes import Applicability
+from explorer.spec.entries.entries import DELETED
+from explorer.spec.entries.live_files import LiveFile, LiveFiles, live_files
+from explorer.spec.text.names import base_name, file_label, manifest_names, shorten, snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import count, human_bytes
+from explorer.spec.values.values import partition_path, row_dicts
+
+LETTERS = 30
+"""That a line of a card has room for."""
+
+
+def _lines(counts: str) -> list[str]:
+    """Counts in a line, or each in its own where they are too long for one: no number is ever cut."""
+    return [counts] if len(counts) <= LETTERS else counts.split(" · ")
+
+
+def _by_path(table: pa.Table, text: str) -> pa.ChunkedArray:
+    return pc.match_substring(table["file_path"], text, ignore_case=True)
+
+
+def mentions(table: pa.Table, text: str) -> bool:
+    """Whether the path of any file of a manifest contains the text, in any case."""
+    return bool(pc.any(_by_path(table, text)).as_py())
+
+
+class Below:
+    """Draws what a manifest list leads to."""
+
+    def __init__(self, source: GraphSource, view: GraphView, drawing: Drawing) -> None:
+        self.source, self.view, self.drawing, self.meta = source, view, drawing, source.metadata
+        self.ordinals = snapshot_ordinals(self.meta)
+        self.names: dict[str, str] = {}
+        """Of manifests, by their paths."""
+        self.live: dict[tuple[str, int | None], LiveFile] = {}
+        """Live files that are drawn."""
+        self.causes = source.causes()
+        self.by_sequence = {s.sequence_number: snapshot_node(s.snapshot_id) for s in self.meta.snapshots}
+
+    def is_open(self, node: str) -> bool:
+        return node in self.view.open_nodes
+
+    def without_match(self, parent: str, what: str, total: int, matching: int, column: int) -> None:
+        """Say how much of a level the search leaves out."""
+        if hidden := total - matching:
+            label = f"{count(hidden, what.removesuffix('s'))} without a match"
+            self.drawing.leave_out("search", parent, what, hidden, total, column, label, "search")
+
+    def matches(self, *texts: str) -> bool:
+        wanted = self.view.search.lower()
+        return any(wanted in text.lower() for text in texts)
+
+    def manifest_list(self, snapshot: Snapshot) -> None:
+        node = list_node(snapshot.snapshot_id)
+        parent = snapshot_node(snapshot.snapshot_id)
+        listed = self.source.manifests.get(snapshot.snapshot_id)
+        path = snapshot.manifest_list or ""
+        wrong = self.causes.get(path, "") if path else ""
+        folded = node in self.view.closed
+        if listed is None:
+            lines: tuple[str, ...] = ("not read yet",)
+        else:
+            deletes = sum(m.kind == "delete_manifest" for m in listed)
+            lines = (count(len(listed), "manifest") + (f", {deletes} of deletes" if deletes else ""),)
+        label = f"manifest list {self.ordinals[snapshot.snapshot_id]}"
+        if not path:
+            lines = (*lines, "v1: inline in metadata.json")
+        facts = {"snapshot_id": snapshot.snapshot_id, "path": path}
+        self.drawing.add(
+            Node(node, "manifest_list", label, lines, "", "folded" if folded else "open", False, wrong, facts)
+        )
+        self.drawing.edge(parent, node)
+        if wrong:
+            self.trouble(node, path, wrong, 3)
+        for statistics in self.meta.statistics:
+            if statistics.snapshot_id == snapshot.snapshot_id:
+                self.statistics_file(parent, statistics)
+        if folded or not listed:
+            return
+        self.names |= manifest_names(((m.manifest_path, m.added_snapshot_id) for m in listed), self.ordinals)
+        if self.view.search:
+            kept = [
+                m for m in listed if self.matches(m.manifest_path, self.names[m.manifest_path]) or self.has_match(m)
+            ]
+            self.without_match(node, "manifests", len(listed), len(kept), 3)
+            listed = kept
+        for i in self.drawing.page(node, len(listed), "manifests", 3):
+            self.manifest(node, listed[i], snapshot)
+
+    def statistics_file(self, parent: str, statistics: Any) -> None:
+        node = node_id("statistics", statistics.path)
+        kinds = ", ".join(str(b.get("type", "?")) for b in statistics.blob_metadata) or statistics.kind
+        lines = (shorten(kinds, 30), human_bytes(statistics.file_size_in_bytes))
+        self.drawing.add(
+            Node(
+                node,
+                "statistics",
+                file_label(statistics.path),
+                lines,
+                facts={"path": statistics.path, "snapshot_id": statistics.snapshot_id},
+            )
+        )
+        self.drawing.edge(parent, node)
+
+    def trouble(self, parent: str, path: str, cause: str, column: int) -> None:
+        node = node_id("problem", path)
+        self.drawing.add(
+            Node(
+                node,
+                "problem",
+                "cannot be read",
+                (shorten(base_name(path), 30), shorten(cause, 68)),
+                "",
+                "",
+                False,
+                cause,
+                {"path": path, "column": column},
+            )
+        )
+        self.drawing.edge(parent, node)
+
+    def manifest(self, parent: str, manifest: ManifestFile, snapshot: Snapshot) -> None:
+        node = manifest_node(manifest.manifest_path)
+        lines = (*self.counted(manifest), f"{self.origin(manifest)} · sequence {manifest.sequence_number}")
+        opened = self.is_open(node)
+        facts = {"path": manifest.manifest_path, "snapshot_id": snapshot.snapshot_id}
+        wrong = self.causes.get(manifest.manifest_path, "")
+        if node not in self.drawing.nodes:
+            self.drawing.add(
+                Node(
+                    node,
+                    manifest.kind,
+                    self.names[manifest.manifest_path],
+                    lines,
+                    "",
+                    "open" if opened else "folded",
+                    False,
+                    wrong,
+                    facts,
+                    beside=snapshot_node(manifest.added_snapshot_id) if manifest.added_snapshot_id is not None else "",
+                )
+            )
+            if opened:
+                self.files(node, manifest, snapshot)
+            if wrong:
+                self.trouble(node, manifest.manifest_path, wrong, 4)
+        self.drawing.edge(parent, node)
+
+    def origin(self, manifest: ManifestFile) -> str:
+        """Which snapshot added it."""
+        if manifest.added_snapshot_id == self.view.snapshot_id:
+            return "added here"
+        return f"by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}"
+
+    def counted(self, manifest: ManifestFile) -> list[str]:
+        """Its entries by stored status; of an earlier snapshot's manifest also what they are as of this one, to which
+        what was added is existing and what was deleted is gone (spec: "Manifest Entry Fields")."""
+        counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
+        named = zip(counts, ("added", "existing", "deleted"), strict=True)
+        stored = " · ".join(f"{count(n)} {name}" for n, name in named if n != 0) or "no entries"
+        added, existing, deleted = counts
+        here = manifest.added_snapshot_id == self.view.snapshot_id
+        if here or added is None or existing is None or deleted is None or not (added or deleted):
+            return _lines(stored)
+        now = [f"{count(n)} {name}" for n, name in ((added + existing, "existing"), (deleted, "filtered")) if n]
+        return [*_lines(f"stored {stored}"), *_lines(f"here {' · '.join(now)}")]
+
+    def matching(self, manifest: ManifestFile) -> list[dict[str, Any]]:
+        """The entries to draw of a manifest that is read; what is left out is elided."""
+        table = self.source.entries.get(manifest.manifest_path)
+        if table is None:
+            return []
+        if not self.view.show_filtered:
+            table = table.filter(table["logical_status"].is_valid())
+        total = table.num_rows
+        if self.view.search and not self.matches(manifest.manifest_path, self.names[manifest.manifest_path]):
+            table = table.filter(_by_path(table, self.view.search))
+        node = manifest_node(manifest.manifest_path)
+        kind = "delete files" if manifest.kind == "delete_manifest" else "data files"
+        self.without_match(node, kind, total, table.num_rows, 4)
+        rows = self.drawing.page(node, table.num_rows, kind, 4)
+        drawn = table.slice(rows.start, len(rows))
+        live = live_files(drawn, manifest.partition_spec_id, manifest.manifest_path)
+        self.live |= {file.key: file for file in live}
+        shown: list[dict[str, Any]] = row_dicts(drawn)
+        return shown
+
+    def has_match(self, manifest: ManifestFile) -> bool:
+        table = self.source.entries.get(manifest.manifest_path)
+        return table is not None and mentions(table, self.view.search)
+
+    def files(self, parent: str, manifest: ManifestFile, snapshot: Snapshot) -> None:
+        spec = self.meta.spec(manifest.partition_spec_id)
+        rows = self.matching(manifest)
+        for row in rows:
+            path = row["file_path"]
+            kind = file_kind(row["content"] or 0, row["file_format"] or "")
+            node = file_node(path, row["content_offset"])
+            status = row["logical_status"] or "filtered"
+            where = partition_path(row["partition"], spec, self.meta)
+            size = row["content_size_in_bytes"] if kind == "deletion_vector" else row["file_size_in_bytes"]
+            noun = "row" if kind == "data_file" else "deleted row" if kind != "equality_deletes" else "key"
+            lines = [f"{status} · {count(row['record_count'], noun)} · {human_bytes(size)}"]
+            if where:
+                lines.append(shorten(where, 34))
+            lines.append(
+                "data sequence "
+                f"{row['inherited_sequence_number'] if row['inherited_sequence_number'] is not None else '?'}"
+            )
+            footer = self.source.footers.get(path)
+            parquet = (row["file_format"] or "").lower() == "parquet"
+            fold = ("open" if footer and node in self.view.open_files else "folded") if parquet else ""
+            facts = {
+                "path": path,
+                "manifest_path": manifest.manifest_path,
+                "snapshot_id": snapshot.snapshot_id,
+                "content_offset": row["content_offset"],
+                "status": status,
+            }
+            already = self.drawing.nodes.get(node)
+            label = file_label(path)
+            wrong, beside = self.causes.get(path, ""), self.added_by(row)
+            made = Node(node, kind, label, tuple(lines), status, fold, False, wrong, facts, beside=beside)
+            if already is None or (already.status in ("filtered", "DELETED") and status in ("ADDED", "EXISTING")):
+                self.drawing.nodes[node] = made  # one node a file: the live entry speaks for it
+            self.drawing.edge(parent, node, "contains", status)
+            if footer and node in self.view.open_files:
+                self.row_groups(node, path, footer)
+            if self.causes.get(path):
+                self.trouble(node, path, self.causes[path], 5)
+
+    def link_deletes(self) -> None:
+        """Draw which of the drawn live deletes apply to which of the drawn live data files (spec: "Scan Planning")."""
+        data = [file for file in self.live.values() if file.kind == "data_file"]
+        deletes = [file for file in self.live.values() if file.kind != "data_file"]
+        applicability = Applicability(self.meta, LiveFiles.of(data), deletes)
+        for file in data if deletes else ():
+            for verdict in applicability.of(file):
+                if verdict.applies:
+                    self.drawing.edge(file_node(*verdict.delete.key), file_node(file.path), "deletes from")
+
+    def added_by(self, row: Mapping[str, Any]) -> str:
+        """The node of the snapshot that added an entry's file, by its sequence number; v1 has none, and a DELETED entry
+        there tells only who removed it."""
+        if number := row["inherited_file_sequence_number"]:
+            return self.by_sequence.get(number, "")
+        known = row["inherited_snapshot_id"] if row["status"] != DELETED else None
+        return snapshot_node(known) if known is not None else ""
+
+    def row_groups(self, parent: str, path: str, footer: Mapping[str, Any]) -> None:
+        groups = footer["row_groups"]
+        for i in self.drawing.page(parent, len(groups), "row groups", 5):
+            group = groups[i]
+            bounds = [
+                f"{c['path']}: {shorten(str(c['min']), 9)}…{shorten(str(c['max']), 9)}"
+                for c in group["columns"]
+                if c["min"] is not None
+            ]
+            lines = (
+                f"{count(group['num_rows'], 'row')} · {human_bytes(group['total_byte_size'])}",
+                *(shorten(b, 34) for b in bounds[:2]),
+            )
+            self.drawing.add(
+                Node(
+                    node_id("row_group", f"{path}|{i}"),
+                    "row_group",
+                    f"row group {i}",
+                    lines,
+                    facts={"path": path, "ordinal": i},
+                )
+            )
+            self.drawing.edge(parent, node_id("row_group", f"{path}|{i}"))

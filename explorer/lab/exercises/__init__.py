@@ -1,0 +1,1 @@
+"""Exercises, and how their answers are judged."""

@@ -1,0 +1,75 @@
+"""The notebooks as a course: copied to a folder of one's own, and which of their exercises are solved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer.lab.exercises.catalogs import CATALOG_EXERCISES
+from explorer.lab.exercises.commits import EXERCISES, Exercise
+from explorer.lab.exercises.doctor import DOCTOR_EXERCISES
+from explorer.lab.exercises.layout import LAYOUT_EXERCISES
+from explorer.lab.exercises.planning import PLAN_EXERCISES
+from explorer.lab.exercises.reading import DELETE_EXERCISES, FIRST_EXERCISES, STATUS_EXERCISES
+from explorer.lab.progress_store import solved
+
+PACKAGE = Path(__file__).parents[2]
+NOTEBOOKS = PACKAGE / "notebooks"
+"""In the repository a link to notebooks/ at its top; in a wheel the notebooks themselves."""
+REPLAYS = PACKAGE / "replays"
+"""The same of docs/replays/."""
+ASKED: Mapping[str, Sequence[Exercise]] = {
+    "01-first-look": FIRST_EXERCISES,
+    "02-manifests-and-logical-status": STATUS_EXERCISES,
+    "03-deletes-and-time-travel": DELETE_EXERCISES,
+    "04-commits-and-conflicts": EXERCISES,
+    "05-planning-and-pruning": PLAN_EXERCISES,
+    "06-a-sick-table": DOCTOR_EXERCISES,
+    "07-layout-and-evolution": LAYOUT_EXERCISES,
+    "08-catalogs-readers-and-folders": CATALOG_EXERCISES,
+}
+"""The exercises of each notebook that has some."""
+_LINK = re.compile(r"\[([^\]\[]+)\]\(\.\./(docs/[\w./#-]+)\)")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An exercise of a notebook, and when it was solved; empty where it was not."""
+
+    notebook: str
+    number: int
+    question: str
+    solved: str
+
+
+def progress() -> list[Asked]:
+    """All exercises of the course, in its order."""
+    when = solved()
+    return [
+        Asked(notebook, number, exercise.question, when.get(exercise.question, ""))
+        for notebook, exercises in ASKED.items()
+        for number, exercise in enumerate(exercises, 1)
+    ]
+
+
+def copy(folder: Path) -> dict[str, bool]:
+    """Copy the notebooks there; by name, whether it was copied: one that is there is left as it is. Links to the
+    repository's documents, which are not there, become text."""
+    folder.mkdir(parents=True, exist_ok=True)
+    copied = {}
+    for source in sorted(NOTEBOOKS.glob("*.ipynb")):
+        text = _LINK.sub(r"\1 (\2)", source.read_text(encoding="utf-8"))
+        try:
+            with (folder / source.name).open("x", encoding="utf-8") as file:
+                file.write(text)
+            copied[source.name] = True
+        except FileExistsError:
+            copied[source.name] = False
+    return copied
+
+
+def kept_run(name: str) -> str:
+    """A run that is kept for replay, by its name: JSON for lab.stepper.replay."""
+    return (REPLAYS / f"{name}.json").read_text(encoding="utf-8")

@@ -1,0 +1,18 @@
+"""Teaching tables: each is built by real commits into the sandbox and states what it claims, as data."""
+
+from explorer.lab.scenarios.build import build_all, built, fresh_copy, missing, origin, reset_copy, unpack_all
+from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS, Scenario, SnapshotClaim
+
+__all__ = [
+    "NAMESPACE",
+    "SCENARIOS",
+    "Scenario",
+    "SnapshotClaim",
+    "build_all",
+    "built",
+    "fresh_copy",
+    "missing",
+    "origin",
+    "reset_copy",
+    "unpack_all",
+]

@@ -1,0 +1,1 @@
+"""Questions over the metadata tree: rows, filters, differences, graphs, scans."""

@@ -1,0 +1,264 @@
+"""Rows of one kind, as the Python API returns them: shown as a table, iterated as dicts, converted to anything."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from explorer.errors import NotFoundInTable
+from explorer.queries.filters import arrow_columns, bound_filter, matching
+from explorer.render.list_columns import first_columns, with_times
+from explorer.render.rows import columns_of, json_rows, plain
+from explorer.render.text import cell, not_typeset, render_stream
+from explorer.spark_engine.engine_choice import Choice
+from explorer.spark_engine.pipeline import Framed, changed, without_dictionaries
+from explorer.spark_engine.read_queue import ScanReport, SparkRead
+from explorer.spark_engine.spark import shared_engine
+from explorer.spark_engine.user_spark import active_session_kept
+from explorer.spec.entries.lazy_table import Batches
+from explorer.spec.rows.spilled_rows import RowParts
+from explorer.spec.text.names import shorten
+from explorer.spec.values.values import pandas_values, row_dicts
+from explorer.storage.projection import children
+from explorer.storage.spill import spooled
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+SHOWN, ROWS_AT_FIRST = 20, 1000
+"""Rows that are shown, and that a read through Spark gives where no other limit is asked for."""
+
+
+class Collection(Sequence[Mapping[str, Any]]):
+    """An immutable list of rows under the spec's field names, as Arrow. `len()`, iteration and indexing give dicts. In
+    a notebook the first rows show as a table.
+
+    Rows that grow with the table are read as they are asked for: `iter_batches` and loops hold a part of them at a
+    time. All else reads all of them, once, into memory or, when they are many, into a file, of which a part at a time
+    is mapped: `to_arrow` and the like map it whole."""
+
+    def __init__(
+        self,
+        rows: pa.Table | RowParts | Batches,
+        what: str,
+        frame: Framed | None = None,
+        choice: Choice | None = None,
+    ) -> None:
+        self._rows = RowParts.of(rows) if isinstance(rows, pa.Table) else rows
+        self.what, self._frame = what, frame
+        self.choice = choice
+        """Who makes the rows, and why, where this process and Spark can."""
+        self._lock = threading.Lock()
+
+    def _all(self) -> RowParts:
+        """All rows, read now if they were not."""
+        with self._lock:
+            if isinstance(self._rows, Batches):
+                self._rows = spooled(self._rows.schema, self._rows.read())
+            return self._rows
+
+    def __reduce__(self) -> tuple[type[Collection], tuple[pa.Table, str]]:
+        return Collection, (self.to_arrow(), self.what)
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Mapping[str, Any]], what: str) -> Collection:
+        """From dicts; columns are the union of their keys."""
+        names = columns_of(rows)
+        arrays = {}
+        for name in names:
+            values = [row.get(name) for row in rows]
+            if any(isinstance(v, dict) for v in values):  # string maps: keys differ from row to row
+                values = [None if v is None else [(k, str(x)) for k, x in v.items()] for v in values]
+                arrays[name] = pa.array(values, pa.map_(pa.string(), pa.string()))
+            else:
+                arrays[name] = pa.array(values)
+        return cls(pa.table(arrays), what)
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return row_dicts(self._all().picked(np.arange(*index.indices(len(self)))), "lossy")
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"{self.what}: row {index} of {len(self)}")
+        return row_dicts(self._all().picked(np.array([index % len(self)])), "lossy")[0]
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        for batch in self.iter_batches(4096):
+            yield from row_dicts(pa.Table.from_batches([batch]), "lossy")
+
+    def iter_batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
+        """The rows in batches of at most so many, read as they are asked for."""
+        for part in self.iter_tables():
+            yield from part.to_batches(max_chunksize=rows)
+
+    def iter_tables(self) -> Iterator[pa.Table]:
+        """The rows in parts as they are made, read as they are asked for."""
+        return self._rows.read()
+
+    def select(self, where: str = "", columns: Sequence[str] = (), limit: int | None = None) -> Collection:
+        """The rows that match a filter (such as `status = 2 and partition.day > '2024-03-01'`), of them those columns,
+        and at most so many. Raises NotFoundInTable for what is not there; of nothing, as no manifest says what columns
+        it would have, nothing is chosen."""
+        if not self._rows.schema.names:
+            return self
+        rows, frame = Batches(self._rows.schema, self._rows.read), self._frame
+        if unknown := [name for name in columns if name not in rows.schema.names]:
+            names = ", ".join(rows.schema.names)
+            raise NotFoundInTable(f"{self.what} have no column {unknown[0]!r} (columns: {names})")
+        if where.strip():
+            bound = bound_filter(where, arrow_columns(rows.schema), what=self.what)
+            match = partial(matching, bound=bound)
+            frame = frame and changed(frame, rows.schema, match)
+            rows = rows.map(match)
+        if columns:
+            frame = frame and _columns_of(frame, columns)
+            rows = rows.map(lambda table: table.select(list(columns)))
+        if limit is not None:
+            frame = frame and _first_of(frame, limit)
+            rows = _first(rows, limit)
+        return Collection(rows, self.what, frame, self.choice)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and Arrow types of the columns."""
+        return self._rows.schema
+
+    @property
+    def columns(self) -> list[str]:
+        """Column names."""
+        return list(self.schema.names)
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as a pyarrow.Table."""
+        return self._all().whole()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the rows to whoever takes Arrow's C streams: DuckDB, polars, ibis, pyarrow."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a pandas.DataFrame."""
+        table = self.to_arrow()
+        odd = [name for name in table.column_names if _is_odd(table.schema.field(name).type)]
+        plain = table.drop_columns(odd)
+        try:
+            frame = plain.to_pandas(maps_as_pydicts="lossy")
+        except (OverflowError, ValueError, TypeError):  # Arrow's own errors are among them
+            import pandas
+
+            frame = pandas.DataFrame(dict(zip(plain.column_names, map(pandas_values, plain.columns), strict=True)))
+        for name in odd:
+            told = [row[name] for row in row_dicts(table.select([name]), "lossy")]
+            frame.insert(table.column_names.index(name), name, told)
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """The rows as a polars.DataFrame; maps become lists of key-value structs."""
+        import polars
+
+        return polars.DataFrame(polars.from_arrow(_maps_as_lists(self.to_arrow())))
+
+    def to_spark(self, spark: Any = None) -> Any:
+        """The rows as a DataFrame of a Spark session; the embedded one, if none is given. Entries, files and
+        partitions, and what is selected of them, are read by its workers, from manifests; those they cannot read are
+        left out. Of a `limit` they are the first that Spark comes to. Raises EngineError."""
+        session = spark or shared_engine().session()
+        if self._frame:
+            return self._frame(session)
+        with nullcontext() if spark else active_session_kept(session.sparkContext):
+            return session.createDataFrame(without_dictionaries(self.to_arrow()))
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The rows as JSON data: bytes as hex, dates and times in ISO form."""
+        return json_rows(self.to_arrow())
+
+    def __repr__(self) -> str:
+        more = f"… {len(self) - SHOWN:,} more rows\n" if len(self) > SHOWN else ""
+        shown = with_times(self[:SHOWN], self.what)
+        told = "".join(render_stream(shown, None, first_columns(self.what, self.columns), fitting=True))
+        return f"{self.what}: {len(self):,} rows\n{told}{more}"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th style='text-align:left'>{escape(cell(name))}</th>" for name in self.columns)
+        body = []
+        for row in with_times(self[:SHOWN], self.what):
+            cells = "".join(
+                f"<td title='{escape(cell(plain(v)), quote=True)}' style='text-align:left;white-space:nowrap'>"
+                f"{escape(shorten(cell(plain(v)), 48))}</td>"
+                for v in row.values()
+            )
+            body.append(f"<tr>{cells}</tr>")
+        more = f"<p>… {len(self) - SHOWN:,} more rows</p>" if len(self) > SHOWN else ""
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+        return not_typeset(f"<div style='overflow-x:auto'>{table}{more}</div>")
+
+
+def _is_odd(kind: pa.DataType, inside: bool = False) -> bool:
+    """Whether pandas is not given a type by Arrow: a UUID or fixed bytes inside a list, map or struct."""
+    if isinstance(kind, pa.BaseExtensionType) or pa.types.is_fixed_size_binary(kind):
+        return inside
+    return pa.types.is_nested(kind) and any(_is_odd(field.type, True) for field in children(kind))
+
+
+class Rows(Collection):
+    """Rows that Spark read, with the scan reports of its plan and which version and schema it was. `cut` says in words
+    that these are the first of more rows; it is empty where they are all."""
+
+    def __init__(self, table: pa.Table, reports: tuple[ScanReport, ...], version: str, cut: str = "") -> None:
+        super().__init__(table, "rows")
+        self.reports, self.words, self.cut = reports, version, cut
+
+    @classmethod
+    def of(cls, read: SparkRead, version: str) -> Rows:
+        """From a read that is done. Warns where the limit that counts without another one cut it off."""
+        rows = read.result()
+        cut = f"{read.told}{'' if read.cut else ' limit=None reads all'}" if read.told else ""
+        if cut and read.request.limit == ROWS_AT_FIRST:
+            warnings.warn(cut, stacklevel=3)
+        return cls(rows, read.reports, version, cut)
+
+    def __repr__(self) -> str:
+        return super().__repr__() + (f"{self.cut}\n" if self.cut else "")
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + (f"<p>{escape(self.cut)}</p>" if self.cut else "")
+
+
+def _columns_of(frame: Framed, columns: Sequence[str]) -> Framed:
+    quoted = [f"`{name.replace('`', '``')}`" for name in columns]
+    return lambda spark: frame(spark).select(*quoted)
+
+
+def _first_of(frame: Framed, limit: int) -> Framed:
+    return lambda spark: frame(spark).limit(limit)
+
+
+def _first(rows: Batches, limit: int) -> Batches:
+    def read() -> Iterator[pa.Table]:
+        left = limit
+        for part in rows.read():
+            yield part.slice(0, left)
+            left -= part.num_rows
+            if left <= 0:
+                return
+
+    return Batches(rows.schema, read)
+
+
+def _maps_as_lists(table: pa.Table) -> pa.Table:
+    for i, field in enumerate(table.schema):
+        if pa.types.is_map(field.type):
+            items = pa.list_(pa.struct([("key", field.type.key_type), ("value", field.type.item_type)]))
+            table = table.set_column(i, field.name, table.column(i).cast(items))
+    return table

@@ -1,0 +1,176 @@
+"""What Spark makes of one Parquet file, from what the file holds: row groups that it skips, columns that it misreads.
+This process and Spark's workers have it in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Protocol
+
+from explorer.errors import UnreadableFile
+from explorer.model.metadata import Schema, TableMetadata
+from explorer.model.problem import Problem
+from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.filters.expressions import TRUE, BoundTerm, Expression, predicates
+from explorer.spec.rows.row_diff import named_fields
+from explorer.spec.scan.chunk_tests import Part, Unread
+from explorer.spec.scan.row_groups import GroupVerdict, row_groups
+from explorer.spec.schemas.schema_fields import named_kinds
+from explorer.spec.schemas.stored_types import TypeDifference, promoted_date, type_differences
+from explorer.storage.formats.parquet import read_footer
+from explorer.storage.formats.parquet_chunks import read_parts
+from explorer.storage.rows import table_mapping
+from explorer.storage.storage import Storage
+
+
+class Files(Protocol):
+    """Where a table's files are, and its metadata: storage.reader.TableReader, storage.file_rows.FileRows."""
+
+    @property
+    def storage(self) -> Storage: ...
+
+    @property
+    def metadata(self) -> TableMetadata: ...
+
+
+Note = Callable[[Sequence[Problem]], None]
+"""Takes what could not be read."""
+
+
+def _footer(files: Files, path: str, columns: Sequence[int] = ()) -> dict[str, Any]:
+    """A footer, with the field ids that Iceberg Java gives to columns of a file without. Raises UnreadableFile."""
+    return read_footer(files.storage, path, columns, {"mapping": table_mapping(files.metadata)})
+
+
+def row_groups_of_file(files: Files, path: str, residual: Expression, schema: Schema, note: Note) -> list[GroupVerdict]:
+    """Judge the row groups of one Parquet file by its footer, dictionaries, bloom filters and page indexes.
+
+    Args:
+        files: The table's.
+        path: The file.
+        residual: What must still be asked of the file's rows.
+        schema: The schema that the filter was bound to.
+        note: Takes what cannot be read of a row group.
+
+    Returns:
+        A verdict for each row group, in order.
+
+    Raises:
+        UnreadableFile: The footer cannot be read.
+    """
+    fields = named_fields(schema.raw["fields"]).values()
+    defaults = {field["id"]: field.get("initial-default") for field in fields}
+    asked = {p.term.column.field_id for p in predicates(residual) if isinstance(p.term, BoundTerm)}
+    footer = _footer(files, path, sorted(asked))
+    return row_groups(residual, path, footer, partial(_parts, files.storage, note, path, footer), defaults)
+
+
+def columns_not_rewritten(files: Files, path: str, schema: Schema) -> dict[str, TypeDifference]:
+    """Find the columns of a Parquet file that Spark cannot write anew as they are: it fails on them, or takes their
+    values for others.
+
+    Args:
+        files: The table's.
+        path: The file.
+        schema: The schema under which it is read.
+
+    Returns:
+        How their types differ from the spec's, by their names.
+
+    Raises:
+        UnreadableFile: The footer cannot be read.
+    """
+    columns, kinds = _footer(files, path)["columns"], named_kinds(schema)
+    found = {name: d for name, d in type_differences(columns, kinds) if d.misread or d.fails}
+    for column in columns:
+        name, kind = kinds.get(column["field_id"], ("", None))
+        if (date := promoted_date(column, kind)) is not None:
+            found[name] = date
+    return found
+
+
+def misread_columns(files: Files, path: str, schema: Schema) -> dict[str, TypeDifference]:
+    """Find the columns of a Parquet file that Spark takes for other values than the file has.
+
+    Args:
+        files: The table's.
+        path: The file.
+        schema: The schema under which it is read.
+
+    Returns:
+        How their types differ from the spec's, by their names.
+
+    Raises:
+        UnreadableFile: The footer cannot be read.
+    """
+    columns = _footer(files, path)["columns"]
+    return {name: d for name, d in type_differences(columns, named_kinds(schema)) if d.misread}
+
+
+@dataclass(frozen=True)
+class SparkReading:
+    """What Spark makes of a data file that a scan reads.
+
+    Attributes:
+        misread: Columns that it takes for other values than the file has, in words.
+        skipped: The row groups that it skips: the positions from the first to before the last, and why.
+        problems: What could not be read to tell it.
+    """
+
+    misread: str = ""
+    skipped: Sequence[tuple[int, int, str]] = ()
+    problems: Sequence[Problem] = ()
+
+    def to_json(self) -> str:
+        """As text, which `from_json` takes."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> SparkReading:
+        """What a worker told."""
+        told = json.loads(text)
+        skipped = [(first, last, why) for first, last, why in told["skipped"]]
+        return cls(told["misread"], skipped, [Problem(**problem) for problem in told["problems"]])
+
+
+def spark_reading(files: Files, data: LiveFile, residual: Expression, schema: Schema) -> SparkReading:
+    """Look into a data file whose rows were read.
+
+    Args:
+        files: The table's.
+        data: The file.
+        residual: What must still be asked of its rows.
+        schema: The schema under which it is read.
+
+    Returns:
+        What Spark makes of it; of a file that is not Parquet nothing is known.
+    """
+    if data.file_format != "PARQUET":
+        return SparkReading()
+    problems: list[Problem] = []
+    skipped: list[tuple[int, int, str]] = []
+    misread, first = "", 0
+    try:
+        found = misread_columns(files, data.path, schema)
+        misread = "; ".join(f"{name}, {difference.words}" for name, difference in found.items())
+        groups = [] if residual == TRUE else row_groups_of_file(files, data.path, residual, schema, problems.extend)
+        for group in groups:
+            if not group.keeps:
+                why = f"row group {group.ordinal}, by its {group.by}: {group.reason}"
+                skipped.append((first, first + group.rows, why))
+            first += group.rows
+    except UnreadableFile as error:  # its rows were read all the same
+        problems.append(Problem(error.path, error.cause, severity="warning"))
+    return SparkReading(misread, skipped, problems)
+
+
+def _parts(
+    storage: Storage, note: Note, path: str, footer: Mapping[str, Any], part: Part, chunks: Sequence[tuple[int, int]]
+) -> Iterator[Any]:
+    for (group, column), parts_of in zip(chunks, read_parts(storage, path, part, chunks, footer), strict=True):
+        if isinstance(parts_of, Unread):
+            where = f"row group {group}, {part} of {footer['columns'][column]['path']}"
+            note([Problem(path, parts_of.cause, where, unaffected="the row group is kept")])
+        yield parts_of

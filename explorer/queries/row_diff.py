@@ -1,0 +1,170 @@
+"""The rows that differ between two snapshots: only data files that differ are read, here or by Spark's workers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import polars
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.errors import NotPossible
+from explorer.model.metadata import Schema, Snapshot
+from explorer.progress import steps
+from explorer.queries.row_reader import Picked, RowReader, pairing_keys
+from explorer.spark_engine.engine_choice import Engine, beyond_limit, chosen_for_rows
+from explorer.spark_engine.file_rows import Make, Wanted, changed
+from explorer.spark_engine.spark import shared_engine
+from explorer.spec.deletes.deletes import Applicability
+from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.rows.row_diff import RepeatedKeys, RowDiff, key_counts, repeated_of, row_changes, tally, told_keys
+from explorer.spec.snapshots.diff import only
+from explorer.spec.snapshots.lineage import newer
+from explorer.spec.text.units import human_bytes
+from explorer.spec.values.values import no_rows
+from explorer.storage import limits
+from explorer.storage import rows as contents
+from explorer.storage.file_rows import rows_of_file
+from explorer.storage.projection import arrow_type
+
+
+def row_diff(
+    reader: RowReader,
+    before: Snapshot | None,
+    after: Snapshot | None,
+    keys: Sequence[str] = (),
+    engine: Engine = "auto",
+) -> RowDiff:
+    """Compare the rows of two snapshots (None: the table before its first), reading only data files that one side
+    lacks or that other deletes apply to. Rows pair to updates by `keys`, else by the schema's identifier fields, else
+    in v3 by row id. Raises UnreadableFile, NotFoundInTable, EngineError, StatementFailed."""
+    meta = reader.tree.metadata
+    last = newer(meta, before, after)  # types are never narrowed
+    schema = contents.read_schema(meta, last.schema_id if last else None)
+    columns = tuple(f.name for f in schema.fields)
+    lineage = meta.format_version >= 3
+    paired_by = pairing_keys(schema, keys, lineage)
+    sides = _differing(reader, before, after)
+    make, empty = partial(rows_of_file, schema, lineage), _empty(schema, lineage)
+    told = [side.differ.told for side in sides]
+    size = sum(pc.sum(side["file_size_in_bytes"]).as_py() or 0 for side in told)
+
+    def master() -> str:
+        return shared_engine().master
+
+    choice = chosen_for_rows(engine, size, master, reader.tree.in_folder)
+    rows = None
+    if choice.engine == "local":
+        rows = _held(reader, sides, make, empty)
+        if rows is None and engine != "local" and not choice.large:  # they are more than was thought
+            choice = beyond_limit(f"{human_bytes(size)} of data files", master, reader.tree.in_folder)
+        if rows is None and choice.engine == "local":
+            limit = human_bytes(limits.limit())
+            raise NotPossible(
+                f"the rows that may differ take more than the memory limit of {limit}: let Spark compare them "
+                f"(engine spark; {choice.why})"
+            )
+    if rows is None:
+        wanted = [Wanted(side.deletes(), side.differ.places) for side in sides]
+        spark, name = shared_engine().session(), f"row diff of {reader.tree.reader.location.name}"
+        changes, counted, repeated = changed(spark, reader, wanted, told, make, empty, columns, paired_by, name)
+    else:
+        changes = row_changes(rows[0], rows[1], columns, paired_by)
+        counted = tally(changes)
+        repeated = RepeatedKeys()
+        if paired_by:
+            sums = [key_counts(some, paired_by, side == 1) for side, some in enumerate(rows)]
+            found = repeated_of(pa.concat_tables(sums))
+            repeated = told_keys(found, paired_by, found.num_rows)
+    counts = dict.fromkeys(("inserted", "deleted", "updated"), 0)
+    partitions: dict[str, dict[str, int]] = {}
+    paths: tuple[set[str], set[str]] = (set(), set())
+    for word, path in counted:
+        paths[word != "deleted"].add(path)
+    where_of = [_partitions(*side) for side in zip(told, paths, strict=True)]
+    for (word, path), number in counted.items():
+        where = where_of[word != "deleted"][path]
+        partitions.setdefault(where, dict.fromkeys(counts, 0))[word] += number
+        counts[word] += number
+    read = pc.count_distinct(pa.chunked_array([c for t in told for c in t["file_path"].chunks], pa.string())).as_py()
+    files = sides[0].gone + len(sides[1].files.data)
+    notes = []
+    if before is not None and after is not None and before.schema_id != after.schema_id:
+        note = f"both sides are read under schema {schema.schema_id}, the newer snapshot's; dropped columns are not "
+        notes.append(f"{note}compared")
+    if contents.table_mapping(meta):
+        notes.append("values of files without field ids come through the table's name mapping (see fate, file-rows)")
+    note = "; ".join(notes)
+    ids = (before.snapshot_id if before else None, after.snapshot_id if after else None)
+    repeated = replace(repeated, at_least=read < files)
+    return RowDiff(*ids, columns, paired_by, changes, counts, read, files, partitions, note, choice.why, repeated)
+
+
+def _partitions(told: pa.Table, paths: Collection[str]) -> dict[str, str]:
+    """The partition of each file with one of these paths."""
+    some = told.filter(pc.is_in(told["file_path"], pa.array(sorted(paths), pa.string())))
+    return dict(zip(*(some[name].to_pylist() for name in ("file_path", "partition")), strict=True))
+
+
+def _held(reader: RowReader, sides: Sequence[_Side], make: Make, empty: pa.Table) -> list[pa.Table] | None:
+    """The rows of the files of both sides; None where they are beyond the memory limit. Raises UnreadableFile."""
+    parts, size = [[empty], [empty]], 0
+    for n, side in enumerate(sides):
+        for data in steps(side.differ.files, "data files"):
+            parts[n].append(make(reader, data, reader.verdicts(side.files, data)).select(empty.column_names))
+            size += parts[n][-1].nbytes
+            if size > limits.limit():
+                return None
+    return [pa.concat_tables(some) for some in parts]
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One snapshot of a row diff: its data files that the other has not, or has with other deletes; `gone` of them the
+    other has not."""
+
+    files: Applicability
+    differ: Picked
+    gone: int
+
+    def deletes(self) -> list[LiveFile]:
+        """Those that could matter to the files that differ."""
+        return self.files.concerning(frozenset(self.differ.files.paths()), self.differ.where)
+
+
+def _differing(reader: RowReader, before: Snapshot | None, after: Snapshot | None) -> list[_Side]:
+    """Both sides. What applies to a file of both is decided alike in both, so that only deletes of one side can make it
+    differ; but for one that was removed and added again, with another sequence number or partition."""
+    both = (before, after)
+    files = [reader.applicability(s) for s in both]
+    deletes = [{(d.key, d.sequence_number, d.place) for d in side.deletes} for side in files]
+    changed: set[str] = set()
+    for n, snapshot in enumerate(both):
+        own = [d for d in files[n].deletes if (d.key, d.sequence_number, d.place) not in deletes[1 - n]]
+        if own and both[1 - n] is not None:  # else no file is of both
+            held = reader.held(Applicability(reader.tree.metadata, files[n].data, own), snapshot)
+            changed |= set(held.applied["file_path"].to_pylist())
+    listed = [[m for m in reader.tree.manifests(s) if m.content == 0] for s in both]
+    mine = only(listed[0], listed[1]), only(listed[1], listed[0])
+    places: dict[str, int] = {}
+    told = [reader.told(some, snapshot, places) for some, snapshot in zip(mine, both, strict=True)]
+    again = told[0].join(told[1], on="path", how="inner", suffix="_2")
+    differ = [polars.col(n).ne_missing(polars.col(f"{n}_2")) for n in ("sequence_number", "place")]
+    changed |= set(again.filter(polars.any_horizontal(differ))["path"])
+    sides = []
+    for n in (0, 1):
+        alone = told[n].join(told[1 - n], on="path", how="anti")
+        known = {
+            mine[n][number].manifest_path: some["at"].to_numpy()
+            for (number,), some in alone.partition_by("manifest", as_dict=True).items()
+        }
+        sides.append(_Side(files[n], reader.picked(both[n], known, changed), alone["path"].n_unique()))
+    return sides
+
+
+def _empty(schema: Schema, lineage: bool) -> pa.Table:
+    fields = [*schema.raw["fields"], *(contents.LINEAGE if lineage else ())]
+    columns = [pa.field(f["name"], arrow_type(f["type"])) for f in fields]
+    return no_rows(pa.schema([*columns, pa.field("_pos", pa.int64()), pa.field("_file", pa.string())]))

@@ -1,0 +1,478 @@
+"""What became of the rows that match a predicate: when they appeared, changed, were deleted, by which file and rule,
+and came back."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+from explorer.model.metadata import Schema, Snapshot
+from explorer.progress import steps
+from explorer.queries.filters import filter_columns, filter_for, folded_by_spark, scan_of
+from explorer.queries.matching_rows import MatchingFile, MatchingRows
+from explorer.queries.row_reader import RowReader, pairing_keys
+from explorer.render.rows import plain
+from explorer.spark_engine.engine_choice import Engine
+from explorer.spec.deletes.deletes import KIND_WORDS, Applicability, Reason, Verdict
+from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.filters.expressions import BoundTerm, predicates
+from explorer.spec.rows.row_versions import FateEvent, Place, RowVersion, StoredRow, What, row_versions
+from explorer.spec.schemas.former_columns import former_columns
+from explorer.spec.snapshots.lineage import current_log
+from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import count
+from explorer.storage.rows import read_schema
+
+SENTENCES = 1_000
+"""Rows that get sentences of their own."""
+COMPARED = 200
+"""Deletes of a snapshot up to which also those that do not apply are opened, and compared with each visible row."""
+READ_THEM = "Read every file to be sure: --every-file, in Python every_file=True."
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What one snapshot shows of the matching rows: those a reader sees and those that are hidden, each with a
+    verdict."""
+
+    visible: frozenset[Place]
+    hidden: Mapping[Place, Verdict]
+    harmless: Mapping[Place, tuple[Verdict, ...]]
+    """For visible rows, deletes that could have mattered to their file and do not apply."""
+    spared: Mapping[Place, tuple[Verdict, ...]]
+    """For visible rows, deletes that apply to their file, but hold neither their position nor their values."""
+    kept_off: Mapping[Place, tuple[Verdict, ...]]
+    """For visible rows, deletes that hold their position or values, but that readers do not apply to their file."""
+    skipped: Mapping[Place, str]
+    """For visible rows that a scan with the filter skips with their file or row group, why it does."""
+    other_readers: Mapping[Place, str]
+    """For other visible rows, readers that skip their file."""
+    misread: Mapping[Place, str]
+    """For visible rows that a scan reads, columns that Spark takes for other values than the file has."""
+    entries: Mapping[Place, MatchingFile]
+    """For visible rows, the live entry of their file."""
+    come_back: Mapping[Place, str]
+    """For hidden rows that a scan with the filter returns all the same, why it skips the deletes that hide them."""
+    compared: bool = True
+    """Whether deletes that do not apply were compared with the rows too."""
+
+
+NOTHING = Standing(frozenset(), {}, {}, {}, {}, {}, {}, {}, {}, {})
+
+
+class Fate:
+    """The fate of the rows that match a filter, over all snapshots.
+
+    Args:
+        reader: Reads the table's files.
+        where: The filter (docs/filters.md).
+        keys: Columns that tell a changed row from a new one; else the identifier fields or, in version 3, row ids do.
+        engine: Who looks for the rows in data files.
+        every_file: Read the data files that the filter excludes by partition values, counts or bounds too, since these
+            may be wrong. Where they are few, they are read in any case (see queries.matching_rows.MatchingRows).
+        schema: By which the filter is read and rows are shown; None for the table's current one.
+
+    Raises:
+        NotFoundInTable: The filter does not fit the schema.
+        UnreadableFile: A file cannot be read.
+        EngineError, StatementFailed: Spark was to look, and cannot.
+    """
+
+    def __init__(
+        self,
+        reader: RowReader,
+        where: str,
+        keys: Sequence[str] = (),
+        engine: Engine = "auto",
+        every_file: bool = False,
+        schema: Schema | None = None,
+    ) -> None:
+        self.reader, self.where = reader, where
+        meta = self.metadata = reader.tree.metadata
+        self.schema = schema or read_schema(meta, None)
+        columns = filter_columns(self.schema)
+        bound = filter_for(meta, where, columns)
+        scan = scan_of(meta, self.schema, columns, bound)
+        asked = (p.term.column.name for p in predicates(bound) if isinstance(p.term, BoundTerm))
+        self.former = former_columns(meta, self.schema, asked)
+        """Other columns that had the names of those in the filter."""
+        as_spark, self.folded = folded_by_spark(bound, self.schema)
+        """What Spark makes of the filter, in words; empty where it asks what is written."""
+        self.keys = pairing_keys(self.schema, keys, meta.format_version >= 3)
+        self._ordinals = snapshot_ordinals(meta)
+        self._snapshots = sorted(meta.snapshots, key=lambda s: self._ordinals[s.snapshot_id])
+        looked = self._snapshots
+        self.matching = MatchingRows(reader, scan, self.schema, self.keys, looked, engine, every_file, as_spark)
+        self.standings = {s.snapshot_id: self._standing(s) for s in steps(self._snapshots, "snapshots")}
+        self.events = self._events()
+
+    @property
+    def rows(self) -> Mapping[StoredRow, Mapping[str, Any]]:
+        """The stored rows that match, with their values."""
+        return self.matching.rows
+
+    def _standing(self, snapshot: Snapshot) -> Standing:
+        listed = self.reader.tree.manifests(snapshot)
+        candidates = self.matching.in_manifests(listed, snapshot)
+        if not candidates:
+            return NOTHING
+        skipped_deletes = self.reader.skipped_deletes(self.matching.scan, listed, snapshot)
+        files = self.reader.applicability(snapshot)
+        visible: set[Place] = set()
+        hidden: dict[Place, Verdict] = {}
+        harmless, spared, kept_off, skipped, other_readers, misread, come_back = {}, {}, {}, {}, {}, {}, {}
+        entries: dict[Place, MatchingFile] = {}
+        copies = Counter[str]()
+        for match in steps(sorted(candidates, key=lambda m: m.data.sequence_number or 0), "data files"):
+            data = match.data
+            verdicts = self.reader.verdicts(files, data)
+            hits = [(hit.verdict, set(hit.positions.to_pylist())) for hit in self.reader.hits(verdicts)]
+            holding = self._holding(files, data, verdicts)
+            for position in match.positions:
+                place = Place(data.path, position, copies[data.path])
+                by = [verdict for verdict, positions in hits if position in positions]
+                if by:
+                    opened = [verdict for verdict in by if verdict.delete.key not in skipped_deletes]
+                    hidden[place] = (opened or by)[0]
+                    if not opened and not match.why_skipped(position):
+                        come_back[place] = "; ".join(dict.fromkeys(skipped_deletes[v.delete.key].why for v in by))
+                    continue
+                visible.add(place)
+                entries[place] = match
+                kept_off[place] = tuple(v for v, held in holding if position in held)
+                harmless[place] = tuple(v for v in verdicts if not v.applies and v not in kept_off[place])
+                spared[place] = tuple(v for v in verdicts if v.applies)
+                if place.stored in self.matching.folded_away:
+                    continue
+                if why := match.why_skipped(position):
+                    skipped[place] = why
+                elif match.other_readers:
+                    other_readers[place] = match.other_readers
+                if match.misread and place not in skipped:
+                    misread[place] = match.misread
+            copies[data.path] += 1
+        compared = len(files.deletes) <= COMPARED
+        shown = (harmless, spared, kept_off, skipped, other_readers, misread, entries, come_back)
+        return Standing(frozenset(visible), hidden, *shown, compared)
+
+    def _holding(
+        self, files: Applicability, data: LiveFile, verdicts: Sequence[Verdict]
+    ) -> list[tuple[Verdict, set[int]]]:
+        """Deletes that do not apply to a data file because of their bounds, their partition or the file that they
+        name (also if that is the data file under another scheme), with the positions that they hold all the same."""
+        if len(files.deletes) > COMPARED:
+            return []
+        by_bounds = [v for v in verdicts if {r.clause for r in v.reasons if not r.holds} == {"bounds"}]
+        others = list(files.for_others(data))
+        kept_off = [*by_bounds, *files.elsewhere(data), *others]
+        holding = [(v, set(self.reader.positions(v).to_pylist())) for v in steps(kept_off, "deletes")]
+        for verdict in steps([*(v for v in verdicts if v.delete.kind == "position_deletes"), *others], "deletes"):
+            if positions := set(self.reader.positions_respelled(verdict).to_pylist()):
+                words = "it names the data file by another scheme or authority, and readers compare paths as texts"
+                holding.append((replace(verdict, reasons=(Reason("path", False, words),)), positions))
+        return holding
+
+    # -- the timeline -------------------------------------------------------------------------------------------------
+    def _values(self, place: Place) -> str:
+        return repr([self.rows[place.stored][f.name] for f in self.schema.fields])
+
+    def _key(self, place: Place) -> str | None:
+        values = list(self.matching.keyed.get(place.stored, {}).values())
+        return repr(values) if values and None not in values else None
+
+    def _events(self) -> list[FateEvent]:
+        events: list[FateEvent] = []
+        for snapshot in steps(self._snapshots, "snapshots"):
+            parent = self.standings.get(snapshot.parent_snapshot_id or -1, NOTHING)
+            events += self._step(snapshot, parent, self.standings[snapshot.snapshot_id])
+        return sorted([*events, *self._jumps()], key=lambda e: (e.timestamp_ms or 0, e.what != "was there", e.what))
+
+    def _step(self, snapshot: Snapshot, before: Standing, after: Standing) -> list[FateEvent]:
+        gone = sorted(before.visible - after.visible)
+        come = sorted(after.visible - before.visible)
+        copied, changed, unpaired = self._paired(gone, come, after)
+        kept = set(copied.values())
+        rewritten = {self._values(place) for place in kept}
+        made = []
+        for place in gone:
+            verdict = after.hidden.get(place)
+            if verdict is not None:
+                reasons = "; ".join(r.words for r in verdict.reasons)
+                kind = KIND_WORDS[verdict.delete.kind]
+                reason = f"hidden by the {kind} delete {base_name(verdict.delete.path)}: {reasons}"
+                if verdict.delete.kind == "deletion_vector":
+                    reason = f"hidden by a deletion vector in {base_name(verdict.delete.path)}: {reasons}"
+                made.append(self._event(snapshot, "deleted", place, verdict.delete.path, reason))
+            elif place not in kept:
+                again = " once more" if self._values(place) in rewritten else ""
+                reason = (
+                    f"its data file was removed by this {snapshot.operation or 'commit'}, and no file it added "
+                    f"has the row{again}"
+                )
+                made.append(self._event(snapshot, "deleted", place, place.file, reason))
+        for place in come:
+            if place in copied:
+                reason = "the same row, written again into another file"
+                made.append(self._event(snapshot, "copied", place, place.file, reason))
+            elif place in changed:
+                was, now = self.rows[changed[place].stored], self.rows[place.stored]
+                differ = [n for n in was if not n.startswith("_") and was[n] != now[n]]
+                reason = (
+                    f"{', '.join(f'{n}: {was[n]!r} → {now[n]!r}' for n in differ)} (told by {', '.join(self.keys)})"
+                )
+                made.append(self._event(snapshot, "changed", place, place.file, reason))
+            elif (hid := before.hidden.get(place)) is not None:
+                reason = f"{_delete(hid)} hid it before, and no delete of this {snapshot.operation or 'commit'} does"
+                made.append(self._event(snapshot, "came back", place, hid.delete.path, reason))
+            else:
+                what, reason = self._came(snapshot, after.entries[place])
+                if place.copy:
+                    reason += ", although its file was live already: readers see the row once more"
+                reason += unpaired.get(place, "")
+                made.append(self._event(snapshot, what, place, place.file, reason))
+        return made
+
+    def _came(self, snapshot: Snapshot, entry: MatchingFile) -> tuple[What, str]:
+        """Say how a row came that the parent of a snapshot does not show, or that was there before it, as far as is
+        known: the parent may have expired."""
+        commit, adder = snapshot.operation or "commit", entry.added_by
+        added: tuple[What, str] = "appeared", f"added by this {commit}"
+        first, number = snapshot.parent_snapshot_id is None, entry.data.file_sequence_number
+        older = (number or 0) < (snapshot.sequence_number or 0)
+        if snapshot.parent_snapshot_id in self.standings or (first and not (older and adder != snapshot.snapshot_id)):
+            return added
+        if adder is None:
+            return "appeared", f"whether this {commit} added it, or an expired snapshot, is not known"
+        if adder != snapshot.snapshot_id:
+            by = "a snapshot that has expired"
+            if adder in self._ordinals:
+                by = snapshot_name(adder, self._ordinals)
+            return "was there", f"it was there already: {by} added its file"
+        unknown = "the snapshot before it, which would tell, has expired"
+        if snapshot.operation == "replace":
+            return "was there", "it was there already, and this replace wrote it into another file"
+        if snapshot.operation in ("overwrite", "delete"):
+            return "appeared", f"{added[1]}, or written again by it into another file: {unknown}"
+        return added
+
+    def _paired(
+        self, gone: Sequence[Place], come: Sequence[Place], after: Standing
+    ) -> tuple[dict[Place, Place], dict[Place, Place], dict[Place, str]]:
+        """Find for rows that came which of those that are gone each is.
+
+        Args:
+            gone: The rows that are not seen any more.
+            come: The rows that were not seen before.
+            after: What the snapshot shows.
+
+        Returns:
+            The rows that came with the same values, with the row that each was; those that came with other values of
+            the same key, where both are the only ones with it, as a row diff pairs them; and of others with a key that
+            is gone why they are not paired, as a clause.
+        """
+        equal: dict[str, list[Place]] = {}
+        for place in sorted(gone, key=lambda place: place in after.hidden):
+            equal.setdefault(self._values(place), []).append(place)
+        copied = {place: same.pop(0) for place in come if (same := equal.get(self._values(place)))}
+        kept = set(copied.values())
+        old, new = dict[str, list[Place]](), dict[str, list[Place]]()
+        for keyed, places in (
+            (old, (p for p in gone if p not in kept and not p.copy)),
+            (new, (p for p in come if p not in copied and not p.copy)),
+        ):
+            for place in places:
+                if (key := self._key(place)) is not None:
+                    keyed.setdefault(key, []).append(place)
+        changed: dict[Place, Place] = {}
+        unpaired: dict[Place, str] = {}
+        for key in old.keys() & new.keys():
+            if len(old[key]) == len(new[key]) == 1:
+                changed[new[key][0]] = old[key][0]
+                continue
+            went = f"; {count(len(old[key]), 'row')} with this {', '.join(self.keys)} went and {len(new[key]):,} came: "
+            unpaired |= dict.fromkeys(new[key], f"{went}nobody can tell which of them changed")
+        return copied, changed, unpaired
+
+    def _event(
+        self, snapshot: Snapshot, what: What, place: Place, by: str, reason: str, at: int | None = None
+    ) -> FateEvent:
+        name = snapshot_name(snapshot.snapshot_id, self._ordinals)
+        when = at if at is not None else snapshot.timestamp_ms
+        return FateEvent(snapshot.snapshot_id, name, when, what, *place, self.rows[place.stored], by, reason)
+
+    def _jumps(self) -> list[FateEvent]:
+        """Rows that came or went because the current snapshot was set, not because one was committed."""
+        meta, events = self.metadata, []
+        previous: int | None = None
+        for entry in current_log(meta):
+            snapshot = meta.snapshot(entry.snapshot_id)
+            if entry.how in ("rollback", "jump") and snapshot is not None and previous in self.standings:
+                before, after = self.standings[previous], self.standings[entry.snapshot_id]
+                for place in sorted(after.visible - before.visible):
+                    events.append(self._event(snapshot, "came back", place, "", entry.reason, entry.timestamp_ms))
+                for place in sorted(before.visible - after.visible):
+                    events.append(self._event(snapshot, "left", place, "", entry.reason, entry.timestamp_ms))
+            previous = entry.snapshot_id
+        return events
+
+    @cached_property
+    def versions(self) -> list[RowVersion]:
+        """Each stored row that matches: in which snapshots it is seen, or hidden and by what, in which file it lies."""
+        standings = [self.standings[s.snapshot_id] for s in self._snapshots]
+        seen = [dict.fromkeys(s.visible, "") | {place: _delete(v) for place, v in s.hidden.items()} for s in standings]
+        return row_versions([s.snapshot_id for s in self._snapshots], self.rows, seen, self.events)
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+    def explain(self, snapshot: Snapshot, limit: int = SENTENCES) -> list[str]:
+        """Say why matching rows are there or not as of a snapshot, with the evidence.
+
+        Args:
+            snapshot: The snapshot.
+            limit: Rows that get sentences of their own; the last sentence says how many more there are.
+
+        Returns:
+            Sentences, the summary first.
+        """
+        name = snapshot_name(snapshot.snapshot_id, self._ordinals)
+        standing, lacks = self.standings[snapshot.snapshot_id], self.reader.tree.lacks
+        lines = [f"{name} shows {count(len(standing.visible), 'row')} with {self.where or 'any values'}."]
+        folded = sum(place.stored in self.matching.folded_away for place in standing.visible)
+        if folded:
+            lines.append(f"⚠ Spark does not return {folded:,} of them for this filter: it {self.folded}.")
+        elif self.folded:
+            lines.append(f"Spark {self.folded}.")
+        if standing.skipped:
+            lines.append(
+                f"⚠ Spark does not return {len(standing.skipped):,} of them for this filter: partition values or "
+                "statistics exclude their files or row groups."
+            )
+        if standing.come_back:
+            number = len(standing.come_back)
+            lines.append(
+                f"⚠ Spark returns {count(number, 'row')} more for this filter: it does not open the deletes that hide "
+                f"{'it' if number == 1 else 'them'}, as their own bounds, counts or partition exclude the filter "
+                "(docs/readers.md). A scan without the filter hides "
+                f"{'it' if number == 1 else 'them'}."
+            )
+        absent = self.rows.keys() - {place.stored for place in (*standing.visible, *standing.hidden)}
+        listed = itertools.chain(
+            (partial(self._present, standing, place) for place in sorted(standing.visible)),
+            (partial(self._hidden, standing, place) for place in sorted(standing.hidden)),
+            (partial(self._absence, stored, snapshot) for stored in sorted(absent)),
+        )
+        for tell in itertools.islice(listed, limit):
+            lines += tell()
+        rows = len(standing.visible) + len(standing.hidden) + len(absent)
+        if rows > limit:
+            lines.append(f"{rows - limit:,} more matching rows are not listed: narrow the filter or raise the limit.")
+        if standing.visible and not standing.compared:
+            lines.append(
+                f"The snapshot has more than {COMPARED:,} deletes: those that do not apply, by their partition, their "
+                "bounds or the file that they name, were not compared with these rows."
+            )
+        lines += self._not_found()
+        lines += [f"⚠ {column}." for column in self.former]
+        if lacks:
+            lines.append(f"⚠ {lacks}.")
+        return lines
+
+    def _not_found(self) -> Iterator[str]:
+        unread = self.matching.unread
+        if not self.rows:
+            files = "any snapshot that is left"
+            if unread:
+                files = "those that a scan with this filter reads"
+            if self.reader.tree.lacks:
+                files = "those that could be read"
+            yield f"No data file of {files} has such a row."
+        if unread:
+            yield f"⚠ {unread} {'were' if unread.files != 1 else 'was'} not read. {READ_THEM}"
+
+    def _present(self, standing: Standing, place: Place) -> list[str]:
+        lines = [f"{self._where(place)} is there: {self._row(place.stored)}.", *self._mapped(place.stored)]
+        if place.stored in self.matching.folded_away:
+            lines.append(f"  Spark does not return it for this filter: it {self.folded}.")
+        elif why := standing.skipped.get(place):
+            lines.append(f"  A scan with this filter skips it: {why}.")
+        elif readers := standing.other_readers.get(place):
+            lines.append(f"  {readers} {'skip' if ' and ' in readers else 'skips'} its file (docs/readers.md).")
+        if columns := standing.misread.get(place):
+            lines.append(f"  Spark may show another value of {columns}.")
+        for verdict in standing.kept_off[place]:
+            holds = "equal values" if verdict.delete.kind == "equality_deletes" else "its position"
+            lines.append(f"  {_delete(verdict)} holds {holds}, but does not apply: {verdict.against}.")
+        lines += [f"  {_delete(v)} does not apply to its file: {v.against}." for v in standing.harmless[place]]
+        lines += [f"  {_delete(v)} applies to its file, but {_missed(v)}." for v in standing.spared[place]]
+        return lines
+
+    def _hidden(self, standing: Standing, place: Place) -> list[str]:
+        verdict = standing.hidden[place]
+        reasons = "; ".join(r.words for r in verdict.reasons)
+        lines = [f"{self._where(place)} is hidden by {_delete(verdict)}: {reasons}."]
+        if why := standing.come_back.get(place):
+            lines.append(
+                f"  A scan with this filter returns it ({self._row(place.stored)}): it skips that delete, whose "
+                f"manifest entry rules the filter out: {why}."
+            )
+        return lines
+
+    def _absence(self, stored: StoredRow, snapshot: Snapshot) -> list[str]:
+        why = self._absent(stored, snapshot)
+        return [f"{self._where(Place(*stored))} ({self._row(stored)}) is not there: {why}.", *self._mapped(stored)]
+
+    def _mapped(self, stored: StoredRow) -> list[str]:
+        """That the values of a row come through the table's name mapping."""
+        words = self.matching.mapped.get(stored.file)
+        return [f"  {words[0].upper()}{words[1:]}."] if words else []
+
+    def _absent(self, stored: StoredRow, snapshot: Snapshot) -> str:
+        ancestors: list[int] = []
+        at: Snapshot | None = snapshot
+        while at is not None and at.snapshot_id not in ancestors:
+            ancestors.append(at.snapshot_id)
+            at = self.metadata.snapshot(at.parent_snapshot_id)
+        for ancestor, older in itertools.pairwise(ancestors):
+            if stored in self._lies_in(older):
+                step = self.metadata.snapshot(ancestor)
+                return (
+                    f"{snapshot_name(ancestor, self._ordinals)} ({step.operation if step else '?'}) removed its "
+                    "data file"
+                )
+        holders = [s for s in self._snapshots if Place(*stored) in self.standings[s.snapshot_id].visible]
+        first = snapshot_name(holders[0].snapshot_id, self._ordinals) if holders else "another snapshot"
+        oldest = self.metadata.snapshot(ancestors[-1])
+        broken = oldest is not None and oldest.parent_snapshot_id not in (None, *self.standings)
+        if holders and broken and self._ordinals[holders[0].snapshot_id] < self._ordinals[snapshot.snapshot_id]:
+            return f"{first} has it; whether this snapshot descends from that is not known: its ancestors have expired"
+        if holders and self._added_by(holders[0], stored) != holders[0].snapshot_id:
+            return f"{first} has it, which this snapshot does not descend from"
+        return f"it was added by {first}, which this snapshot does not descend from"
+
+    def _added_by(self, snapshot: Snapshot, stored: StoredRow) -> int | None:
+        return self.standings[snapshot.snapshot_id].entries[Place(*stored)].added_by
+
+    def _lies_in(self, snapshot_id: int) -> set[StoredRow]:
+        standing = self.standings[snapshot_id]
+        return {place.stored for place in (*standing.visible, *standing.hidden)}
+
+    def _where(self, place: Place) -> str:
+        again = f", whose file has more than one live entry (entry {place.copy + 1})," if place.copy else ""
+        return f"The row at position {place.pos} of {base_name(place.file)}{again}"
+
+    def _row(self, stored: StoredRow) -> str:
+        return ", ".join(f"{f.name}={plain(self.rows[stored][f.name])!r}" for f in self.schema.fields)
+
+
+def _delete(verdict: Verdict) -> str:
+    delete = verdict.delete
+    if delete.kind == "deletion_vector":
+        return f"the deletion vector{delete.at} in {base_name(delete.path)}"
+    return f"the {KIND_WORDS[delete.kind]} delete {base_name(delete.path)}"
+
+
+def _missed(verdict: Verdict) -> str:
+    return "holds no equal values" if verdict.delete.kind == "equality_deletes" else "does not hold its position"

@@ -1,0 +1,238 @@
+"""What a scan of a snapshot with a filter reads and skips, stage by stage, from metadata alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from operator import attrgetter
+
+import numpy as np
+import pyarrow as pa
+
+from explorer.errors import NotFoundInTable, UnreadableFile
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Schema, Snapshot
+from explorer.model.problem import Problem
+from explorer.progress import steps
+from explorer.queries.filters import filter_columns, filter_for, scan_of
+from explorer.queries.metadata_tree import MetadataTree
+from explorer.queries.parquet_groups import row_groups_of_file
+from explorer.queries.row_reader import RowReader
+from explorer.spark_engine.engine_choice import Choice
+from explorer.spec.deletes.delete_pairs import Pairs
+from explorer.spec.deletes.deletes import Applicability
+from explorer.spec.entries.lazy_table import Batches, Parts
+from explorer.spec.entries.live_files import LiveFiles
+from explorer.spec.filters.expressions import BoundTerm, Column, Expression, has_or, predicates
+from explorer.spec.layout.clustering import Clustering, Overlaps, bounds_of, bounds_schema
+from explorer.spec.layout.metrics_modes import TOLD, ColumnMode, Told, column_modes, told
+from explorer.spec.overview.summary_totals import totals
+from explorer.spec.scan import plan_parts
+from explorer.spec.scan.plan import Amount, Interval, Intervals, OtherReader, Plan, Stage
+from explorer.spec.scan.ranges import Ranges, file_ranges
+from explorer.spec.scan.reader_rules import differences
+from explorer.spec.scan.row_groups import GroupVerdict
+from explorer.spec.scan.scan import BY_METRICS, BY_PARTITION, READ, FileVerdicts, ManifestVerdict, Scan
+from explorer.spec.scan.tasks import CHOSEN, Packing, tasks
+from explorer.spec.values.ordering import plain
+
+DRAWN = 3000
+"""Files of which intervals are drawn."""
+Make = Callable[[Parts, str], tuple[Batches, Choice]]
+"""Has a table made of manifests, and says by whom; its second argument is what Spark's pages call it."""
+
+
+def plan_scan(
+    tree: MetadataTree,
+    reader: RowReader,
+    snapshot: Snapshot | None,
+    schema: Schema,
+    where: str | Expression,
+    make: Make,
+) -> Plan:
+    """Plan a scan of a snapshot under a schema, with a filter's text or an unbound expression. Raises NotFoundInTable
+    for a filter that does not fit."""  # fmt: skip
+    columns = filter_columns(schema, required=True)
+    metadata = tree.metadata
+    bound = filter_for(metadata, where, columns, null_too=True)
+    scan = scan_of(metadata, schema, columns, bound)
+    listed = tree.manifests(snapshot)
+    data = [m for m in listed if m.content == 0]
+    verdicts = scan.manifests(data)
+    kept = [v.manifest for v in verdicts if v.keeps]
+    specs = tuple(scan.specs[i] for i in sorted({m.partition_spec_id for m in data} & set(scan.specs)))
+    deletes = deletes_of(tree, reader, snapshot, listed)
+    come, come_back = (deletes, None) if deletes is None else _put_to(scan, deletes, reader, snapshot, listed)
+
+    def made(part: Callable[[ManifestFile, pa.Table], pa.Table], schema: pa.Schema) -> tuple[Batches, Choice]:
+        return make(Parts(kept, True, part, schema), f"plan for {bound}")
+
+    of_spec = attrgetter("partition_spec_id") if deletes is None else None  # deletes ask when each file was added
+    summed = plan_parts.Sums()
+    why = ""
+    for surely in (False, True):  # columns' counts and bounds are most of a manifest
+        some = [v.manifest for v in verdicts if v.keeps and (v.surely and deletes is None) == surely]
+        part = partial(plan_parts.sums, scan, come, come_back, surely=surely)
+        rows, choice = make(Parts(some, not surely, part, plan_parts.SUMS, of_spec), f"plan for {bound}")
+        summed.add(rows)
+        why = choice.why if choice.large else why
+    found = int(summed.amounts[:, 0].sum()) + (len(deletes) if deletes else 0)
+    read = [*kept, *(m for m in listed if m.content != 0)]
+    missing, (damaged_list, lost) = _missing(read, found), tree.lost_of(snapshot) if snapshot else (False, [])
+    uncounted = len({m.manifest_path for m in read}.intersection(lost)) if missing is None else 0
+    short = bool(missing or uncounted)
+    chosen_files = made(partial(plan_parts.chosen, scan, come), CHOSEN)[0]
+    return Plan(
+        where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
+        manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, short), wholly=summed.wholly,
+        delete_files=len(summed.used), skipped_deletes=len(summed.skipped),
+        unplaced=come.unplaced(summed.used) if come else (),
+        refused=summed.refused, failing=tuple(m.manifest_path for m in scan.failing_manifests(listed)),
+        missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,
+        make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
+        made=why,
+        files=made(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
+        make_tasks=lambda: tasks(Packing.of(metadata.properties), chosen_files.read()),
+    )  # fmt: skip
+
+
+def _other_readers(scan: Scan, data: Sequence[ManifestFile], make: Make) -> tuple[OtherReader, ...]:
+    """Count the data files that other readers read for the same filter, where these are not the scan's."""
+    others = []
+    for difference in differences(scan.metadata, scan.bound):
+        part = partial(plan_parts.other_reader, scan, scan.as_read_by(difference.rules))
+        rows, _ = make(Parts(data, True, part, plan_parts.READERS), f"{difference.rule} of a plan")
+        counts = [row for some in rows.read() for row in some.to_pylist()]
+        others.append(OtherReader(difference, *(sum(row[n] for row in counts) for n in plan_parts.READERS.names)))
+    return tuple(other for other in others if other.more or other.fewer)
+
+
+def deletes_of(
+    tree: MetadataTree, reader: RowReader, snapshot: Snapshot | None, listed: Sequence[ManifestFile]
+) -> Pairs | None:
+    """The deletes of a snapshot, ready to be held against its data files; None where it has no delete manifests."""
+    deletes = [m for m in listed if m.content != 0]
+    if snapshot is None or not deletes:
+        return None
+    files = [f for some in reader.live_files(deletes, snapshot) for f in some]
+    return Pairs(Applicability(tree.metadata, LiveFiles.of([]), files))
+
+
+def _put_to(
+    scan: Scan, deletes: Pairs, reader: RowReader, snapshot: Snapshot | None, listed: Sequence[ManifestFile]
+) -> tuple[Pairs, Pairs | None]:
+    """Tell the deletes that a scan opens from those that it skips although rows that they hide may match; these are
+    None where there are none."""
+    skipped = {} if snapshot is None else reader.skipped_deletes(scan, listed, snapshot)
+    if not skipped:
+        return deletes, None
+    may_hide = {key for key, delete in skipped.items() if delete.may_hide}
+    return deletes.without(skipped), deletes.of(may_hide) if may_hide else None
+
+
+def _missing(read: Sequence[ManifestFile], found: int) -> int | None:
+    """How many more files a manifest list counts in manifests than are found there; None where it does not say (v1), or
+    says what cannot be."""
+    counted = {total.name: total.computed for total in totals({}, read)}
+    data, deletes = counted["total-data-files"], counted["total-delete-files"]
+    told = [count or 0 for m in read for count in (m.added_files_count, m.existing_files_count)]
+    if data is None or deletes is None or min(told, default=0) < 0:
+        return None
+    return data + deletes - found if data + deletes >= found else None
+
+
+def _stages(
+    snapshot: Snapshot | None, verdicts: Sequence[ManifestVerdict], summed: plan_parts.Sums, short: bool
+) -> tuple[Stage, ...]:
+    listed = [v.manifest for v in verdicts]
+    recorded = {t.name: t for t in totals(snapshot.summary if snapshot else {}, listed)}
+    files, rows = recorded["total-data-files"].computed, recorded["total-records"].computed
+    read, by_partition, by_metrics = summed.amounts[READ], summed.amounts[BY_PARTITION], summed.amounts[BY_METRICS]
+    kept = sum(v.keeps for v in verdicts)
+
+    def left(amounts: np.typing.NDArray[np.int64]) -> Amount:
+        return Amount(kept, *(int(x) for x in amounts))
+
+    manifests = left(read + by_partition + by_metrics)
+    size = manifests.bytes if kept == len(listed) and not short else None
+    return (
+        Stage("snapshot", "all data manifests of the snapshot", Amount(len(listed), files, rows, size)),
+        Stage("manifests", "by partition summaries in the manifest list", manifests, len(listed) - kept),
+        Stage("partitions", "by the files' partition values", left(read + by_metrics), int(by_partition[0])),
+        Stage("metrics", "by the counts and bounds of their columns", left(read), int(by_metrics[0])),
+    )
+
+
+def intervals(tree: MetadataTree, plan: Plan, name: str) -> Intervals:
+    """The data files that a plan looks at, by the bounds of one column. Raises NotFoundInTable."""
+    columns = filter_columns(plan.schema)
+    if name not in columns:
+        raise NotFoundInTable(f"there is no column {name!r} (columns: {', '.join(columns)})")
+    column = columns[name]
+    items: list[Interval] = []
+    left_out = 0
+    for manifest, stored in tree.stored([v.manifest for v in plan.manifests if v.keeps], metrics=True):
+        verdicts = plan.scan.files(manifest, stored)
+        ranges = file_ranges(verdicts.entries, column.field_id, column.kind, False)
+        room = max(0, DRAWN - len(items))
+        left_out += max(0, len(ranges) - room)
+        items += [_interval(verdicts, ranges, at, column) for at in range(min(len(ranges), room))]
+    asked = tuple(p for p in predicates(plan.bound) if isinstance(p.term, BoundTerm) and p.term.column.name == name)
+    items.sort(key=lambda i: (i.low is None, i.low if i.low is not None else 0, i.high is None, i.path))
+    return Intervals(column, asked, not has_or(plan.bound), tuple(items), left_out)
+
+
+def _interval(verdicts: FileVerdicts, ranges: Ranges, at: int, column: Column) -> Interval:
+    low, high = (b.values[at] if b.known[at] else None for b in (ranges.lower, ranges.upper))
+    back = plain(column.kind)
+    said = " to ".join("unknown" if v is None else column.said(back(v)) for v in (low, high))
+    path = verdicts.entries["file_path"][at].as_py()
+    return Interval(
+        path, low, high, said, int(verdicts.outcome[at]), bool(verdicts.wholly[at]), str(verdicts.reason(at))
+    )
+
+
+def partition_verdicts(tree: MetadataTree, plan: Plan, make: Make) -> pa.Table:
+    """The live data files of a plan's snapshot by partition: how many are read and skipped (see
+    spec.scan.plan_parts.PARTITIONS), those in skipped manifests too."""
+    parts = Parts(_data(tree, plan.snapshot), True, partial(plan_parts.partitions, plan.scan), plan_parts.PARTITIONS)
+    return plan_parts.by_partition(make(parts, "partitions of a plan")[0])
+
+
+def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
+    """Verdicts on the row groups of the Parquet files that a plan reads (see parquet_groups); asked is what is left to
+    ask of each file's rows. A file whose footer cannot be read is noted and left out."""
+    for manifest, stored in tree.stored([v.manifest for v in plan.manifests if v.keeps], metrics=True):
+        verdicts = plan.scan.files(manifest, stored)
+        places, paths = np.flatnonzero(verdicts.outcome == READ).tolist(), verdicts.entries["file_path"]
+        for path, at in ((paths[at].as_py(), at) for at in steps(places, "footers")):
+            try:
+                yield from row_groups_of_file(tree.reader, path, verdicts.residual(at), plan.schema, tree.note)
+            except UnreadableFile as error:
+                tree.note([Problem(path, error.cause, unaffected="other files are not affected")])
+
+
+def column_statistics(tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, make: Make) -> list[ColumnMode]:
+    """The metrics mode of every column, and how many live data files of a snapshot have what it says."""
+    parts = Parts(_data(tree, snapshot), True, told, TOLD)
+    files = Told(make(parts, "statistics of columns")[0].read())
+    return [files.of(mode) for mode in column_modes(tree.metadata, schema)]
+
+
+def clustering(
+    tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, names: Sequence[str], make: Make
+) -> list[Clustering]:
+    """How well the live data files of a snapshot are clustered by columns; by all that can have bounds, if none are
+    named. Raises NotFoundInTable."""
+    columns = {n: c for n, c in filter_columns(schema).items() if isinstance(c.kind, str)}
+    if unknown := [n for n in names if n not in columns]:
+        raise NotFoundInTable(f"there is no column {unknown[0]!r} that can have bounds (columns: {', '.join(columns)})")
+    asked = [columns[n] for n in names or columns]
+    fields = [column.field_id for column in asked]
+    part = partial(bounds_of, fields)
+    parts = Parts(_data(tree, snapshot), True, part, bounds_schema(fields))
+    return Overlaps(asked, make(parts, "bounds")[0].read()).clustering()
+
+
+def _data(tree: MetadataTree, snapshot: Snapshot | None) -> list[ManifestFile]:
+    return [m for m in tree.manifests(snapshot) if m.content == 0]

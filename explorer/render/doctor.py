@@ -1,0 +1,257 @@
+"""What the doctor found, as text, JSON, SARIF and in a notebook; rows that were counted."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any
+from urllib.parse import quote
+
+from explorer.render.rows import plain
+from explorer.render.text import cell, clean, not_typeset, render_table
+from explorer.spec.deletes.deletes import refusal
+from explorer.spec.doctor.findings import Finding, Report
+from explorer.spec.doctor.rules import RULES
+from explorer.spec.rows.live_rows import LiveRows
+from explorer.spec.secrets.redaction import metadata_without_secrets
+from explorer.spec.text.names import base_name
+from explorer.spec.text.units import count
+
+COLOURS = {"fatal": "#a40000", "error": "#cc0000", "warning": "#b35900", "info": "#4a6fa5"}
+LEVELS = {"fatal": "error", "error": "error", "warning": "warning", "info": "note"}
+"""SARIF's words for severities."""
+SNAPSHOTS = 5
+REFUSED = {
+    "table": "Spark 4.1 (Iceberg Java 1.12) cannot open the table",
+    "scan": "Spark 4.1 (Iceberg Java 1.12) cannot read these snapshots",
+    "part": "Spark 4.1 (Iceberg Java 1.12) cannot run every query on these snapshots",
+}
+"""What a finding keeps Spark from."""
+
+
+UNOPENED = "Data files were not opened; --deep opens them."
+"""Of a report without `--deep`."""
+
+
+class ShownReport(Report):
+    """A report that shows itself."""
+
+    def __repr__(self) -> str:
+        return render_report(self)
+
+    def _repr_html_(self) -> str:
+        return not_typeset(report_html(self))
+
+    def to_json(self, every: bool = False) -> dict[str, Any]:
+        """As JSON data; with `every` also each finding that one stands for."""
+        return report_object(self, every)
+
+
+def finding_row(finding: Finding, every: bool = False) -> dict[str, Any]:
+    """One finding as JSON data; with `every` also those that it stands for, and those that it explains."""
+    row = {
+        "rule": finding.rule,
+        "number": finding.about.number,
+        "severity": finding.severity,
+        "title": finding.about.title,
+        "what": finding.what,
+        "file": finding.file,
+        "read_at": finding.read_at,
+        "location": finding.location,
+        "found": plain(finding.found),
+        "expected": plain(finding.expected),
+        "refused": finding.refused,
+        "columns": list(finding.columns),
+        "explains": dict(Counter(f.rule for f in finding.explains)),
+        "count": finding.count,
+        "examples": list(finding.examples),
+        "snapshots": list(finding.snapshots),
+        "refs": list(finding.refs),
+        "source": finding.about.source,
+        "remedy": finding.remedy,
+    }
+    if every:
+        row["members"] = [finding_row(f, every) for f in finding.members]
+        row["explained"] = [finding_row(f, every) for f in finding.explains]
+    return row
+
+
+def report_object(report: Report, every: bool = False) -> dict[str, Any]:
+    """A report as JSON data; `every` as finding_row has it."""
+    return {
+        "table": report.table,
+        "worst": report.worst,
+        "checked": dict(report.checked),
+        "not_checked": list(report.not_checked),
+        "findings": [finding_row(f, every) for f in report.findings],
+    }
+
+
+def summary(report: Report) -> str:
+    """How many findings of which severity, and what was looked at."""
+    looked = ", ".join(f"{n:,} {what}" for what, n in report.checked.items())
+    return f"{report.table}: {_by_severity(report)} ({looked})"
+
+
+def _is_unopened(report: Report) -> bool:
+    """Whether a table has files that nobody looked into."""
+    return bool(report.checked.get("entries")) and "files read" not in report.checked
+
+
+def verdict(report: Report) -> str:
+    """How many findings of which severity, and the worst of them, in a line."""
+    told = _by_severity(report)
+    return f"{told}; first: {clean(report.findings[0].what)}" if report.findings else told
+
+
+def _by_severity(report: Report) -> str:
+    by = [(level, sum(f.severity == level for f in report.findings)) for level in COLOURS]
+    return ", ".join(f"{n:,} {level}" for level, n in by if n) or "nothing wrong was found"
+
+
+def lines(finding: Finding) -> list[str]:
+    """What there is to say of a finding, below its title."""
+    place = f"{finding.file}{', ' + finding.location if finding.location else ''}"
+    said = [finding.what, place, *([f"looked for at {finding.read_at}"] if finding.read_at else [])]
+    sides = (("found", finding.found), ("expected", finding.expected))
+    if values := [f"{side} {cell(plain(value))}" for side, value in sides if value is not None]:
+        said.append("; ".join(values))
+    if finding.columns:
+        said.append(f"{'column' if len(finding.columns) == 1 else 'columns'} {', '.join(finding.columns)}")
+    if finding.count > 1:
+        said.append(f"{finding.count:,} times: {', '.join(map(base_name, finding.examples))}" if finding.examples
+                    else f"{finding.count:,} times")  # fmt: skip
+    if finding.explains:
+        said.append(f"this explains: {'; '.join(_explained(finding))}")
+    if finding.refused:
+        said.append(REFUSED[finding.refused])
+    if finding.snapshots:
+        shown = ", ".join(map(str, finding.snapshots[:SNAPSHOTS]))
+        more = f" and {len(finding.snapshots) - SNAPSHOTS:,} more" if len(finding.snapshots) > SNAPSHOTS else ""
+        refs = f" ({', '.join(finding.refs)})" if finding.refs else ""
+        said.append(f"of {'snapshot' if len(finding.snapshots) == 1 else 'snapshots'} {shown}{more}{refs}")
+    if finding.remedy and (finding.severity != "info" or "CALL " in finding.remedy):
+        said.append(f"what would help: {finding.remedy}")
+    return [clean(line) for line in said]
+
+
+def _explained(finding: Finding) -> Iterator[str]:
+    """The rules of what a finding explains, each with how often, and with what the first contradicts."""
+    times = Counter(f.rule for f in finding.explains)
+    for first in reversed({f.rule: f for f in reversed(finding.explains)}.values()):
+        number = f" ({times[first.rule]:,})" if times[first.rule] > 1 else ""
+        sides = (("found", first.found), ("expected", first.expected))
+        values = [f"{side} {cell(plain(value))}" for side, value in sides if value is not None]
+        yield f"{first.rule}{number}{': ' if values else ''}{', '.join(values)}"
+
+
+def render_report(report: Report, every: bool = False) -> str:
+    """A report as text; with `every` also the place of each finding that one stands for or explains."""
+    told = [summary(report), *([UNOPENED] if _is_unopened(report) else [])]
+    for finding in report.findings:
+        told += ["", f"{finding.severity} {finding.rule} ({finding.about.number}): {finding.about.title}"]
+        told += [f"    {line}" for line in lines(finding)]
+        told += [f"        {clean(line)}" for line in _each(finding)] if every else []
+    if report.not_checked:
+        told += ["", f"not checked: {count(len(report.not_checked), 'thing')}"]
+        told += [f"    {clean(line)}" for line in report.not_checked[:20]]
+    return "\n".join(told) + "\n"
+
+
+def _each(finding: Finding) -> Iterator[str]:
+    """A line for each finding that one stands for, or explains."""
+    for other in (*finding.members, *finding.explains):
+        columns = f" ({', '.join(other.columns)})" if other.columns else ""
+        place = f", {other.location}" if other.location else ""
+        yield f"{other.rule}: {other.file}{place}{columns}"
+    if finding.count > len(finding.members) > 0 and sum(f.count for f in finding.members) < finding.count:
+        yield f"and more: {len(finding.members):,} of {finding.count:,} are listed"
+
+
+def report_html(report: Report) -> str:
+    """A report for a notebook."""
+    rows = "".join(
+        f"<tr><td style='color:{COLOURS[f.severity]};vertical-align:top'>{escape(f.severity)}</td>"
+        f"<td style='text-align:left;vertical-align:top'><b>{escape(f.rule)}</b><br>{escape(f.about.title)}</td>"
+        f"<td style='text-align:left'>{'<br>'.join(map(escape, lines(f)))}</td></tr>"
+        for f in report.findings
+    )
+    missing = "".join(f"<br>not checked: {escape(clean(line))}" for line in report.not_checked[:20])
+    unopened = f"<br>{escape(UNOPENED)}" if _is_unopened(report) else ""
+    return f"<div><p>{escape(clean(summary(report)))}{unopened}{missing}</p><table>{rows}</table></div>"
+
+
+def sarif(reports: Sequence[Report]) -> dict[str, Any]:
+    """Reports as SARIF 2.1.0, as code scanners take and show it: without credentials."""
+    rules = [
+        {
+            "id": r.id,
+            "shortDescription": {"text": r.title},
+            "helpUri": "https://iceberg.apache.org/spec/",
+            "defaultConfiguration": {"level": LEVELS[r.severity]},
+            "properties": {"number": r.number, "source": r.source},
+        }
+        for r in RULES
+    ]
+    results = [metadata_without_secrets(_result(report, f)) for report in reports for f in report.findings]
+    driver = {"name": "iceberg-explorer", "rules": rules}
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+
+
+def _result(report: Report, finding: Finding) -> dict[str, Any]:
+    logical = [{"fullyQualifiedName": f"{report.table} {finding.location}".strip()}]
+    file = {"artifactLocation": {"uri": quote(finding.file, safe=":/@")}}
+    place = {"physicalLocation": file, "logicalLocations": logical}
+    return {
+        "ruleId": finding.rule,
+        "level": LEVELS[finding.severity],
+        "message": {"text": re.sub(r"[\[\]\\]", r"\\\g<0>", "\n".join(lines(finding)))},  # or they would be links
+        "locations": [place],
+        "properties": finding_row(finding) | {"table": report.table},
+    }
+
+
+def live_rows_object(counted: LiveRows) -> dict[str, Any]:
+    """Counted rows as JSON data."""
+    return {
+        "snapshot-id": counted.snapshot_id, "rows": counted.rows, "recorded": counted.recorded,
+        "data_rows": counted.data_rows, "hidden": counted.hidden, "files_read": counted.files_read,
+        "refused_by_iceberg_java": counted.refused,
+        "deletes": [
+            {"path": d.path, "content_offset": d.content_offset, "kind": d.kind, "recorded": d.recorded,
+             "hides": d.rows, "data_files": d.data_files}
+            for d in counted.deletes
+        ],
+    }  # fmt: skip
+
+
+def render_live_rows(counted: LiveRows) -> str:
+    """Counted rows as text."""
+    recorded = "nothing" if counted.recorded is None else f"{counted.recorded:,}"
+    opened = (
+        "no file was opened: rows as manifests record them"
+        if counted.files_read == 0
+        else f"files opened: {counted.files_read}"
+    )
+    told = (
+        f"{counted.rows:,} rows as readers see them: {counted.data_rows:,} in data files, less {counted.hidden:,} that "
+        f"deletes hide (total-records, which ignores deletes, says {recorded}; {opened})\n"
+    )
+    rows = [
+        {
+            "delete": base_name(d.path),
+            "kind": d.kind,
+            "recorded": d.recorded,
+            "hides": d.rows,
+            "data files": d.data_files,
+        }
+        for d in counted.deletes
+    ]
+    refused = f"⚠ {refusal(counted.refused)}\n" if counted.refused else ""
+    return told + refused + (f"\n{render_table(rows)}" if rows else "")

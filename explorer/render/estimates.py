@@ -1,0 +1,145 @@
+"""Estimates of what changes would make of filters, and reads by Spark beside their plans, as JSON and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from explorer.render.text import clean, render_table
+from explorer.spec.layout.estimates import LESS, Estimates, Reads
+from explorer.spec.text.units import count, human_bytes
+
+
+def estimates_object(estimates: Estimates) -> dict[str, Any]:
+    """The filters, those that read the most bytes first, and the changes, the best first, each labelled an estimate."""
+    rows = {"filters": filter_rows(estimates), "estimates": change_rows(estimates)}
+    return {"table": _object(estimates.whole), **rows, "assumed": list(estimates.assumed)}
+
+
+def filter_rows(estimates: Estimates) -> list[dict[str, Any]]:
+    """A filter each: what its plan reads, the share of the table's bytes, the columns it asks for, or what is wrong;
+    and the change that helps it the most, as an estimate."""
+    rows = []
+    for asked in estimates.asked:
+        row: dict[str, Any] = {"where": asked.where, "error": asked.error or None}
+        if asked.plan:
+            row |= _object(asked.now)
+            row |= {"share": _share(asked.now, estimates.whole), "columns": asked.plan.columns}
+            helps = [
+                (r.bytes, r.weight, at) for at, r in enumerate(asked.reads) if r and r.bytes < LESS * asked.now.bytes
+            ]
+            size, _, at = min(helps, default=(None, 0, None))
+            row |= {"helped_most_by": None if at is None else estimates.changes[at].said, "estimated_bytes": size}
+        rows.append(row)
+    return rows
+
+
+def change_rows(estimates: Estimates) -> list[dict[str, Any]]:
+    """The present first, then a change each: what all filters would read together, how that differs from now, how many
+    files there would be, and what the estimate rests on beside what all rest on."""
+    now = estimates.total() or Reads()
+    rows = [{"change": "as it is", **_object(now), "of_now": "100%", "files_then": estimates.whole.files,
+             "estimate": False, "because": "by the plans"}]  # fmt: skip
+    ranked = estimates.ranked
+    for at in (*ranked, *(at for at in range(len(estimates.changes)) if at not in ranked)):
+        change, then = estimates.changes[at], estimates.total(at)
+        rows.append(
+            {
+                "change": change.said, **_object(then),
+                "of_now": f"{then.bytes / now.bytes:,.0%}" if then and now.bytes else None,
+                "files_then": change.whole.files if change.whole else None, "estimate": True, "because": change.because,
+            }
+        )  # fmt: skip
+    return rows
+
+
+def _object(reads: Reads | None) -> dict[str, Any]:
+    names = {"data_files": "files", "rows": "rows", "bytes": "bytes", "weight": "weight"}
+    return {shown: getattr(reads, name, None) for shown, name in names.items()}
+
+
+def _share(reads: Reads, whole: Reads) -> str | None:
+    return f"{reads.bytes / whole.bytes:.0%}" if whole.bytes else None
+
+
+def estimates_lines(estimates: Estimates) -> Iterator[str]:
+    """The same as text."""
+    yield from (clean(f"{asked.where}: {asked.error}") for asked in estimates.asked if asked.error)
+    fitting = [row for row, asked in zip(short_filters(estimates), estimates.asked, strict=True) if asked.plan]
+    if not fitting:
+        return
+    yield from render_table(fitting, 200).splitlines()
+    yield ""
+    yield from verdicts(estimates)
+    yield ""
+    yield from render_table(short_changes(estimates), 200).splitlines()
+    yield ""
+    yield from map(clean, assumptions(estimates))
+
+
+def verdicts(estimates: Estimates) -> Iterator[str]:
+    """The change that spares the most bytes, and the one that makes what is read weigh the least, in sentences."""
+    asked = sum(1 for a in estimates.asked if a.plan)
+    if not asked:
+        return
+    who = "the filter reads" if asked == 1 else f"{asked:,} filters together read"
+    yield f"Now {who} {_said(estimates.total())}. A file weighs its bytes, or what opening it costs if that is more."
+    best, lightest = estimates.best, estimates.lightest
+    if best is None:
+        yield "By estimate no single change spares bytes."
+    else:
+        yield clean(
+            f"By estimate '{estimates.changes[best].said}' spares the most bytes: {_said(estimates.total(best))}."
+        )
+    if lightest is not None and lightest != best:
+        what = estimates.changes[lightest].said
+        yield clean(f"By estimate what is read weighs the least after '{what}': {_said(estimates.total(lightest))}.")
+
+
+def _said(reads: Reads | None) -> str:
+    reads = reads or Reads()
+    return f"{human_bytes(reads.bytes)} of {count(reads.files, 'file')} (weight {human_bytes(reads.weight)})"
+
+
+def assumptions(estimates: Estimates) -> list[str]:
+    """What the estimates rest on: what all do, then each other assumption once with the changes that make it."""
+    by: dict[str, list[str]] = {}
+    for row in change_rows(estimates)[1:]:
+        by.setdefault(row["because"], []).append(row["change"])
+    return [
+        *(f"All estimates: {said}." for said in estimates.assumed),
+        *(f"{', '.join(changes)}: {because}." for because, changes in by.items()),
+    ]
+
+
+def _short_filter(row: dict[str, Any]) -> dict[str, Any]:
+    if row["error"]:
+        nothing = dict.fromkeys(("of the table", "columns", "helped most by", "then (estimate)"), "")
+        return {"filter": row["where"], "reads": row["error"], **nothing}
+    helped = row["helped_most_by"]
+    return {
+        "filter": row["where"] or "(all rows)",
+        "reads": f"{count(row['data_files'], 'file')}, {human_bytes(row['bytes'])}",
+        "of the table": row["share"] or "", "columns": ", ".join(row["columns"]),
+        "helped most by": helped or "nothing here",
+        "then (estimate)": human_bytes(row["estimated_bytes"]) if helped else "",
+    }  # fmt: skip
+
+
+def short_filters(estimates: Estimates) -> list[dict[str, Any]]:
+    """The filters as a person reads them."""
+    return [_short_filter(row) for row in filter_rows(estimates)]
+
+
+def short_changes(estimates: Estimates) -> list[dict[str, Any]]:
+    """The changes that can be estimated, as a person reads them."""
+    return [
+        {
+            "change": row["change"], "is": "an estimate" if row["estimate"] else "the plan",
+            "bytes read": human_bytes(row["bytes"]), "of now": row["of_now"] or "",
+            "files read": f"{row['data_files']:,}", "weight": human_bytes(row["weight"]),
+            "files then": f"{row['files_then']:,}",
+        }
+        for row in change_rows(estimates)
+        if row["bytes"] is not None
+    ]  # fmt: skip

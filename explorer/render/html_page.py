@@ -1,0 +1,83 @@
+"""Pages of their own: HTML that opens from disk, with our script in it and no other, and nothing fetched."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from explorer.render.rows import plain
+from explorer.render.text import clean
+from explorer.spec.text.units import human_bytes
+
+LAYOUT = """html, body { margin: 0; height: 100%; background: #fff; color: #1d2430 }
+body { display: flex; flex-direction: column; font: 13px/1.4 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
+#graph { flex: 1; min-height: 0 }
+footer { flex: none; max-height: 22vh; overflow: auto; padding: 4px 10px; overflow-wrap: anywhere; color: #5c6675 }
+footer p { margin: 0 }
+@media (prefers-color-scheme: dark) { html, body { background: #14181f; color: #e6eaf0 } footer { color: #9aa5b4 } }
+"""
+INDEX = """body { margin: 2em auto; max-width: 1000px; padding: 0 1em; background: #fff; color: #1d2430;
+  font: 15px/1.5 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
+table { border-collapse: collapse; width: 100% } a { color: #0b66c3 }
+th, td { text-align: left; vertical-align: top; padding: 6px 10px; border-bottom: 1px solid #d5dae1 }
+td.number { text-align: right; white-space: nowrap }
+@media (prefers-color-scheme: dark) { body { background: #14181f; color: #e6eaf0 } a { color: #6cb2ff }
+  th, td { border-color: #333c49 } }
+"""
+
+
+def render_page(title: str, data: Mapping[str, Any], notes: Sequence[str], script: str, style: str) -> str:
+    """A page in which `script` (ours) draws `data`, a JSON object; below it stand `notes`."""
+    code = f"\n{script}\n"
+    told = "".join(f"<p>{escape(clean(note))}</p>" for note in notes)
+    return _document(
+        title,
+        f"{LAYOUT}{style}",
+        f'<div id="graph"></div>\n<footer>{told}</footer>\n{held(data)}\n<script type="module">{code}</script>',
+        f"; script-src {_digest(code)}",
+    )
+
+
+def held(data: Mapping[str, Any]) -> str:
+    """Data, as a page holds it for its script. Whatever strings it has, it stays one block of JSON: it has no < in
+    it."""
+    text = json.dumps(plain(data), ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    return f'<script type="application/json" id="data">{text}</script>'
+
+
+def render_index(title: str, about: str, pages: Sequence[Mapping[str, Any]]) -> str:
+    """A page that leads to others: `table`, `teaches`, `snapshots`, `bytes` and `file` of each, or an `error`."""
+    rows = "".join(
+        f"<tr><td>{_link(page)}</td><td>{escape(clean(str(page.get('error') or page.get('teaches') or '')))}</td>"
+        f'<td class="number">{page.get("snapshots", "")}</td>'
+        f'<td class="number">{human_bytes(page["bytes"]) if "bytes" in page else ""}</td></tr>'
+        for page in pages
+    )
+    head = "<tr><th>table</th><th>what it shows</th><th>snapshots</th><th>size</th></tr>"
+    body = f"<h1>{escape(clean(title))}</h1><p>{escape(clean(about))}</p><table>{head}{rows}</table>"
+    return _document(title, INDEX, body, "")
+
+
+def _link(page: Mapping[str, Any]) -> str:
+    name = escape(clean(str(page["table"])))
+    return f'<a href="{escape(page["file"])}">{name}</a>' if "file" in page else name
+
+
+def _document(title: str, style: str, body: str, more: str) -> str:
+    policy = f"default-src 'none'; style-src {_digest(style)}; base-uri 'none'; form-action 'none'{more}"
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">
+<title>{escape(clean(title))}</title>
+<style>{style}</style></head>
+<body>{body}</body></html>
+"""
+
+
+def _digest(text: str) -> str:
+    """A source of a content security policy: that text and no other."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,46 @@
+"""Which columns of the lists of a table are told first, where there is no room for all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from explorer.spec.filters.display_values import TIMES
+from explorer.spec.text.units import instant
+
+COLUMNS = {
+    "snapshots": """snapshot snapshot-id parent-snapshot-id operation timestamp-ms sequence-number summary schema-id
+        manifest-list""",
+    "manifests": """manifest_path content added_files_count existing_files_count deleted_files_count added_rows_count
+        existing_rows_count deleted_rows_count partition_spec_id sequence_number min_sequence_number added_snapshot_id
+        manifest_length partitions""",
+    "files": """file_path content file_format partition record_count file_size_in_bytes sequence_number snapshot_id
+        spec_id sort_order_id""",
+    "partitions": """partition spec_id record_count file_count total_data_file_size_in_bytes
+        position_delete_record_count position_delete_file_count equality_delete_record_count
+        equality_delete_file_count last_updated_ms
+        last_updated_snapshot_id""",
+    "entries": """file_path status logical_status reason content partition record_count file_size_in_bytes
+        sequence_number file_sequence_number snapshot_id manifest_path""",
+}
+"""By what is listed."""
+
+
+def with_times(rows: Iterable[Mapping[str, Any]], what: str) -> list[dict[str, Any]]:
+    """Rows of a list as text tells them: times for milliseconds since 1970."""
+    times = TIMES if what != "rows" else ()
+    told = [dict(row) for row in rows]
+    for row in told:
+        row |= {name: instant(row[name]) for name in times if type(row.get(name)) is int}
+    return told
+
+
+def telling(what: str, columns: Collection[str]) -> list[str]:
+    """Those columns of a list that are told first."""
+    return [name for name in COLUMNS.get(what, "").split() if name in columns]
+
+
+def first_columns(what: str, columns: Sequence[str]) -> list[str]:
+    """Columns of a list, those that are told first before the others."""
+    first = telling(what, columns)
+    return [*first, *(name for name in columns if name not in first)]

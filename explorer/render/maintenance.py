@@ -1,0 +1,39 @@
+"""Previews of maintenance as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from explorer.render.text import clean, render_table
+from explorer.spec.text.units import human_bytes
+
+SHOWN = 20
+SIZES = ("bytes", "expected_file_bytes")
+PATHS = ("file", "manifest_path")
+
+
+def render_preview(
+    sentences: Sequence[str], call: str, tables: Mapping[str, Iterable[Mapping[str, Any]]], location: str
+) -> str:
+    """The sentences, the statement, and the first rows of each table; paths below the table's location."""
+    parts = [*map(clean, sentences), *(["", clean(call)] if call else [])]
+    for name, rows in tables.items():
+        some = list(islice(rows, SHOWN + 1))
+        more = f"… more {name}: --output json has all\n" if len(some) > SHOWN else ""
+        told = [shown_row(row, location) for row in some[:SHOWN]]
+        parts += ["", f"{name}:", render_table(told).rstrip("\n"), *([more] if more else [])]
+    return "\n".join(parts)
+
+
+def shown_row(row: Mapping[str, Any], location: str) -> dict[str, Any]:
+    """A row as people read it: bytes in words, paths below the table's location."""
+    prefix = location.rstrip("/") + "/"
+    told = dict(row)
+    for name in SIZES:
+        if name in told:
+            told[name] = "" if told[name] is None else human_bytes(told[name])
+    for name in PATHS:
+        told |= {name: str(told[name]).replace(prefix, "", 1)} if told.get(name) else {}
+    return told

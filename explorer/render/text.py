@@ -1,0 +1,240 @@
+"""Plain text: tables and trees for terminals and golden files."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import accumulate, chain, islice
+from typing import Any, Literal
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from explorer.graph.graph import Edge, Elided, Graph, Node
+from explorer.graph.vocabulary import STATUSES
+from explorer.render.rows import columns_of
+from explorer.spec.secrets.redaction import metadata_without_secrets, redacted
+from explorer.spec.text.names import shorten
+from explorer.spec.text.units import count
+
+FIRST, PAGE = 200, 1000
+"""Rows that decide how a text table looks, and rows of it that are held at once."""
+READABLE = 24
+"""Letters of a text that a column must have room for."""
+
+
+def clean(text: str) -> str:
+    """Text from a table, an error or a person as it may be shown: without control characters, which could command a
+    terminal, and without credentials."""
+    return _printable(redacted(text))
+
+
+def seen_whole(name: str) -> bool:
+    """Whether a name may be offered: what is chosen is what is seen."""
+    return clean(name) == name
+
+
+def clean_lines(text: str) -> str:
+    """The same of a text whose lines stay."""
+    return printable_lines(redacted(text))
+
+
+def printable_lines(text: str) -> str:
+    """Lines made of what was cleaned piece by piece, and whatever else, without control characters."""
+    return "\n".join(map(_printable, text.split("\n")))
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "".join(c if c.isprintable() else "�" for c in text)
+
+
+def not_typeset(html: str) -> str:
+    """HTML of a notebook's output in which MathJax, of 2 and from 3 on, takes nothing for TeX."""
+    return f'<div class="tex2jax_ignore mathjax_ignore">{html}</div>'
+
+
+def json_text(data: Any, indent: int | None = 2) -> str:
+    """JSON that reads well, with every character that `clean` would replace as an escape: the data stay the same."""
+    return _escaped(json.dumps(data, indent=indent, ensure_ascii=False))
+
+
+def _escaped(text: str) -> str:
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
+
+def json_pieces(data: Mapping[str, Any]) -> Iterator[str]:
+    """The same text of an object, in pieces: the elements of values that are iterators are made as they are needed."""
+    for at, (name, value) in enumerate(data.items()):
+        yield f"{',' if at else '{'}\n  {json_text(name)}: "
+        if not isinstance(value, Iterator):
+            yield _deeper(value, 2)
+            continue
+        empty = True
+        for element in value:
+            yield f"{'[' if empty else ','}\n    {_deeper(element, 4)}"
+            empty = False
+        yield "[]" if empty else "\n  ]"
+    yield "\n}" if data else "{}"
+
+
+def _deeper(data: Any, spaces: int) -> str:
+    """`json_text` that stands so far to the right. Python writes what has an indent by itself, and slowly."""
+    line = "\n" + " " * spaces
+    if isinstance(data, dict) and data and not any(isinstance(value, (dict, list)) for value in data.values()):
+        text = json.dumps(data, ensure_ascii=False, separators=(f",{line}  ", ": "))
+        return _escaped(f"{{{line}  {text[1:-1]}{line}}}")
+    return json_text(data).replace("\n", line)
+
+
+def cell(value: Any) -> str:
+    """One value in a text table."""
+    if value is None:
+        return "null"
+    if isinstance(value, (dict, list)):
+        return clean(json.dumps(metadata_without_secrets(value), default=str, ensure_ascii=False))
+    return clean(str(value))
+
+
+def render_table(
+    rows: Sequence[Mapping[str, Any]], width: int | None = None, columns: Sequence[str] | None = None
+) -> str:
+    """Rows as a text table; cells are shortened in the middle so that both ends of paths stay readable."""
+    if not rows:
+        return "(none)\n"
+    names = columns or columns_of(rows)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    widest = _widest(names, width)
+    for name in names:
+        justify: Literal["left", "right"] = "right" if _numeric(rows, name) else "left"
+        table.add_column(Text(clean(name)), justify=justify, no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        table.add_row(*(Text(shorten(cell(row.get(name)), widest)) for name in names))
+    return _print(table, width)
+
+
+def _widest(names: Sequence[str], width: int | None) -> int:
+    """How wide a cell may be in a table with these columns."""
+    return max(16, ((width or 160) - 2 * len(names)) // max(1, min(len(names), 4)))
+
+
+def _fitting(sizes: Mapping[str, int], right: Set[str], width: int) -> int:
+    """How many of the columns, from the first on, have room for their numbers and for READABLE letters of a text."""
+    least = (2 + (size if name in right else min(size, READABLE)) for name, size in sizes.items())
+    return max(1, sum(total <= width + 2 for total in accumulate(least)))
+
+
+def _numeric(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
+    return all(isinstance(r.get(name), (int, float)) or r.get(name) is None for r in rows)
+
+
+def render_stream(
+    rows: Iterable[Mapping[str, Any]], width: int | None, columns: Sequence[str], fitting: bool = False
+) -> Iterator[str]:
+    """Rows as a text table, a page at a time: the FIRST rows decide how wide columns are, later texts are cut to that,
+    and numbers are whole. What is no more than these looks like `render_table`. Where it must be `fitting`, only the
+    first columns that can be read beside each other, and at the end the names of the others."""
+    left = iter(rows)
+    first, more = list(islice(left, FIRST)), list(islice(left, 1))
+    pages = iter(lambda: list(islice(left, PAGE)), [])
+    if not first or not (more or fitting):
+        yield render_table(first, width, columns)
+        return
+    right = {name for name in columns if _numeric(first, name)}
+    sizes = {n: max(cell_len(text) for text in (n, *(cell(row.get(n)) for row in first))) for n in columns}
+    some = _fitting(sizes, right, width or 160) if fitting else len(columns)
+    columns, others = columns[:some], columns[some:]
+    widest = _widest(columns, width)
+    sizes = {n: sizes[n] if n in right else min(widest, sizes[n]) for n in columns}
+    texts = [name for name in columns if name not in right]
+    while sum(sizes.values()) + 2 * len(sizes) > (width or 160) and any(sizes[name] > 8 for name in texts):
+        sizes[max(texts, key=lambda name: sizes[name])] -= 1
+
+    def line(row: Mapping[str, Any]) -> str:
+        texts = []
+        for name in columns:
+            value, size = row.get(name), sizes[name]
+            text = cell(value) if isinstance(value, (int, float)) else shorten(cell(value), size)
+            texts.append(text.rjust(size) if name in right else set_cell_size(text, max(size, len(text))))
+        return "  ".join(texts).rstrip()
+
+    yield line({name: name for name in columns}) + "\n"
+    for page in filter(None, chain((first, more), pages)):
+        yield "".join(f"{line(row)}\n" for row in page)
+    if others:
+        yield f"… and {count(len(others), 'more column')}: {', '.join(map(clean, others))}\n"
+
+
+def render_fields(fields: Mapping[str, Any], width: int | None = None) -> str:
+    """One object as a list of its fields."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for key, value in fields.items():
+        table.add_row(Text(clean(str(key))), Text(cell(value)))
+    return _print(table, width)
+
+
+def _print(renderable: Any, width: int | None) -> str:
+    out = io.StringIO()
+    console = Console(
+        file=out, width=width or 160, highlight=False, markup=False, emoji=False, color_system=None, force_jupyter=False
+    )
+    console.print(renderable)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def render_tree(graph: Graph) -> str:
+    """The graph as an indented tree. A node with several parents is written out once, and named after that."""
+    children: dict[str, list[Edge]] = {}
+    for edge in graph.edges:
+        if edge.kind in ("contains", "points to"):
+            children.setdefault(edge.source, []).append(edge)
+    more: dict[str, list[Elided]] = {}
+    for elided in graph.elided:
+        more.setdefault(elided.parent, []).append(elided)
+    by_id = {n.id: n for n in graph.nodes}
+    written: set[str] = set()
+    lines: list[str] = []
+
+    def write(node: Node, prefix: str, branch: str, status: str) -> None:
+        first = node.id not in written
+        written.add(node.id)
+        lines.append(clean(prefix + branch + _node_line(node, first, status)))
+        if not first:
+            return
+        inner = prefix + {"": "", "├─ ": "│  ", "└─ ": "   "}[branch]
+        below = [(by_id[e.target], e.status) for e in children.get(node.id, [])]
+        hidden = more.get(node.id, [])
+        last = len(below) + len(hidden)
+        for i, (child, child_status) in enumerate(below, 1):
+            write(child, inner, "└─ " if i == last else "├─ ", child_status)
+        for i, group in enumerate(hidden, len(below) + 1):
+            lines.append(clean(f"{inner}{'└─ ' if i == last else '├─ '}… {group.label}"))
+
+    targets = {e.target for e in graph.edges if e.kind in ("contains", "points to")}
+    refs = [n for n in graph.nodes if n.kind == "ref"]
+    for node in graph.nodes:
+        if node.id not in targets and node.kind not in ("ref", "metadata"):
+            write(node, "", "", "")
+    if refs:
+        lines.append(
+            "refs: "
+            + clean(", ".join(f"{r.label} -> {by_id[e.target].label}" for r in refs for e in children.get(r.id, [])))
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _node_line(node: Node, first: bool, status: str) -> str:
+    line = f"{STATUSES[status].ascii} {node.label}" if status else node.label
+    line += " (current)" if node.current and node.kind != "ref" else ""
+    if not first:
+        return f"{line} (shown above)"
+    detail = " · ".join(node.lines)
+    problem = f"  !! {node.problem}" if node.problem and node.kind != "problem" else ""
+    fold = " [+]" if node.fold == "folded" and node.kind != "metadata" else ""
+    return f"{line}{': ' if detail else ''}{detail}{fold}{problem}"

@@ -1,0 +1,118 @@
+"""Would a commit that began at an older snapshot succeed now? Decided from a table's metadata, read-only (see
+spec.commits.commit)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from explorer.errors import NotFoundInTable
+from explorer.model.metadata import Snapshot
+from explorer.progress import steps
+from explorer.queries.filters import bound_filter, filter_columns, may_match
+from explorer.spec.commits.commit import Change, Decision, Intent, decide
+from explorer.spec.commits.costs import run_between
+from explorer.spec.commits.operations import KINDS
+from explorer.spec.entries.live_files import LiveFile, files_of
+from explorer.spec.filters.expressions import TRUE
+from explorer.spec.filters.projections import Projection
+from explorer.spec.scan.scan import evaluated
+from explorer.spec.snapshots.lineage import ancestry
+from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.spec.values.values import internal_value, partition_path
+from explorer.storage.rows import read_schema
+from explorer.table import Table
+
+
+def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequence[str], where: str = "") -> Decision:
+    """What Iceberg would say to an operation of a `kind` (see spec.commits.operations.KINDS) with these validations on
+    the rows that match `where`, had it begun at snapshot `base` and came to commit now. The data files it would replace
+    or refer to are those of `base` that may hold such rows. Raises NotFoundInTable, UnreadableFile for a manifest list
+    or manifest that the answer depends on."""
+    table = table.complete
+    if kind not in KINDS:
+        raise NotFoundInTable(f"no operation {kind!r}: there are {', '.join(KINDS)}")
+    what = KINDS[kind]
+    start = table.resolve(base).snapshot
+    current = table.metadata.current_snapshot
+    assert current is not None
+    try:
+        later = run_between(table.metadata, start.snapshot_id, current.snapshot_id)
+    except ValueError as error:
+        raise NotFoundInTable(
+            f"{base} is no ancestor of the current snapshot: Iceberg refuses to validate from it"
+        ) from error
+    matches = file_filter(table, where)
+    touched = tuple(f for f in table.row_reader.applicability(start).data if matches(f))
+    filtered = "conflictDetectionFilter" in validations or what.decided_by == "filter"
+    intent = Intent(
+        what,
+        frozenset(validations),
+        replaced=touched if what.replaces else (),
+        referenced=touched if what.refers else (),
+        may_match=matches if filtered else lambda _: True,
+        vectors=table.metadata.format_version >= 3 and what.refers,
+    )
+    return decided(table, intent, later, line_to(table, start.snapshot_id))
+
+
+def line_to(table: Table, snapshot_id: int | None) -> list[Snapshot]:
+    """A snapshot and its ancestors that are left, oldest first."""
+    return [s for i in reversed(ancestry(table.metadata, snapshot_id)) if (s := table.metadata.snapshot(i))]
+
+
+def decided(
+    table: Table,
+    intent: Intent,
+    since: Sequence[Snapshot],
+    before: Sequence[Snapshot],
+    moved: bool | None = None,
+    known: bool = True,
+) -> Decision:
+    """core.commit.decide on what these snapshots changed, with the partitions of the files in conflict. Those `before`
+    are read only where the intent looks at them."""
+    back = intent.looks and "validateFromSnapshot" not in intent.validations
+    earlier = [change_of(table, s) for s in steps(before, "snapshots")] if back else []
+    later = [change_of(table, s) for s in steps(since, "snapshots")]
+    decision, meta = decide(intent, later, earlier, moved, known), table.metadata
+    files = {f.path: f for c in (*earlier, *later) for f in (*c.added_data, *c.added_deletes, *c.removed_data)}
+
+    def of(path: str) -> str:
+        file = files.get(path)
+        return partition_path(file.partition, meta.spec(file.spec_id), meta) if file else ""
+
+    placed = [replace(c, partitions=tuple(dict.fromkeys(of(path) for path in c.files))) for c in decision.conflicts]
+    return replace(decision, conflicts=tuple(placed))
+
+
+def change_of(table: Table, snapshot: Snapshot) -> Change:
+    """What a snapshot added and removed, by the manifests that it wrote."""
+    wrote = [m for m in table.tree.manifests(snapshot) if m.added_snapshot_id == snapshot.snapshot_id]
+    by_status: dict[str, list[LiveFile]] = {"ADDED": [], "DELETED": []}
+    for manifest, entries in table.tree.logical(wrote, snapshot, metrics=True):
+        for status, files in by_status.items():
+            files += files_of(entries, manifest.partition_spec_id, manifest.manifest_path, (status,))
+    added = by_status["ADDED"]
+    name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(table.metadata))
+    return Change(
+        snapshot.snapshot_id,
+        name,
+        snapshot.operation or "",
+        tuple(f for f in added if f.kind == "data_file"),
+        tuple(f for f in added if f.kind != "data_file"),
+        tuple(f for f in by_status["DELETED"] if f.kind == "data_file"),
+    )
+
+
+def file_filter(table: Table, where: str) -> Callable[[LiveFile], bool]:
+    """Whether a file may concern rows of a filter, by its partition and, of data files, its bounds."""
+    bound = bound_filter(where, filter_columns(read_schema(table.metadata, None)), null_too=True)
+    specs = {spec.spec_id: Projection(spec, table.metadata).inclusive(bound) for spec in table.metadata.partition_specs}
+
+    def matches(file: LiveFile) -> bool:
+        partition = {int(name): internal_value(value) for name, value in file.partition.items()}
+        if not evaluated(specs.get(file.spec_id, TRUE), partition):
+            return False
+        return may_match(bound, file) if file.kind == "data_file" else True
+
+    return matches

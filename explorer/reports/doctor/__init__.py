@@ -1,0 +1,6 @@
+"""The doctor: all rules asked of one table, with what they need of its files; of one that cannot be opened, too."""
+
+from explorer.reports.doctor.examination import diagnose
+from explorer.reports.doctor.unopened import unopened
+
+__all__ = ["diagnose", "unopened"]

@@ -1,0 +1,156 @@
+"""The doctor's rules on deletes that apply to nothing, or were dropped while they were needed: 46, 70 and 71."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.model.metadata import Snapshot
+from explorer.spec.deletes.deletes import Applicability, named_file
+from explorer.spec.deletes.snapshot_deletes import Deletes
+from explorer.spec.doctor.findings import Finding
+from explorer.spec.doctor.lists import Lists
+from explorer.spec.doctor.remedies import may_be_needed, takes_others
+from explorer.spec.entries.entries import ADDED, DELETED, as_of_snapshot, live_entries
+from explorer.spec.entries.live_files import LiveFile, LiveFiles, files_of, live_files
+from explorer.spec.text.units import count, human_bytes
+from explorer.spec.values.values import partition_path
+from explorer.table import Table
+
+MANY = 100
+"""Dangling deletes of one kind that are worth a warning: every compaction leaves some."""
+
+
+def dangling_rules(table: Table, lists: Lists, at: Snapshot, deletes: Deletes) -> Iterator[Finding]:
+    """Rules 46 and 70, of one snapshot."""
+    misplaced: set[tuple[str, int | None]] = set()
+    for delete in deletes.dangling:
+        data = deletes.misplaced.get(delete.key)
+        if data is not None and any(i in data.lower and i in delete.lower for i in delete.equality_ids):
+            misplaced.add(delete.key)
+            yield _misplaced(table, lists, at, delete, data)
+    for kind in dict.fromkeys(d.kind for d in deletes.dangling):
+        mine = [d for d in deletes.dangling if d.kind == kind and d.key not in misplaced]
+        if mine:
+            yield _dangling(lists, at, deletes, mine, _remedy(deletes, mine))
+
+
+def _remedy(deletes: Deletes, mine: Sequence[LiveFile]) -> str:
+    """Why deletes of one kind are not to be dropped, or not as their rule's remedy does; empty where they may be."""
+    if reasons := _doubts(deletes, mine):
+        return may_be_needed(len(reasons), reasons[0])
+    others = _doubts(deletes, deletes.dangling)
+    return takes_others(mine[0].kind, len(others), others[0]) if others else ""
+
+
+def _doubts(deletes: Deletes, some: Iterable[LiveFile]) -> list[str]:
+    return [why for delete in some if (why := deletes.doubt(delete))]
+
+
+def doubts_by_kind(deletes: Deletes) -> dict[str, tuple[int, str]]:
+    """How many deletes of each kind apply to nothing and may be needed, and why, of the first of them."""
+    kinds = dict.fromkeys(d.kind for d in deletes.dangling)
+    found = {kind: _doubts(deletes, [d for d in deletes.dangling if d.kind == kind]) for kind in kinds}
+    return {kind: (len(reasons), reasons[0]) for kind, reasons in found.items() if reasons}
+
+
+def _misplaced(table: Table, lists: Lists, at: Snapshot, delete: LiveFile, data: LiveFile) -> Finding:
+    meta = table.metadata
+    own, other = (_where(table, file) for file in (delete, data))
+    no_partition = all(value is None for value in delete.partition.values())
+    words = "an equality delete may name rows of another partition than its own, and hides nothing there"
+    if no_partition and not all(value is None for value in data.partition.values()):
+        words = (
+            "an equality delete of no partition has a partitioned spec: a delete for all partitions needs an "
+            "unpartitioned spec"
+        )
+    return lists.of(
+        "delete-misplaced",
+        words,
+        delete.manifest_path,
+        found=f"{delete.path}, of {own}",
+        expected=f"{other}, of {data.path}",
+        examples=(delete.path,),
+        snapshots=(at.snapshot_id,),
+        node=("file", delete.path),
+        columns=tuple(f.name for i in delete.equality_ids if (f := meta.field(i))),
+    )
+
+
+def _where(table: Table, file: LiveFile) -> str:
+    """A file's partition, with its spec where the table has several."""
+    meta = table.metadata
+    where = partition_path(file.partition, meta.spec(file.spec_id), meta) or "no partition"
+    return f"{where} (spec {file.spec_id})" if len(meta.partition_specs) > 1 else where
+
+
+def _dangling(lists: Lists, at: Snapshot, deletes: Deletes, mine: Sequence[LiveFile], remedy: str) -> Finding:
+    size = human_bytes(sum(d.bytes for d in mine))
+    named = count(len(mine), mine[0].kind.replace("_", " ").rstrip("s") + " file")
+    what = f"{named} of the snapshot ({size}) {'applies' if len(mine) == 1 else 'apply'} to no "
+    path = named_file(mine[0])
+    cut = path and any(data.startswith(path) for data in deletes.files.data.paths())
+    why = f"its path bounds are cut to {path!r}, where paths of data files only begin so" if cut else ""
+    return lists.of(
+        "delete-dangling",
+        f"{what}data file of it: whoever plans a scan reads what hides nothing",
+        mine[0].manifest_path,
+        found=mine[0].path,
+        expected=why or deletes.why_alone(mine[0]),
+        count=len(mine),
+        examples=tuple(d.path for d in mine[:3]),
+        snapshots=(at.snapshot_id,),
+        node=("file", mine[0].path),
+        remedy=remedy,
+        **({} if len(mine) >= MANY else {"severity": "info"}),
+    )
+
+
+def dropped_rules(table: Table, lists: Lists) -> Iterator[Finding]:
+    """Rule 71: a commit that removes equality deletes which the files that it adds still need."""
+    for snapshot in lists.snapshots:
+        own = [
+            m
+            for m in lists.lists[snapshot.snapshot_id]
+            if m.added_snapshot_id == snapshot.snapshot_id and m.manifest_path in lists.held
+        ]
+        sums = [(m, lists.held[m.manifest_path].sums) for m in own]
+        removing = [m for m, held in sums if m.content and held["removed_delete_files"]]
+        adding = [m for m, held in sums if not m.content and held["added_data_files"]]
+        if not removing or not adding:
+            continue
+        gone: list[LiveFile] = []
+        for manifest, stored in table.tree.stored(removing, metrics=True):
+            gone += _removed(stored, manifest)
+        gone = [d for d in gone if d.kind == "equality_deletes"]
+        files = Applicability(table.metadata, LiveFiles.of([]), gone)
+        for manifest, stored in table.tree.stored(adding, metrics=True) if gone else ():
+            added = stored.filter(pc.fill_null(pc.equal(stored["status"], ADDED), False))
+            for data in live_files(live_entries(added, manifest), manifest.partition_spec_id, manifest.manifest_path):
+                needed = next((v.delete for v in files.of(data) if v.applies), None)
+                if needed is not None:
+                    yield _dropped(lists, snapshot, data, needed)
+
+
+def _removed(stored: pa.Table, manifest: Any) -> list[LiveFile]:
+    """The files of a manifest's DELETED entries."""
+    some = stored.filter(pc.fill_null(pc.equal(stored["status"], DELETED), False))
+    entries = as_of_snapshot(some, manifest, manifest.added_snapshot_id)
+    return files_of(entries, manifest.partition_spec_id, manifest.manifest_path, ("DELETED",))
+
+
+def _dropped(lists: Lists, snapshot: Snapshot, data: LiveFile, needed: LiveFile) -> Finding:
+    operation = snapshot.operation or "commit"
+    return lists.of(
+        "delete-dropped",
+        f"a {operation} removed an equality delete that would apply to a data file which it added: rows may be back",
+        data.manifest_path,
+        found=f"{needed.path}, of data sequence number {needed.sequence_number}",
+        expected=f"kept, for {data.path}, of data sequence number {data.sequence_number}",
+        examples=(data.path,),
+        snapshots=(snapshot.snapshot_id,),
+        node=("file", data.path),
+    )

@@ -1,0 +1,117 @@
+"""The doctor's rules on whether files are there: 38, with who needs each, and 55."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow.compute as pc
+
+from explorer.errors import AccessRefused, NotNow, UnreadableFile
+from explorer.queries.orphans import unreached_files
+from explorer.spec.doctor.findings import Finding, Refused, finding
+from explorer.spec.doctor.grouping import MEMBERS
+from explorer.spec.doctor.lists import Lists
+from explorer.spec.entries.entries import DELETED
+from explorer.spec.text.units import count
+from explorer.table import Table
+
+OLD = 72
+"""Hours after which remove_orphan_files takes a file for an orphan, if nothing else is said."""
+
+
+@dataclass
+class _Wrong:
+    """What is wrong with one file, and which snapshots need it, as a mask."""
+
+    cause: str
+    found: int | None
+    expected: int | None
+    manifest: str
+    mask: int
+    refused: Refused = ""
+
+
+def file_rules(
+    table: Table, lists: Lists, not_checked: list[str], checked: dict[str, int], whole: bool
+) -> Iterator[Finding]:
+    """Every file that a snapshot reads; with `whole` also every file that there is."""
+    storage = table.reader.storage
+    wrong: dict[str, _Wrong] = {}
+    fine: set[int] = set()
+    outside = looked = 0
+    for manifest, stored in table.tree.stored([lists.records[path] for path in lists.held]):
+        path, mask = manifest.manifest_path, lists.masks[manifest.manifest_path]
+        live = stored.filter(pc.fill_null(pc.not_equal(stored["status"], DELETED), True))
+        names = ("file_path", "file_size_in_bytes", "file_format", "content")
+        rows = zip(*(live[name].to_pylist() for name in names), strict=True)
+        formats = {p: (s, str(f).upper(), c) for p, s, f, c in rows if p and hash((p, s)) not in fine}
+        known = {path: size for path, (size, _, _) in formats.items()}
+        sizes = table.tree.sizes(p for p in known if p not in wrong)
+        for file, recorded in known.items():
+            if file in wrong:
+                wrong[file].mask |= mask
+                continue
+            looked += 1
+            read = formats[file][1] == "PARQUET" and (recorded or 0) > 0  # of size 0 Spark reads nothing
+            full: Refused = "part" if formats[file][2] else "scan"
+            size = sizes.get(file)
+            if size is not None and size == recorded:
+                fine.add(hash((file, recorded)))
+            elif size is not None:
+                wrong[file] = _Wrong(
+                    "it has another size than recorded", size, recorded, path, mask, full if read else ""
+                )
+            else:
+                try:
+                    storage.size(file)
+                except NotNow as error:
+                    not_checked.append(str(error))
+                except AccessRefused:
+                    outside += 1
+                except UnreadableFile as error:
+                    wrong[file] = _Wrong(error.cause, None, recorded, path, mask, full)
+    checked["files"] = looked
+    if outside:
+        not_checked.append(f"{count(outside, 'file')} outside the folders that may be read (add them with --root)")
+    yield from _told(lists, wrong)
+    if whole:
+        yield from _orphans(table, not_checked)
+
+
+def _told(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
+    """A finding for each file; beyond what a report can hold, one for the others of a kind."""
+    for file, what in list(wrong.items())[:MEMBERS]:
+        yield finding(
+            "file-missing", what.cause, file, f"named in {what.manifest}", found=what.found, expected=what.expected,
+            snapshots=lists.listing(what.mask), node=("file", file), refused=what.refused,
+        )  # fmt: skip
+    rest: dict[tuple[str, Refused], list[str]] = {}
+    masks: dict[tuple[str, Refused], int] = {}
+    for file, what in list(wrong.items())[MEMBERS:]:
+        kind = what.cause, what.refused
+        rest.setdefault(kind, []).append(file)
+        masks[kind] = masks.get(kind, 0) | what.mask
+    for (cause, refused), files in rest.items():
+        yield finding(
+            "file-missing", cause, files[0], count=len(files), examples=tuple(files[:3]),
+            snapshots=lists.listing(masks[cause, refused]), node=("file", files[0]), refused=refused,
+        )  # fmt: skip
+
+
+def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
+    try:
+        loose, others = unreached_files(table.tree)
+    except UnreadableFile as error:
+        not_checked.append(f"orphan files: {error}")
+        return
+    if others:
+        not_checked.append(f"files of {count(len(others), 'other metadata file')}: {others[0].why}")
+    if loose:
+        old = sum(hours > OLD for hours in loose.values())
+        yield finding(
+            "orphan-files", f"{count(len(loose), 'file')} below the table's folder are named by no metadata file, "
+            f"snapshot or manifest; {old} are older than {OLD // 24} days (younger ones may be a commit's)",
+            table.metadata.location, count=len(loose), examples=tuple(sorted(loose)[:3]), found=sorted(loose)[0],
+            node=("metadata", table.metadata.metadata_location),
+        )  # fmt: skip

@@ -1,0 +1,61 @@
+"""The data files of lost manifests that may be added again: those in the folder that no other manifest names."""
+
+from __future__ import annotations
+
+from explorer.errors import ExplorerError
+from explorer.queries.orphans import unnamed_data_files
+from explorer.spec.doctor.lists import Lists
+from explorer.spec.doctor.remedies import LostFiles
+from explorer.spec.text.names import path_in_sql
+from explorer.table import Table
+
+MAX_READ = 100
+"""Files whose rows are counted."""
+
+
+def lost_files(table: Table, lists: Lists) -> LostFiles | None:
+    """Find the files that the lost manifests of the current snapshot may have named.
+
+    Args:
+        table: The table.
+        lists: What was read of its manifest lists and manifests.
+
+    Returns:
+        The files; None where no data manifest is lost, or nothing is found.
+    """
+    current = table.metadata.current_snapshot
+    listed = lists.lists.get(current.snapshot_id, ()) if current else ()
+    lost = frozenset(m.manifest_path for m in listed if m.manifest_path not in lists.held)
+    if current is None or not lost or current.snapshot_id in lists.unread:
+        return None
+    try:
+        files = unnamed_data_files(table.tree)
+    except ExplorerError:
+        return None
+    records = [m for m in listed if m.manifest_path in lost]
+    numbers = [n for m in records for n in (m.added_files_count, m.existing_files_count)]
+    rows = [n for m in records for n in (m.added_rows_count, m.existing_rows_count)]
+    simple = not any(m.content for m in listed) and not any(spec.fields for spec in table.metadata.partition_specs)
+    fits = (
+        simple
+        and None not in (*numbers, *rows)
+        and sum(n or 0 for n in numbers) == len(files) <= MAX_READ
+        and _rows(table, files) == sum(n or 0 for n in rows)
+    )
+    added = {m.manifest_path: m.added_snapshot_id for s in lists.lists.values() for m in s}
+    broken = frozenset(added[path] for path in lost)
+    whole = frozenset(i for path, i in added.items() if path not in lost and i is not None)
+    return LostFiles(tuple(files), fits, broken - whole, whole - broken) if files else None
+
+
+def _rows(table: Table, files: list[str]) -> int | None:
+    """The rows of Parquet files whose paths can be made a part of SQL; None where they are not known."""
+    total = 0
+    for path in files:
+        if not path.endswith(".parquet") or not path_in_sql(path):
+            return None
+        try:
+            total += table.reader.parquet_footer(path)["num_rows"]
+        except ExplorerError:
+            return None
+    return total

@@ -1,0 +1,58 @@
+"""The report on a table whose metadata file cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
+from explorer.render.doctor import ShownReport
+from explorer.spec.doctor.findings import Finding, RuleChoice, finding
+from explorer.spec.doctor.remedies import complains, previous_words
+from explorer.spec.text.names import NOWHERE, in_sql
+from explorer.storage.metadata import VIEW
+from explorer.storage.reader import read_metadata
+from explorer.storage.storage import Storage
+
+EARLIER = 20
+"""Other metadata files that are tried."""
+
+
+def unopened(
+    name: str, error: UnreadableFile, skip: Iterable[str] = (), severity: Mapping[str, str] | None = None
+) -> ShownReport:
+    """The report on a table whose metadata file cannot be read. Raises the error where that says nothing of the file:
+    its store did not answer, it lies where nothing may be read, or it is a view's."""
+    if isinstance(error, (NotNow, AccessRefused)) or error.cause.startswith(VIEW):
+        raise error
+    return ShownReport(
+        name, RuleChoice.of(skip, severity).made([_unopened(name, error)], name, None), {"metadata files": 1}
+    )
+
+
+def _unopened(name: str, error: UnreadableFile) -> Finding:
+    """A table whose metadata file cannot be read: which other one can."""
+    folder, _, own = error.path.rpartition("/")
+    best: tuple[int, str, bool] | None = None
+    try:
+        storage = Storage([folder])
+        names = [n for n in _names(storage, folder) if n.endswith((".metadata.json", ".metadata.json.gz")) and n != own]
+        for other in sorted(names, reverse=True)[:EARLIER]:
+            try:
+                meta, _ = read_metadata(storage, f"{folder}/{other}")
+            except UnreadableFile:
+                continue
+            if best is None or (meta.last_updated_ms or 0) > best[0]:
+                best = (meta.last_updated_ms or 0, f"{folder}/{other}", complains(meta))
+    except (ExplorerError, OSError):
+        pass
+    remedy = "No other metadata file of it was found that can be read: restore it from a backup."
+    if best:
+        remedy = previous_words(best[1], *(NOWHERE if "/" in name else in_sql(name)), best[2])
+    return finding("metadata-unreadable", error.cause, error.path, remedy=remedy, node=("metadata", error.path),
+                   refused="table")  # fmt: skip
+
+
+def _names(storage: Storage, folder: str) -> list[str]:
+    root = storage.folder(folder)
+    return storage.names(folder) if root is None else [p.name for p in Path(root).iterdir()]

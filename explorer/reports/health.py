@@ -1,0 +1,124 @@
+"""How healthy a table is: its facts folded here or by Spark's workers, and measured (docs/health.md)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Snapshot
+from explorer.progress import steps
+from explorer.render.health import ShownHealth, catalog_row, worst_first
+from explorer.reports.catalog_sweep import sweep
+from explorer.spark_engine.engine_choice import Engine
+from explorer.spec.commits.costs import cost_of, run_between
+from explorer.spec.deletes.delete_pairs import Pairs
+from explorer.spec.entries.lazy_table import Parts
+from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.health import current_state, kept_history
+from explorer.spec.health.facts import About, Facts, added_up, facts
+from explorer.spec.health.measures import OF_FILES, OF_LISTS, Scope, Section, as_far_as_known, thresholds
+from explorer.spec.maintenance.rewrite_options import file_target
+from explorer.spec.snapshots.retention import Retention, endless_expiry, retention
+from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.spec.values.values import unified_partition_type
+from explorer.table import Table
+
+
+def checkup(
+    table: Table, *, limits: Mapping[str, float] | None = None, clustering: bool = False, engine: Engine = "auto",
+    now_ms: int | None = None, snapshot_id: int | None = None,
+) -> ShownHealth:  # fmt: skip
+    """How a table is, from its metadata alone: every manifest of a snapshot (the current one, if none is named), and
+    those that its ancestors wrote, once; each number is of one of the two. `limits` are thresholds by measure, in place
+    of the usual ones. With `clustering` the bounds of all columns are read too. `now_ms` is when, for what expires.
+    What cannot be read is left out and counted. Raises NotFoundInTable for a measure that there is none of,
+    EngineError."""
+    told, meta = thresholds(limits), table.metadata
+    snapshot = meta.current_snapshot if snapshot_id is None else meta.snapshot(snapshot_id)
+    run = run_between(meta, None, snapshot.snapshot_id) if snapshot else []
+    facts, live, listed = _folded(table, run, engine)
+    target = file_target(meta)
+    decided: Retention | None = None
+    refused = endless_expiry(meta)
+    try:
+        decided = None if refused else retention(meta, now_ms or int(time.time() * 1000))
+    except ValueError as error:
+        refused = f"expiry refuses: {error}"
+    log = [e.metadata_file for e in meta.metadata_log]
+    known = table.tree.sizes([meta.metadata_location, *log])
+    size = known.pop(meta.metadata_location, None)
+    cost = cost_of(table.tree, run, facts.wrote, facts.kept_bytes)
+    sections: list[Section] = [
+        current_state.sizes(facts, target, told),
+        current_state.partitions(facts, meta, target, told),
+        current_state.deletes(facts, live, told),
+        current_state.manifests(facts, listed, meta, told),
+        kept_history.commits(cost, run, target, told),
+        kept_history.snapshots(meta, decided, refused, now_ms or int(time.time() * 1000), told),
+        kept_history.metadata_file(meta, size, known, decided, told),
+        current_state.specs(facts, listed, meta, told),
+    ]
+    if clustering:
+        columns = table.clustering(snapshot=snapshot.snapshot_id, engine=engine) if snapshot else []
+        sections.append(current_state.clustered(columns, meta, told))
+    sections = [as_far_as_known(s, *_unsure(table, snapshot, s.scope)) for s in sections]
+    ordinals = snapshot_ordinals(meta)
+    name = snapshot_name(snapshot.snapshot_id, ordinals) if snapshot else "no snapshot"
+    if snapshot_id is not None and snapshot_id != meta.current_snapshot_id:
+        sections = [replace(s, scope=name) if s.scope == "current snapshot" else s for s in sections]
+    files, total = (int(sections[0].numbers[at].value or 0) for at in (0, 1))
+    problems = sum(p.severity == "error" and p.rule != "snapshot-twice" for p in table.problems)
+    return ShownHealth(table.name, name, files, total, tuple(sections), problems)
+
+
+def _unsure(table: Table, snapshot: Snapshot | None, scope: Scope) -> tuple[Collection[str], str]:
+    """The measures of a scope that need what could not be read, and what that is."""
+    no_list, manifests = table.tree.lost_of(snapshot) if snapshot else (False, [])
+    if no_list:
+        return OF_LISTS, "the manifest list could not be read"
+    if manifests or (scope == "retained history" and table.tree.lost):
+        return OF_FILES, "some manifests could not be read"
+    return (), ""
+
+
+def _folded(table: Table, run: list[Snapshot], engine: Engine) -> tuple[Facts, list[LiveFile], list[ManifestFile]]:
+    """The facts of all manifests that the snapshots of a run list, the deletes of the last of them, and its list."""
+    tree, last = table.tree.by(engine, "health"), run[-1] if run else None
+    tree.ahead(run)
+    own = {
+        m.manifest_path: m
+        for s in steps(run, "manifest lists")
+        for m in tree.manifests(s)
+        if m.added_snapshot_id == s.snapshot_id
+    }
+    current = {m.manifest_path: m for m in tree.manifests(last)}
+    manifests = own | current
+    tree.ahead(manifests=manifests.values())
+    first = {m.partition_spec_id: m for m in reversed(current.values())}
+    kind = unified_partition_type(table.metadata, [stored.schema for _, stored in tree.stored(list(first.values()))])
+    files = table.row_reader.applicability(last)
+    pairs = Pairs(files.without_data()) if files.deletes else None
+    about = About(
+        frozenset(current), frozenset(s.snapshot_id for s in run),
+        file_target(table.metadata), kind, pairs,
+    )  # fmt: skip
+    parts = Parts(
+        list(manifests.values()), bool(pairs and pairs.fields), partial(facts, about), about.schema, folded=True
+    )
+    return added_up(tree.read(parts)), list(files.deletes), list(current.values())
+
+
+def catalog_checkup(
+    catalog: str = "sandbox", properties: Mapping[str, str] | None = None, namespace: str = "",
+    roots: Sequence[str] = (), relocate: Sequence[tuple[str, str]] = (), **options: Any,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """A row for each table of a catalog (render.health.catalog_row), the worst first; one that fails says why.
+    `options` are those of `checkup`. Raises TableNotFound for a catalog that cannot be listed, NotFoundInTable for a
+    measure that there is none of."""
+    thresholds(options.get("limits"))  # or each table would say what is wrong with them
+    each = sweep(lambda table: checkup(table, **options), catalog, properties, namespace, roots, relocate)
+    return worst_first([(catalog_row(s.table, s.answer, s.error), s.answer) for s in each])

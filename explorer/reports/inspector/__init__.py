@@ -1,0 +1,58 @@
+"""Everything about one node, as data for the inspector: fields under the spec's names, decoded values, the raw
+record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from explorer.errors import ExplorerError
+from explorer.graph.graph import Node
+from explorer.graph.vocabulary import KINDS, MARKS
+from explorer.reports.inspector.file_nodes import inspect_file, inspect_row_group, life, row_sections
+from explorer.reports.inspector.manifest_nodes import inspect_manifest, inspect_manifest_list
+from explorer.reports.inspector.sections import Inspection, Section
+from explorer.reports.inspector.table_nodes import (
+    inspect_catalog,
+    inspect_metadata,
+    inspect_ref,
+    inspect_snapshot,
+    inspect_statistics,
+    stored_pointer,
+)
+from explorer.table import Table
+
+__all__ = ["Inspection", "Section", "inspect", "life", "row_sections", "stored_pointer"]
+
+
+MAKERS: Mapping[str, Callable[[Table, Mapping[str, Any]], list[Section]]] = {
+    "catalog": inspect_catalog,
+    "metadata": inspect_metadata,
+    "ref": inspect_ref,
+    "snapshot": inspect_snapshot,
+    "statistics": inspect_statistics,
+    "manifest_list": inspect_manifest_list,
+    "data_manifest": inspect_manifest,
+    "delete_manifest": inspect_manifest,
+    "row_group": inspect_row_group,
+    **dict.fromkeys(("data_file", "position_deletes", "equality_deletes", "deletion_vector"), inspect_file),
+}
+"""What makes the sections of a kind of node, from the table and the node's facts."""
+
+
+def inspect(table: Table, node: Node) -> Inspection:
+    """Everything about a node of this table's graph. What cannot be read is in `problems`; nothing is raised."""
+    problems = [node.problem] if node.problem else []
+    if node.facts.get("loose"):
+        about = [("path", node.facts["path"], ""), *((MARKS[node.mark].title, line, "") for line in node.lines)]
+        return Inspection(node.label, KINDS[node.kind].title, (Section("file", about),))
+    try:
+        sections = (
+            MAKERS[node.kind](table, node.facts)
+            if node.kind in MAKERS
+            else [Section("file", [("path", node.facts.get("path"), "")])]
+        )
+    except ExplorerError as error:
+        sections = []
+        problems.append(str(error))
+    return Inspection(node.label, KINDS[node.kind].title, tuple(sections), tuple(dict.fromkeys(problems)))

@@ -1,0 +1,114 @@
+"""What an inspection is made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from explorer.model.metadata import SortOrder, TableMetadata
+from explorer.render import rows
+from explorer.spec.secrets.redaction import metadata_without_secrets, redacted
+
+Fields = list[tuple[str, Any, str]]
+SHORT, LONGEST = 200_000, 2_000_000
+"""Characters of JSON that is written on lines of its own, and that is shown at all."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Part of an inspection: `fields` as (name, value, hint), or a table of `columns` and `rows` (those `struck` are
+    struck through), or `raw` text."""
+
+    title: str
+    fields: Fields | None = None
+    columns: Sequence[str] | None = None
+    rows: Sequence[Sequence[Any]] = ()
+    raw: str | None = None
+    note: str = ""
+    open: bool = True
+    struck: Sequence[int] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As the widget takes it: only what is there, without credentials."""
+        data: dict[str, Any] = {"title": redacted(self.title), "note": redacted(self.note), "open": self.open}
+        if self.fields is not None:
+            data["fields"] = [[redacted(k), _short(v), redacted(hint)] for k, v, hint in self.fields]
+        if self.columns is not None:
+            data |= {
+                "columns": [*map(redacted, self.columns)],
+                "rows": [[_short(v) for v in row] for row in self.rows],
+                "struck": list(self.struck),
+            }
+        if self.raw is not None:
+            data["raw"] = redacted(self.raw)
+        return data
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What the inspector shows of one node."""
+
+    title: str
+    kind: str
+    sections: tuple[Section, ...]
+    problems: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """As the widget takes it."""
+        return {
+            "title": redacted(self.title),
+            "kind": self.kind,
+            "problems": [*map(redacted, self.problems)],
+            "sections": [s.to_json() for s in self.sections],
+        }
+
+
+def _short(value: Any) -> Any:
+    value = metadata_without_secrets(rows.plain(value))
+    if value is None:
+        return None
+    return redacted(json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value))
+
+
+def raw_section(title: str, value: Any) -> Section:
+    shown = metadata_without_secrets(rows.plain(value))
+    return Section(title, raw=pretty(shown), open=False)
+
+
+def pretty(value: Any) -> str:
+    """A stranger's value as JSON, on lines of its own where it is not long: what nests deep would be a hundred times as
+    long so. Of what is very long, the beginning."""
+    text = json.dumps(value, ensure_ascii=False)
+    if len(text) <= SHORT:
+        text = json.dumps(value, indent=2, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}\n… the first {LONGEST:,} of {len(text):,} characters"
+
+
+def source_name(meta: TableMetadata, field_id: int) -> str:
+    field = meta.field(field_id)
+    return f"{field.name} ({field_id})" if field else f"field {field_id}, dropped"
+
+
+def order_words(meta: TableMetadata, order: SortOrder | None) -> str:
+    """A sort order in words; none of one that is not there."""
+    if order is None:
+        return ""
+    if not order.fields:
+        return "unsorted"
+    directions = {"asc": "ascending", "desc": "descending"}
+    said = []
+    for f in order.fields:
+        source = ", ".join(source_name(meta, i) for i in f.source_ids)
+        by = source if f.transform == "identity" else f"{f.transform} of {source}"
+        said.append(f"{by} {directions.get(f.direction, f.direction)}, {f.null_order.replace('-', ' ')}")
+    return f"by {'; then '.join(said)}"
+
+
+def schema_section(title: str, fields: Any) -> Section:
+    listed = [
+        (f.id, f.name, f.type if isinstance(f.type, str) else f.type.get("type"), "yes" if f.required else "no")
+        for f in fields
+    ]
+    return Section(title, columns=("id", "name", "type", "required"), rows=listed)

@@ -1,0 +1,224 @@
+"""Spark's procedures: what each operation calls, which options it takes, and the statement to paste."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from explorer.errors import NotFoundInTable, NotPossible
+from explorer.queries.filters import bound_filter, filter_columns
+from explorer.spark_engine.sql_guard import quoting
+from explorer.spec.filters.expressions import TRUE, Expression
+from explorer.spec.maintenance.rewrite_options import OPTIONS, Strategy
+from explorer.spec.text.names import NOWHERE, name_in_sql
+from explorer.table import Table
+
+Argument = Literal["timestamp", "int", "ids", "boolean", "text", "map", "texts"]
+PROCEDURES: Mapping[str, str] = {
+    "compact": "rewrite_data_files",
+    "compact-sort": "rewrite_data_files",
+    "compact-z-order": "rewrite_data_files",
+    "rewrite-manifests": "rewrite_manifests",
+    "rewrite-position-deletes": "rewrite_position_delete_files",
+    "expire": "expire_snapshots",
+    "remove-orphans": "remove_orphan_files",
+}
+"""Each operation, and the procedure that carries it out."""
+LOOKS = ("next-append", "dangling-deletes")
+"""What can only be looked at: no procedure does it, or none does only that."""
+DROPS_DANGLING: Mapping[str, str] = {"remove-dangling-deletes": "true"}
+"""The options with which a compaction drops deletes that apply to no data file."""
+STRATEGIES: Mapping[str, Strategy] = {
+    "compact": "binpack", "compact-sort": "sort", "compact-z-order": "zorder",
+    "rewrite-position-deletes": "position-deletes",
+}  # fmt: skip
+ARGUMENTS: Mapping[str, Mapping[str, Argument]] = {
+    "rewrite-manifests": {"use_caching": "boolean", "spec_id": "int", "sort_by": "texts"},
+    "expire": {
+        "older_than": "timestamp", "retain_last": "int", "snapshot_ids": "ids", "clean_expired_metadata": "boolean",
+        "max_concurrent_deletes": "int", "stream_results": "boolean",
+    },
+    "remove-orphans": {
+        "older_than": "timestamp", "location": "text", "dry_run": "boolean", "max_concurrent_deletes": "int",
+        "equal_schemes": "map", "equal_authorities": "map", "prefix_mismatch_mode": "text",
+        "prefix_listing": "boolean", "stream_results": "boolean",
+    },
+}  # fmt: skip
+"""The arguments of procedures that have no options of their own."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An operation with all that it was given. `options` are those of the procedure's map, or its own arguments, as
+    text; `where` is a filter (docs/filters.md), `columns` what to sort by."""
+
+    operation: str
+    options: Mapping[str, str]
+    where: str = ""
+    columns: str = ""
+
+    def values(self) -> dict[str, Any]:
+        """The arguments, parsed. Raises NotFoundInTable for one that there is not, or that does not fit."""
+        known = ARGUMENTS.get(self.operation, {})
+        return {name: _value(name, known[name], text) for name, text in self.options.items()}
+
+
+def asked(
+    table: Table,
+    operation: str,
+    options: Mapping[str, str],
+    where: str = "",
+    columns: str = "",
+    retain_last: int | None = None,
+) -> Asked:
+    """What is asked for, checked. An expiry goes by the policy of the table and its refs (spec.snapshots.retention),
+    unless `options` or `retain_last` say otherwise. Raises NotFoundInTable for what there is not."""
+    if operation not in (*PROCEDURES, *LOOKS):
+        raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join((*PROCEDURES, *LOOKS))}")
+    strategy = STRATEGIES.get(operation)
+    known: Sequence[str] = sorted(OPTIONS[strategy] if strategy else ARGUMENTS.get(operation, {}))
+    if unknown := [name for name in options if name not in known]:
+        there = f"there are {', '.join(known)}" if known else "there are none"
+        raise NotFoundInTable(f"no option {unknown[0]!r} of {operation}: {there}")
+    if where.strip() and not strategy:
+        raise NotFoundInTable(f"{operation} takes no filter")
+    given = dict(options)
+    if operation == "expire" and retain_last is not None:
+        given = {"retain_last": str(retain_last), **given}
+    made = Asked(operation, given, where, columns)
+    made.values() if not strategy else None
+    if strategy in ("sort", "zorder"):
+        _sort_columns(table, columns)
+    return made
+
+
+def call(table: Table, made: Asked) -> str:
+    """The statement that carries an operation out (dangling-deletes: a compaction that drops them too); empty where no
+    procedure does. Raises NotPossible for a filter that Spark has no words for."""
+    if made.operation == "dangling-deletes":
+        made = Asked("compact", DROPS_DANGLING)
+    if made.operation not in PROCEDURES:
+        return ""
+    arguments = [f"table => {name_argument(table)}"]
+    strategy = STRATEGIES.get(made.operation)
+    if strategy in ("sort", "zorder"):
+        arguments.append("strategy => 'sort'")
+        listed = ", ".join(quoting.identifier([c]) for c in _sort_columns(table, made.columns))
+        order = f"zorder({listed})" if strategy == "zorder" else listed
+        if made.columns.strip() or strategy == "zorder" or not table.metadata.default_sort_order_id:
+            arguments.append(f"sort_order => {quoting.literal(order)}")  # else by the table's own
+    if strategy:
+        if made.options:
+            pairs = ", ".join(f"{quoting.literal(k)}, {quoting.literal(v)}" for k, v in made.options.items())
+            arguments.append(f"options => map({pairs})")
+        if made.where.strip():
+            arguments.append(f"where => {quoting.literal(_condition(table, made.where))}")
+    else:
+        kinds = ARGUMENTS[made.operation]
+        arguments += [f"{name} => {_literal(kinds[name], value)}" for name, value in made.values().items()]
+    return procedure_call(table, PROCEDURES[made.operation], *arguments)
+
+
+def procedure_call(table: Table, procedure: str, *arguments: str) -> str:
+    """A CALL of a procedure of the table's catalog, with arguments as SQL."""
+    catalog, _ = catalog_and_name(table)
+    return f"CALL {quoting.identifier([catalog, 'system', procedure])}({', '.join(filter(None, arguments))})"
+
+
+def is_printable(table: Table, statement: str) -> bool:
+    """Return whether a statement on a table does what it says where it is pasted: no part of the table's name ends a
+    statement in Spark's shell, nothing is replaced by Spark, and all of it is shown as it is."""
+    catalog, name = catalog_and_name(table)
+    parts = [catalog, *name.split(".")]
+    return all(map(name_in_sql, parts)) and "${" not in statement and statement.isprintable()
+
+
+def name_argument(table: Table) -> str:
+    """Return a table's name as an argument of CALL: a text in which each part that needs them has backticks."""
+    _, name = catalog_and_name(table)
+    return quoting.literal(quoting.identifier(name.split(".")))
+
+
+def catalog_and_name(table: Table) -> tuple[str, str]:
+    """Its catalog, and its name there; where no catalog holds it, what stands for them, whatever its folder is."""
+    catalog = table.reader.location.catalog
+    return NOWHERE if catalog is None else (catalog, table.name.removeprefix(f"{catalog}."))
+
+
+def bound(table: Table, where: str) -> Expression:
+    """A filter bound to the table's current schema. Raises NotFoundInTable."""
+    schema = table.metadata.schema(table.metadata.current_schema_id)
+    return bound_filter(where, filter_columns(schema), null_too=True) if where.strip() and schema else TRUE
+
+
+def moment(text: str | int | None) -> int:
+    """Milliseconds of a time given in ISO 8601 (UTC) or in milliseconds. Raises NotFoundInTable."""
+    if re.fullmatch(r"[0-9]{1,18}", str(text)):
+        return int(str(text))
+    try:
+        told = datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+    except ValueError as error:
+        raise NotFoundInTable(
+            f"{text!r} is no time: give milliseconds, or ISO 8601 such as 2026-11-21 05:00:00"
+        ) from error
+    return int((told if told.tzinfo else told.replace(tzinfo=datetime.timezone.utc)).timestamp() * 1000)
+
+
+def _condition(table: Table, where: str) -> str:
+    catalog, _ = catalog_and_name(table)
+    schema = table.metadata.schema(table.metadata.current_schema_id)
+    if schema is None:
+        raise NotPossible("the table has no current schema to filter by")
+    return quoting.condition(bound(table, where), schema.raw["fields"], catalog, in_call=True)
+
+
+def _sort_columns(table: Table, columns: str) -> list[str]:
+    schema = table.metadata.schema(table.metadata.current_schema_id)
+    names = [f.name for f in schema.fields] if schema else []
+    wanted = [c.strip() for c in columns.split(",") if c.strip()] or names[:1]
+    if unknown := [c for c in wanted if c not in names]:
+        raise NotFoundInTable(f"no column {unknown[0]!r} to sort by: there are {', '.join(names)}")
+    return wanted
+
+
+def _value(name: str, kind: Argument, text: str) -> Any:
+    if kind == "timestamp":
+        return moment(text)
+    if kind == "boolean":
+        if text.lower() not in ("true", "false"):
+            raise NotFoundInTable(f"{name} is {text!r}: there are true and false")
+        return text.lower() == "true"
+    if kind in ("int", "ids"):
+        parts = [part.strip() for part in text.split(",")] if kind == "ids" else [text.strip()]
+        if not all(re.fullmatch(r"-?[0-9]{1,19}", part) for part in parts):
+            raise NotFoundInTable(
+                f"{name} is {text!r}, which is no {'list of ids' if kind == 'ids' else 'whole number'}"
+            )
+        return list(map(int, parts)) if kind == "ids" else int(parts[0])
+    if kind == "texts":
+        return [part.strip() for part in text.split(",")]
+    if kind == "map":
+        try:
+            told = json.loads(text)
+        except (ValueError, RecursionError):
+            told = None
+        if not isinstance(told, dict) or not all(isinstance(v, str) for v in told.values()):
+            raise NotFoundInTable(f'{name} is {text!r}: give JSON such as {{"s3a,s3n": "s3"}}')
+        return told
+    return text
+
+
+def _literal(kind: Argument, value: Any) -> str:
+    if kind == "timestamp":
+        return quoting.timestamp(value)
+    if kind == "ids":
+        return f"array({', '.join(f'{v}L' for v in value)})"
+    if kind == "texts":
+        return f"array({', '.join(map(quoting.literal, value))})"
+    if kind == "map":
+        return f"map({', '.join(f'{quoting.literal(k)}, {quoting.literal(v)}' for k, v in value.items())})"
+    return quoting.literal(value) if kind == "text" else str(value).lower()

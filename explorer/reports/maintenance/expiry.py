@@ -1,0 +1,152 @@
+"""expire_snapshots: which snapshots go and why, which files nothing would lead to, what else is dropped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.model.metadata import Snapshot, StatisticsFile, TableMetadata
+from explorer.progress import steps
+from explorer.queries.metadata_tree import MetadataTree
+from explorer.reports.maintenance.refusals import read_through
+from explorer.spec.maintenance.reachability import Reach, reach
+from explorer.spec.snapshots.ancestors import parents_of, reached
+from explorer.spec.snapshots.refs import free_ref_name
+from explorer.spec.snapshots.retention import Retention, retention, unused_metadata
+from explorer.spec.text.names import runs, snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import count, human_bytes, instant
+
+RULES_SHOWN = 12
+"""Of the rules that keep snapshots, in a preview: a table may have hundreds of tags."""
+
+
+@dataclass(frozen=True)
+class Expiry:
+    """A planned expiry. `schemas` and `specs` are the ids that clean_expired_metadata would drop."""
+
+    metadata: TableMetadata
+    decided: Retention
+    gone: Reach
+    statistics: tuple[StatisticsFile, ...]
+    schemas: tuple[int, ...]
+    specs: tuple[int, ...]
+    cut_off: Reach
+    """What only expired snapshots of no branch or tag reach."""
+
+    @property
+    def acts(self) -> bool:
+        """Whether the table would be another one afterwards."""
+        refs_go = any(not ref.kept for ref in self.decided.refs)
+        return bool(self.decided.expired or refs_go or self.schemas or self.specs)
+
+    def words(self, table: str) -> Iterator[str]:
+        """What it comes to; `table` is its name in SQL."""
+        decided, gone, meta = self.decided, self.gone, self.metadata
+        gone_too = "time travel to them ends"
+        yield f"{count(len(decided.expired), 'snapshot')} of {len(meta.snapshots)} would expire; {gone_too}."
+        if self.cut_off.files:
+            yield self._cut_off_words(table)
+        yield (
+            f"{count(len(gone.files), 'data or delete file')}, {count(len(gone.manifests), 'manifest')} and "
+            f"{count(len(gone.manifest_lists), 'manifest list')} would become unreachable: {human_bytes(gone.bytes)} "
+            "at least."
+        )
+        if self.statistics:
+            yield f"{count(len(self.statistics), 'statistics file')} of them would be removed."
+        for name, ids in (("schema", self.schemas), ("partition spec", self.specs)):
+            if ids:
+                some = ", ".join(map(str, ids[:20])) + (", …" if len(ids) > 20 else "")
+                yield f"clean_expired_metadata would drop {count(len(ids), name)} that no snapshot left uses: {some}."
+        yield from (f"The {r.ref.type} {r.ref.name} would go: {r.reason}." for r in decided.refs if not r.kept)
+        yield from _kept_words(meta, decided)
+
+    def _cut_off_words(self, table: str) -> str:
+        """Warn of snapshots that no branch or tag leads to: a later commit may have cut them off by mistake."""
+        ordinals = snapshot_ordinals(self.metadata)
+        cut_off = [s.snapshot_id for s in _unreferenced(self.metadata, self.decided)]
+        names = runs(snapshot_name(i, ordinals) for i in cut_off)
+        return (
+            f"Look before you run this: {names} {'is' if len(cut_off) == 1 else 'are'} of no branch or tag, and "
+            f"{count(len(self.cut_off.files), 'data or delete file')} of {'it' if len(cut_off) == 1 else 'them'} would "
+            f"be lost. To keep them, create a branch first: ALTER TABLE {table} CREATE BRANCH "
+            f"{free_ref_name(self.metadata, 'cut_off')} AS OF VERSION {cut_off[-1]}"
+        )
+
+    def snapshot_rows(self) -> list[dict[str, Any]]:
+        """A row a snapshot: what becomes of it, and why."""
+        ordinals = snapshot_ordinals(self.metadata)
+        return [
+            {
+                "snapshot": snapshot_name(v.snapshot.snapshot_id, ordinals),
+                "becomes": "kept" if v.kept else "expired",
+                "reason": "; ".join(k.reason for k in v.keepers) if v.kept else "; ".join(v.expired_because),
+                "snapshot_id": v.snapshot.snapshot_id,
+                "timestamp": instant(v.snapshot.timestamp_ms),
+                "operation": v.snapshot.operation,
+            }
+            for v in self.decided.snapshots
+        ]
+
+    def file_rows(self) -> Iterator[dict[str, Any]]:
+        """A row a file that would be removed, with its bytes where metadata has them."""
+        kinds: list[tuple[str, Mapping[str, int | None]]] = [
+            ("data or delete file", dict(self.gone.files)), ("manifest", self.gone.manifests),
+            ("manifest list", dict.fromkeys(sorted(self.gone.manifest_lists))),
+            ("statistics", {s.path: s.file_size_in_bytes for s in self.statistics}),
+        ]  # fmt: skip
+        for kind, files in kinds:
+            for path, size in sorted(files.items()):
+                yield {
+                    "file": path,
+                    "becomes": "removed",
+                    "reason": f"{kind}: no snapshot left leads to it",
+                    "bytes": size,
+                }
+
+
+def plan_expiry(tree: MetadataTree, values: Mapping[str, Any]) -> Expiry:
+    """What an expiry with these arguments would do. Raises ValueError, with Iceberg's reason, where it would refuse,
+    and of a complete tree UnreadableFile: Spark reads every manifest, of snapshots that stay too."""
+    meta, now = tree.metadata, int(time.time() * 1000)
+    older, least, ids = values.get("older_than"), values.get("retain_last"), values.get("snapshot_ids", ())
+    decided = retention(meta, now, older, least, ids)
+    gone = reach(tree, meta.snapshots, without=decided.kept)
+    if decided.expired:
+        read_through(tree)
+    unreferenced = _unreferenced(meta, decided)
+    others = [s for s in meta.snapshots if s not in unreferenced]
+    cut_off = reach(tree, unreferenced, without=others)
+    removed_ids = {s.snapshot_id for s in meta.snapshots} - {s.snapshot_id for s in decided.kept}
+    staying = {s.path for s in meta.statistics if s.snapshot_id not in removed_ids}  # of snapshots long gone, too
+    schemas: list[int] = []
+    specs: list[int] = []
+    if values.get("clean_expired_metadata"):
+        # Iceberg asks what the policy keeps, which may be more than what is left where ids are given
+        policy = retention(meta, now, older, least).kept
+        several = len(meta.partition_specs) > 1
+        used = (
+            {m.partition_spec_id for s in steps(policy, "snapshots") for m in tree.manifests(s)} if several else set()
+        )
+        schemas, specs = unused_metadata(meta, policy, used)
+    statistics = tuple(s for s in meta.statistics if s.path not in staying)
+    return Expiry(meta, decided, gone, statistics, tuple(schemas), tuple(specs), cut_off)
+
+
+def _unreferenced(metadata: TableMetadata, decided: Retention) -> list[Snapshot]:
+    """The expired snapshots that no branch or tag leads to, oldest first."""
+    led_to = reached(parents_of(metadata.snapshots), (ref.snapshot_id for ref in metadata.refs))
+    return [s for s in decided.expired if s.snapshot_id not in led_to]
+
+
+def _kept_words(meta: TableMetadata, decided: Retention) -> list[str]:
+    """Which rule keeps which snapshots, a rule a sentence."""
+    ordinals = snapshot_ordinals(meta)
+    kept: dict[str, list[int]] = {}
+    for verdict in decided.snapshots:
+        for keeper in verdict.keepers:
+            kept.setdefault(keeper.reason, []).append(ordinals[verdict.snapshot.snapshot_id])
+    sentences = [f"Kept: {runs(f'snapshot-{n}' for n in sorted(ns))}, since {why}." for why, ns in kept.items()]
+    more = len(sentences) - RULES_SHOWN
+    return sentences if more <= 0 else [*sentences[:RULES_SHOWN], f"{count(more, 'rule')} more keep snapshots."]

@@ -1,0 +1,45 @@
+"""remove_orphan_files: what is below the table's folder, held against what its metadata names."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+from explorer.queries.metadata_tree import MetadataTree
+from explorer.queries.orphans import Below, files_beside, known_files, other_metadata
+from explorer.spec.maintenance.orphan_rules import (
+    EQUAL,
+    MODES,
+    OLD_ENOUGH,
+    Fate,
+    Listing,
+    fates,
+    flattened,
+    hidden_partitions,
+    spelled,
+)
+
+
+def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, list[Fate], list[str]]:
+    """What remove_orphan_files with these arguments would do with each file that is no live one, or that it would take
+    for none; and what is to be said of metadata files that the table does not know. Raises ValueError where Iceberg
+    would refuse the arguments, UnreadableFile where the folder, a list or a manifest, or another metadata file cannot
+    be read."""
+    now, mode = int(time.time() * 1000), str(values.get("prefix_mismatch_mode", "ERROR")).upper()
+    if mode not in MODES:
+        raise ValueError(f"prefix_mismatch_mode is {mode!r}: there are {', '.join(MODES)}")
+    location = str(values.get("location") or tree.metadata.location)
+    listing = Listing(
+        location, values.get("older_than", now - OLD_ENOUGH), now, mode,
+        {**EQUAL, **flattened(values.get("equal_schemes", {}))}, flattened(values.get("equal_authorities", {})),
+    )  # fmt: skip
+    hint = f"{tree.metadata.location.rstrip('/')}/metadata/version-hint.text"
+    below = Below(tree, location)
+    known = spelled(listing, below.written, below.telling(chain((hint,), known_files(tree))))  # fills live
+    others = other_metadata(tree, {**below.paths, **files_beside(tree)})
+    maybe = below.may_be_live(others)
+    hidden = hidden_partitions(tree.metadata)
+    told = list(fates(listing, below.written, known, below.live, hidden, maybe))
+    return listing, told, [other.why for other in others]

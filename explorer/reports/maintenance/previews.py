@@ -1,0 +1,246 @@
+"""What Iceberg's maintenance procedures would do to a table, planned from its metadata alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+
+from explorer.errors import UnreadableFile
+from explorer.queries.collection import Collection
+from explorer.queries.metadata_tree import MetadataTree
+from explorer.reports.maintenance.calls import (
+    DROPS_DANGLING,
+    LOOKS,
+    STRATEGIES,
+    Asked,
+    asked,
+    call,
+    catalog_and_name,
+    is_printable,
+)
+from explorer.reports.maintenance.dangling import dangling_rows, dangling_words, removal_refusal, removal_words
+from explorer.reports.maintenance.expiry import plan_expiry
+from explorer.reports.maintenance.manifests import plan_append, plan_rewrite_manifests
+from explorer.reports.maintenance.orphans import listed_fates
+from explorer.reports.maintenance.refusals import check_readable_by_iceberg, read_through
+from explorer.reports.maintenance.rewrites import plan_rewrite
+from explorer.spark_engine.engine_choice import Engine
+from explorer.spark_engine.sql_guard import quoting
+from explorer.spec.entries.lazy_table import Batches
+from explorer.spec.maintenance.orphan_rules import Fate
+from explorer.spec.maintenance.orphan_rules import refusal as orphan_refusal
+from explorer.spec.maintenance.orphan_rules import sentences as orphan_sentences
+from explorer.spec.maintenance.rewrite_words import sentences
+from explorer.spec.snapshots.retention import endless_expiry, gc_refusal
+from explorer.spec.text.units import count, human_bytes
+from explorer.table import Table
+
+AT_ONCE = 5000
+"""Rows that are made together."""
+GROUPS = pa.schema(
+    [
+        ("group", pa.int64()), ("becomes", pa.string()), ("files", pa.int64()), ("bytes", pa.int64()),
+        ("expected_files", pa.int64()), ("expected_file_bytes", pa.int64()), ("partition", pa.string()),
+        ("reason", pa.string()),
+    ]
+)  # fmt: skip
+REMOVED = pa.schema([("file", pa.string()), ("becomes", pa.string()), ("reason", pa.string()), ("bytes", pa.int64())])
+FATES = pa.schema(
+    [
+        ("file", pa.string()),
+        ("becomes", pa.string()),
+        ("reason", pa.string()),
+        ("live", pa.bool_()),
+        ("age", pa.string()),
+    ]
+)
+CHANGES = ("rewritten", "removed", "merged", "dropped")
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What an operation would do, from metadata alone: sentences, and tables of groups, files, manifests or snapshots,
+    each row with what becomes of it and why. `call` is the statement that does it; empty where there is none, where it
+    would change nothing, and where it must not be run: `refusal` then says why (it is the first of the sentences)."""
+
+    operation: str
+    call: str
+    words: tuple[str, ...]
+    tables: Mapping[str, Collection]
+    refusal: str = ""
+
+    @property
+    def files(self) -> list[str]:
+        """The files, or manifests, that would be rewritten or removed."""
+        for name, path in (("files", "file"), ("manifests", "manifest_path")):
+            if name in self.tables:
+                rows = self.tables[name]
+                return [row[path] for row in rows if row["becomes"] in CHANGES and row[path]]
+        return []
+
+
+def preview(
+    table: Table,
+    operation: str,
+    columns: str = "",
+    retain_last: int | None = None,
+    engine: Engine = "auto",
+    options: Mapping[str, str] | None = None,
+    where: str = "",
+) -> Preview:
+    """What an operation would do to a table; nothing is written, and any table may be asked. `options` are those of the
+    procedure, by its names, as text; `where` is a filter of what to rewrite. Raises NotFoundInTable for an operation,
+    option, column or filter that there is not."""
+    made = asked(table, operation, options or {}, where, columns, retain_last)
+    table = table.complete
+    tree = table.tree.by(engine, f"preview of {operation}")
+    try:
+        check_readable_by_iceberg(table.metadata)
+        plan = _planned(table, tree, made, engine)
+        statement = call(table, made) if plan.acts and not plan.refusal else ""
+    except pa.ArrowException:  # some are ValueErrors too, and no refusal
+        raise
+    except UnreadableFile as error:
+        plan, statement = Plan((), {}, refusal=_unreadable(operation, error)), ""
+    except ValueError as error:
+        plan, statement = Plan((), {}, refusal=f"Iceberg would refuse: {error}."), ""
+    first = [plan.refusal] if plan.refusal else []
+    if statement and not is_printable(table, statement):
+        statement = ""
+        first.append("No statement is printed: Spark, its shell or a terminal would take signs of a name for others.")
+    return Preview(operation, statement, (*first, *plan.words), plan.tables, plan.refusal)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an operation would do: sentences, tables, whether the table would be another one afterwards, and why the
+    operation must not be carried out, if so."""
+
+    words: Iterable[str]
+    tables: Mapping[str, Collection]
+    acts: bool = False
+    refusal: str = ""
+
+
+def _unreadable(operation: str, error: UnreadableFile) -> str:
+    """Say what an operation does to a table of which a manifest list or manifest cannot be read."""
+    if operation == "expire":
+        return (
+            "Do not run this: Spark would commit the expiry first, then read every manifest, and fail. The snapshots "
+            f"would be gone, and none of their files removed. {error}."
+        )
+    if operation == "remove-orphans":
+        return f"Do not run this: files in use may be among those that it would remove. {error}."
+    if operation in LOOKS:
+        return f"This cannot be told: {error}."
+    return f"Spark would fail, and change nothing: {error}."
+
+
+def _planned(table: Table, tree: MetadataTree, made: Asked, engine: Engine) -> Plan:
+    operation = made.operation
+    if operation in STRATEGIES:
+        return _rewriting(table, made, engine)
+    if operation == "dangling-deletes":
+        return _dangling(table, tree, engine)
+    values = made.values()
+    if operation == "expire":
+        if endless := endless_expiry(tree.metadata):
+            return Plan((endless,), {}, False, endless)
+        expiry = plan_expiry(tree, values)
+        files = Batches(REMOVED, lambda: _batches(expiry.file_rows(), REMOVED))
+        tables = {
+            "snapshots": Collection.of_rows(expiry.snapshot_rows(), "snapshots"),
+            "files": Collection(files, "files"),
+        }
+        catalog, name = catalog_and_name(table)
+        words = expiry.words(quoting.identifier([catalog, *name.split(".")]))
+        return Plan(words, tables, expiry.acts)
+    if operation == "remove-orphans":
+        return _orphans(tree, values)
+    if operation == "next-append":
+        explained, rows = plan_append(tree)
+    else:
+        explained, rows = plan_rewrite_manifests(tree, values.get("spec_id"), values.get("sort_by", ()))
+    read_through(tree, [row["manifest_path"] for row in rows if row["becomes"] in ("merged", "rewritten")])
+    acts = any(row["becomes"] == "rewritten" for row in rows)
+    return Plan(explained, {"manifests": Collection.of_rows(rows, "manifests")}, acts)
+
+
+def _dangling(table: Table, tree: MetadataTree, engine: Engine) -> Plan:
+    """What drops deletes that apply to nothing. The statement compacts too, so it must be one that may be run."""
+    known = table.row_reader.deletes(table.metadata.current_snapshot, tree)
+    rows = dangling_rows(table, tree, known)
+    explained, acts = dangling_words(known, rows), bool(rows) and not removal_refusal(known)
+    if acts:
+        try:
+            compaction = plan_rewrite(table, "binpack", DROPS_DANGLING, "", engine)
+            refused = compaction.refusal
+        except ValueError as error:
+            refused = f"Iceberg would refuse: {error}."
+        else:
+            if files := int(compaction.grouping.taken[0].sum()):
+                explained.append(f"The statement compacts as well: it would rewrite {count(files, 'data file')}.")
+        explained += [f"No statement is printed, as it compacts as well. {refused}"] if refused else []
+        acts = not refused
+    return Plan(explained, {"deletes": Collection.of_rows(rows, "deletes")}, acts)
+
+
+def _rewriting(table: Table, made: Asked, engine: Engine) -> Plan:
+    plan = plan_rewrite(table, STRATEGIES[made.operation], made.options, made.where, engine)
+
+    rule, target = plan.rule, human_bytes(plan.rule.target)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for g in plan.grouping.groups:
+            short = f"left: {g.files} of {max(2, rule.min_input_files)} files, {human_bytes(g.bytes)} of {target}"
+            reason = "; ".join(g.reasons) or short
+            yield {
+                "group": g.number, "becomes": "rewritten" if g.rewritten else "left", "reason": reason,
+                "partition": g.partition, "files": g.files, "bytes": g.bytes, "expected_files": g.expected_files,
+                "expected_file_bytes": g.bytes // g.expected_files if g.expected_files else None,
+            }  # fmt: skip
+
+    groups = Collection(Batches(GROUPS, lambda: _batches(rows(), GROUPS)), "groups")
+    explained = [plan.already] if plan.already else sentences(table.metadata, plan.rule, plan.grouping)
+    explained = [*explained, *([plan.note] if plan.note else [])]
+    tables = {"groups": groups, "files": Collection(plan.files, "files")}
+    acts, refusal = len(plan.grouping.rewritten) > 0, plan.refusal
+    if rule.removes_dangling:
+        tree = table.tree.by(engine, "dangling deletes")
+        known = table.row_reader.deletes(table.metadata.current_snapshot, tree)
+        explained.append(removal_words(known, acts))
+        acts, refusal = acts or bool(known.dangling), refusal or removal_refusal(known)
+    return Plan(explained, tables, acts, refusal)
+
+
+def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> Plan:
+    if refusal := gc_refusal(tree.metadata):
+        raise ValueError(refusal)
+    listing, fates, others = listed_fates(tree, values)
+    tally = Counter((fate.becomes, fate.live) for fate in fates)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for f in fates:
+            yield {"file": f.file, "becomes": f.becomes, "reason": f.reason, "live": f.live, "age": _age(f)}
+
+    explained = Collection(Batches(FATES, lambda: _batches(rows(), FATES)), "files")
+    return Plan(
+        orphan_sentences(tree.metadata, listing, tally),
+        {"files": explained},
+        acts=tally["removed", False] > 0,
+        refusal=orphan_refusal(listing, tally, others),
+    )
+
+
+def _age(fate: Fate) -> str:
+    return f"{fate.age_hours:.1f} h" if fate.age_hours < 48 else f"{fate.age_hours / 24:.1f} d"
+
+
+def _batches(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.Table]:
+    while some := list(islice(rows, AT_ONCE)):
+        yield pa.Table.from_pylist(some, schema)

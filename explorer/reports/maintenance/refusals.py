@@ -1,0 +1,232 @@
+"""Why Spark would refuse a procedure on a table, or why its result would not be what the plan promises."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.errors import UnreadableFile
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import TableMetadata
+from explorer.queries.metadata_tree import MetadataTree
+from explorer.queries.parquet_groups import columns_not_rewritten
+from explorer.spec.deletes.deletes import lacks_place, named_file
+from explorer.spec.entries.entries import live_entries
+from explorer.spec.entries.lazy_table import Parts
+from explorer.spec.entries.live_files import LiveFile, place
+from explorer.spec.entries.numpy_columns import Ints, hashes
+from explorer.spec.text.names import shorten
+from explorer.spec.text.units import count
+from explorer.spec.values.values import partition_dicts
+from explorer.storage.rows import read_schema
+
+MANIFEST_FIELD_IDS = frozenset({0, 1, 2, 3, 4, *range(100, 147)})
+"""Ids of the fields of manifest entries and data files, which the spec keeps below 1000."""
+MAX_CHECKED_FILES = 1000
+"""Files whose sizes are compared with what the manifests say."""
+MAX_OPENED_FILES = 100
+"""Files whose footers are read."""
+PATH_WIDTH = 200
+"""Characters of a path in a sentence."""
+NOTHING = pa.schema([("manifest_path", pa.string())])
+PLACES = pa.schema([("file_path", pa.string()), ("place", pa.string())])
+
+
+def check_readable_by_iceberg(metadata: TableMetadata) -> None:
+    """Raise ValueError when Iceberg Java cannot read any manifest of a table."""
+    for spec in metadata.partition_specs:
+        for field in spec.fields:
+            if field.field_id in MANIFEST_FIELD_IDS:
+                raise ValueError(
+                    f"partition field {field.name!r} has the id {field.field_id}, which a field of every manifest has "
+                    "too: Iceberg cannot read the manifests of this table"
+                )
+
+
+def read_through(tree: MetadataTree, paths: Collection[str] | None = None) -> None:
+    """Read manifests as a procedure does, each once.
+
+    Args:
+        tree: A complete one, which raises UnreadableFile for what cannot be read.
+        paths: Those of the current snapshot to read; None for those of all snapshots.
+    """
+    meta = tree.metadata
+    snapshots = meta.snapshots if paths is None else [meta.current_snapshot]
+    listed = {m.manifest_path: m for snapshot in snapshots for m in tree.manifests(snapshot)}
+    manifests = [m for path, m in listed.items() if paths is None or path in paths]
+    for _ in tree.read(Parts(manifests, False, _nothing, NOTHING, folded=True)).read():
+        pass
+
+
+def _nothing(_: ManifestFile, stored: pa.Table) -> pa.Table:
+    return NOTHING.empty_table()
+
+
+def repeated_file(rows: Iterable[pa.Table], repeated: Ints) -> str:
+    """Return why Iceberg refuses to rewrite files of which one is live twice.
+
+    Args:
+        rows: Parts of the planned files, with `file_path`.
+        repeated: Hashes of paths that the plan has more than once.
+
+    Returns:
+        A sentence; empty when no path is there twice.
+    """
+    if not len(repeated):
+        return ""
+    paths: Counter[str] = Counter()
+    for part in rows:
+        some = pc.is_in(pa.array(hashes(part["file_path"])), pa.array(repeated))
+        paths.update(part["file_path"].filter(some).to_pylist())
+    path, times = paths.most_common(1)[0]
+    if times < 2:
+        return ""
+    return (
+        f"Iceberg would refuse: {_short(path)} is live {times} times, so its rows would be written {times} times "
+        "('Invalid REPLACE operation: … added records > … replaced records')."
+    )
+
+
+def wrong_size(tree: MetadataTree, files: Iterable[tuple[str, int]], total: int) -> tuple[str, str]:
+    """Compare the first files that would be rewritten with what is stored.
+
+    Args:
+        tree: The table's.
+        files: Paths and recorded sizes, at most MAX_CHECKED_FILES of them.
+        total: How many files would be rewritten.
+
+    Returns:
+        Why Spark would fail, empty when no file is known to be wrong; and what was not compared, as a sentence.
+    """
+    recorded = dict(files)
+    stored = tree.sizes(recorded)
+    wrong = [path for path, size in recorded.items() if path in stored and stored[path] != size]
+    missing = [path for path in recorded if path not in stored]
+    note = ""
+    if total > len(recorded):
+        note = f"Of {count(total, 'file')} the first {len(recorded):,} were looked for: doctor --files looks for all."
+    if missing:
+        return f"Spark would fail: {_short(missing[0])} is missing, or cannot be reached from here.", note
+    if wrong:
+        sizes = f"{stored[wrong[0]]:,} bytes long, not {recorded[wrong[0]]:,} as its manifest says"
+        return f"Spark would fail: {_short(wrong[0])} is {sizes}.", note
+    return "", note
+
+
+def unfit_type(tree: MetadataTree, paths: Sequence[str], total: int) -> tuple[str, str, int]:
+    """Look into the footers of the first files that would be rewritten for columns in types that Spark misreads, or
+    fails on.
+
+    Args:
+        tree: The table's.
+        paths: At most MAX_OPENED_FILES data files.
+        total: How many files would be rewritten.
+
+    Returns:
+        Why the rewrite must not be run, empty when nothing is known; what was not looked at, as a sentence; and how
+        many files were looked into.
+    """
+    metadata = tree.metadata
+    by_rows = metadata.properties.get("read.parquet.vectorization.enabled", "").lower() == "false"
+    note, opened = "", 0
+    if total > len(paths):
+        note = f"Of {count(total, 'file')} the first {len(paths):,} were looked into: doctor --deep looks into all."
+    for path in paths:
+        try:
+            unfit = columns_not_rewritten(tree.reader, path, read_schema(metadata, None))
+        except UnreadableFile:  # of another format, or damaged: others say so
+            continue
+        opened += 1
+        for name, difference in unfit.items():
+            if not (by_rows and difference.mended_by_rows):
+                where = f"column {shorten(name, PATH_WIDTH)!r} of {_short(path)} is {difference.words}"
+                if difference.fails:
+                    return f"Spark would fail: {where}.", note, opened
+                words = f"Do not run this: {where}. Spark would write those values for good; see doctor --deep."
+                return words, note, opened
+    return "", note, opened
+
+
+def promoted_date(metadata: TableMetadata) -> str:
+    """Return why Spark cannot rewrite data files from before a date column became a timestamp; empty otherwise."""
+    current = metadata.schema(metadata.current_schema_id)
+    names = {i: f.name for i, f in current.by_id.items() if str(f.type).startswith("timestamp")} if current else {}
+    for schema in metadata.schemas:
+        for field_id in names.keys() & schema.by_id.keys():
+            if schema.by_id[field_id].type == "date":
+                return (
+                    f"Spark would fail: column {names[field_id]!r} was a date, and Spark 4.1 cannot read files from "
+                    "that time as timestamps."
+                )
+    return ""
+
+
+def misplaced_delete(
+    tree: MetadataTree, manifests: Sequence[ManifestFile], deletes: Collection[LiveFile]
+) -> tuple[LiveFile, str] | None:
+    """Find a position delete or vector that names a live data file of another partition or spec.
+
+    Iceberg Java from 1.12 on refuses to plan a scan of such a file; other readers apply the delete.
+
+    Args:
+        tree: The table's.
+        manifests: The data manifests of the snapshot.
+        deletes: The live deletes of the snapshot.
+
+    Returns:
+        The delete and the path of the data file; None when there is none.
+    """
+    named = {path: delete for delete in deletes if (path := named_file(delete))}
+    if not named:
+        return None
+    places = {path: repr(delete.place) for path, delete in named.items()}
+    rows = tree.read(Parts(manifests, False, partial(_elsewhere, places), PLACES))
+    found = next((path for part in rows.read() for path in part["file_path"].to_pylist()), None)
+    return None if found is None else (named[found], found)
+
+
+def misplaced_words(tree: MetadataTree, manifests: Sequence[ManifestFile], deletes: Collection[LiveFile]) -> str:
+    """Return `misplaced_delete` as the reason why nothing may be rewritten; empty when there is none."""
+    misplaced = misplaced_delete(tree, manifests, deletes)
+    if misplaced is None:
+        return ""
+    delete, path = misplaced
+    return (
+        f"Do not run this: the delete {_short(delete.path)} is recorded in another partition than {_short(path)}, "
+        "which it names. Iceberg 1.12 refuses to read that file, older versions and other readers apply the delete, "
+        "and rewriting position deletes would drop it."
+    )
+
+
+def unplaced_vectors(deletes: Iterable[LiveFile]) -> dict[tuple[str, int | None], str]:
+    """Why Spark would fail on data files that some deletion vectors apply to, by the vector's key: their manifest does
+    not say where they are in their files."""
+    return {
+        delete.key: f"Spark would fail: the deletion vector {_short(delete.path)} has no {lacks} in its manifest."
+        for delete in deletes
+        if (lacks := lacks_place(delete))
+    }
+
+
+def _elsewhere(places: Mapping[str, str], manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """PLACES, of live files of one manifest that lie in another place than `places` says."""
+    files = live_entries(stored, manifest)
+    files = files.filter(pc.is_in(files["file_path"], pa.array(list(places), pa.string())))
+    codes, partitions = partition_dicts(files)
+    where = [repr(place(manifest.partition_spec_id, partition)) for partition in partitions]
+
+    def wrong() -> Iterator[tuple[str, str]]:
+        for path, code in zip(files["file_path"].to_pylist(), codes, strict=True):
+            if where[code] != places[path]:
+                yield path, where[code]
+
+    paths = list(wrong())
+    return pa.table([[path for path, _ in paths], [at for _, at in paths]], schema=PLACES)
+
+
+def _short(path: str) -> str:
+    return shorten(path, PATH_WIDTH)

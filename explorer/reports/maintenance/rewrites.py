@@ -1,0 +1,136 @@
+"""rewrite_data_files and rewrite_position_delete_files: which files they would take, in which groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+import pyarrow as pa
+
+from explorer.model.manifest import ManifestFile
+from explorer.queries.metadata_tree import MetadataTree
+from explorer.queries.scan import deletes_of
+from explorer.reports.maintenance.calls import bound
+from explorer.reports.maintenance.refusals import (
+    MAX_CHECKED_FILES,
+    MAX_OPENED_FILES,
+    misplaced_words,
+    promoted_date,
+    repeated_file,
+    unfit_type,
+    unplaced_vectors,
+    wrong_size,
+)
+from explorer.spark_engine.engine_choice import Engine
+from explorer.spec.entries.lazy_table import Batches, Parts
+from explorer.spec.filters.expressions import TRUE
+from explorer.spec.maintenance.rewrite_options import Rule, Strategy, rule
+from explorer.spec.maintenance.rewrite_parts import Judge, data_files, position_deletes
+from explorer.spec.maintenance.rewrites import JUDGED, Grouping, file_reason
+from explorer.spec.scan.scan import Scan
+from explorer.table import Table
+
+FILES = pa.schema(
+    [
+        ("file", pa.string()), ("becomes", pa.string()), ("group", pa.int64()), ("reason", pa.string()),
+        ("partition", pa.string()), ("spec_id", pa.int32()), ("bytes", pa.int64()), ("record_count", pa.int64()),
+        ("deletes", pa.int64()),
+    ]
+)  # fmt: skip
+ALREADY = "Nothing would be rewritten: version 3 has deletion vectors, and there are no other position deletes left."
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """A planned rewrite. `files` are all that the planner looks at, FILES: `group` is the number of the group that a
+    file would be rewritten in, or be left in; null where it is no candidate. `already` says why nothing is done
+    whatever the sizes, `refusal` why it must not be done, `note` what was not looked at; each may be empty."""
+
+    rule: Rule
+    grouping: Grouping
+    files: Batches
+    already: str = ""
+    refusal: str = ""
+    note: str = ""
+
+
+def plan_rewrite(table: Table, strategy: Strategy, options: Mapping[str, str], where: str, engine: Engine) -> Rewrite:
+    """Plan a rewrite of the current snapshot. Raises ValueError where Iceberg would refuse, with its reason,
+    NotFoundInTable for a filter that does not fit, and of a complete table UnreadableFile."""
+    metadata, snapshot = table.metadata, table.metadata.current_snapshot
+    chosen = rule(metadata, strategy, options)
+    filtered = bound(table, where)
+    tree = table.tree.by(engine, "plan of a rewrite")
+    scan = Scan(metadata, filtered, frozenset())
+    listed = tree.manifests(snapshot)
+    part: Callable[[Judge, ManifestFile, pa.Table], pa.Table]
+    if strategy == "position-deletes":
+        judge, part, manifests = Judge(chosen, scan), position_deletes, [m for m in listed if m.content]
+    else:
+        judge = Judge(chosen, scan, deletes_of(table.tree, table.row_reader, snapshot, listed))
+        part = data_files
+        manifests = [v.manifest for v in scan.manifests([m for m in listed if m.content == 0]) if v.keeps]
+    metrics = filtered != TRUE or (judge.deletes is not None and judge.deletes.fields)
+    rows = tree.read(Parts(manifests, metrics, partial(part, judge), JUDGED))
+    grouping, already = Grouping(chosen, rows.read()), ""
+    if strategy == "position-deletes" and metadata.format_version >= 3 and grouping.seen.vectors == grouping.seen.files:
+        grouping, already = Grouping(chosen, ()), ALREADY
+    refusal = note = ""
+    if len(grouping.rewritten):
+        refusal, note = _refusal(table, tree, strategy, grouping, rows)
+    files = Batches(FILES, lambda: _told(chosen, grouping, rows, already))
+    return Rewrite(chosen, grouping, files, already, refusal, note)
+
+
+def _refusal(
+    table: Table, tree: MetadataTree, strategy: Strategy, grouping: Grouping, rows: Batches
+) -> tuple[str, str]:
+    """Say why a rewrite would fail or do harm, and what was not looked at."""
+    snapshot = table.metadata.current_snapshot
+    data = [m for m in tree.manifests(snapshot) if m.content == 0]
+    deletes = table.row_reader.applicability(snapshot).deletes
+    if misplaced := misplaced_words(tree, data, deletes):
+        return misplaced, ""
+    if unplaced := unplaced_vectors(deletes):
+        known = table.row_reader.deletes(snapshot, tree)
+        if used := [key for key in unplaced if key not in {delete.key for delete in known.alone}]:
+            return unplaced[used[0]], ""
+    if strategy != "position-deletes" and (repeated := repeated_file(rows.read(), grouping.repeated)):
+        return repeated, ""
+    first, total = list(islice(_rewritten(grouping, rows), MAX_CHECKED_FILES)), int(grouping.taken[0].sum())
+    refusal, note = wrong_size(tree, first, total)
+    if refusal or strategy == "position-deletes":
+        return refusal, note
+    unfit, unopened, opened = unfit_type(tree, [path for path, _ in first[:MAX_OPENED_FILES]], total)
+    if not unfit and opened < total:  # what was not looked into may be from before a promotion
+        unfit = promoted_date(table.metadata)
+    return unfit, " ".join(filter(None, (note, unopened)))
+
+
+def _rewritten(grouping: Grouping, rows: Batches) -> Iterator[tuple[str, int]]:
+    """The paths and recorded sizes of the files that would be rewritten, without deletion vectors: theirs are sizes of
+    blobs."""
+    for part in rows.read():
+        columns = zip(*(part[name].to_pylist() for name in ("file_path", "size", "vector")), strict=True)
+        for (path, size, vector), group in zip(columns, grouping.numbered(part), strict=True):
+            if group is not None and group > 0 and not vector:
+                yield path, size
+
+
+def _told(rule: Rule, grouping: Grouping, rows: Batches, already: str) -> Iterator[pa.Table]:
+    for part in rows.read():
+        columns = (part[n].to_pylist() for n in ("reasons", "size", "record_count", "deletes", "deleted_rows"))
+        groups = list(grouping.numbered(part))
+        told = {
+            "file": part["file_path"], "becomes": ["rewritten" if n and n > 0 else "left" for n in groups],
+            "group": [None if n is None else abs(n) for n in groups],
+            "reason": [already or file_reason(rule, *row) for row in zip(*columns, strict=True)],
+            "partition": part["partition"].cast("string"), "bytes": part["size"],
+        }  # fmt: skip
+        yield (
+            pa.table({**{n: part[n] for n in ("spec_id", "record_count", "deletes")}, **told})
+            .select(FILES.names)
+            .cast(FILES)
+        )

@@ -1,0 +1,97 @@
+"""A table at a glance: what spec.overview.overview tells of its metadata, and what more is cheap to know."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import replace
+
+from explorer.errors import ExplorerError
+from explorer.progress import steps
+from explorer.render import doctor, health
+from explorer.render.overview import ShownOverview
+from explorer.reports.doctor import diagnose
+from explorer.reports.health import checkup
+from explorer.reports.row_count import live_rows
+from explorer.spec.overview.overview import Judged, Overview, overview_of
+from explorer.spec.text.units import count
+from explorer.storage.paths import local_path
+from explorer.table import SMALL, Table
+
+FILES, SNAPSHOTS, CHECKED = 16 << 20, 500, 100
+"""Data and delete files of together so many bytes are read, where rows cannot be counted without;
+and histories of at most so many snapshots are measured and, which takes longer, checked."""
+HISTORY = 16 << 20
+
+
+def overview(
+    table: Table, snapshot: str | int | None = None, *, quick: bool = False, now_ms: int | None = None
+) -> ShownOverview:
+    """A table as of a snapshot (the current one), see spec.overview.overview.Overview. Reads the snapshot's manifest
+    list; where its manifests are together at most 4 MiB also these, for deletes by kind, where its files are at most 16
+    MiB what hides rows of them; of the current snapshot what Judged has, for which all of the history is read, where
+    that is at most 16 MiB of manifests on this machine, of 500 snapshots (for the doctor 100): with `quick` none of
+    that. `now_ms` is when, for its age. Raises NotFoundInTable."""
+    meta = table.metadata
+    at = table.resolve(snapshot).snapshot if snapshot is not None else meta.current_snapshot
+    listed = table.tree.manifests(at)
+    catalog = table.reader.location.catalog or ""
+    told = overview_of(table.name, catalog, meta, at, listed, now_ms or int(time.time() * 1000))
+    if at is not None and table.tree.lost_of(at)[0]:  # no list, no numbers of what it lists
+        told = replace(told, rows_listed=None, rows_counted=None, data_files=None, delete_files=None, deletes=None)
+    return ShownOverview(**vars(told if quick else completed(table, told)))
+
+
+def completed(table: Table, told: Overview) -> Overview:
+    """What was told with `quick`, and the rest."""
+    meta = table.metadata
+    at = meta.snapshot(told.snapshot_id) if told.snapshot_id is not None else None
+    if sum(m.manifest_length or 0 for m in table.tree.manifests(at)) > SMALL:
+        return told
+    told = _counted(table, told)
+    if told.is_current and len(meta.snapshots) <= SNAPSHOTS and _is_light(table):
+        return replace(told, judged=_judged(table))
+    return told
+
+
+def _counted(table: Table, told: Overview) -> Overview:
+    """With deletes by kind, and rows as readers see them."""
+    if not told.delete_files or told.snapshot_id is None:
+        return told
+    at = table.metadata.snapshot(told.snapshot_id)
+    files = table.row_reader.applicability(at)
+    told = replace(told, deletes=dict(Counter(file.kind for file in files.deletes)))
+    if told.bytes is None or told.bytes > FILES:
+        return told
+    try:
+        return replace(told, rows_counted=live_rows(table, told.snapshot_id).rows)
+    except ExplorerError:  # a file is gone: the doctor says which
+        return told
+
+
+def _is_light(table: Table) -> bool:
+    """Whether all its manifests, those of older snapshots too, lie on this machine and are together at most HISTORY
+    bytes. Reads no more lists than it takes to know."""
+    if local_path(table.metadata.metadata_location) is None:
+        return False
+    seen: set[str] = set()
+    size = 0
+    for snapshot in steps(table.metadata.snapshots[::-1], "snapshots"):
+        new = {m.manifest_path: m.manifest_length or 0 for m in table.tree.manifests(snapshot)}
+        size += sum(length for path, length in new.items() if path not in seen)
+        seen |= new.keys()
+        if size > HISTORY:
+            return False
+    return True
+
+
+def _judged(table: Table) -> Judged:
+    number = len(table.metadata.snapshots)
+    measured, report = checkup(table), diagnose(table) if number <= CHECKED else None
+    sections = {section.id: section for section in measured.sections}
+    return Judged(
+        health.verdict(measured), measured.worst,
+        doctor.verdict(report) if report else f"{count(number, 'snapshot')}: they are checked on demand",
+        (report.worst or "ok") if report else "",
+        sections["file-sizes"].bars, sections["partitions"].tiles,
+    )  # fmt: skip

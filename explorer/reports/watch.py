@@ -1,0 +1,71 @@
+"""A table followed: its catalog's pointer or its folder's version hint is asked, and each commit told as it lands."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from explorer.errors import ExplorerError, NotPossible
+from explorer.progress import cancelled
+from explorer.spec.commits.new_commits import Landed, added
+from explorer.spec.snapshots.metadata_diff import metadata_diff
+from explorer.storage.locate import moves
+from explorer.storage.paths import local_path
+from explorer.table import Table
+
+INTERVAL_S = 1.0
+"""How often a table on this machine is asked for, where nobody says otherwise."""
+PATIENCE = 5
+"""A table that cannot be found so many times in a row is no longer followed: a pointer is swapped in between."""
+SLICE_S = 0.1
+
+
+def watch(table: Table, interval: float | None = None) -> Iterator[Landed]:
+    """The commits to a table as they land, for ever; each poll reads the pointer alone, every `interval` seconds. Who
+    listens (progress.Watch) may end it. Raises NotPossible for a table in a remote store without an interval, since
+    each poll is a request that is paid for, and for a metadata file opened by its own name; TableNotFound and
+    UnreadableFile when the table stays away."""
+    seconds = interval_of(table, interval)
+    failed = 0
+    while not _waited(seconds):
+        try:
+            newer = table.newer()
+            landings = landed(table, newer) if newer else []
+            failed = 0
+        except ExplorerError:
+            failed += 1
+            if failed >= PATIENCE:
+                raise
+            continue
+        yield from landings
+        table = newer or table
+
+
+def interval_of(table: Table, interval: float | None = None) -> float:
+    """How often to ask. Raises NotPossible."""
+    if not moves(table.reader.location):
+        raise NotPossible(f"{table.name} was opened as one metadata file, which stays as it is: name its folder")
+    if interval is None and local_path(table.reader.location.metadata_location) is None:
+        raise NotPossible(f"{table.name} lies in a remote store, where each look is a request: say how often to look")
+    return INTERVAL_S if interval is None else interval
+
+
+def landed(before: Table, after: Table) -> list[Landed]:
+    """What came between two states of a table, in the order of its commits."""
+    new = added(before.metadata, after.metadata)
+    if not new:
+        return [Landed(after.metadata, changes=metadata_diff(before.metadata, after.metadata))]
+    told = []
+    for snapshot in new:
+        parent = snapshot.parent_snapshot_id
+        known = parent is None or after.metadata.snapshot(parent) is not None
+        told.append(Landed(after.metadata, snapshot, after.diff(parent, snapshot.snapshot_id) if known else None))
+    return told
+
+
+def _waited(seconds: float) -> bool:
+    """Wait; whether who listens has had enough."""
+    end = time.monotonic() + seconds
+    while not cancelled() and (left := end - time.monotonic()) > 0:
+        time.sleep(min(left, SLICE_S))
+    return cancelled()

@@ -1,0 +1,1 @@
+"""Which statements run, and which are refused."""

@@ -1,0 +1,1 @@
+"""Commits: operations, their cost, and whether Iceberg accepts them."""

@@ -1,0 +1,269 @@
+"""What Iceberg will say to a commit, decided from metadata alone: commit, retry and then commit, or refuse, and why.
+
+One function for each of Iceberg's validations, named after its method; the tests hold every decision against what the
+library did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.spec.commits.operations import Kind
+from explorer.spec.entries.live_files import LiveFile
+
+Matches = Callable[[LiveFile], bool]
+ADDS_DATA = ("append", "overwrite")
+ADDS_DELETES = ("overwrite", "delete")
+ANY_REMOVAL = ("overwrite", "replace", "delete")
+"""The operations of snapshots that each of MergingSnapshotProducer's validations looks at."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A snapshot that was committed since the writer's base: its operation, the files it added, and the data files it
+    removed."""
+
+    snapshot_id: int
+    snapshot: str
+    operation: str
+    added_data: tuple[LiveFile, ...] = ()
+    added_deletes: tuple[LiveFile, ...] = ()
+    removed_data: tuple[LiveFile, ...] = ()
+
+
+@dataclass(frozen=True)
+class Intent:
+    """What a commit wants: the validations that are set on it (by the names of Iceberg's API), the data files it
+    replaces or refers to, and which files its conflict detection filter may concern. `vectors`: its deletes are
+    deletion vectors. `engine`: pyiceberg holds requirements against the table before it writes metadata, and validates
+    only when it tries again."""
+
+    kind: Kind
+    validations: frozenset[str]
+    replaced: tuple[LiveFile, ...] = ()
+    referenced: tuple[LiveFile, ...] = ()
+    may_match: Matches = lambda _: True
+    vectors: bool = False
+    engine: str = "java"
+
+    @property
+    def by_filter(self) -> bool:
+        """Whether validations go by a filter rather than by the files it has read; pyiceberg's always do."""
+        return self.kind.decided_by == "filter" or self.engine == "pyiceberg"
+
+    @property
+    def from_base(self) -> bool:
+        """Whether it looks only at what was committed since its base."""
+        return "validateFromSnapshot" in self.validations or self.engine == "pyiceberg"
+
+    @property
+    def looks(self) -> bool:
+        """Whether any validation looks at other snapshots at all."""
+        return self.kind.api == "newRewrite" or self.vectors or bool(self.validations - {"conflictDetectionFilter"})
+
+    def matching(self, files: Sequence[LiveFile]) -> list[LiveFile]:
+        """The files that its conflict detection filter may concern."""
+        return [f for f in files if self.may_match(f)]
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Why a commit is refused: which snapshot's which files, found by which check."""
+
+    check: str
+    snapshot_id: int
+    snapshot: str
+    files: tuple[str, ...]
+    words: str
+    manifests: tuple[str, ...] = ()
+    """Where those files' entries are."""
+    partitions: tuple[str, ...] = ()
+    """Of those files, as paths: filled in by who knows the table's specs."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """`outcome` is commit, retry (a lost swap, then commit) or refused."""
+
+    outcome: Literal["commit", "retry", "refused"]
+    conflicts: tuple[Conflict, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """In a sentence."""
+        if self.outcome == "commit":
+            return "It commits: nothing was committed since its base that it has to look at."
+        if self.outcome == "retry":
+            return (
+                "It loses the swap, applies its changes again on the new metadata, and commits: no check finds "
+                "a conflict."
+            )
+        return "It is refused: " + "; ".join(c.words + _places(c.partitions) for c in self.conflicts) + "."
+
+
+def _places(partitions: Sequence[str]) -> str:
+    named = [p for p in partitions if p]
+    return f" (in {', '.join(named[:3])}{' and others' if len(named) > 3 else ''})" if named else ""
+
+
+def decide(
+    intent: Intent,
+    since: Sequence[Change],
+    earlier: Sequence[Change] = (),
+    moved: bool | None = None,
+    known: bool = True,
+) -> Decision:
+    """What happens to a commit whose base is older than the snapshots `since`, oldest first. `earlier` are those up to
+    its base: they count when it does not validate from its base. `moved`: the table's metadata is another than its
+    base, be it without a snapshot. `known`: its base is still an ancestor of the current snapshot."""
+    moved = bool(since) if moved is None else moved
+    if not intent.kind.retried:  # SchemaUpdate.commit and BaseUpdatePartitionSpec.commit: one try
+        if not moved:
+            return Decision("commit")
+        reason = "metadata.json is another than its base, and Iceberg does not retry a change of schema or spec"
+        return Decision("refused", (Conflict("CommitFailedException", 0, "", (), reason),))
+    if intent.engine == "pyiceberg" and not since:
+        return Decision("commit")
+    if not known and _walks_history(intent):
+        reason = (
+            "the snapshot it began from has expired or is no ancestor any more, so what was committed since "
+            "cannot be looked through"
+        )
+        return Decision("refused", (Conflict("validateFromSnapshot", 0, "", (), reason),))
+    counted = since if intent.from_base else (*earlier, *since)
+    conflicts = tuple(c for change in counted for validation in VALIDATIONS for c in validation(intent, change))
+    if conflicts:
+        return Decision("refused", conflicts)
+    return Decision("retry" if moved else "commit")
+
+
+def _walks_history(intent: Intent) -> bool:
+    """Whether its validations walk from its base to the current snapshot (MergingSnapshotProducer.validationHistory,
+    which needs every snapshot in between)."""
+    if "validateFromSnapshot" not in intent.validations:
+        return False
+    walks = any(c.startswith(("validateNoConflicting", "validateDataFilesExist")) for c in intent.validations)
+    return walks or intent.kind.api in ("newRewrite", "newRowDelta")
+
+
+# -- Iceberg's validations --------------------------------------------------------------------------------------------
+Validation = Callable[[Intent, Change], Iterator[Conflict]]
+
+
+def _conflict(check: str, change: Change, files: Sequence[LiveFile], reason: str) -> Iterator[Conflict]:
+    """The conflict with these files of a snapshot; none without any."""
+    if files:
+        paths, manifests = tuple(f.path for f in files), tuple(dict.fromkeys(f.manifest_path for f in files))
+        yield Conflict(check, change.snapshot_id, change.snapshot, paths, f"{change.snapshot} {reason}", manifests)
+
+
+def fail_missing_delete_paths(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """ManifestFilterManager.failMissingDeletePaths: the files that a commit deletes must be there still.
+
+    BaseRewriteFiles always asks for it, BaseOverwriteFiles with either of its validations, StreamingDelete with
+    validateFilesExist."""
+    asked = {
+        "newRewrite": True,
+        "newOverwrite": bool(intent.validations & {"validateNoConflictingData", "validateNoConflictingDeletes"}),
+        "newDelete": "validateFilesExist" in intent.validations,
+    }
+    if asked.get(intent.kind.api):
+        replaced = {f.path for f in intent.replaced}
+        gone = [f for f in change.removed_data if f.path in replaced]
+        yield from _conflict("failMissingDeletePaths", change, gone, "removed a data file that this commit replaces")
+
+
+def validate_added_data_files(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """MergingSnapshotProducer.validateAddedDataFiles, which BaseOverwriteFiles and BaseReplacePartitions call for
+    validateNoConflictingData, and BaseRowDelta for validateNoConflictingDataFiles."""
+    where = (
+        "to what this commit replaces" if intent.by_filter else "that may hold rows of its conflict detection filter"
+    )
+    for check in ("validateNoConflictingData", "validateNoConflictingDataFiles"):
+        if check in intent.validations and change.operation in ADDS_DATA:
+            yield from _conflict(check, change, intent.matching(change.added_data), f"added data files {where}")
+
+
+def validate_no_new_deletes_for_data_files(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """MergingSnapshotProducer.validateNoNewDeletesForDataFiles, which BaseOverwriteFiles calls for
+    validateNoConflictingDeletes when files decide, and BaseRewriteFiles always: there equality deletes count only if
+    the rewritten rows do not keep their sequence number."""
+    if change.operation not in ADDS_DELETES or intent.by_filter:
+        return
+    if "validateNoConflictingDeletes" in intent.validations:
+        hit = _hitting(change.added_deletes, intent.replaced, equality=True)
+        reason = "added deletes for a data file that this commit replaces"
+        yield from _conflict("validateNoConflictingDeletes", change, hit, reason)
+    if intent.kind.api == "newRewrite":
+        keeps = "dataSequenceNumber" in intent.validations
+        hit = _hitting(change.added_deletes, intent.replaced, equality=not keeps)
+        reason = f"added {'position deletes' if keeps else 'deletes'} for a data file that this commit rewrites"
+        yield from _conflict("validateFromSnapshot", change, hit, reason)
+
+
+def validate_no_new_delete_files(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """MergingSnapshotProducer.validateNoNewDeleteFiles, which BaseOverwriteFiles and BaseReplacePartitions call for
+    validateNoConflictingDeletes when a filter decides, and BaseRowDelta for validateNoConflictingDeleteFiles."""
+    if change.operation not in ADDS_DELETES:
+        return
+    deletes = intent.matching(change.added_deletes)
+    if "validateNoConflictingDeletes" in intent.validations and intent.by_filter:
+        reason = "added deletes to what this commit replaces"
+        yield from _conflict("validateNoConflictingDeletes", change, deletes, reason)
+    if "validateNoConflictingDeleteFiles" in intent.validations:
+        reason = "added deletes that may concern rows of its conflict detection filter"
+        yield from _conflict("validateNoConflictingDeleteFiles", change, deletes, reason)
+
+
+def validate_deleted_data_files(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """MergingSnapshotProducer.validateDeletedDataFiles, which BaseOverwriteFiles and BaseReplacePartitions call for
+    validateNoConflictingDeletes when a filter decides."""
+    asked = "validateNoConflictingDeletes" in intent.validations and intent.by_filter
+    if asked and change.operation in ANY_REMOVAL:
+        reason = "removed data files from what this commit replaces"
+        yield from _conflict("validateNoConflictingDeletes", change, intent.matching(change.removed_data), reason)
+
+
+def validate_data_files_exist(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """MergingSnapshotProducer.validateDataFilesExist, which BaseRowDelta calls for the files that its deletes refer to;
+    snapshots of DELETE count only with validateDeletedFiles."""
+    counted = ANY_REMOVAL if "validateDeletedFiles" in intent.validations else ("overwrite", "replace")
+    if "validateDataFilesExist" in intent.validations and change.operation in counted:
+        referenced = {f.path for f in intent.referenced}
+        lost = [f for f in change.removed_data if f.path in referenced]
+        yield from _conflict("validateDataFilesExist", change, lost, "removed a data file that its deletes refer to")
+
+
+def validate_added_dvs(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """MergingSnapshotProducer.validateAddedDVs, which BaseRowDelta always calls: a data file has one deletion vector at
+    most (spec: "Deletion Vectors")."""
+    if intent.vectors and change.operation in ANY_REMOVAL:
+        paths = {f.path for f in intent.referenced}
+        twice = [f for f in change.added_deletes if f.kind == "deletion_vector" and f.referenced_data_file in paths]
+        reason = "added a deletion vector for a data file that this commit adds one for: there can be one only"
+        yield from _conflict("validateAddedDVs", change, twice, reason)
+
+
+VALIDATIONS: tuple[Validation, ...] = (
+    fail_missing_delete_paths,
+    validate_added_data_files,
+    validate_no_new_deletes_for_data_files,
+    validate_no_new_delete_files,
+    validate_deleted_data_files,
+    validate_data_files_exist,
+    validate_added_dvs,
+)
+
+
+def _hitting(deletes: Sequence[LiveFile], data: Sequence[LiveFile], equality: bool) -> list[LiveFile]:
+    """The deletes that apply to one of the data files; of several partitions, those of its own."""
+    places = {f.place for f in data}
+    paths = {f.path for f in data}
+    hitting = []
+    for delete in deletes:
+        if delete.kind == "equality_deletes" and not equality:
+            continue
+        if delete.referenced_data_file in paths or (delete.referenced_data_file is None and delete.place in places):
+            hitting.append(delete)
+    return hitting

@@ -1,0 +1,1 @@
+"""Which deletes apply to which data files."""

@@ -1,0 +1,288 @@
+"""All deletes of a snapshot: which pairs there are, which deletes apply to nothing, what a reader opens."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.progress import steps
+from explorer.spec.deletes.delete_pairs import COSTS, HELD, Touched
+from explorer.spec.deletes.deletes import (
+    NAMES_NOTHING,
+    Applicability,
+    Verdict,
+    is_unpartitioned,
+    lacks_place,
+    named_file,
+)
+from explorer.spec.entries.entries import LIVE
+from explorer.spec.entries.lazy_table import AT_ONCE
+from explorer.spec.entries.live_files import LiveFile, LiveFiles, Made
+from explorer.spec.entries.numpy_columns import Ints, flags, ints, narrow
+from explorer.spec.maintenance.dangling_deletes import cut_off
+from explorer.spec.text.names import base_name, without_place
+
+T = TypeVar("T")
+Key = tuple[str, int | None]
+Search = Callable[[Sequence[LiveFile]], Mapping[Key, LiveFile]]
+"""Finds for each of some deletes, by its key, a data file that it would apply to if it were recorded in that file's
+partition."""
+TOGETHER = 500
+"""Data files whose verdicts are made together."""
+
+
+@dataclass(frozen=True)
+class ReadCost:
+    """What a reader opens for one data file: how many delete files and vectors, their rows and bytes."""
+
+    data: LiveFile
+    position: int
+    equality: int
+    vectors: int
+    delete_rows: int
+    delete_bytes: int
+
+    @property
+    def deletes(self) -> int:
+        """All of them."""
+        return self.position + self.equality + self.vectors
+
+
+class Deletes:
+    """Every pair of data and delete file of a snapshot that could matter, counted; verdicts and costs are made as they
+    are asked for. `files` are the snapshot's; `counted` are the paths of its data manifests, in order, and what was
+    counted of each; `snapshot_id` is None where there is no snapshot; they are `whole` if all manifests could be
+    read; `search` reads their data files again. Of data files that no delete could matter to nothing is held."""
+
+    def __init__(
+        self,
+        files: Applicability,
+        counted: Sequence[tuple[str, Touched]],
+        snapshot_id: int | None = None,
+        whole: bool = True,
+        search: Search = lambda _: {},
+    ) -> None:
+        self.files, self.snapshot_id, self.whole, self._search = files, snapshot_id, whole, search
+        self._number = sum(known.files for _, known in counted)
+        touched = sum(len(known.places) for _, known in counted)
+        self._places = np.empty(touched, np.min_scalar_type(max(self._number, 1) - 1))
+        """Of the data files that deletes could matter to, in order."""
+        self._manifests = dict[str, _Mine]()
+        """By path. Of one that is listed twice the files are the same twice."""
+        first = at = 0
+        for path, known in counted:
+            self._manifests[path] = _Mine(first, known.files, slice(at, at + len(known.places)))
+            self._places[at : at + len(known.places)] = known.places + np.int64(first)
+            first, at = first + known.files, at + len(known.places)
+        self._sums = {name: _joined([known.sums[name] for _, known in counted]) for name in HELD}
+        used = {files.deletes[at].key for _, known in counted for at in known.used.tolist()}
+        by_kind = [self._sums[name] for name in ("position", "equality", "vectors")]
+        self._applying = narrow(np.add.reduce(by_kind, axis=0, dtype=np.uint32))  # sums may be of fewer bytes
+        self.applying = int(self._applying.sum())
+        """Pairs of which the delete applies."""
+        self.refused = int(np.count_nonzero(self._sums["refused"]))
+        """Data files that Iceberg Java 1.12 refuses to scan (see spec.deletes.deletes.Verdict.refused)."""
+        self._hit = narrow(np.flatnonzero(self._applying))
+        """Which of these some delete applies to."""
+        self.unplaced = tuple(d for d in files.deletes if d.key in used and lacks_place(d))
+        """Vectors that apply and whose entries do not say where they are, so that Spark fails."""
+        self.alone = tuple(delete for delete in files.deletes if delete.key not in used)
+        """Delete files that apply to no data file of the snapshot that could be read."""
+        self.dangling = self.alone if whole else ()
+        """Delete files that apply to no data file of the snapshot: rewriting or expiring them loses nothing."""
+
+    @cached_property
+    def verdicts(self) -> Sequence[Verdict]:
+        """A verdict for each pair, in the order of the data files."""
+        return _Verdicts(self.files, self._places, self._sums["pairs"])
+
+    def why_alone(self, delete: LiveFile) -> str:
+        """Why a delete applies to no data file, as far as manifests tell."""
+        if not self.whole:
+            return "it applies to no data file that could be read: some manifests could not, so it may not dangle"
+        if spelled := self._respelled(delete):
+            return spelled
+        if (named := named_file(delete)) in self._strays:
+            return f"it names {named!r}, which is no data file of this snapshot: it hides nothing"
+        return self._elsewhere(delete) or _names_nothing(delete) or "it applies to no data file of this snapshot"
+
+    @cached_property
+    def misplaced(self) -> Mapping[Key, LiveFile]:
+        """By the key of an equality delete that dangles, the first data file that it would apply to if it were recorded
+        in that file's partition."""
+        known = self.files.metadata
+        some = [
+            delete
+            for delete in self.dangling
+            if delete.kind == "equality_deletes" and (spec := known.spec(delete.spec_id)) and not is_unpartitioned(spec)
+        ]
+        return self._search(some) if some else {}
+
+    def doubt(self, delete: LiveFile) -> str:
+        """Say why a delete that applies to nothing may be needed.
+
+        Args:
+            delete: One of `dangling`.
+
+        Returns:
+            The reason; empty where dropping the delete loses nothing.
+        """
+        return (
+            self._elsewhere(delete)
+            or self._respelled(delete)
+            or cut_off(self.files.metadata, delete)
+            or _names_nothing(delete)
+        )
+
+    def _respelled(self, delete: LiveFile) -> str:
+        """Say that the file which a delete names is a data file of another scheme or authority."""
+        named = named_file(delete)
+        data = self._spellings.get(named) if named else None
+        return f"it names {named!r}, and the data file is {data!r}: readers compare paths as texts" if data else ""
+
+    @cached_property
+    def _spellings(self) -> Mapping[str, str]:
+        """By what deletes name that is no data file, the data file that is the same but for scheme and authority."""
+        strays = {without_place(name): name for name in self._strays}
+        if not strays:
+            return {}
+        spelled = ((strays.get(without_place(path)), path) for path in self.files.data.paths())
+        return {name: path for name, path in spelled if name is not None}
+
+    def _elsewhere(self, delete: LiveFile) -> str:
+        """Name the data file of `misplaced`."""
+        data = self.misplaced.get(delete.key)
+        if data is None:
+            return ""
+        alone = Applicability(self.files.metadata, LiveFiles.of([]), [delete])
+        return "".join(f"it would apply to {base_name(data.path)}, but {v.against}" for v in alone.elsewhere(data))
+
+    @cached_property
+    def _strays(self) -> frozenset[str]:
+        """What such deletes name that is no data file of the snapshot."""
+        named = {name for delete in self.alone if (name := named_file(delete))}
+        return frozenset(named - named.intersection(self.files.data.paths()))
+
+    @property
+    def hit(self) -> Sequence[LiveFile]:
+        """The data files that some delete applies to, made as they are asked for."""
+        hit = self._hit
+        return _Made(len(hit), lambda some: self.files.data.take([int(self._places[hit[i]]) for i in some]))
+
+    @cached_property
+    def applied(self) -> pa.Table:
+        """How many deletes apply to each data file that any applies to: `file_path` and `deletes`."""
+        numbers = pa.array(self._applying[self._hit], pa.int64())
+        marked = np.zeros(self._number, np.uint8)
+        marked[self._places[self._hit]] = 1
+        hit = (path for path, applied in zip(self.files.data.paths(), marked.tobytes(), strict=True) if applied)
+        paths = [pa.array(some, pa.string()) for some in iter(lambda: list(islice(hit, AT_ONCE)), [])]
+        return pa.table({"file_path": pa.chunked_array(paths, pa.string()), "deletes": numbers})
+
+    def beside(self, files: Iterable[pa.Table]) -> Iterator[tuple[pa.Table, Ints]]:
+        """Parts of the snapshot's files (or of its logical entries, with `logical_status`), and how many deletes apply
+        to each: 0 to what is no live data file. Those of one manifest must come in its order; `manifest_path` and
+        `content` say what is whose. No path is held."""
+        gone = dict.fromkeys(self._manifests, 0)
+        for part in files:
+            numbers, live = np.zeros(part.num_rows, np.int64), ints(part["content"], 0) == 0
+            if "logical_status" in part.column_names:
+                live &= flags(pc.is_in(part["logical_status"].cast(pa.string()), pa.array(LIVE, pa.string())))
+            manifests = part["manifest_path"].combine_chunks()
+            if not pa.types.is_dictionary(manifests.type):
+                manifests = manifests.dictionary_encode()
+            codes = manifests.indices.to_numpy()
+            for code in np.unique(codes).tolist():
+                path, mine = manifests.dictionary[code].as_py(), np.flatnonzero(live & (codes == code))
+                manifest = self._manifests.get(path)
+                if manifest and manifest.files:
+                    all_of_it = np.zeros(manifest.files, np.int64)
+                    all_of_it[self._places[manifest.touched] - np.int64(manifest.first)] = self._applying[
+                        manifest.touched
+                    ]
+                    numbers[mine] = all_of_it[(gone[path] + np.arange(len(mine))) % manifest.files]
+                    gone[path] += len(mine)
+            yield part, numbers
+
+    @cached_property
+    def costs(self) -> Sequence[ReadCost]:
+        """What a reader opens for each data file, the dearest first: most deletes, then most of their bytes."""
+        by = (column[self._hit] for column in (self._sums["bytes"], self._applying))
+        dearest = self._hit[np.lexsort([column.max(initial=0) - column for column in by])]
+        spared = narrow(self._places[self._hit] - np.arange(len(self._hit), dtype=np.int64))
+        """Before each file that deletes apply to, how many are spared."""
+
+        def made(some: Sequence[int]) -> list[ReadCost]:
+            wanted = np.array(some, np.int64)
+            hit, places = wanted < len(dearest), wanted - len(dearest)
+            places += np.searchsorted(spared, places.clip(0, np.iinfo(spared.dtype).max).astype(spared.dtype), "right")
+            at = dearest[wanted[hit]]
+            places[hit] = self._places[at]
+            numbers = np.zeros((len(wanted), len(COSTS)), np.int64)
+            numbers[hit] = np.stack([self._sums[name][at] for name in COSTS], axis=1)
+            files = self.files.data.take(places.tolist())
+            return [ReadCost(data, *row) for data, row in zip(files, numbers.tolist(), strict=True)]
+
+        return _Made(self._number, made)
+
+
+def _names_nothing(delete: LiveFile) -> str:
+    """Say that the manifest entry of a vector does not tell which data file it is for."""
+    if delete.kind != "deletion_vector" or delete.referenced_data_file:
+        return ""
+    return f"{NAMES_NOTHING}: its Puffin file may name one of this snapshot"
+
+
+class _Mine(NamedTuple):
+    """Of a manifest the place of its first data file, how many it has, and which of the touched ones are its own."""
+
+    first: int
+    files: int
+    touched: slice
+
+
+def _joined(columns: Sequence[Ints]) -> Ints:
+    return np.concatenate([np.zeros(0, np.uint8), *columns])
+
+
+class _Made(Made[T]):
+    def __init__(self, length: int, make: Callable[[Sequence[int]], list[T]]) -> None:
+        self._length, self._make = length, make
+
+    def __len__(self) -> int:
+        return self._length
+
+    def take(self, indices: Sequence[int]) -> list[T]:
+        return self._make(indices)
+
+    def __iter__(self) -> Iterator[T]:
+        for start in range(0, self._length, TOGETHER):
+            yield from self._make(range(start, min(start + TOGETHER, self._length)))
+
+
+class _Verdicts(_Made[Verdict]):
+    def __init__(self, files: Applicability, places: Ints, pairs: Ints) -> None:
+        self._files, self._places = files, places
+        self._ends = narrow(np.cumsum(pairs, dtype=np.int64))
+        super().__init__(int(self._ends[-1]) if len(self._ends) else 0, self._told)
+
+    def _told(self, indices: Sequence[int]) -> list[Verdict]:
+        return [self._verdict(index) for index in indices]
+
+    def _verdict(self, index: int) -> Verdict:
+        at = bisect_right(self._ends, index)
+        before = int(self._ends[at - 1]) if at else 0
+        return self._files.of(self._files.data[int(self._places[at])])[index - before]
+
+    def __iter__(self) -> Iterator[Verdict]:
+        for start in steps(range(0, len(self._places), TOGETHER), f"times {TOGETHER} data files"):
+            for data in self._files.data.take(self._places[start : start + TOGETHER].tolist()):
+                yield from self._files.of(data)

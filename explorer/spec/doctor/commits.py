@@ -1,0 +1,101 @@
+"""Rules 67 and 68 over commits that were lost or cut off, from snapshots and the snapshot log."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.doctor.findings import Finding, finding
+from explorer.spec.doctor.lists import Lists
+from explorer.spec.snapshots.lineage import ancestry
+from explorer.spec.text.units import count
+
+JAVA = "Apache Iceberg "
+"""How the version of Iceberg Java begins, in the summaries of its snapshots."""
+CurrentBefore = Callable[[Snapshot], "tuple[bool, int | None]"]
+"""Whether the metadata file before a snapshot's can be read, and its current snapshot."""
+
+
+def commit_rules(lists: Lists, current_before: CurrentBefore) -> Iterator[Finding]:
+    """Sequence numbers that two commits share, and commits that were not made on the snapshot before them."""
+    meta = lists.meta
+    lost: set[int] = set()
+    for finding_of_pair, newest in _shared_numbers(meta):
+        lost.add(newest)
+        yield finding_of_pair
+    for earlier, later in _cut_off(lists):
+        if later.snapshot_id not in lost:
+            yield from _cut(lists, earlier, later, current_before)
+
+
+def _shared_numbers(meta: TableMetadata) -> Iterator[tuple[Finding, int]]:
+    by_number: dict[int, list[Snapshot]] = defaultdict(list)
+    for snapshot in meta.snapshots:
+        by_number[snapshot.sequence_number].append(snapshot)
+    current = set(ancestry(meta, meta.current_snapshot_id)) if meta.current_snapshot else set()
+    for number, snapshots in by_number.items():
+        ids = tuple(dict.fromkeys(s.snapshot_id for s in snapshots))
+        if number < 1 or len(ids) < 2:
+            continue
+        gone = [i for i in ids if i not in current]
+        words = f"the sequence number {number} was given to {len(ids)} snapshots: two commits did not see each other"
+        if gone and len(gone) < len(ids):
+            words += f", and what snapshot {gone[0]} did is lost"
+        yield (
+            finding(
+                "sequence-twice",
+                words,
+                meta.metadata_location,
+                "/snapshots",
+                found=list(ids),
+                expected="one snapshot for each sequence number",
+                snapshots=ids,
+                node=("snapshot", gone[0] if gone else ids[-1]),
+            ),
+            next((i for i in ids if i in current), ids[-1]),
+        )
+
+
+def _cut_off(lists: Lists) -> Iterator[tuple[Snapshot, Snapshot]]:
+    """Snapshots of the log, each with the next one, where that was committed there and is not its descendant."""
+    meta, seen = lists.meta, set[int]()
+    earlier: Snapshot | None = None
+    for entry in meta.snapshot_log:
+        later = meta.snapshot(entry.snapshot_id)
+        committed = later is not None and entry.timestamp_ms == later.timestamp_ms and entry.snapshot_id not in seen
+        if earlier and later and committed:
+            descendants = lists.descendants.get(earlier.snapshot_id, 0)
+            if not descendants & lists.bit(later.snapshot_id):
+                yield earlier, later
+        seen.add(entry.snapshot_id)
+        earlier = later or earlier
+
+
+def _cut(lists: Lists, earlier: Snapshot, later: Snapshot, current_before: CurrentBefore) -> Iterator[Finding]:
+    """A table that is replaced begins anew too: in one commit, or in a commit of its own before. Of Iceberg Java no
+    other commit does; it is in the summary that it wrote a snapshot. What others replace in one commit overwrites."""
+    known, before = True, None
+    if later.parent_snapshot_id is None:
+        if later.operation == "overwrite" or str(later.summary.get("iceberg-version")).startswith(JAVA):
+            return
+        known, before = current_before(later)
+        if known and before is None:
+            return
+    kept = {m.manifest_path for m in lists.lists.get(later.snapshot_id, ())}
+    gone = [m.manifest_path for m in lists.lists.get(earlier.snapshot_id, ()) if m.manifest_path not in kept]
+    files = sum(lists.held[path].sums["data_files"] for path in gone if path in lists.held)
+    without = "no parent" if later.parent_snapshot_id is None else f"the parent {later.parent_snapshot_id}"
+    severity = {} if known else {"severity": "info"}
+    yield finding(
+        "commit-cut-off",
+        f"snapshot {later.snapshot_id} ({later.operation or 'no operation'}) has {without}, though "
+        f"{earlier.snapshot_id} was current: {count(files, 'data file')} of that went, which no commit removed",
+        lists.meta.metadata_location,
+        f"/snapshots ({later.snapshot_id})/parent-snapshot-id",
+        found=later.parent_snapshot_id,
+        expected=earlier.snapshot_id,
+        snapshots=(earlier.snapshot_id, later.snapshot_id),
+        node=("snapshot", earlier.snapshot_id),
+        **severity,
+    )

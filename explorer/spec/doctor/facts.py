@@ -1,0 +1,431 @@
+"""What one manifest adds to a check of a table: its sums, the keys of its files, and what of its entries is wrong by
+itself. Made of whole columns where manifests are decoded, here or by Spark's workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.model.manifest import NARROW_FIELDS, ManifestFile
+from explorer.model.metadata import TableMetadata
+from explorer.spec.deletes.deletes import PATH_ID
+from explorer.spec.doctor.finding_helpers import NOTE, Notes
+from explorer.spec.doctor.metrics import metric_notes
+from explorer.spec.doctor.partitions import partition_notes
+from explorer.spec.doctor.promotions import kinds_then, rebound
+from explorer.spec.doctor.schemes import in_same_store
+from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, inherited
+from explorer.spec.entries.numpy_columns import Flags, Ints, flags, hashes, ints
+from explorer.spec.scan.ranges import looked_up
+from explorer.spec.values.values import partition_value, primitive_type, result_type, row_dicts, source_type
+
+COUNTS = ("existing_files", "added_files", "deleted_files", "existing_rows", "added_rows", "deleted_rows")
+LIVE = ("data_files", "delete_files", "data_rows", "position_deletes", "equality_deletes", "bytes", "data_known")
+OWN = ("added_data_files", "added_data_rows", "added_delete_files", "removed_data_files", "removed_data_rows",
+       "removed_delete_files")  # fmt: skip
+PLACED = pa.struct(
+    [
+        ("key", pa.int64()), ("record", pa.int64()), ("spec_id", pa.int32()), ("partition", pa.string()),
+        ("sequence", pa.int64()), ("vector", pa.bool_()), ("words", pa.string()),
+    ]
+)  # fmt: skip
+FACTS = pa.schema(
+    [
+        ("manifest_path", pa.string()), ("counts", pa.list_(pa.int64())), ("live", pa.list_(pa.int64())),
+        ("own", pa.list_(pa.int64())), ("min_sequence", pa.int64()), ("notes", pa.list_(NOTE)),
+        ("keys", pa.list_(pa.int64())), ("gone", pa.list_(pa.int64())), ("vectors", pa.list_(pa.int64())),
+        ("first_row_ids", pa.list_(pa.int64())), ("row_counts", pa.list_(pa.int64())),
+        ("equality_ids", pa.list_(pa.int32())), ("named", pa.list_(PLACED)), ("found", pa.list_(PLACED)),
+        ("new_position_deletes", pa.int64()), ("snapshot_ids", pa.list_(pa.int64())), ("filled", pa.list_(pa.string())),
+    ]
+)  # fmt: skip
+"""One row a manifest. `keys` are hashes of what tells live files apart, `gone` of DELETED ones; `vectors` of the data
+files that live vectors belong to. `first_row_ids` (-1: none) and `row_counts` go with `keys`, or are empty. `named` is
+where deletes say that their data files are, `found` where those are; `snapshot_ids` added live entries; `filled` are
+the columns that have any value."""
+
+
+@dataclass(frozen=True)
+class PartField:
+    """A field of a partition spec, with what its values come from and are; None where nobody knows."""
+
+    field_id: int
+    name: str
+    transform: str
+    source_id: int | None
+    source: str | None
+    result: str | None
+
+
+@dataclass(frozen=True)
+class About:
+    """What the rules over entries know of the table. `wanted` are hashes of data files that deletes name, in order."""
+
+    version: int
+    specs: Mapping[int, tuple[PartField, ...]]
+    kinds: Mapping[int, str]
+    names: Mapping[int, str]
+    top: frozenset[int]
+    required: Mapping[int, str]
+    wanted: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    metrics: bool = True
+    rebound: frozenset[int] = frozenset()
+    store: str | None = None
+    """A regular expression for paths of the store that the table's location is in (see schemes.in_same_store)."""
+    then: Mapping[int, Mapping[int, str | None]] = field(default_factory=dict)
+    """Field ids whose types differ between schemas, and what they were when each snapshot was written."""
+
+    def as_of(self, snapshot_id: int | None) -> About:
+        """The same, as a snapshot wrote."""
+        if not self.rebound:
+            return self
+        own = self.then.get(snapshot_id or 0, {})
+        kinds = {i: kind for i, kind in self.kinds.items() if i not in self.rebound}
+        kinds |= {i: kind for i, kind in own.items() if kind is not None and primitive_type(kind) is not None}
+        specs = {i: tuple(self._part(part, own) for part in parts) for i, parts in self.specs.items()}
+        return replace(self, kinds=kinds, specs=specs)
+
+    def _part(self, part: PartField, own: Mapping[int, str | None]) -> PartField:
+        if part.source_id not in self.rebound:
+            return part
+        kind = own.get(part.source_id or 0)
+        return replace(part, source=kind, result=result_type(part.transform, kind))
+
+    @classmethod
+    def of(cls, meta: TableMetadata) -> About:
+        """From the metadata file."""
+        current = meta.schema(meta.current_schema_id)
+        specs = {}
+        for spec in meta.partition_specs:
+            fields = []
+            for part in spec.fields:
+                kind = source_type(meta, part.source_ids)
+                one = len(part.source_ids) == 1
+                source = part.source_ids[0] if one else None
+                told = kind if one and isinstance(kind, str) else None
+                fields.append(
+                    PartField(part.field_id, part.name, part.transform, source, told, result_type(part.transform, told))
+                )
+            specs[spec.spec_id] = tuple(fields)
+        ids = {i for s in meta.schemas for i in s.by_id}
+        named = {i: f.type for i in ids if (f := meta.field(i)) and isinstance(f.type, str)}
+        kinds = {i: kind for i, kind in named.items() if primitive_type(kind) is not None}
+        everywhere = [{f.id for f in s.fields} for s in meta.schemas]
+        top = frozenset(set.union(*everywhere) & set(kinds)) if everywhere else frozenset()
+        required = {f.id: f.name for f in (current.fields if current else ()) if f.required and f.id in top}
+        names = {i: field.name for i in kinds if (field := meta.field(i))} | {PATH_ID: "file_path"}
+        kinds[PATH_ID] = "string"
+        changed = rebound(meta)
+        then = kinds_then(meta, changed)
+        store = in_same_store(meta.location) if meta.format_version < 4 else None  # later paths may be relative
+        return cls(meta.format_version, specs, kinds, names, top, required, rebound=changed, then=then, store=store)
+
+
+def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """FACTS of one manifest's stored entries."""
+    about, table = about.as_of(manifest.added_snapshot_id), stored
+    for name, filled in inherited(stored, manifest).items():
+        table = table.append_column(f"inherited_{name}", filled)
+    notes = Notes(table)
+    status = ints(stored["status"], -1)
+    content = ints(stored["content"], 0)
+    rows, sizes = ints(stored["record_count"], 0), ints(stored["file_size_in_bytes"], 0)
+    live = (status == EXISTING) | (status == ADDED)
+    vector = (content == 1) & flags(pc.equal(pc.utf8_lower(stored["file_format"]), "puffin"))
+    _entry_notes(about, manifest, table, notes, status, content, vector)
+    if about.store is not None:
+        own_paths = pc.match_substring_regex(stored["file_path"].cast(pa.string()), about.store)
+        elsewhere = live & flags(pc.invert(own_paths))
+        what = "its path has another scheme than the table's location: only readers that are set up for both find it"
+        notes.add("path-outside", elsewhere, what, lambda record: stored["file_path"][record].as_py()[:300])
+    if about.metrics:
+        metric_notes(table, about.kinds, about.names, about.top, about.required, content, live, notes)
+    required = about.required.keys() - about.rebound
+    spec = about.specs.get(manifest.partition_spec_id)
+    partition_notes(table, spec, manifest, live, about.metrics, required, notes)
+    paths = hashes(stored["file_path"])
+    keys = _keys(stored, paths)
+    data = content == 0
+    own_ids = ints(table["inherited_snapshot_id"], -1)
+    own = own_ids == (manifest.added_snapshot_id if manifest.added_snapshot_id is not None else -2)
+    sums = [int(live[data].sum()), int(live[~data].sum()), int(rows[live & data].sum()),
+            int(rows[live & (content == 1)].sum()), int(rows[live & (content == 2)].sum()),
+            int(np.where(vector, ints(stored["content_size_in_bytes"], 0), sizes)[live].sum()), 1]  # fmt: skip
+    mine = []
+    for which in (ADDED, DELETED):
+        of = own & (status == which)
+        mine += [int((of & data).sum()), int(rows[of & data].sum()), int((of & ~data).sum())]
+    sequence = table["inherited_sequence_number"].filter(pa.array(live))
+    tracked = live & data & flags(pc.is_valid(table["inherited_first_row_id"]))
+    target, named = named_files(stored), live & data & _among(paths, about.wanted)
+    row = {
+        "manifest_path": [manifest.manifest_path],
+        "counts": [[int((status == s).sum()) for s in (EXISTING, ADDED, DELETED)]
+                   + [int(rows[status == s].sum()) for s in (EXISTING, ADDED, DELETED)]],
+        "live": [sums],
+        "own": [mine],
+        "min_sequence": [pc.min(sequence).as_py()],
+        "notes": [notes.rows()],
+        "keys": keys[live],
+        "gone": keys[status == DELETED],
+        "vectors": hashes(stored["referenced_data_file"])[live & vector],
+        "first_row_ids": np.where(tracked, ints(table["inherited_first_row_id"], 0), -1)[live & tracked.any()],
+        "row_counts": rows[live & tracked.any()],
+        "equality_ids": [_equality_ids(stored, live & (content == 2))],
+        "named": [_placed(about, table, manifest, live & ~data & flags(pc.is_valid(target)), target, vector)],
+        "found": [_placed(about, table, manifest, named, stored["file_path"], vector)],
+        "snapshot_ids": np.unique(own_ids[live]),
+        "filled": [_filled(stored, bool(manifest.content))],
+        "new_position_deletes": [int((own & (status == ADDED) & (content == 1) & ~vector).sum())],
+    }  # fmt: skip
+    return pa.table([_list(row[f.name], f.type) for f in FACTS], schema=FACTS)
+
+
+def _list(value: Any, kind: pa.DataType) -> pa.Array:
+    if isinstance(value, np.ndarray):
+        return pa.ListArray.from_arrays(pa.array([0, len(value)], pa.int32()), pa.array(value, kind.value_type))
+    return pa.array(value, kind)
+
+
+def keys_of(stored: pa.Table) -> Ints:
+    """What tells each file from others: its path, of a deletion vector its place in the file too."""
+    return _keys(stored, hashes(stored["file_path"]))
+
+
+def _keys(stored: pa.Table, paths: Ints) -> Ints:
+    vector = ints(stored["content"], 0) == 1
+    if not vector.any():
+        return paths
+    vector &= flags(pc.equal(pc.utf8_lower(stored["file_format"]), "puffin"))
+    return np.where(vector, paths ^ (ints(stored["content_offset"], 0) * 0x9E3779B1 + 1), paths)
+
+
+def _among(values: Ints, wanted: Ints) -> Flags:
+    if not len(wanted):
+        return np.zeros(len(values), bool)
+    at = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
+    among: Flags = wanted[at] == values
+    return among
+
+
+def named_files(stored: pa.Table) -> pa.ChunkedArray:
+    """The one data file that each delete is for, as Iceberg's readers take it: its referenced_data_file, or of position
+    deletes the path that both bounds of their paths are; null where there is none."""
+    named = stored["referenced_data_file"]
+    if "lower_bounds" not in stored.column_names or not pc.any(pc.equal(stored["content"], 1)).as_py():
+        return named
+    low, high = (looked_up(stored, name, PATH_ID) for name in ("lower_bounds", "upper_bounds"))
+    equal = pc.and_(pc.fill_null(pc.equal(low, high), False), pc.equal(stored["content"].combine_chunks(), 1))
+    paths = [_text(value) for value in pc.if_else(equal, low, pa.scalar(None, low.type)).to_pylist()]
+    return pa.chunked_array([pc.coalesce(named.combine_chunks(), pa.array(paths, pa.string()))])
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode(errors="replace")
+
+
+def _filled(stored: pa.Table, deletes: bool) -> list[str]:
+    """The columns that have any value; of data manifests nobody reads `content`."""
+    names = [f.name for f in NARROW_FIELDS if deletes or f.name != "content"]
+    return [name for name in names if name in stored.column_names and stored[name].null_count < len(stored)]
+
+
+def _placed(
+    about: About, table: pa.Table, manifest: ManifestFile, which: Flags, path: pa.ChunkedArray, vector: Flags
+) -> list[dict[str, Any]]:
+    """Where these entries are, by the path that goes with each."""
+    records = np.flatnonzero(which)
+    if not len(records):
+        return []
+    some, at = table.take(pa.array(records)), records.tolist()
+    keys, vectors = hashes(path.take(pa.array(records))).tolist(), vector[records].tolist()
+    spec = about.specs.get(manifest.partition_spec_id, ())
+    partitions = [row["partition"] or {} for row in row_dicts(some.select(["partition"]))]
+    sequences = some["inherited_sequence_number"].to_pylist()
+    columns = zip(keys, at, partitions, sequences, vectors, strict=True)
+    return [
+        {
+            "key": k, "record": r, "spec_id": manifest.partition_spec_id, "partition": repr(p), "sequence": s,
+            "vector": v, "words": _partition_words(spec, p),
+        }
+        for k, r, p, s, v in columns
+    ]  # fmt: skip
+
+
+def _partition_words(spec: Sequence[PartField], partition: Mapping[str, Any]) -> str:
+    parts = (
+        f"{f.name}={partition_value(partition.get(str(f.field_id)), f.transform, f.source)}"
+        for f in spec
+        if str(f.field_id) in partition
+    )
+    return "/".join(parts) or "no partition"
+
+
+def _equality_ids(stored: pa.Table, which: Flags) -> list[int]:
+    if not which.any():
+        return []
+    lists = stored["equality_ids"].filter(pa.array(which))
+    return sorted(i for i in pc.unique(pc.list_flatten(lists)).to_pylist() if i is not None)
+
+
+def _entry_notes(
+    about: About, manifest: ManifestFile, table: pa.Table, notes: Notes, status: Ints, content: Ints, vector: Flags
+) -> None:
+    """Rules 16, 30, 34, 36, 41, 47, 49 and 57 over one manifest's entries."""
+    deletes, live = content != 0, (status == EXISTING) | (status == ADDED)
+    inherits = manifest.sequence_number != 0
+    null = ~flags(pc.is_valid(table["inherited_sequence_number"]))
+    what = "it is no ADDED entry, and has no sequence number"
+    notes.add("null-sequence", null & (status == EXISTING), what, refused="scan")
+    notes.add("null-sequence", null & (status == DELETED), f"{what}: readers take no notice", severity="info")
+    sequence = ints(table["inherited_sequence_number"], 0)
+    written = ints(table["inherited_file_sequence_number"], 1 << 62)
+    if inherits:
+        notes.add(
+            "sequence-above-last",
+            sequence > manifest.sequence_number,
+            "its data sequence number is above its manifest's",
+            sequence,
+            f"at most {manifest.sequence_number}",
+        )
+        notes.add(
+            "sequence-above-last",
+            (written != 1 << 62) & (written > manifest.sequence_number),
+            "its file sequence number is above its manifest's",
+            written,
+            f"at most {manifest.sequence_number}",
+        )
+    notes.add("entry-invalid", sequence < 0, "its sequence number is below 0", sequence)
+    notes.add(
+        "entry-invalid",
+        sequence > written,
+        "its data sequence number is above its file sequence number",
+        sequence,
+        "the file's",
+    )
+    notes.add(
+        "manifest-content",
+        deletes == (manifest.content == 0),
+        "its content is not that of the manifest",
+        content,
+        f"content {manifest.content} in the manifest list",
+        refused="scan" if manifest.content and (live & ~deletes).any() else "part",
+    )
+    invalid, refused = (content < 0) | (content > 2), "scan" if manifest.content else ""
+    notes.add("entry-invalid", invalid, "its content is none of the spec's", content, refused=refused)
+    notes.add("entry-invalid", (status < 0) | (status > 2), "its status is none of the spec's", status, refused="scan")
+    if about.version == 1:
+        notes.add("deletes-in-v1", deletes & live, "version 1 has no delete files", content)
+    ids = ints(table["snapshot_id"], -1)
+    stored_id = flags(pc.is_valid(table["snapshot_id"]))
+    if manifest.added_snapshot_id is not None:
+        other = stored_id & (ids != manifest.added_snapshot_id)
+        consequence = "whoever reads changes takes it for another snapshot's"
+        notes.add(
+            "entry-snapshot",
+            other & (status == DELETED),
+            f"it is DELETED by another snapshot than the manifest's: {consequence}",
+            ids,
+            f"{manifest.added_snapshot_id}, which added the manifest",
+        )
+        notes.add(
+            "entry-snapshot",
+            other & (status == ADDED),
+            f"it is ADDED by another snapshot than the manifest's: {consequence}",
+            ids,
+            f"{manifest.added_snapshot_id}, which added the manifest",
+        )
+    rows, size = ints(table["record_count"], -1), ints(table["file_size_in_bytes"], -1)
+    notes.add("entry-invalid", rows < 0, "its record_count is below 0, or missing", table["record_count"])
+    notes.add(
+        "entry-invalid",
+        size <= 0,
+        "its file_size_in_bytes is not above 0: Spark reads none of its rows",
+        table["file_size_in_bytes"],
+    )
+    empty = ~flags(pc.greater(pc.binary_length(table["file_path"]), 0))
+    notes.add("entry-invalid", empty & live, "it has no file_path", refused="scan")
+    kind = pc.utf8_lower(table["file_format"])
+    known = flags(pc.is_in(kind, pa.array(["parquet", "avro", "orc", "puffin", "metadata"])))
+    notes.add("entry-invalid", ~known, "its file_format is none of the spec's", table["file_format"], refused="scan")
+    path_kind = flags(pc.match_substring_regex(table["file_path"], r"\.(parquet|avro|orc|puffin)$"))
+    if path_kind.any():
+        ending = pc.struct_field(pc.extract_regex(table["file_path"], r"\.(?P<kind>[a-z]+)$"), "kind")
+        notes.add(
+            "entry-invalid",
+            path_kind & flags(pc.not_equal(ending, kind)),
+            "its file_format is not what its name ends with",
+            table["file_format"],
+            ending,
+            severity="warning",
+        )
+    puffin = flags(pc.equal(kind, "puffin"))
+    alien = flags(pc.is_in(kind, pa.array(["puffin", "metadata"]))) & (~puffin | (content != 1)) & live
+    notes.add("entry-invalid", alien, "its file_format is none of files with rows", table["file_format"],
+              refused="scan" if (alien & ~deletes).any() else "part")  # fmt: skip
+    _vector_notes(about, table, notes, vector & live)
+    end = ints(table["content_offset"], 0) + ints(table["content_size_in_bytes"], 0)
+    beyond = (end > size) | (ints(table["content_offset"], 0) < 0)
+    notes.add("vector-wrong", vector & beyond, "its vector is not inside the file", end, f"{'file_size_in_bytes'}")
+    none = ~flags(pc.greater(pc.list_value_length(table["equality_ids"]), 0))
+    without = (content == 2) & none & live
+    refused = "scan" if manifest.content and (without & ~flags(pc.is_valid(table["equality_ids"]))).any() else ""
+    notes.add("equality-id-unknown", without, "an equality delete without equality_ids", refused=refused)
+    notes.add("entry-invalid", (content != 2) & ~none, "equality_ids without equality deletes", severity="warning")
+    notes.add("entry-invalid", ints(table["first_row_id"], 0) < 0, "its first_row_id is below 0", table["first_row_id"])
+    lineage = flags(pc.is_valid(table["first_row_id"])) & deletes
+    notes.add("entry-invalid", lineage, "a delete file with a first_row_id", table["first_row_id"], severity="warning")
+    _split_notes(table, notes, size, live)
+
+
+def _vector_notes(about: About, table: pa.Table, notes: Notes, vector: Flags) -> None:
+    """Of rule 57: fields that each deletion vector must have, and the version that it takes."""
+    asked = ("content_offset", "content_size_in_bytes", "referenced_data_file")
+    lacks = {name: ~flags(pc.is_valid(table[name])) for name in asked}
+    young = "deletion vectors are of version 3 and later"
+    for missing in product((True, False), repeat=len(asked)):
+        those = vector & np.logical_and.reduce([lacks[n] == lack for n, lack in zip(asked, missing, strict=True)])
+        names = [name for name, lack in zip(asked, missing, strict=True) if lack]
+        words = f"a deletion vector without {', '.join(names)}"
+        if about.version == 2:
+            words = f"{words if names else 'a deletion vector'} in a table of version 2: {young}"
+        refused = "" if asked[2] in names else "scan" if asked[1] in names else "part" if names else ""
+        if names or about.version == 2:
+            notes.add("entry-invalid", those, words, refused=refused)
+
+
+def _split_notes(table: pa.Table, notes: Notes, size: Ints, live: Flags) -> None:
+    """Rule 41: offsets are in order, and inside the file."""
+    offsets = table["split_offsets"].combine_chunks()
+    lengths = ints(pa.chunked_array([pc.list_value_length(offsets)]), 0)
+    if not lengths.any():
+        return
+    parents = np.repeat(np.arange(len(lengths)), lengths)
+    values = offsets.flatten().fill_null(-1).to_numpy(zero_copy_only=False)
+    wrong = np.zeros(len(lengths), bool)
+    wrong[parents[(values < 0) | (values >= size[parents])]] = True
+    falls = (np.diff(values) <= 0) & (np.diff(parents) == 0)
+    wrong[parents[1:][falls]] = True
+    below = np.zeros(len(lengths), bool)
+    below[parents[values < 0]] = True
+    notes.add(
+        "split-offsets",
+        below & live,
+        "a split offset is below 0",
+        table["split_offsets"],
+        severity="error",
+        refused="scan",
+    )
+    notes.add(
+        "split-offsets",
+        wrong & ~(below & live),
+        "its split_offsets are not in order, or not inside the file",
+        table["split_offsets"],
+        "below file_size_in_bytes",
+    )

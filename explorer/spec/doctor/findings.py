@@ -1,0 +1,183 @@
+"""What a rule found: where, the two things that contradict each other, who is affected, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from explorer.errors import NotFoundInTable
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import TableMetadata
+from explorer.spec.doctor.cases import CASES
+from explorer.spec.doctor.remedies import GOES_BACK, LostFiles, Situation, complains, keeps_from_loading, remedy
+from explorer.spec.doctor.remedy_texts import REMEDY_OF
+from explorer.spec.doctor.rules import BY_ID, RULES, Rule, Severity
+from explorer.spec.secrets.redaction import redacted
+from explorer.spec.snapshots.lineage import ancestry
+
+ORDER: Sequence[Severity] = ("fatal", "error", "warning", "info")
+EXIT = {"fatal": 4, "error": 2, "warning": 1, "info": 0}
+"""The exit code of the worst finding; 0 without any."""
+COULD_NOT_RUN = 8
+Refused = Literal["", "table", "scan", "part"]
+NodeKind = Literal["metadata", "snapshot", "ref", "manifest_list", "manifest", "file", "statistics"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`file` is the file concerned, as the metadata names it, `read_at` where that was looked for if the table has been
+    moved, `location` a JSON pointer, record or byte in it. `found` stands there, `expected` is what contradicts it, in
+    words that say whence; either may be None. `snapshots` and `refs` are those that are affected. `count` is how many
+    cases this one stands for: `examples` are some of them. `node` is what the graph draws of it: a kind, and a
+    snapshot's id, a ref's name or a path. `refused` says what Spark 4.1 with Iceberg Java 1.12 cannot do for it: open
+    the `table`, `scan` the snapshots, or run some queries on them (`part`). `columns` are those that it is about.
+    `members` are the findings that it stands for when it stands for several, `explains` those that follow from it."""
+
+    rule: str
+    severity: Severity
+    what: str
+    file: str
+    location: str = ""
+    found: Any = None
+    expected: Any = None
+    snapshots: tuple[int, ...] = ()
+    refs: tuple[str, ...] = ()
+    remedy: str = ""
+    count: int = 1
+    examples: tuple[str, ...] = ()
+    node: tuple[NodeKind, int | str] | None = None
+    read_at: str = ""
+    refused: Refused = ""
+    columns: tuple[str, ...] = ()
+    members: tuple[Finding, ...] = ()
+    explains: tuple[Finding, ...] = ()
+
+    @property
+    def about(self) -> Rule:
+        """The rule that found it."""
+        return BY_ID[self.rule]
+
+
+def finding(rule: str, what: str, file: str, location: str = "", **more: Any) -> Finding:
+    """A finding of a rule, with the rule's severity."""
+    return Finding(rule, more.pop("severity", BY_ID[rule].severity), redacted(what), file, location, **more)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the doctor found in one table, the worst first. `checked` says what was looked at, in numbers; `not_checked`
+    what was not, and why."""
+
+    table: str
+    findings: tuple[Finding, ...]
+    checked: Mapping[str, int]
+    not_checked: tuple[str, ...] = ()
+
+    @property
+    def worst(self) -> Severity | None:
+        """The highest severity; None where nothing was found."""
+        return self.findings[0].severity if self.findings else None
+
+    @property
+    def exit_code(self) -> int:
+        """0 clean, 1 warnings, 2 errors, 4 fatal."""
+        return EXIT[self.worst] if self.worst else 0
+
+
+def _mended_as(cause: Finding) -> str:
+    """The rule, or case of a rule, whose remedy helps against a finding: of one that explains others, theirs may be the
+    only one."""
+    explained = {f.rule for f in cause.explains}
+    if cause.rule == "metrics-wrong" and "file-missing" in explained:
+        return "file-size"
+    if cause.rule == "metrics-wrong" and "record-count" in explained:
+        return "record-count"
+    if cause.rule == "file-missing" and "record-count" in explained:
+        return "file-replaced"
+    if cause.rule == "metrics-wrong" and cause.columns == ("file_path",):
+        return "position-bounds"
+    if cause.rule == "avro-schema" and cause.refused:
+        return "avro-refused"
+    return next(
+        (case for (rule, words), case in CASES.items() if rule == cause.rule and words in cause.what), cause.rule
+    )
+
+
+@dataclass(frozen=True)
+class RuleChoice:
+    """Rules that are not asked, and severities that are another than the rule's."""
+
+    skip: frozenset[str] = frozenset()
+    severity: Mapping[str, Severity] | None = None
+
+    @classmethod
+    def of(cls, skip: Iterable[str] = (), severity: Mapping[str, str] | None = None) -> RuleChoice:
+        """By id or number. Raises NotFoundInTable for a rule or severity that there is none of."""
+        levels: dict[str, Severity] = {}
+        for name, level in (severity or {}).items():
+            if level not in ORDER:
+                raise NotFoundInTable(f"no severity {level!r}: there are {', '.join(ORDER)}")
+            levels |= {rule.id: level for rule in _named(name)}  # type: ignore[dict-item, misc]
+        return cls(frozenset(rule.id for name in skip for rule in _named(name)), levels)
+
+    def made(
+        self,
+        findings: Iterable[Finding],
+        table: str,
+        metadata: TableMetadata | None,
+        listed: Sequence[ManifestFile] = (),
+        previous: TableMetadata | None = None,
+        lost_files: LostFiles | None = None,
+        deep: bool = False,
+        doubts: Mapping[str, tuple[int, str]] | None = None,
+    ) -> tuple[Finding, ...]:
+        """The findings that are asked for, with the refs that they affect and what would help, the worst first.
+        `listed` are the current snapshot's manifests, `previous` is the metadata file before, where it lacks the
+        faults of this one, `lost_files` and `doubts` as remedies.Situation has them. `deep`: data files were opened."""
+        asked = [f for f in findings if f.rule not in self.skip]
+        levels = self.severity or {}
+        bad = [f for f in asked if f.severity in ("fatal", "error") or REMEDY_OF.get(f.rule) in GOES_BACK]
+        hurt = {i for f in bad for i in f.snapshots}
+        now = metadata.current_snapshot_id if metadata else None
+        situation = Situation(
+            table, metadata, _whole_ancestor(metadata, hurt),
+            frozenset(_mended_as(f) for f in asked if f.severity != "info" and (not f.snapshots or now in f.snapshots)),
+            frozenset(f.rule for f in asked if f.refused == "table" or keeps_from_loading(f.rule, f.location)),
+            frozenset(f.rule for f in asked), listed, previous.metadata_location if previous else "",
+            previous is not None and complains(previous), lost_files,
+            _misread(asked, now) if deep else None, doubts,
+        )  # fmt: skip
+        told = [
+            replace(
+                f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),
+                remedy=f.remedy or remedy(_mended_as(f), situation, f.snapshots, f.file, f.node, f.location,
+                                          f.columns),
+            )
+            for f in asked
+        ]  # fmt: skip
+        return tuple(sorted(told, key=lambda f: (ORDER.index(f.severity), f.about.number)))
+
+
+def _named(name: str) -> list[Rule]:
+    rules = [rule for rule in RULES if name in (rule.id, str(rule.number))]
+    if not rules:
+        raise NotFoundInTable(f"no rule {name!r}; docs/doctor.md lists them")
+    return rules
+
+
+def _misread(findings: Iterable[Finding], current: int | None) -> bool:
+    """Whether Spark takes values of the current snapshot's files for others."""
+    return any(f.rule == "column-type" and f.severity == "error" and current in f.snapshots for f in findings)
+
+
+def _refs(metadata: TableMetadata | None, snapshots: Iterable[int]) -> tuple[str, ...]:
+    ids = set(snapshots)
+    return () if metadata is None else tuple(sorted(r.name for r in metadata.refs if r.snapshot_id in ids))
+
+
+def _whole_ancestor(metadata: TableMetadata | None, hurt: set[int]) -> int | None:
+    """The newest ancestor of the current snapshot that nothing is wrong with, if that is not itself."""
+    if metadata is None or metadata.current_snapshot_id not in hurt:
+        return None
+    return next((i for i in ancestry(metadata, metadata.current_snapshot_id) if i not in hurt), None)

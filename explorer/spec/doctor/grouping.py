@@ -1,0 +1,295 @@
+"""One cause, one finding: what explains others stands for them, and what many files share is told once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from explorer.spec.doctor.findings import ORDER, Finding, finding
+from explorer.spec.doctor.lists import Lists
+from explorer.spec.doctor.promotions import PROMOTED_DATE
+
+Because = tuple[Finding, list[Finding]]
+"""A finding, and those that it explains."""
+DEEPEST = 20
+"""Parts of a place in a metadata file; a ref's name may have any number of slashes."""
+EXAMPLES = 3
+EACH = 10
+"""Findings of one rule and severity that are told one by one; of more, the first stands for all."""
+MEMBERS = 10_000
+"""Findings that one stands for and holds; of more it says how many there are."""
+OF_FILES = ("record-count", "metrics-wrong", "split-offsets", "partition-value", "vector-wrong", "required-absent")
+FROM_WHAT_IS_MISSING: Mapping[str, frozenset[str]] = {
+    "/format-version": frozenset({"metadata-field", "manifest-content", "sequence-above-last"}),
+    "/schemas": frozenset(
+        {"current-schema-missing", "partition-source-dropped", "schema-rebound", "snapshot-schema-missing"}
+    ),
+    "/schema": frozenset(
+        {"current-schema-missing", "partition-source-dropped", "schema-rebound", "snapshot-schema-missing"}
+    ),
+    "/current-schema-id": frozenset({"current-schema-missing"}),
+    "/partition-specs": frozenset({"default-missing", "spec-unknown"}),
+    "/partition-spec": frozenset({"default-missing", "spec-unknown"}),
+    "/sort-orders": frozenset({"default-missing"}),
+    "/snapshots": frozenset({"ref-dangling", "log-of-expired", "parent-expired", "statistics-stale"}),
+    "/last-sequence-number": frozenset({"sequence-above-last"}),
+    "/current-snapshot-id": frozenset({"ref-dangling", "current-unlike-main", "log-of-expired"}),
+}
+"""By what Java cannot read of a metadata file: the rules whose findings follow from it."""
+
+
+def grouped(findings: Iterable[Finding], lists: Lists) -> list[Finding]:
+    """The findings, with one in place of those that it explains, and one in place of many that are alike."""
+    left = list(findings)
+    for explain in (_rounded, _copied, _missing_fields, _same_place, _wrong_counts, _wrong_bounds, _files, _totals):
+        left = _without_explained(left, explain(left, lists))
+    return _limited(_collected(left))
+
+
+def _without_explained(findings: Sequence[Finding], causes: Iterable[Because]) -> list[Finding]:
+    told: dict[int, Finding] = {}
+    gone: set[int] = set()
+    new: list[Finding] = []
+    known = {id(f) for f in findings}
+    for cause, effects in causes:
+        effects = [f for f in effects if id(f) not in gone and f is not cause]
+        if id(cause) in gone or not effects:
+            continue
+        gone.update(map(id, effects))
+        base = told.get(id(cause), cause)
+        whole = _as_bad(replace(base, explains=(*base.explains, *effects)[:MEMBERS]), effects)
+        if id(cause) in known:
+            told[id(cause)] = whole
+        else:
+            new.append(whole)
+    return [*(told.get(id(f), f) for f in findings if id(f) not in gone), *new]
+
+
+def _as_bad(cause: Finding, effects: Iterable[Finding]) -> Finding:
+    """A cause keeps Spark from what its effects do."""
+    refused = min((f.refused for f in (cause, *effects)), key=("table", "scan", "part", "").index)
+    milder = ORDER.index(cause.severity) > ORDER.index("error") and cause.rule != "readers-differ"
+    severity = "error" if refused and milder else cause.severity
+    return replace(cause, refused=refused, severity=severity)
+
+
+def _collected(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding in place of those that say the same of other files, columns or places."""
+    alike: dict[Hashable, list[Finding]] = defaultdict(list)
+    for f in findings:
+        alike[f.rule, f.severity, f.refused, f.what, f.remedy, f.node and f.node[0]].append(f)
+    return [_one_for(members) for members in alike.values()]
+
+
+def _limited(findings: Sequence[Finding]) -> list[Finding]:
+    of_rule: dict[Hashable, list[Finding]] = defaultdict(list)
+    for f in findings:
+        of_rule[f.rule, f.severity, f.refused, f.remedy].append(f)
+    return [
+        f for members in of_rule.values() for f in (members if len(members) <= EACH else [_one_for(members)])
+    ]  # fmt: skip
+
+
+def _one_for(members: Sequence[Finding]) -> Finding:
+    first = members[0]
+    if len(members) == 1:
+        return first
+    what = first.what
+    if others := len({f.what for f in members}) - 1:
+        what = f"{what}; {others:,} more things are wrong by this rule"
+    names = first.examples or (first.file,)
+    for other in members[1:]:
+        if len(names) >= EXAMPLES:
+            break
+        names = (*names, *(n for n in other.examples or (other.file,) if n not in names))
+    held = [m for f in members for m in (f.members or (f,))]
+    return replace(
+        first,
+        what=what,
+        count=sum(f.count for f in members),
+        examples=names[:EXAMPLES],
+        columns=tuple(dict.fromkeys(c for f in members for c in f.columns)),
+        snapshots=tuple(dict.fromkeys(i for f in members for i in f.snapshots)),
+        refs=tuple(dict.fromkeys(r for f in members for r in f.refs)),
+        members=tuple(held[:MEMBERS]),
+        explains=tuple(e for f in members for e in f.explains)[:MEMBERS],
+    )
+
+
+def _same_key(
+    findings: Sequence[Finding], cause: Callable[[Finding], Hashable], effect: Callable[[Finding], Hashable]
+) -> Iterator[Because]:
+    """Findings, and those with the same key; those without one have None."""
+    causes: dict[Hashable, Finding] = {}
+    for f in findings:
+        if (key := cause(f)) is not None:
+            causes.setdefault(key, f)
+    effects: dict[Hashable, list[Finding]] = defaultdict(list)
+    for f in findings if causes else ():
+        if (key := effect(f)) in causes and key is not None:
+            effects[key].append(f)
+    yield from ((causes[key], some) for key, some in effects.items())
+
+
+def _missing_fields(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+    """What follows from a field of the metadata file that cannot be read."""
+    for f in findings:
+        follow = FROM_WHAT_IS_MISSING.get(f.location)
+        if follow and f.rule in ("metadata-field", "format-version-unknown", "id-beyond-64-bits"):
+            yield f, [other for other in findings if other.rule in follow and other.location != f.location]
+
+
+def _same_place(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+    """Of several findings about one place of a metadata file that of the rule which says most of it."""
+    own = lists.meta.metadata_location
+    places: dict[str, Finding] = {}
+    here = [f for f in findings if f.file == own and f.location.startswith("/") and " " not in f.location]
+    worst = sorted(here, key=lambda f: (f.rule == "metadata-field", not f.refused, ORDER.index(f.severity)))
+    for f in worst:
+        places.setdefault(f.location, f)
+    inside: dict[str, Finding] = {}
+    for place, f in places.items():
+        while place.count("/") <= DEEPEST and (place := place.rpartition("/")[0]):
+            inside.setdefault(place, f)
+    for f in worst:
+        cause = places[f.location]
+        if cause is f and f.rule == "metadata-field" and not f.refused:
+            cause = inside.get(f.location, f)
+        if cause is not f:
+            yield cause, [f]
+
+
+def _wrong_counts(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+    """Entries that count other rows than their own columns have are wrong, not their files."""
+
+    def cause(f: Finding) -> Hashable:
+        return f.file if f.rule == "metrics-wrong" and f.what.startswith("record_count") else None
+
+    def effect(f: Finding) -> Hashable:
+        sizes = f.rule == "file-missing" and f.found is not None
+        return f.location.removeprefix("named in ") if sizes or f.rule == "record-count" else None
+
+    yield from _same_key(findings, cause, effect)
+
+
+def _wrong_bounds(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+    """Bounds or counts that the data contradicts explain what they alone contradict: a partition value that the data
+    does not contradict, and times of January 1970. All such entries of the manifest must have wrong ones."""
+    wrong: dict[tuple[str, str], dict[str, Finding]] = defaultdict(dict)
+    for f in findings:
+        if f.rule == "metrics-wrong" and f.node and f.node[0] == "file" and f.columns:
+            wrong[f.location.removeprefix("named in "), f.columns[0]].setdefault(f.file, f)
+    for f in findings if wrong else ():
+        if f.node and f.node[0] == "manifest" and f.columns and f.rule in ("partition-value", "value-suspect"):
+            for column in _sources(f, lists) if f.rule == "partition-value" else f.columns[:1]:
+                causes = wrong.get((f.file, column), {})
+                if causes and len(causes) >= f.count:
+                    yield next(iter(causes.values())), [f]
+
+
+def _sources(f: Finding, lists: Lists) -> Iterator[str]:
+    """The names of the columns that the partition field of a finding is made of."""
+    record = lists.records.get(f.file)
+    spec = lists.meta.spec(record.partition_spec_id) if record else None
+    schema = lists.meta.schema(lists.meta.current_schema_id)
+    for part in spec.fields if spec and schema else ():
+        if part.name in f.columns:
+            yield from (schema.by_id[i].name for i in part.source_ids if schema and i in schema.by_id)
+
+
+def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+    """A file that is missing or another one explains what its contents contradict; bounds that contradict each other,
+    what they contradict of the data."""
+
+    def of_file(*rules: str) -> Callable[[Finding], Hashable]:
+        return lambda f: f.node[1] if f.rule in rules and f.node and f.node[0] == "file" else None
+
+    def of_manifest(f: Finding) -> Hashable:
+        manifest = f.columns and f.node and f.node[0] == "manifest"
+        return (f.rule, f.file, f.columns) if manifest and f.rule in (*OF_FILES, "readers-differ") else None
+
+    def of_its_file(f: Finding) -> Hashable:
+        file = f.columns and f.node and f.node[0] == "file"
+        told = file and f.rule in (*OF_FILES, "readers-differ")
+        return (f.rule, f.location.removeprefix("named in "), f.columns) if told else None
+
+    def in_manifest(rule: str) -> Callable[[Finding], Hashable]:
+        return lambda f: f.file if f.rule == rule else None
+
+    def promoted(f: Finding) -> Hashable:
+        return f.columns if f.what == PROMOTED_DATE and f.node and f.node[0] == "metadata" else None
+
+    def of_promoted(f: Finding) -> Hashable:
+        return f.columns if f.what == PROMOTED_DATE and f.node and f.node[0] != "metadata" else None
+
+    yield from _same_key(findings, promoted, of_promoted)
+    yield from _same_key(findings, of_file("file-missing"), of_file("file-missing", *OF_FILES))
+    yield from _same_key(findings, of_file("record-count"), of_file(*OF_FILES[1:]))
+    yield from _same_key(findings, of_manifest, of_its_file)
+    yield from _same_key(findings, of_file("metrics-wrong"), of_file("delete-dangling"))
+    yield from _same_key(findings, in_manifest("delete-partition"), in_manifest("delete-dangling"))
+
+
+def _totals(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+    """Totals are of what is listed: where that is wrong, or could not be read, they differ for it."""
+    causes = [
+        f
+        for f in findings
+        if f.rule in ("manifest-twice", "manifest-list-empty", "null-sequence", "file-twice", "entry-invalid")
+        or (f.rule in ("metrics-wrong", "record-count") and "record_count" in f.what)
+        or (f.rule == "manifest-content" and f.severity == "error")
+    ]
+    for f in findings:
+        if f.rule == "totals-differ" and f.severity != "info":
+            near = next((c for c in causes if set(f.snapshots) <= set(c.snapshots)), None)
+            if near is not None:
+                yield near, [f]
+
+
+def _rounded(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+    """Rounded snapshot ids: many JSON tools know no other numbers than doubles."""
+    known = {s.snapshot_id for s in lists.meta.snapshots}
+    near = {float(i): i for i in known}
+    wrong = [f for f in findings if f.rule == "entry-snapshot" and type(f.found) is int and f.found not in known]
+    wrong = [f for f in wrong if float(f.found) in near]
+    if not wrong:
+        return
+    own = {near[float(f.found)] for f in wrong}
+    totals = [
+        f
+        for f in findings
+        if f.rule == "totals-differ" and set(f.snapshots) <= own and "/summary/total-" not in f.location
+    ]
+    one = finding(
+        "copied-or-edited",
+        "the snapshot ids in the metadata file are rounded, as JSON tools do: manifests and lists have others, so "
+        "nobody can tell which snapshot added their files",
+        lists.meta.metadata_location,
+        "/snapshots",
+        found=sorted(own)[0],
+        expected=wrong[0].found,
+        count=len(own),
+        snapshots=tuple(sorted(own)),
+        severity="warning",
+        node=("metadata", lists.meta.metadata_location),
+    )
+    yield one, [*wrong, *totals]
+
+
+def _copied(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+    """A copy or an edit: most manifests have another length than their lists say."""
+    lengths = [f for f in findings if f.rule == "manifest-length"]
+    moved = next((f for f in findings if f.rule == "copied-or-edited" and f.severity == "info"), None)
+    many = {f.file for f in lengths}
+    if lengths and moved and len(many) * 2 > len(lists.held):
+        cause = f"{moved.what}; "
+        one = replace(
+            lengths[0],
+            rule="copied-or-edited",
+            severity="info",
+            count=len(many),
+            examples=tuple(sorted(many)[:EXAMPLES]),
+            what=f"{cause}{len(many):,} of {len(lists.held):,} manifests have another length than their lists say",
+        )
+        yield one, [*lengths, *([moved] if moved else [])]

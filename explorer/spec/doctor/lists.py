@@ -1,0 +1,527 @@
+"""Rules over manifest lists, each by itself and beside what its manifests hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import pyarrow as pa
+
+from explorer.model.manifest import FIELD_IDS, ManifestFile, ManifestHeader
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.doctor.avro_types import Oddity, odd_header, odd_names, odd_schema
+from explorer.spec.doctor.cases import DROPPED_SOURCE, OTHER_HEADER_SPEC
+from explorer.spec.doctor.facts import COUNTS, LIVE, OWN
+from explorer.spec.doctor.findings import Finding, Refused, finding
+from explorer.spec.entries.manifest_headers import check_header
+from explorer.spec.entries.numpy_columns import Ints
+from explorer.spec.text.units import signed, whole
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a manifest holds: a row of spec.doctor.facts.FACTS. `others` are what is made of it by other records in
+    other lists."""
+
+    row: pa.Table
+    others: tuple[pa.Table, ...] = ()
+
+    @property
+    def notes(self) -> list[dict[str, Any]]:
+        """What is wrong with its entries by any of the records."""
+        notes = [note for row in (self.row, *self.others) for note in row["notes"][0].as_py()]
+        return list({(n["rule"], n["what"], n["record"], n["column"]): n for n in notes}.values())
+
+    def one(self, name: str) -> Any:
+        """A value."""
+        return self.row[name][0].as_py()
+
+    def numbers(self, name: str) -> Ints:
+        """A list of numbers."""
+        values: Ints = self.row[name].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        return values
+
+    @cached_property
+    def sums(self) -> dict[str, int]:
+        """COUNTS, LIVE and OWN by name."""
+        return {
+            name: value
+            for names, column in ((COUNTS, "counts"), (LIVE, "live"), (OWN, "own"))
+            for name, value in zip(names, self.one(column), strict=True)
+        }
+
+
+class Lists:
+    """The manifest lists of some snapshots, and what their manifests hold, by path; those that could not be read are
+    left out."""
+
+    def __init__(
+        self, meta: TableMetadata, lists: Mapping[int, Sequence[ManifestFile]], held: Mapping[str, Held],
+        unread: frozenset[int] = frozenset(),
+    ) -> None:  # fmt: skip
+        self.meta, self.lists, self.held, self.unread = meta, lists, held, unread
+        self.snapshots = [s for s in meta.snapshots if s.snapshot_id in lists]
+        self._at = {s.snapshot_id: n for n, s in enumerate(self.snapshots)}
+        self.masks: dict[str, int] = {}
+        """By manifest: which snapshots list it, as bits."""
+        self.records: dict[str, ManifestFile] = {}
+        for n, snapshot in enumerate(self.snapshots):
+            for manifest in lists[snapshot.snapshot_id]:
+                self.masks[manifest.manifest_path] = self.masks.get(manifest.manifest_path, 0) | 1 << n
+                self.records.setdefault(manifest.manifest_path, manifest)
+
+    @cached_property
+    def any_expired(self) -> bool:
+        """Whether the parent of any snapshot has expired."""
+        parents = (s.parent_snapshot_id for s in self.meta.snapshots)
+        return any(parent is not None and not self.meta.snapshot(parent) for parent in parents)
+
+    def listing(self, mask: int) -> tuple[int, ...]:
+        """The snapshots of a mask."""
+        return tuple(s.snapshot_id for n, s in enumerate(self.snapshots) if mask >> n & 1)
+
+    @cached_property
+    def descendants(self) -> dict[int, int]:
+        """Of each snapshot, known or expired: itself and those that come after it, as a mask."""
+        found = {s.snapshot_id: 1 << n for n, s in enumerate(self.snapshots)}
+        parents = {s.snapshot_id: s.parent_snapshot_id for s in self.meta.snapshots}
+        children = Counter(parents.values())
+        ready = [snapshot for snapshot in parents if not children[snapshot]]
+        while ready:  # from the youngest; those of a circle never come to it
+            snapshot = ready.pop()
+            if (parent := parents.get(snapshot)) is not None:
+                found[parent] = found.get(parent, 0) | found.get(snapshot, 0)
+                children[parent] -= 1
+                ready += [] if children[parent] else [parent]
+        return found
+
+    def bit(self, snapshot_id: int | None) -> int:
+        """A snapshot's bit; 0 for one that is not among these."""
+        return 1 << self._at[snapshot_id] if snapshot_id in self._at else 0
+
+    def of(self, rule: str, what: str, path: str, location: str = "", **more: Any) -> Finding:
+        """A finding about a manifest, with the snapshots that list it."""
+        more.setdefault("snapshots", self.listing(self.masks.get(path, 0)))
+        return finding(rule, what, path, location, **{"node": ("manifest", path), **more})
+
+
+def list_rules(lists: Lists) -> Iterator[Finding]:
+    """Rules 9, 16, 25, 29, 31, 33 and 49 over each list."""
+    yield from spec_rules(lists)
+    yield from _dropped_sources(lists)
+    meta = lists.meta
+    told: set[tuple[str, str]] = set()
+    for snapshot in lists.snapshots:
+        listed = lists.lists[snapshot.snapshot_id]
+        own, path = (snapshot.snapshot_id,), snapshot.manifest_list or meta.metadata_location
+        node = ("manifest_list", snapshot.snapshot_id)
+        counted = snapshot.summary.get("total-data-files", "0")
+        if not listed and snapshot.snapshot_id not in lists.unread and whole(counted):
+            yield finding(
+                "manifest-list-empty",
+                "the list is empty, and the summary counts data files",
+                path,
+                found="no manifests",
+                expected=f"total-data-files: {counted}",
+                snapshots=own,
+                node=node,
+            )
+        for twice, times in Counter(m.manifest_path for m in listed).items():
+            if times > 1:
+                yield finding(
+                    "manifest-twice",
+                    f"the list names {twice} {times} times: its rows are read as often",
+                    path,
+                    found=times,
+                    expected=1,
+                    snapshots=own,
+                    node=node,
+                )
+        for n, manifest in enumerate(listed):
+            for rule, what, found, expected, severity in _record(meta, snapshot, manifest):
+                if (rule + what, manifest.manifest_path) in told:
+                    continue
+                told.add((rule + what, manifest.manifest_path))
+                more = {"severity": severity} if severity else {}
+                if (rule, what) in REFUSED:
+                    more["refused"] = REFUSED[rule, what]
+                yield lists.of(
+                    rule, what, manifest.manifest_path, f"record {n} of {path}", found=found, expected=expected, **more
+                )
+
+
+def _dropped_sources(lists: Lists) -> Iterator[Finding]:
+    """Of rule 63: live files of an older spec, one of whose columns the current schema has no more (#10234)."""
+    meta, current = lists.meta, lists.meta.schema(lists.meta.current_schema_id)
+    there = set(current.by_id) if current else set()
+    listed = lists.lists.get(meta.current_snapshot_id or 0, ())
+    for spec in meta.partition_specs if current else ():
+        if spec.spec_id == meta.default_spec_id:
+            continue
+        gone = [f for f in spec.fields if f.transform != "void" and not set(f.source_ids) <= there]
+        live = [
+            m for m in listed
+            if m.partition_spec_id == spec.spec_id and (m.added_files_count, m.existing_files_count) != (0, 0)
+        ]  # fmt: skip
+        if gone and live:
+            names = ", ".join(f.name for f in gone)
+            yield lists.of(
+                "readers-differ",
+                f"live files are of spec {spec.spec_id}, whose partition field {names} {DROPPED_SOURCE}",
+                live[0].manifest_path,
+                found=[i for f in gone for i in f.source_ids],
+                severity="info",
+                columns=tuple(f.name for f in gone),
+            )
+
+
+def _record(
+    meta: TableMetadata, snapshot: Snapshot, m: ManifestFile
+) -> Iterator[tuple[str, str, Any, Any, str | None]]:
+    """(rule, what, found, expected, severity) of one record of a list."""
+    spec, adder = meta.spec(m.partition_spec_id), meta.snapshot(m.added_snapshot_id)
+    if spec is None:
+        known = [s.spec_id for s in meta.partition_specs]
+        yield "spec-unknown", "its partition spec is not in the table's metadata", m.partition_spec_id, known, None
+    elif m.partitions is not None and len(m.partitions) < len(spec.fields):
+        yield "partition-summary", TOO_FEW_SUMMARIES, len(m.partitions), len(spec.fields), None
+    elif m.partitions is not None and len(m.partitions) > len(spec.fields):
+        yield (
+            "partition-summary",
+            "it has more summaries than its spec has fields",
+            len(m.partitions),
+            len(spec.fields),
+            "warning",
+        )
+    if m.sequence_number > snapshot.sequence_number:
+        yield (
+            "sequence-above-last",
+            "its sequence number is above that of a snapshot that lists it",
+            m.sequence_number,
+            f"at most {snapshot.sequence_number}",
+            None,
+        )
+    elif adder and adder.sequence_number != m.sequence_number and meta.format_version > 1:
+        yield (
+            "sequence-above-last",
+            "its sequence number is not that of the snapshot which added it",
+            m.sequence_number,
+            adder.sequence_number,
+            "warning",
+        )
+    if m.min_sequence_number > m.sequence_number:
+        yield (
+            "min-sequence",
+            "its min_sequence_number is above its sequence_number",
+            m.min_sequence_number,
+            f"at most {m.sequence_number}",
+            None,
+        )
+    if m.min_sequence_number < 0 or m.sequence_number < 0:
+        yield "min-sequence", "a sequence number is below 0", min(m.min_sequence_number, m.sequence_number), None, None
+    if m.content and meta.format_version == 1:
+        yield "deletes-in-v1", "a manifest of deletes in a table of version 1", m.content, "content 0", None
+    if m.added_snapshot_id is None and meta.format_version > 1:
+        yield "entry-snapshot", "nobody knows which snapshot added it", None, "added_snapshot_id", None
+    if adder and adder.timestamp_ms and snapshot.timestamp_ms and adder.sequence_number > snapshot.sequence_number > 0:
+        yield (
+            "entry-snapshot",
+            "it was added by a later snapshot than one that lists it",
+            m.added_snapshot_id,
+            f"{snapshot.snapshot_id} or an ancestor",
+            None,
+        )
+    for name in COUNTS:
+        count = getattr(m, f"{name}_count")
+        if count is not None and count < 0:
+            yield "manifest-counts", f"{name}_count is below 0", count, None, None
+    tracked = snapshot.first_row_id is not None and m.content == 0
+    if tracked and m.first_row_id is None:
+        yield "row-ids-overlap", "it has no first_row_id in a snapshot with row lineage", None, "a number", "warning"
+    elif m.first_row_id is not None and (m.first_row_id < 0 or m.content):
+        yield (
+            "row-ids-overlap",
+            "only data manifests have a first_row_id, of 0 or more",
+            m.first_row_id,
+            None,
+            "warning",
+        )
+
+
+TOO_FEW_SUMMARIES = (
+    "it has fewer partition summaries than its spec has fields: Iceberg Java fails on a filter on the other fields"
+)
+REFUSED: Mapping[tuple[str, str], Refused] = {
+    ("spec-unknown", "its partition spec is not in the table's metadata"): "scan",
+    ("partition-summary", TOO_FEW_SUMMARIES): "part",
+}
+"""What of a list's records Iceberg Java does not read on from, by rule and words."""
+_ALIKE = (
+    "manifest_length", "partition_spec_id", "content", "sequence_number", "min_sequence_number", "added_snapshot_id",
+    "first_row_id", *(f"{name}_count" for name in COUNTS),
+)  # fmt: skip
+"""What all lists say of a manifest alike: neither it nor they change."""
+COUNTED = (
+    "manifest_length",
+    "partition_spec_id",
+    "content",
+    "added_snapshot_id",
+    *(f"{name}_count" for name in COUNTS),
+)
+ENTRY_IDS = frozenset({2, *FIELD_IDS.values(), *range(117, 123), 126, 127, 129, 130, 133, 136, 138, 139})
+"""Field ids of manifest entries, beside which Java puts those of a spec's partition fields."""
+
+
+def spec_rules(lists: Lists) -> Iterator[Finding]:
+    """Of rule 9: partition fields whose ids manifest entries have themselves, of specs that some manifest is of."""
+    listing: dict[int, int] = {}
+    for path, record in lists.records.items():
+        listing[record.partition_spec_id] = listing.get(record.partition_spec_id, 0) | lists.masks[path]
+    for spec in lists.meta.partition_specs:
+        for part in spec.fields if spec.spec_id in listing else ():
+            if part.field_id in ENTRY_IDS:
+                yield finding(
+                    "partition-field-conflict",
+                    f"partition field {part.name!r} has the id {part.field_id}, which manifest entries have themselves",
+                    lists.meta.metadata_location,
+                    f"/partition-specs ({spec.spec_id})",
+                    found=part.field_id,
+                    expected="1000 or more",
+                    snapshots=lists.listing(listing[spec.spec_id]),
+                    node=("metadata", lists.meta.metadata_location),
+                    refused="scan",
+                )
+
+
+def record_rules(lists: Lists) -> Iterator[Finding]:
+    """Rule 62, and 36 over the snapshot that first lists a manifest."""
+    told: set[str] = set()
+    for snapshot in lists.snapshots:
+        parent = lists.lists.get(snapshot.parent_snapshot_id or 0)
+        before = {m.manifest_path for m in parent or ()}
+        known = parent is not None and snapshot.parent_snapshot_id not in lists.unread
+        for m in lists.lists[snapshot.snapshot_id]:
+            first, path = lists.records[m.manifest_path], m.manifest_path
+            pairs = {n: (getattr(m, n), getattr(first, n)) for n in _ALIKE} if m is not first else {}
+            differ = {n: pair for n, pair in pairs.items() if None not in pair and pair[0] != pair[1]}
+            if differ and path not in told:
+                told.add(path)
+                yield lists.of(
+                    "records-differ",
+                    "another list says otherwise of it: one of the lists is wrong",
+                    path,
+                    f"in {snapshot.manifest_list}",
+                    found={n: p[0] for n, p in differ.items()},
+                    expected={n: p[1] for n, p in differ.items()},
+                )
+            if known and path not in before and m.added_snapshot_id not in (None, snapshot.snapshot_id):
+                yield lists.of(
+                    "entry-snapshot",
+                    "its list is the first that names it, and says that another snapshot added it",
+                    path,
+                    f"in {snapshot.manifest_list}",
+                    found=m.added_snapshot_id,
+                    expected=snapshot.snapshot_id,
+                )
+
+
+def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: Mapping[str, int]) -> Iterator[Finding]:
+    """What manifests hold against their records in all lists, their headers, their sizes."""
+    told: set[tuple[str, str, Any]] = set()
+    for snapshot in lists.snapshots:
+        for n, m in enumerate(lists.lists[snapshot.snapshot_id]):
+            place = f"record {n} of {snapshot.manifest_list}"
+            held = lists.held.get(m.manifest_path)
+            if held is None or (m.manifest_path, "", id(m)) in told:
+                continue
+            told.add((m.manifest_path, "", id(m)))
+            if (m.manifest_path, "header", (m.content, m.partition_spec_id)) not in told:
+                told.add((m.manifest_path, "header", (m.content, m.partition_spec_id)))
+                header = headers.get(m.manifest_path)
+                yield from _headers(lists, m, header.metadata if header else None)
+            wrong = {
+                f"{name}_count": (recorded, held.sums[name])
+                for name in COUNTS
+                if (recorded := getattr(m, f"{name}_count")) is not None and recorded != held.sums[name]
+            }
+            if wrong and (m.manifest_path, "counts", str(wrong)) not in told:
+                told.add((m.manifest_path, "counts", str(wrong)))
+                yield lists.of(
+                    "manifest-counts",
+                    "the list counts other than its entries: readers skip by these",
+                    m.manifest_path,
+                    place,
+                    found={k: v[0] for k, v in wrong.items()},
+                    expected={k: v[1] for k, v in wrong.items()},
+                )
+            least = held.one("min_sequence")
+            if least is not None and m.min_sequence_number > least and m.sequence_number:
+                yield lists.of(
+                    "min-sequence",
+                    "a live entry is older: deletes may be taken not to apply to it",
+                    m.manifest_path,
+                    place,
+                    found=m.min_sequence_number,
+                    expected=f"at most {least}",
+                )
+            size = sizes.get(m.manifest_path)
+            if size is not None and m.manifest_length not in (None, size):
+                yield lists.of(
+                    "manifest-length",
+                    "the list says another length than the file has: readers that trust it fail",
+                    m.manifest_path,
+                    place,
+                    found=m.manifest_length,
+                    expected=f"{size} bytes",
+                )
+    for path, held in lists.held.items():
+        record = lists.records[path]
+        if (header := headers.get(path)) is not None:
+            yield from _odd_manifest(lists, record, held, header)
+        yield from _notes(lists, path, held)
+        yield from _deletes(lists, record, held)
+        yield from _adders(lists, path, held)
+
+
+def _odd_manifest(lists: Lists, record: ManifestFile, held: Held, header: ManifestHeader) -> Iterator[Finding]:
+    """Rule 64, of one manifest."""
+    spec, version = lists.meta.spec(record.partition_spec_id), _version(header, record.sequence_number)
+    partitioned = spec is None or bool(spec.fields)
+    odd = odd_schema(header.schema, "manifest", version, held.one("filled"), partitioned)
+    for oddity in (*odd, *odd_names(header.schema, "manifest"), *odd_header(header.metadata, version)):
+        yield _of_oddity(oddity, partial(lists.of, path=record.manifest_path))
+
+
+def list_schema_rules(lists: Lists, headers: Mapping[str, ManifestHeader]) -> Iterator[Finding]:
+    """Rule 64, of manifest lists."""
+    for snapshot in lists.snapshots:
+        if (header := headers.get(snapshot.manifest_list or "")) is None:
+            continue
+        filled = [
+            name for name in COUNTED if any(getattr(m, name) is not None for m in lists.lists[snapshot.snapshot_id])
+        ]
+        here = partial(
+            finding,
+            file=snapshot.manifest_list or "",
+            snapshots=(snapshot.snapshot_id,),
+            node=("manifest_list", snapshot.snapshot_id),
+        )
+        odd = odd_schema(header.schema, "manifest list", _version(header, snapshot.sequence_number), filled)
+        partitioned = any(m.partitions for m in lists.lists[snapshot.snapshot_id])
+        for oddity in (*odd, *odd_names(header.schema, "manifest list", partitioned)):
+            yield _of_oddity(oddity, here)
+
+
+def _version(header: ManifestHeader, sequence_number: int) -> int:
+    """The format version that a file was written in: a table may have become one of a later version since."""
+    return signed(header.metadata.get("format-version")) or (2 if sequence_number else 1)
+
+
+def _of_oddity(oddity: Oddity, here: Callable[..., Finding]) -> Finding:
+    level = "error" if oddity.refused else "info" if oddity.minor else "warning"
+    return here(
+        "avro-schema",
+        oddity.words,
+        location=f"Avro schema, {oddity.place}" if oddity.place != "header" else "header",
+        found=oddity.found,
+        expected=oddity.expected,
+        severity=level,
+        refused="scan" if oddity.refused else "",
+    )
+
+
+def _notes(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
+    for note in held.notes:
+        severity = {"severity": note["severity"]} if note["severity"] else {}
+        yield lists.of(
+            note["rule"],
+            note["what"],
+            path,
+            f"record {note['record']}",
+            found=note["found"],
+            expected=note["expected"],
+            count=note["count"],
+            examples=tuple(note["examples"]),
+            columns=(note["column"],) if note["column"] else (),
+            refused=note["refused"] or "",
+            **severity,
+        )
+
+
+_RULE = {"content": "manifest-content", "partition-spec-id": "spec-unknown", "partition-spec": "spec-unknown",
+         "schema field ids in no schema": "schema-rebound",
+    "schema": "schema-rebound", "format-version": "manifest-content"}  # fmt: skip
+
+
+def _headers(lists: Lists, record: ManifestFile, header: Mapping[str, str] | None) -> Iterator[Finding]:
+    for check in check_header(header, record, lists.meta) if header else ():
+        if check.agrees is False and (check.name != "partition-spec" or _other_spec(check.header, check.other)):
+            severity = {"severity": "info"} if check.source != "manifest list" and check.name[0] in "fs" else {}
+            yield lists.of(
+                _RULE[check.name],
+                OTHER_HEADER_SPEC
+                if check.name == "partition-spec"
+                else f"its header's {check.name} is not that of the {check.source}",
+                record.manifest_path,
+                f"header {check.name}",
+                found=check.header,
+                expected=check.other,
+                **severity,
+            )
+
+
+def _other_spec(header: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Whether two specs differ in more than the names of fields."""
+    return [(f[0], f[2]) for f in header] != [(f[0], f[2]) for f in other]
+
+
+def _adders(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
+    """Rule 36, of a table of which no snapshot has expired."""
+    meta = lists.meta
+    if lists.any_expired:
+        return
+    unknown = [i for i in held.numbers("snapshot_ids").tolist() if not meta.snapshot(i)]
+    if unknown:
+        yield lists.of(
+            "entry-snapshot",
+            "its entries were added by a snapshot that there never was: none has expired",
+            path,
+            found=unknown[0],
+            count=len(unknown),
+        )
+
+
+def _deletes(lists: Lists, record: ManifestFile, held: Held) -> Iterator[Finding]:
+    """Rules 47 and 48."""
+    meta, path = lists.meta, record.manifest_path
+    current = meta.schema(meta.current_schema_id)
+    for own in held.one("equality_ids"):
+        if all(own not in s.by_id for s in meta.schemas):
+            yield lists.of(
+                "equality-id-unknown",
+                "its equality deletes go by a field of no schema: readers fail where they apply",
+                path,
+                "equality_ids",
+                found=own,
+                refused="part",
+            )
+        elif current and own not in current.by_id:
+            yield lists.of(
+                "equality-id-old",
+                "its equality deletes go by a column that was dropped",
+                path,
+                "equality_ids",
+                found=own,
+            )
+    adder = meta.snapshot(record.added_snapshot_id)
+    if held.one("new_position_deletes") and adder and adder.first_row_id is not None:
+        yield lists.of(
+            "position-deletes-v3",
+            "version 3 asks for deletion vectors instead",
+            path,
+            found=held.one("new_position_deletes"),
+            expected="deletion vectors",
+        )

@@ -1,0 +1,357 @@
+"""Rules 40, 59, 63 and 66 over the counts and bounds of whole manifests: what contradicts itself."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.spec.doctor.finding_helpers import Notes
+from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO
+from explorer.spec.entries.numpy_columns import Ints
+from explorer.spec.scan.ranges import decoded
+from explorer.spec.values.values import decode_bound
+
+Flags = npt.NDArray[np.bool_]
+WIDTHS = {
+    "boolean": (1,), "int": (4,), "long": (8, 4), "float": (4,), "double": (8, 4), "date": (4,), "time": (8,),
+    "timestamp": (8, 4), "timestamptz": (8,), "timestamp_ns": (8, 4), "timestamptz_ns": (8,), "uuid": (16,),
+}  # fmt: skip
+"""Bytes of a bound (spec: "Appendix D"); the second is that of a type which was promoted."""
+CODES = {
+    "int": "<i4", "long": "<i8", "float": "<f4", "double": "<f8", "date": "<i4", "time": "<i8", "timestamp": "<i8",
+    "timestamptz": "<i8", "timestamp_ns": "<i8", "timestamptz_ns": "<i8",
+}  # fmt: skip
+DATE_WIDTH = 4
+"""Bytes of a bound that is a date."""
+_BYTES = ("string", "binary", "uuid", "fixed")
+UNITS_LOST = {"us": (1, 1_000), "ns": (1, 1_000, 1_000_000)}
+"""Of a time column's unit: what seconds from 2001 to 2039 are multiplied by when they stand in it as another unit."""
+EARLIEST, LATEST = 1_000_000_000, 2_200_000_000
+"""Seconds of the years 2001 and 2039."""
+
+
+def metric_notes(
+    table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str], top: frozenset[int],
+    required: Mapping[int, str], content: Ints, live: Flags, notes: Notes,
+) -> None:  # fmt: skip
+    """Counts against counts and rows, lower bounds against upper ones, bounds against their types."""
+    values = _flat(table, "value_counts")
+    nulls, nans = _flat(table, "null_value_counts"), _flat(table, "nan_value_counts")
+    rows = table["record_count"].fill_null(-1).to_numpy()
+    _below(notes, values, None, "a value count", len(rows))
+    for some, what in ((nulls, "nulls"), (nans, "NaN values")):
+        _below(notes, some, values, what, len(rows))
+    at, keys, counts = values
+    if len(at):
+        of_rows = np.isin(keys, np.fromiter(top, np.int64, len(top))) & (content[at] == 0) & live[at]
+        wrong = np.zeros(len(rows), bool)
+        wrong[at[of_rows & (counts != rows[at])]] = True
+        told = np.zeros(len(rows), np.int64)
+        told[at[of_rows]] = counts[of_rows]
+        notes.add(
+            "metrics-wrong",
+            wrong,
+            "record_count is not the number of values that its columns have",
+            rows,
+            lambda record: f"{told[record]} values",
+        )
+    at, keys, counts = nulls
+    if len(at) and required:
+        for field_id, name in required.items():
+            wrong = np.zeros(len(rows), bool)
+            wrong[at[(keys == field_id) & (counts > 0)]] = True
+            notes.add("required-absent", wrong & live & (content == 0), "a required column has nulls", column=name)
+    _nan_counts(nans, kinds, names, notes, live & (content == 0))
+    _bounds(table, kinds, names, notes, live & (content == 0))
+
+
+def _nan_counts(nans: Flat, kinds: Mapping[int, str], names: Mapping[int, str], notes: Notes, data: Flags) -> None:
+    """Of rule 63: NaN, which bounds leave out."""
+    at, keys, counts = nans
+    for field_id in np.unique(keys[counts > 0]).tolist():
+        if kinds.get(field_id) in ("float", "double"):
+            some = np.zeros(len(data), bool)
+            some[at[(keys == field_id) & (counts > 0)]] = True
+            what = "it has NaN, which bounds leave out: Spark takes NaN for the greatest, and x > 1 skips files with it"
+            notes.add("readers-differ", some & data, what, severity="info", column=names.get(field_id, ""))
+
+
+Flat = tuple[Ints, Ints, Ints]
+"""Of each pair in a column of maps: the entry it is of, its key, its value."""
+
+
+def _map(table: pa.Table, name: str) -> tuple[Ints, Ints, pa.Array]:
+    column = table[name].combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        column = column.chunk(0) if column.num_chunks else pa.array([], column.type)
+    lengths = np.diff(column.offsets.to_numpy())
+    start, end = (column.offsets[0].as_py(), column.offsets[-1].as_py()) if len(column) else (0, 0)
+    keys = column.keys.slice(start, end - start) if len(column.keys) != end - start else column.keys
+    items = column.items.slice(start, end - start) if len(column.items) != end - start else column.items
+    return np.repeat(np.arange(len(lengths)), lengths), keys.to_numpy().astype(np.int64), items
+
+
+def _flat(table: pa.Table, name: str) -> Flat:
+    at, keys, items = _map(table, name)
+    return at, keys, items.fill_null(0).to_numpy(zero_copy_only=False)
+
+
+def _below(notes: Notes, some: Flat, most: Flat | None, what: str, count: int) -> None:
+    """No count is below 0, or above the number of values."""
+    at, keys, counts = some
+    wrong = np.zeros(count, bool)
+    wrong[at[counts < 0]] = True
+    if most is not None and len(most[0]) and len(at):
+        if len(at) == len(most[0]) and np.array_equal(at, most[0]) and np.array_equal(keys, most[1]):
+            wrong[at[counts > most[2]]] = True
+        else:
+            pairs = (at << 32) | keys, (most[0] << 32) | most[1]
+            _, mine, theirs = np.intersect1d(*pairs, return_indices=True)
+            wrong[at[mine][counts[mine] > most[2][theirs]]] = True
+    claim = f"{what} of a column are more than its values, or below 0" if most is not None else f"{what} is below 0"
+    notes.add("metrics-wrong", wrong, claim)
+
+
+def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str], notes: Notes, data: Flags) -> None:
+    lower, upper = _map(table, "lower_bounds"), _map(table, "upper_bounds")
+    ids = {int(i) for _, keys, _ in (lower, upper) for i in np.unique(keys)}
+    for field_id in sorted(ids & set(kinds)):
+        column = Column(field_id, names.get(field_id, f"field {field_id}"), kinds[field_id])
+        low, high = _of(lower, field_id), _of(upper, field_id)
+        if not (_fit(notes, table, low, column) and _fit(notes, table, high, column)):
+            continue
+        if column.kind in PROMOTED_TO:
+            _dates(notes, table, low, column, data)
+        if not np.array_equal(low[0], high[0]):
+            _, mine, theirs = np.intersect1d(low[0], high[0], return_indices=True)
+            low, high = (low[0][mine], low[1].take(pa.array(mine))), (high[0][theirs], high[1].take(pa.array(theirs)))
+        above = _above(low[1], high[1], column.kind)
+        if column.kind == "uuid":
+            above = _signed_order(notes, table, low, high, above, column)
+        if above.any():
+            notes.add(
+                "metrics-wrong",
+                _marked(table, low[0][above]),
+                "the lower bound of a column is above the upper bound: filters skip rows",
+                _readable(low, column.kind),
+                _readable(high, column.kind),
+                column=column.name,
+            )
+        _times(notes, table, low, high, column)
+
+
+def _dates(notes: Notes, table: pa.Table, low: Bound, column: Column, data: Flags) -> None:
+    """Of rule 63: bounds of a column of timestamps that are dates, as its files have it from before a promotion."""
+    lengths = pc.fill_null(pc.binary_length(low[1]), 0).to_numpy(zero_copy_only=False)
+    short = _marked(table, low[0][lengths == DATE_WIDTH])
+    found = _readable(low, column.kind)
+    notes.add("readers-differ", short & data, PROMOTED_DATE, found, "date", column=column.name, refused="part")
+
+
+class Column(NamedTuple):
+    """A column that bounds are of."""
+
+    field_id: int
+    name: str
+    kind: str
+
+
+def _signed_order(notes: Notes, table: pa.Table, low: Bound, high: Bound, above: Flags, column: Column) -> Flags:
+    """Note UUIDs, which Iceberg Java 1.12 orders by signed numbers (apache/iceberg#14216). Returns which bounds are
+    in no order."""
+    first, last = (_first_bits(bound[1]) for bound in (low, high))
+    signed = above & first & ~last
+    what = "its UUID bounds are in the signed order of Iceberg Java up to 1.12: pyiceberg and DuckDB skip the file"
+    readable = _readable(low, column.kind), _readable(high, column.kind)
+    notes.add("readers-differ", _marked(table, low[0][signed]), what, *readable, column=column.name)
+    both = ~above & ~first & last
+    what = (
+        "its UUIDs lie on both sides of 80000000-…: Iceberg Java up to 1.12 compares them as signed numbers, skips it"
+    )
+    notes.add("readers-differ", _marked(table, low[0][both]), what, *readable, severity="info", column=column.name)
+    return above & ~signed
+
+
+def _first_bits(bounds: pa.Array) -> Flags:
+    """Which begin with a bit that is set."""
+    begins: Flags = np.array([bool(value and value[0] & 0x80) for value in bounds.to_pylist()], bool)
+    return begins
+
+
+def _times(notes: Notes, table: pa.Table, low: Bound, high: Bound, column: Column) -> None:
+    """Of rule 66: times of January 1970 that are those of our years in another unit."""
+    if not column.kind.startswith("timestamp") or not len(low[0]):
+        return
+    first, last = decoded(low[1], column.kind), decoded(high[1], column.kind)
+    if first.values.dtype != np.int64 or last.values.dtype != np.int64:
+        return
+    odd = np.zeros(len(low[0]), bool)
+    for factor in UNITS_LOST["ns" if column.kind.endswith("_ns") else "us"]:
+        odd |= (first.values >= EARLIEST * factor) & (last.values < LATEST * factor)
+    what = (
+        "by its bounds, its times are of January 1970, as those of today are when their unit is mistaken (seconds, "
+        "milliseconds)"
+    )
+    low_text, high_text = _readable(low, column.kind), _readable(high, column.kind)
+    odd &= first.known & last.known
+    notes.add("value-suspect", _marked(table, low[0][odd]), what,
+              lambda record: f"{low_text(record)} to {high_text(record)}", column=column.name)  # fmt: skip
+
+
+Bound = tuple[Ints, pa.Array]
+"""Bounds of one column: the entries they are of, and the bytes."""
+
+
+def _of(bounds: tuple[Ints, Ints, pa.Array], field_id: int) -> Bound:
+    at, keys, items = bounds
+    places = np.flatnonzero(keys == field_id)
+    return at[places], items.take(pa.array(places))
+
+
+def _marked(table: pa.Table, places: Ints) -> Flags:
+    """The entries at these places, as a mask."""
+    mask = np.zeros(table.num_rows, bool)
+    mask[places] = True
+    return mask
+
+
+def _fit(notes: Notes, table: pa.Table, bound: Bound, column: Column) -> bool:
+    """Whether bounds have a length that the type's values have, and are values of it."""
+    kind = column.kind
+    base = _base(kind)
+    if base == "string":
+        return _text_fits(notes, table, bound, column)
+    widths = WIDTHS.get(base, tuple(range(1, 17)) if base == "decimal" else ())
+    if not widths:
+        return True
+    lengths = pc.fill_null(pc.binary_length(bound[1]), widths[0]).to_numpy(zero_copy_only=False)
+    odd = ~np.isin(lengths, widths) if len(widths) > 1 else lengths != widths[0]
+    if odd.any():
+        notes.add(
+            "metrics-wrong",
+            _marked(table, bound[0][odd]),
+            f"a bound has a length that no {kind} has",
+            _hex(bound),
+            f"{widths[0]} bytes",
+            column=column.name,
+        )
+    if base in ("float", "double") and not odd.any():
+        nan = np.array([is_nan(value) for value in bound[1].to_pylist()], bool) if len(bound[0]) else odd
+        what = "a bound is NaN, which bounds must leave out: readers skip nothing by it"
+        notes.add("metrics-wrong", _marked(table, bound[0][nan]), what, severity="warning", column=column.name)
+        return not nan.any()
+    return not odd.any()
+
+
+def is_nan(value: bytes | None) -> bool:
+    """Whether a bound of a floating-point column is NaN."""
+    if value is None or len(value) not in (4, 8):
+        return False
+    number = struct.unpack("<f" if len(value) == 4 else "<d", value)[0]
+    return bool(number != number)
+
+
+def _text_fits(notes: Notes, table: pa.Table, bound: Bound, column: Column) -> bool:
+    """Whether bounds of text are text: Java and pyiceberg fail on a filter that decodes one cut inside a character."""
+    try:
+        bound[1].cast(pa.string())
+        return True
+    except pa.ArrowInvalid:
+        cut = np.array([not _is_text(value) for value in bound[1].to_pylist()], bool)
+    notes.add(
+        "metrics-wrong",
+        _marked(table, bound[0][cut]),
+        "a bound is no text, as when it is cut inside a character: Iceberg Java and pyiceberg fail on filters of it",
+        _hex(bound),
+        column=column.name,
+        refused="part",
+    )
+    return True
+
+
+def _is_text(value: bytes | None) -> bool:
+    try:
+        return value is None or value.decode() is not None
+    except UnicodeDecodeError:
+        return False
+
+
+def _above(lower: pa.Array, upper: pa.Array, kind: str) -> Flags:
+    base = _base(kind)
+    if base in _BYTES:
+        above: Flags = pc.fill_null(pc.greater(lower, upper), False).to_numpy(zero_copy_only=False)
+        return above
+    if base == "decimal":
+        return _decimal_above(lower, upper)
+    code = CODES.get(base)
+    if code and not lower.null_count and not upper.null_count:
+        one, other = (_numbers(bounds, code) for bounds in (lower, upper))
+        if one is not None and other is not None:
+            over_it: Flags = one > other
+            return over_it
+    low, high = decoded(lower, kind), decoded(upper, kind)
+    over: Flags = low.known & high.known & np.asarray(low.values > high.values, bool)
+    return over
+
+
+def _numbers(bounds: pa.Array, code: str) -> npt.NDArray[Any] | None:
+    """Bounds without nulls, all of a type's width, as numbers, as they lie in memory."""
+    offsets = np.frombuffer(bounds.buffers()[1], np.int32)[bounds.offset : bounds.offset + len(bounds) + 1]
+    width = np.dtype(code).itemsize
+    if not len(bounds) or offsets[-1] - offsets[0] != width * len(bounds):
+        return None
+    return np.frombuffer(bounds.buffers()[2], code, len(bounds), int(offsets[0]))
+
+
+def _base(kind: str) -> str:
+    return kind.partition("[")[0].partition("(")[0]
+
+
+def _hex(bound: Bound) -> Callable[[int], str]:
+    """A record's bound as hex."""
+
+    def told(record: int) -> str:
+        value = bound[1][int(np.flatnonzero(bound[0] == record)[0])].as_py()
+        return "" if value is None else f"0x{value.hex()[:64]}"
+
+    return told
+
+
+def _readable(bound: Bound, kind: str) -> Callable[[int], str]:
+    """A record's bound as people write it."""
+
+    def told(record: int) -> str:
+        value = bound[1][int(np.flatnonzero(bound[0] == record)[0])].as_py()
+        return "" if value is None else str(decode_bound(value, kind))[:200]
+
+    return told
+
+
+def _decimal_above(lower: pa.Array, upper: pa.Array) -> Flags:
+    known = pc.and_(lower.is_valid(), upper.is_valid()).to_numpy(zero_copy_only=False)
+    above = np.zeros(len(lower), bool)
+    if known.any():
+        low, high = (pa.array(_widened(b.filter(pa.array(known))), pa.binary(16)) for b in (lower, upper))
+        above[known] = pc.greater(low, high).to_numpy(zero_copy_only=False)
+    return above
+
+
+def _widened(bounds: pa.Array) -> list[bytes]:
+    """Big-endian numbers of any length as 16 bytes that order as they do."""
+    lengths = pc.binary_length(bounds).to_numpy()
+    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    data = np.frombuffer(b"".join(bounds.to_pylist()), np.uint8)
+    wide = np.zeros((len(lengths), 16), np.uint8)
+    for length in np.unique(lengths):
+        rows = np.flatnonzero(lengths == length)
+        digits = data[starts[rows][:, None] + np.arange(length)]
+        wide[rows, : 16 - length] = np.where(digits[:, :1] > 127, 255, 0)
+        wide[rows, 16 - length :] = digits
+    wide[:, 0] ^= 128
+    return [row.tobytes() for row in wide]

@@ -1,0 +1,107 @@
+"""Rules 32, 42, 63 and 66 over whole manifests: partition values against summaries and bounds of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.model.manifest import FieldSummary, ManifestFile
+from explorer.spec.doctor.cases import HIVE_NULL
+from explorer.spec.doctor.finding_helpers import Notes
+from explorer.spec.doctor.own_bounds import own_bounds
+from explorer.spec.values.ordering import comparable
+from explorer.spec.values.transforms import from_bytes
+from explorer.spec.values.values import internal_scalar, internal_value, partition_value, primitive_type, summary_bound
+
+if TYPE_CHECKING:
+    from explorer.spec.doctor.facts import PartField
+
+
+def partition_notes(
+    table: pa.Table, spec: Sequence[PartField] | None, manifest: ManifestFile, live: npt.NDArray[np.bool_],
+    metrics: bool, required: Collection[int], notes: Notes,
+) -> None:  # fmt: skip
+    """The live entries' partition values against the manifest's summaries in the list, and against the counts and
+    bounds of their own columns, of which `required` are never null."""
+    if not spec or not live.any():
+        return
+    struct = table["partition"].combine_chunks()
+    struct = struct.chunk(0) if isinstance(struct, pa.ChunkedArray) and struct.num_chunks else struct
+    names = [f.name for f in struct.type]
+    for at, part in enumerate(spec):
+        if str(part.field_id) not in names:
+            continue
+        values = pc.struct_field(struct, [names.index(str(part.field_id))])
+        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            hive = pc.fill_null(pc.equal(values, HIVE_NULL), False).to_numpy(zero_copy_only=False) & live
+            what = f"a partition field is {HIVE_NULL}, Hive's sign for null: IS NULL finds none of its rows"
+            notes.add("value-suspect", hive, what, column=part.name)
+        if manifest.partitions is not None and at < len(manifest.partitions):
+            _summary(values, manifest.partitions[at], part, live, notes)
+        if metrics:
+            own_bounds(table, values, part, live, part.source_id in required, notes)
+
+
+def _summary(values: pa.Array, told: FieldSummary, part: PartField, live: npt.NDArray[np.bool_], notes: Notes) -> None:
+    rule, column = "partition-summary", part.name
+
+    def told_of(record: int) -> str:
+        return str(partition_value(internal_scalar(values[record]), part.transform, part.source))
+
+    null = ~values.is_valid().to_numpy(zero_copy_only=False) & live
+    if not told.contains_null:
+        what = "a partition field is null here, and the manifest list says that it never is: readers skip the file"
+        notes.add(rule, null, what, None, "contains_null: false", column=column)
+    kind = part.result
+    primitive = primitive_type(kind) if kind else None
+    if primitive is None or part.transform == "void":
+        return
+    known = live & values.is_valid().to_numpy(zero_copy_only=False)
+    if pa.types.is_floating(values.type):
+        nan = known & pc.fill_null(pc.is_nan(values), False).to_numpy(zero_copy_only=False)
+        if told.contains_nan is False:
+            what = "a partition field is NaN here, and the manifest list says that it never is: readers skip the file"
+            notes.add(rule, nan, what, None, "contains_nan: false", column=column)
+        known &= ~nan
+    if not known.any() or kind == "uuid":  # readers differ in the order of UUIDs
+        return
+    for bound, least in ((told.lower_bound, True), (told.upper_bound, False)):
+        if bound is None:
+            what = "a partition field has values, and the manifest list has no bounds of it: readers skip the manifest"
+            notes.add(rule, known, what, told_of, "bounds", column=column)
+            return
+        shown = str(summary_bound(bound, part.transform, part.source))[:200]
+        try:
+            limit = comparable(internal_value(from_bytes(primitive, bound)), kind)
+        except Exception:  # whatever a damaged bound leads to
+            what = "a bound of a partition field in the manifest list is no value of its type"
+            notes.add(rule, known, what, told_of, f"0x{bound.hex()[:64]}", column=column)
+            return
+        own = _extreme(values, known, least)
+        try:
+            outside = comparable(own, kind) < limit if least else comparable(own, kind) > limit
+        except TypeError:  # written as another type than the spec's
+            continue
+        if outside:
+            record = _where(values, known, own)
+            side = "below the lower" if least else "above the upper"
+            what = f"a partition field is {side} bound in the manifest list: readers skip the file"
+            notes.one(rule, what, told_of, shown, record, column)
+
+
+def _extreme(values: pa.Array, known: npt.NDArray[np.bool_], least: bool) -> Any:
+    some = values.filter(pa.array(known))
+    if pa.types.is_boolean(some.type):
+        some = some.cast(pa.int8())
+    if pa.types.is_fixed_size_binary(some.type):
+        some = some.cast(pa.binary())
+    return internal_scalar((pc.min if least else pc.max)(some))
+
+
+def _where(values: pa.Array, known: npt.NDArray[np.bool_], wanted: Any) -> int:
+    return next(int(i) for i in np.flatnonzero(known) if internal_scalar(values[int(i)]) == wanted)

@@ -1,0 +1,442 @@
+"""What helps against what each rule finds: tests/spark/test_remedies.py runs every statement in Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.doctor.remedy_parts import (
+    Fault,
+    corrected_values,
+    fitting_statement,
+    regained_commit,
+    statistics_procedure,
+)
+from explorer.spec.doctor.remedy_texts import (
+    DROPS_ALONE,
+    LETTER_OF_CASE,
+    MISREAD,
+    REMEDY_OF,
+    STATIC,
+    TEXTS,
+    TEXTS_OF,
+    UNOPENED,
+    Remedy,
+)
+from explorer.spec.maintenance.manifest_merges import rewrite_manifests
+from explorer.spec.snapshots.lineage import ancestry
+from explorer.spec.text.names import NOWHERE, beside, in_sql, path_in_sql, quoted, text_in_sql
+from explorer.spec.text.units import count, signed, whole
+
+GOES_BACK = ("G", "L", "F", "T")
+"""Remedies that lead to an older snapshot."""
+REWRITES = ("R", "B", "C")
+"""Remedies that read all that the current snapshot lists."""
+WRITES_DATA = ("R", "C", "O", "T", "Q")
+"""Remedies that write rows anew as Spark reads them."""
+TO_BE_OPENED: Mapping[str, str] = {
+    "partition-value": "Run doctor --deep: it opens the files, and says which of the two is wrong.",
+    "value-suspect": "Run doctor --deep: it opens the files, and says whether the rows have these times, or the bounds "
+    "alone.",
+}
+"""By rule: what to do about a finding on entries whose bounds or counts may be wrong instead, as the files tell."""
+DROPS_OLD_DELETES = ("R", "O", "T")
+"""Remedies whose commits drop deletes that are older than all data files."""
+OF_POSITIONS = ("position-deletes-v3", "delete-names-nothing")
+"""Rules that are about position delete files alone."""
+UNKNOWN_DELETES = (
+    "First see iceberg-explorer maintain dangling-deletes: what writes delete files anew drops those that apply to "
+    "nothing, and these may be needed."
+)
+"""Where it is not known whether deletes that apply to nothing may be needed."""
+COMPLAINS = (
+    "Spark reports an error after it made the table, since the snapshot's summary lacks total-data-files or "
+    "total-records: look whether the table is there. "
+)
+MAX_FILES = 20
+"""Files that a remedy names."""
+ALWAYS = ("M", "V", "I", "N", "P", "W", "Z", "X", "Y", "H")
+"""Remedies without a statement on the table as it is."""
+NOT_LOADED = frozenset(
+    {
+        "current-schema-missing", "default-missing", "snapshot-twice", "current-unlike-main",
+        "ref-dangling", "id-beyond-64-bits",
+    }
+)  # fmt: skip
+"""Rules whose findings keep Iceberg from loading the table: no statement on it runs."""
+NOT_EXPIRED = frozenset({"manifest-list-missing", "manifest-missing", "parent-cycle"})
+"""Rules whose findings on any snapshot make an expiry fail, or never end."""
+NOT_REWRITTEN = frozenset(
+    {
+        "manifest-list-missing", "manifest-missing", "manifest-twice", "spec-unknown", "manifest-content",
+        "null-sequence", "file-twice", "file-missing", "two-vectors", "vector-wrong", "delete-partition",
+        "equality-id-unknown", "entry-invalid", "partition-field-conflict",
+    }
+)  # fmt: skip
+"""Rules whose findings on the current snapshot make rewriting it fail."""
+
+
+@dataclass(frozen=True)
+class LostFiles:
+    """Data files that the lost manifests of the current snapshot may have named.
+
+    Attributes:
+        files: Those in the table's folder that no manifest names which is left.
+        fits: Whether they are as many, with as many rows, as the manifest list says of the lost manifests, in a table
+            without deletes or partitions.
+        lost: The snapshots of which all that they added is lost.
+        whole: The snapshots of which nothing that they added is lost.
+    """
+
+    files: tuple[str, ...]
+    fits: bool
+    lost: frozenset[int | None]
+    whole: frozenset[int | None]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a remedy depends on beside its rule.
+
+    Attributes:
+        table: The table's name, with its catalog.
+        metadata: None for a table that cannot be opened.
+        whole: The newest ancestor of the current snapshot in which nothing is wrong.
+        rules: The rules that found something worse than info in the current snapshot or in the metadata file.
+        not_loaded: The rules that found what keeps Iceberg from loading the table.
+        anywhere: The rules that found something in any snapshot or in the metadata file.
+        listed: The current snapshot's manifests.
+        previous: The metadata file before this one, where it lacks the faults of this one.
+        complains: Whether register_table reports an error after it made a table of that file.
+        lost_files: The data files of lost manifests, where some are found.
+        misread: Whether Spark takes values of the current snapshot's files for others; None where no file was opened.
+        doubts: Of the current snapshot's deletes that apply to nothing and may be needed, by their kind, how many there
+            are and why, of the first of them; None where it is not known.
+    """
+
+    table: str
+    metadata: TableMetadata | None = None
+    whole: int | None = None
+    rules: frozenset[str] = frozenset()
+    not_loaded: frozenset[str] = frozenset()
+    anywhere: frozenset[str] = frozenset()
+    listed: Sequence[ManifestFile] = ()
+    previous: str = ""
+    complains: bool = False
+    lost_files: LostFiles | None = None
+    misread: bool | None = None
+    doubts: Mapping[str, tuple[int, str]] | None = None
+
+
+def remedy(
+    rule: str, situation: Situation, snapshots: Sequence[int] = (), file: str = "", node: Any = None,
+    location: str = "", columns: Sequence[str] = (),
+) -> str:  # fmt: skip
+    """Say what helps against one finding, on this table.
+
+    Args:
+        rule: The rule's id.
+        situation: The table's.
+        snapshots: The snapshots that have the fault.
+        file: The file concerned.
+        node: What the graph draws of it: a kind, and an id or path.
+        location: Where the fault is in the file, as a JSON pointer or record.
+        columns: The columns, or partition fields, that it is about.
+
+    Returns:
+        Sentences, with statements that can be executed as they are.
+    """
+    metadata, letter = situation.metadata, _letter(rule, situation, file, node, location, snapshots)
+    if situation.misread is None and rule in TO_BE_OPENED and node and node[0] == "manifest":
+        return TO_BE_OPENED[rule]
+    blocked = _blocked(rule, letter, situation)
+    if blocked:
+        return f"First mend {blocked}: until then Iceberg fails on this table."
+    current = metadata.current_snapshot_id if metadata else None
+    if letter in (*GOES_BACK, *REWRITES, "O") and snapshots and current not in snapshots:
+        return _older(letter)
+    catalog, name = in_sql(situation.table)
+    key = location.removeprefix("/properties/") if location.startswith("/properties/") else ""
+    if key and not (key := path_in_sql(key)):  # no strange name becomes a part of SQL
+        (catalog, name), key = NOWHERE, "name"
+    fault = Fault(rule, metadata, catalog, name, file, node, columns) if metadata else None
+    writes = letter in WRITES_DATA or rule == "wrapped-partition"
+    if writes and situation.misread and rule != "column-type":
+        return MISREAD
+    if letter == "C" and rule != "position-bounds" and (kept := _kept_deletes(rule, situation)):
+        return kept
+    text = (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
+        catalog=catalog, name=text_in_sql(name), table=f"{catalog}.{name}", key=key,
+        back=_back(situation, catalog, name),
+        previous=previous_words(situation.previous, catalog, name, situation.complains),
+        alone=DROPS_ALONE if rule == "file-missing" and not _is_of_deletes(situation, file, node, location) else "",
+        distinct=_distinct(situation, f"{catalog}.{name}"),
+        fields="partition field" if rule == "last-partition-id-low" else "column",
+        statistics=statistics_procedure(metadata, node[1] if node else ""),
+        fitted=fitting_statement(fault) if fault and letter == "J" else "",
+        corrected=corrected_values(fault) if fault and letter == "Q" else "",
+        regained=regained_commit(fault) if fault and letter == "A" else "",
+        again=_again(situation, catalog, name) if rule == "manifest-missing" else "",
+    )  # fmt: skip
+    text += _lost_deletes(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
+    return UNOPENED + text if writes and situation.misread is None else text
+
+
+def keeps_from_loading(rule: str, location: str) -> bool:
+    """Return whether a finding keeps Iceberg from loading the table.
+
+    Args:
+        rule: The finding's rule.
+        location: Where the fault is in the metadata file, as a JSON pointer.
+    """
+    if rule == "snapshot-twice" and ")/" in location:  # a field of a snapshot was another one in the file before
+        return False
+    times = rule == "time-out-of-order" and location.startswith(("/last-updated-ms", "/snapshot-log"))
+    return times or rule in NOT_LOADED
+
+
+def may_be_needed(number: int, reason: str) -> str:
+    """Say why deletes that apply to nothing are not to be dropped.
+
+    Args:
+        number: How many of them may be needed.
+        reason: Why, of the first of them.
+
+    Returns:
+        Sentences.
+    """
+    return (
+        f"Do not drop them before you know: {number:,} of them may have been meant for rows that are "
+        f"there ({reason}). iceberg-explorer fate tells of a row; the writer has to delete it again."
+    )
+
+
+def _kept_deletes(rule: str, situation: Situation) -> str:
+    """Why the delete files that a finding is about are not to be written anew; empty where what is dropped with them
+    hides nothing that somebody may have meant."""
+    doubts = situation.doubts
+    if doubts is None:
+        return "" if rule in OF_POSITIONS else UNKNOWN_DELETES
+    kinds = ("position_deletes",) if rule in OF_POSITIONS else tuple(doubts)
+    some = [doubts[kind] for kind in kinds if kind in doubts]
+    return may_be_needed(sum(number for number, _ in some), some[0][1]) if some else ""
+
+
+def _lost_deletes(situation: Situation) -> str:
+    """Which deletes go with files that are rewritten, and may be needed, as a sentence."""
+    some = list((situation.doubts or {}).values())
+    if not some:
+        return ""
+    number = sum(number for number, _ in some)
+    which = "a delete that applies" if number == 1 else f"{number:,} deletes that apply"
+    return (
+        f" Look first: {which} to nothing may have been meant for rows that are there ({some[0][1]}), and what is "
+        "older than all data files goes with this. iceberg-explorer delete-contents shows what such a delete holds."
+    )
+
+
+def takes_others(kind: str, number: int, reason: str) -> str:
+    """Say why deletes that nobody needs are not dropped by remove-dangling-deletes.
+
+    Args:
+        kind: Theirs.
+        number: How many deletes of the snapshot, of other kinds, may be needed.
+        reason: Why, of the first of them.
+
+    Returns:
+        Sentences.
+    """
+    alone = " rewrite_position_delete_files drops position deletes alone." if kind == "position_deletes" else ""
+    return (
+        f"Do not run rewrite_data_files with remove-dangling-deletes before you know: it would drop {number:,} other "
+        f"{'delete' if number == 1 else 'deletes'} too, which may have been meant for rows that are there ({reason})."
+        f"{alone}"
+    )
+
+
+def complains(metadata: TableMetadata) -> bool:
+    """Return whether register_table reports an error after it made a table of a metadata file: it parses two totals of
+    the current snapshot (org.apache.iceberg.spark.procedures.RegisterTableProcedure)."""
+    summary = metadata.current_snapshot.summary if metadata.current_snapshot else None
+    return summary is not None and any(
+        signed(summary.get(name)) is None for name in ("total-data-files", "total-records")
+    )
+
+
+def previous_words(previous: str, catalog: str, name: str, complains: bool) -> str:
+    """Say how the metadata file before a broken one is brought back.
+
+    Args:
+        previous: That file; empty when there is none that can be read.
+        catalog: The catalog's name in SQL.
+        name: The table's name there.
+        complains: Whether register_table reports an error after it made the table.
+
+    Returns:
+        Sentences.
+    """
+    if not (path := path_in_sql(previous)):
+        return "Restore the metadata file from a backup, or ask whoever wrote it."
+    other = text_in_sql(beside(name, "restored"))
+    return (
+        f"Restore the metadata file from a backup, or go back to the one before: CALL {catalog}.system.register_table("
+        f"table => '{other}', metadata_file => '{path}') makes a table of it under another name, without what was "
+        "committed since (the old name is taken until the catalog's own tool removes the broken entry). "
+        f"{COMPLAINS if complains else ''}Both have the same files: run neither expire_snapshots nor "
+        "remove_orphan_files while there are two."
+    )
+
+
+def _letter(
+    rule: str, situation: Situation, file: str, node: Any, location: str, snapshots: Sequence[int]
+) -> Remedy:  # fmt: skip
+    """The remedy of a rule, or of a case of one, for this table."""
+    letter, metadata = LETTER_OF_CASE.get(rule) or REMEDY_OF[rule], situation.metadata
+    if metadata is None:
+        return letter
+    if rule == "sequence-above-last" and file == metadata.metadata_location:
+        return "M"
+    if rule == "time-out-of-order" and keeps_from_loading(rule, location):
+        return "M"
+    if rule == "partition-source-dropped" and location == f"/partition-specs ({metadata.default_spec_id})":
+        return "M"
+    if rule == "totals-differ" and not (metadata.current_snapshot_id in snapshots and "/total-" in location):
+        return "E"  # later snapshots do not count on from it
+    if rule == "partition-value" and any(f.transform == "identity" for s in metadata.partition_specs for f in s.fields):
+        return "G"  # Spark takes the value from the metadata, not from the data
+    if letter == "B" and not _is_rewritten(situation, node):
+        letter = "R"
+    if letter in ("R", "O") and _is_of_deletes(situation, file, node, location):
+        vectors = metadata.format_version > 2 and rule == "manifest-counts"  # Iceberg keeps a manifest of vectors then
+        return "G" if vectors else "C"
+    return letter
+
+
+def _is_of_deletes(situation: Situation, file: str, node: Any, location: str) -> bool:
+    """Whether a finding is about a delete manifest of the current snapshot, or about a file that one names."""
+    manifests = {m.manifest_path for m in situation.listed if m.content}
+    return not manifests.isdisjoint((file, node[1] if node else "", location.removeprefix("named in ")))
+
+
+def _is_rewritten(situation: Situation, node: Any) -> bool:
+    """Whether rewrite_manifests writes a manifest anew; of other nodes, whether it does so with all manifests."""
+    metadata = situation.metadata
+    assert metadata is not None
+    try:
+        plans = rewrite_manifests(situation.listed, metadata.properties, metadata.default_spec_id or 0)
+    except ValueError:
+        return False
+    rewritten = {m.manifest_path for plan in plans if plan.rewritten for m in plan.manifests}
+    wanted = {node[1]} if node and node[0] == "manifest" else {m.manifest_path for m in situation.listed}
+    return bool(wanted) and wanted <= rewritten
+
+
+def _blocked(rule: str, letter: Remedy, situation: Situation) -> str:
+    """The other finding that keeps a remedy's statement from running; empty where there is none."""
+    if letter in ALWAYS:
+        return ""
+    rewrites = letter in (*REWRITES, "O") or rule == "wrapped-partition"
+    blockers = (NOT_REWRITTEN & situation.rules) - {rule} if rewrites else frozenset()
+    blockers |= NOT_EXPIRED & situation.anywhere if letter in ("E", "A") else frozenset()
+    blockers |= {"parent-cycle"} & situation.anywhere if letter in (*GOES_BACK, "K") else frozenset()
+    return ", ".join(sorted((blockers | situation.not_loaded) - ({rule} if letter == "U" else set())))
+
+
+def _distinct(situation: Situation, table: str) -> str:
+    """How equal rows become one, where Spark can compare them and read the table."""
+    metadata = situation.metadata
+    schema = metadata.schema(metadata.current_schema_id) if metadata else None
+    if schema is None or (NOT_REWRITTEN - {"file-twice"}) & situation.rules:
+        return ""
+    if any(isinstance(field.type, Mapping) and field.type.get("type") == "map" for field in schema.by_id.values()):
+        return ""
+    return (
+        " Where equal rows are never meant, this helps too, and keeps later commits: "
+        f"{STATIC}INSERT OVERWRITE {table} SELECT DISTINCT * FROM {table}."
+    )
+
+
+def _older(letter: Remedy) -> str:
+    if letter == "L":
+        return (
+            "The current snapshot does not need it: only older ones cannot be read. Nothing in Spark mends it: restore "
+            "the file from a backup. Do not run expire_snapshots, which commits before it reads what is missing, and "
+            "fails. In Java, table.expireSnapshots().expireSnapshotId(id).cleanExpiredFiles(false).commit() removes "
+            "such a snapshot."
+        )
+    return "Only older snapshots have it: the current one is not affected, and it goes when they expire."
+
+
+def _back(situation: Situation, catalog: str, name: str) -> str:
+    """How to go back to a snapshot without faults, and what that costs."""
+    metadata = situation.metadata
+    target = metadata.snapshot(situation.whole) if metadata and situation.whole is not None else None
+    if metadata is None or target is None:
+        return (
+            "No older snapshot is without faults, so no procedure mends it: keep a copy of the metadata, and ask "
+            "whoever wrote it."
+        )
+    return (
+        f"Go back to the newest snapshot without faults: CALL {catalog}.system.rollback_to_snapshot("
+        f"'{text_in_sql(name)}', {target.snapshot_id}). {_cost(metadata.current_snapshot, target)}"
+    )
+
+
+def _again(situation: Situation, catalog: str, name: str) -> str:
+    """Which data files of lost manifests may be added again after going back, and how."""
+    found, metadata = situation.lost_files, situation.metadata
+    if found is None or metadata is None or not found.files:
+        return ""
+    named = ", ".join(found.files[:MAX_FILES])
+    more = f" and {len(found.files) - MAX_FILES:,} more" if len(found.files) > MAX_FILES else ""
+    told = f" {count(len(found.files), 'data file')} of the table's folder may be of it, named by no manifest that is "
+    told += f"left: {named}{more}."
+    steps = _steps(metadata, situation.whole, found)
+    if not found.fits or steps is None or not all(map(path_in_sql, found.files)):
+        return (
+            f"{told} Before you add them again after going back, by the procedure add_files, check that they are of "
+            "no failed write, and that no later commit removed them or deleted rows of them."
+        )
+    picks = [f"CALL {catalog}.system.cherrypick_snapshot('{text_in_sql(name)}', {i})" for i in steps]
+    adds = [
+        f"CALL {catalog}.system.add_files(table => '{text_in_sql(name)}', "
+        f"source_table => '{text_in_sql(f'`parquet`.{quoted(path)}')}')"
+        for path in found.files
+    ]
+    return (
+        f"{told} They are as many, with as many rows, as the manifest list says. After going back, this commits what "
+        f"was lost again: {'; '.join([*picks, *adds])}."
+    )
+
+
+def _steps(metadata: TableMetadata, target: int | None, found: LostFiles) -> list[int] | None:
+    """The appends after a snapshot that can be committed again, oldest first; None where one of the commits cannot."""
+    line = ancestry(metadata, metadata.current_snapshot_id)
+    if target not in line:
+        return None
+    steps = []
+    for own in reversed(line[: line.index(target)]):
+        snapshot = metadata.snapshot(own)
+        if own in found.lost:
+            continue
+        if own not in found.whole or snapshot is None or snapshot.operation != "append":
+            return None
+        steps.append(own)
+    return steps
+
+
+def _cost(current: Snapshot | None, target: Snapshot) -> str:
+    """What going back loses, by the summaries of both snapshots."""
+    then, now = (
+        [whole(s.summary.get(name)) if s else None for name in ("total-data-files", "total-records")]
+        for s in (target, current)
+    )
+    if None in then or None in now:
+        return "What was committed since is lost to readers."
+    return (
+        f"By their summaries it has {count(then[0] or 0, 'data file')} and {count(then[1] or 0, 'row')}, the current "
+        f"one {now[0]:,} and {now[1]:,}; what was committed since is lost to readers."
+    )

@@ -1,0 +1,219 @@
+"""Statements of remedies that depend on the table: columns, lost commits, statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.model.metadata import StatisticsFile, TableMetadata
+from explorer.spec.schemas.name_mapping import missing_name_mapping
+from explorer.spec.snapshots.lineage import ancestry
+from explorer.spec.snapshots.refs import free_ref_name, preview_refs
+from explorer.spec.text.names import beside, name_in_sql, path_in_sql, text_in_sql
+
+MAX_STATEMENTS = 20
+"""Columns for which a statement is printed."""
+MAX_MAPPING = 20_000
+"""Characters of a name mapping that is printed."""
+TWO_TABLES = (
+    "Both have the same files: run neither expire_snapshots nor remove_orphan_files while there are two, and drop the "
+    "second without PURGE."
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What a finding is about.
+
+    Attributes:
+        rule: The rule, or what a finding of a rule is (see findings).
+        metadata: The table's.
+        catalog: The catalog's name in SQL.
+        name: The table's name there.
+        file: The file concerned.
+        node: What the graph draws of it: a kind, and an id or path.
+        columns: The columns, or partition fields, that it is about.
+    """
+
+    rule: str
+    metadata: TableMetadata
+    catalog: str
+    name: str
+    file: str = ""
+    node: Any = None
+    columns: Sequence[str] = ()
+
+    @property
+    def table(self) -> str:
+        """The table's name in SQL."""
+        return f"{self.catalog}.{self.name}"
+
+    @property
+    def text(self) -> str:
+        """The inside of a text that names the table in its catalog, as an argument of CALL."""
+        return text_in_sql(self.name)
+
+
+def fitting_statement(fault: Fault) -> str:
+    """Say how the table is altered to fit its files: a name mapping, an optional column, a partition field less."""
+    if fault.rule == "field-ids-absent":
+        return _name_mapping(fault)
+    if fault.rule == "wrapped-partition":
+        return _dropped_field(fault)
+    return _optional_columns(fault)
+
+
+def corrected_values(fault: Fault) -> str:
+    """Say how values that mean something else are corrected."""
+    meta = fault.metadata
+    schema, spec = meta.schema(meta.current_schema_id), meta.spec(meta.default_spec_id or 0)
+    fields = [f for f in spec.fields if f.name in fault.columns and f.transform == "identity"] if spec else []
+    sources = [schema.by_id.get(f.source_ids[0]) for f in fields] if schema else []
+    names = [name for f in sources if f and not f.required and (name := name_in_sql(f.name))]
+    if fault.rule != "hive-null" or not names:
+        return (
+            "Nothing in Spark knows what was meant: correct the writer, and write these rows again with the values "
+            "that they should have."
+        )
+    sign = "'__HIVE_DEFAULT_PARTITION__'"
+    updates = "; ".join(f"UPDATE {fault.table} SET {name} = NULL WHERE {name} = {sign}" for name in names)
+    return (
+        f"If null is meant: {updates}; readers then see null in these rows. Older snapshots keep the sign until they "
+        "expire, and the writer will write it again: update it."
+    )
+
+
+def regained_commit(fault: Fault) -> str:
+    """Say how a commit that was lost or cut off is got back."""
+    if fault.rule == "metadata-fork":
+        return _fork(fault)
+    kind, own = fault.node or ("", None)
+    if kind != "snapshot" or not isinstance(own, int) or fault.metadata.snapshot(own) is None:
+        return "Nothing in Spark mends it: look at both snapshots, and write again what is missing."
+    return _twice(fault, own) if fault.rule == "sequence-twice" else _cut_off(fault, own)
+
+
+def statistics_procedure(metadata: TableMetadata | None, path: Any) -> str:
+    """Return the procedure that writes statistics of the kind of a statistics file."""
+    files = metadata.statistics if metadata else ()
+    partition = any(f.path == path and "partition" in f.kind for f in files)
+    return "compute_partition_stats" if partition else "compute_table_stats"
+
+
+def of_gone_snapshot(metadata: TableMetadata, file: StatisticsFile) -> dict[str, Any]:
+    """Return what to say of a fault of a statistics file whose snapshot has gone: no reader asks for it, and expiry
+    takes out entries of the snapshots that it removes only.
+
+    Args:
+        metadata: The table's.
+        file: The statistics file.
+
+    Returns:
+        Fields of a finding; none where the snapshot is there.
+    """
+    if metadata.snapshot(file.snapshot_id) is not None:
+        return {}
+    call = (
+        "updatePartitionStatistics().removePartitionStatistics"
+        if "partition" in file.kind
+        else ("updateStatistics().removeStatistics")
+    )
+    words = (
+        f"Nothing in Spark mends it, and nothing needs it: snapshot {file.snapshot_id} is gone. In Java "
+        f"table.{call}({file.snapshot_id}).commit() takes out the entry"
+    )
+    ours = f", in pyiceberg table.update_statistics().remove_statistics({file.snapshot_id}).commit()"
+    return {"severity": "info", "remedy": f"{words}{'' if 'partition' in file.kind else ours}."}
+
+
+def _name_mapping(fault: Fault) -> str:
+    mapping = text_in_sql(missing_name_mapping(fault.metadata))
+    ends = ";" in mapping and bool({"'", '"'} & set(fault.table))  # quotes of names are texts to Spark's shell
+    if not mapping or len(mapping) > MAX_MAPPING or ends:
+        return (
+            "Nothing in Spark can tell which column of these files is which: a name has stood for two columns, or the "
+            "names are too many or too strange to print. Set the property schema.name-mapping.default by hand, or add "
+            "the files to a new table (add_files sets it)."
+        )
+    return (
+        f"ALTER TABLE {fault.table} SET TBLPROPERTIES ('schema.name-mapping.default' = '{mapping}'); all readers then "
+        "find the columns of files without ids by their names, which are to be among these, where Spark went by their "
+        "places: look at some rows before and after."
+    )
+
+
+def _optional_columns(fault: Fault) -> str:
+    meta = fault.metadata
+    schema = meta.schema(meta.current_schema_id)
+    by_name = {f.name: f for f in schema.by_id.values()} if schema else {}
+    own = [by_name[name] for name in fault.columns if name in by_name and by_name[name].required]
+    own = [f for f in own if schema and f.id not in schema.identifier_field_ids]
+    names = [f.name for f in own if not {"element", "key", "value"} & set(f.name.split("."))]
+    quoted = [".".join(map(name_in_sql, name.split("."))) for name in names if all(map(name_in_sql, name.split(".")))]
+    if not quoted or len(quoted) > MAX_STATEMENTS:
+        return "Nothing in Spark mends it by itself: write the rows again with values in these columns."
+    alter = "; ".join(f"ALTER TABLE {fault.table} ALTER COLUMN {name} DROP NOT NULL" for name in quoted)
+    return f"{alter}; or write the rows again with values in these columns. The writer did not keep to the schema."
+
+
+def _dropped_field(fault: Fault) -> str:
+    meta = fault.metadata
+    spec = meta.spec(meta.default_spec_id or 0)
+    names = [n for f in (spec.fields if spec else ()) if f.name in fault.columns and (n := name_in_sql(f.name))]
+    drop = "".join(f"ALTER TABLE {fault.table} DROP PARTITION FIELD {name}, then " for name in names)
+    return (
+        "Spark would write the same value again, and a DELETE of other rows may take these, by their partition value. "
+        "Without the partition field filters find the rows: "
+        f"{drop}CALL {fault.catalog}.system.rewrite_data_files(table => '{fault.text}', options => map('rewrite-all', "
+        "'true')). Older snapshots keep the fault until they expire."
+    )
+
+
+def _fork(fault: Fault) -> str:
+    if not (file := path_in_sql(fault.file)):
+        return "Nothing in Spark mends it: open that file by its path, and write again what is missing."
+    return (
+        f"CALL {fault.catalog}.system.register_table(table => '{text_in_sql(beside(fault.name, 'fork'))}', "
+        f"metadata_file => '{file}') shows that state under another name: compare both, and write again what is "
+        "missing. (Where its snapshot's summary lacks total-data-files or total-records, Spark reports an error after "
+        f"it made the table.) {TWO_TABLES} Nothing in Spark takes the second file of a version away."
+    )
+
+
+def _twice(fault: Fault, lost: int) -> str:
+    meta = fault.metadata
+    if lost in ancestry(meta, meta.current_snapshot_id):
+        return "Nothing in Spark mends it, and nothing is lost: the finding goes when one of the snapshots expires."
+    held = any(ref.snapshot_id == lost for ref in meta.refs)
+    expire = (
+        "The finding goes when it expires."
+        if held
+        else "Its own snapshot, and the finding with it, then goes by CALL "
+        f"{fault.catalog}.system.expire_snapshots(table => '{fault.text}', snapshot_ids => array({lost}L))."
+    )
+    if any(s.summary.get("source-snapshot-id") == str(lost) for s in meta.snapshots):
+        return f"Snapshot {lost} was committed again. {expire}"
+    if not preview_refs(meta, "cherry-pick", "", meta.snapshot(lost)).allowed:
+        return (
+            f"Nothing in Spark commits snapshot {lost} again: read it (VERSION AS OF {lost}), and write again what is "
+            "missing. The finding goes when it expires."
+        )
+    return (
+        f"If the changes of snapshot {lost} are wanted, this commits them again, and adds its rows to what readers "
+        f"see: CALL {fault.catalog}.system.cherrypick_snapshot('{fault.text}', {lost}). {expire}"
+    )
+
+
+def _cut_off(fault: Fault, earlier: int) -> str:
+    meta = fault.metadata
+    keeper = next((ref.name for ref in meta.refs if earlier in ancestry(meta, ref.snapshot_id)), None)
+    keeps = f"{keeper} keeps what was cut off from expiry"
+    if keeper is None:
+        branch = free_ref_name(meta, "cut_off")
+        statement = f"ALTER TABLE {fault.table} CREATE BRANCH {branch} AS OF VERSION {earlier}"
+        keeps = f"{statement} keeps what was cut off from expiry"
+    return (
+        f"{keeps}: compare it with the table, and write again what is missing. Nothing in Spark mends a history: the "
+        "finding goes when the snapshots expire."
+    )

@@ -1,0 +1,128 @@
+"""Rules over snapshots' summaries: what they count, and what the operation says, against the entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.doctor.cases import NO_SUMMARY
+from explorer.spec.doctor.facts import LIVE, OWN
+from explorer.spec.doctor.findings import Finding, finding
+from explorer.spec.doctor.lists import Lists
+from explorer.spec.overview.summary_totals import live_totals, own_totals
+
+
+def absent_summaries(lists: Lists) -> Iterator[Finding]:
+    """Rule 1, of snapshots without a summary: Java asks it for equality deletes where there are delete files
+    (BaseDistributedDataScan.mayHaveEqualityDeletes)."""
+    for snapshot in lists.snapshots if lists.meta.format_version > 1 else ():
+        if snapshot.summary or isinstance(snapshot.raw.get("summary"), str):
+            continue
+        listed = lists.lists[snapshot.snapshot_id]
+        deletes = any(m.content and (m.added_files_count, m.existing_files_count) != (0, 0) for m in listed)
+        more: dict[str, Any] = {"refused": "scan"} if deletes else {"severity": "warning"}
+        yield finding(
+            "metadata-field",
+            NO_SUMMARY + (": Iceberg Java asks it for equality deletes" if deletes else ": the spec requires one"),
+            lists.meta.metadata_location,
+            f"/snapshots ({snapshot.snapshot_id})/summary",
+            snapshots=(snapshot.snapshot_id,),
+            node=("snapshot", snapshot.snapshot_id),
+            **more,
+        )
+
+
+def summary_rules(lists: Lists) -> Iterator[Finding]:
+    """Rules 52 and 53, of snapshots whose manifests could all be read."""
+    differences: dict[int, dict[str, int]] = {}
+    first: dict[tuple[str, int], list[Any]] = {}
+    silent: set[tuple[str, int]] = set()
+    """Differences that come from what a writer did not count."""
+    for snapshot in sorted(lists.snapshots, key=lambda s: s.sequence_number):
+        listed = lists.lists[snapshot.snapshot_id]
+        held = [lists.held.get(m.manifest_path) for m in listed]
+        if snapshot.snapshot_id in lists.unread or not all(held):
+            continue
+        live = {name: sum(h.sums[name] for h in held if h) for name in LIVE}
+        mine = [h for h, m in zip(held, listed, strict=True) if h and m.added_snapshot_id == snapshot.snapshot_id]
+        own = {name: sum(h.sums[name] for h in mine) for name in OWN}
+        before = differences.get(snapshot.parent_snapshot_id or 0, {})
+        now = differences[snapshot.snapshot_id] = {}
+        for total in live_totals(snapshot.summary, live):
+            if total.agrees is False and total.summary is not None and total.computed is not None:
+                now[total.name] = total.summary - total.computed
+                if _uncounted(total.name, snapshot, own) or (total.name, now[total.name]) in silent:
+                    silent.add((total.name, now[total.name]))
+                elif before.get(total.name) == now[total.name] and (total.name, now[total.name]) in first:
+                    first[total.name, now[total.name]][1].append(snapshot.snapshot_id)
+                else:
+                    first[total.name, now[total.name]] = [(snapshot, total, live), [snapshot.snapshot_id]]
+        for total in own_totals(snapshot.summary, own):
+            if total.agrees is False:
+                yield _summary(
+                    lists.meta, snapshot, f"its {total.name} is not that of its entries", total, "totals-differ"
+                )
+        yield from _operation(lists.meta, snapshot, own)
+    for (snapshot, total, live), snapshots in first.values():
+        less = total.computed - live["position_deletes"]
+        hidden = total.name == "total-records" and total.summary == less
+        claim = "subtracts what deletes hide, which the spec does not" if hidden else "is not that of its entries"
+        severity = {"severity": "info"} if hidden else {}
+        yield _summary(
+            lists.meta,
+            snapshot,
+            f"its {total.name} {claim}; later snapshots count on from it",
+            total,
+            "totals-differ",
+            snapshots=tuple(snapshots),
+            count=len(snapshots),
+            **severity,
+        )
+
+
+def _uncounted(name: str, snapshot: Snapshot, own: Mapping[str, int]) -> bool:
+    """Whether a commit added files without their sizes, as Spark's add_files does."""
+    added = own["added_data_files"] + own["added_delete_files"]
+    return name == "total-files-size" and bool(added) and "added-files-size" not in snapshot.summary
+
+
+def _summary(meta: TableMetadata, snapshot: Snapshot, what: str, total: Any, rule: str, **more: Any) -> Finding:
+    place = f"/snapshots ({snapshot.snapshot_id})/summary/{total.name}"
+    more.setdefault("snapshots", (snapshot.snapshot_id,))
+    return finding(
+        rule,
+        what,
+        meta.metadata_location,
+        place,
+        found=total.summary,
+        expected=total.computed,
+        node=("snapshot", snapshot.snapshot_id),
+        **more,
+    )
+
+
+def _operation(meta: TableMetadata, snapshot: Snapshot, own: Mapping[str, int]) -> Iterator[Finding]:
+    """Rule 53 (spec: "Snapshots", operation)."""
+    operation, cause = snapshot.operation, ""
+    removed = own["removed_data_files"] + own["removed_delete_files"]
+    if operation == "append" and (removed or own["added_delete_files"]):
+        cause = "an append only adds data files"
+    elif operation == "delete" and own["added_data_files"]:
+        cause = "a delete adds no data files"
+    elif operation == "replace" and own["added_data_rows"] > own["removed_data_rows"]:
+        cause = "a replace adds no rows"
+    elif operation not in (None, "append", "delete", "replace", "overwrite"):
+        cause = "it is none of the spec's"
+    if cause:
+        told = {name: count for name, count in own.items() if count}
+        yield finding(
+            "operation-contradicts",
+            f"the operation is {operation!r}: {cause}; incremental reads go by it",
+            meta.metadata_location,
+            f"/snapshots ({snapshot.snapshot_id})/summary/operation",
+            found=operation,
+            expected=told,
+            snapshots=(snapshot.snapshot_id,),
+            node=("snapshot", snapshot.snapshot_id),
+        )

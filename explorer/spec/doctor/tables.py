@@ -1,0 +1,336 @@
+"""Rules over table metadata: identity, schemas, specs, orders, properties, paths. Snapshots and refs are in
+spec.doctor.history."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from explorer.model.metadata import Schema, TableMetadata
+from explorer.spec.doctor.cases import ZERO
+from explorer.spec.doctor.findings import Finding, finding
+from explorer.spec.doctor.java_metadata import java_rules
+from explorer.spec.doctor.java_schema import is_type
+from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO, promoted
+from explorer.spec.doctor.promotions import kind_of as _kind
+from explorer.spec.secrets.redaction import HIDDEN, redacted
+from explorer.spec.secrets.secret_names import ALONE, WITHIN, is_secret
+
+RESERVED = 2147483447
+"""Field ids above it are reserved (spec: "Reserved Field IDs")."""
+_PLAIN = {
+    "boolean", "int", "long", "float", "double", "date", "time", "timestamp", "timestamptz", "string", "uuid", "binary",
+}  # fmt: skip
+_NEWER = {"timestamp_ns", "timestamptz_ns", "variant", "unknown"}
+_SHAPED = re.compile(r"(?:fixed\[\d+\]|decimal\(\s*\d+\s*,\s*\d+\s*\))$")
+_PLACES = re.compile(r"geo(?:metry|graphy)(?:\(.*\))?$")
+_COLUMNS = re.compile(r"[A-Za-z_]{1,40}(?:\s*,\s*[A-Za-z_]{1,40})*")
+_CLASS = re.compile(r"(?:^|[.-])(?:io-impl|catalog-impl|impl|class)$")
+
+
+def table_rules(meta: TableMetadata, previous: TableMetadata | None = None) -> Iterator[Finding]:
+    """What is wrong with a metadata file, by itself and beside the one before it."""
+    here = partial(finding, file=meta.metadata_location, node=("metadata", meta.metadata_location))
+    yield from java_rules(meta)
+    yield from _identity(meta, previous, here)
+    yield from _ids(meta, previous, here)
+    for schema in meta.schemas:
+        yield from _schema(meta, schema, here)
+    yield from _types(meta, here)
+    yield from _promoted_dates(meta, here)
+    yield from _zero_ids(meta, here)
+    yield from _specs(meta, here)
+    yield from _properties(meta, here)
+
+
+def current_schema(meta: TableMetadata) -> Iterator[Finding]:
+    """Rule 4: without its schema nothing can be read."""
+    if meta.schema(meta.current_schema_id) is None:
+        yield finding(
+            "current-schema-missing",
+            f"schema {meta.current_schema_id} is not in `schemas`",
+            meta.metadata_location,
+            "/current-schema-id",
+            found=meta.current_schema_id,
+            expected=[s.schema_id for s in meta.schemas],
+            node=("metadata", meta.metadata_location),
+            refused="table",
+        )
+
+
+def _identity(meta: TableMetadata, previous: TableMetadata | None, here: Any) -> Iterator[Finding]:
+    if meta.raw.get("table-uuid") is None:
+        yield here("uuid-changed", "the table has no UUID", location="/table-uuid", refused="table")
+    elif meta.table_uuid is not None and not re.fullmatch(
+        r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", meta.table_uuid
+    ):
+        cause = "the table's UUID is none"
+        yield here("uuid-changed", cause, location="/table-uuid", found=meta.table_uuid[:60], refused="table")
+    if previous and previous.table_uuid and meta.table_uuid and previous.table_uuid != meta.table_uuid:
+        cause = "the metadata file before it has another UUID: two tables share the place, or a file was swapped"
+        yield here("uuid-changed", cause, location="/table-uuid", found=meta.table_uuid, expected=previous.table_uuid)
+    if previous and previous.format_version > meta.format_version:
+        cause = "the metadata file before it has a higher format version"
+        yield here(
+            "metadata-field",
+            cause,
+            location="/format-version",
+            found=meta.format_version,
+            expected=previous.format_version,
+        )
+
+
+def _ids(meta: TableMetadata, previous: TableMetadata | None, here: Any) -> Iterator[Finding]:
+    """Rules 5, 7, 8 and 10."""
+    for what, key, ids, default in (
+        ("schema", "schemas", [s.schema_id for s in meta.schemas], None),
+        ("partition spec", "partition-specs", [s.spec_id for s in meta.partition_specs], "default-spec-id"),
+        ("sort order", "sort-orders", [s.order_id for s in meta.sort_orders], "default-sort-order-id"),
+    ):
+        for own, times in Counter(ids).items():
+            if times > 1:
+                yield here("schema-rebound", f"{times} {what}s have the id {own}", location=f"/{key}", found=own,
+                           refused="table")  # fmt: skip
+        chosen = meta.raw.get(default) if default else None
+        if type(chosen) is int and key in meta.raw and chosen not in ids:
+            yield here(
+                "default-missing",
+                f"{what} {chosen} is not in `{key}`",
+                location=f"/{default}",
+                found=chosen,
+                expected=ids,
+                refused="table",
+            )
+    used = max((i for s in meta.schemas for i in s.by_id if i <= RESERVED), default=0)
+    if meta.last_column_id is not None and meta.last_column_id < used:
+        cause = (
+            f"last-column-id is {meta.last_column_id}, but a schema has field {used}: the next column may get its id"
+        )
+        yield here("last-column-id-low", cause, location="/last-column-id", found=meta.last_column_id, expected=used)
+    parts = max((f.field_id for s in meta.partition_specs for f in s.fields), default=0)
+    if meta.last_partition_id is not None and meta.last_partition_id < parts:
+        cause = f"last-partition-id is {meta.last_partition_id}, but a spec has field {parts}"
+        yield here(
+            "last-partition-id-low", cause, location="/last-partition-id", found=meta.last_partition_id, expected=parts
+        )
+    if previous is None:
+        return
+    for rule, key, mine, theirs in (
+        ("last-column-id-low", "last-column-id", meta.last_column_id, previous.last_column_id),
+        ("last-partition-id-low", "last-partition-id", meta.last_partition_id, previous.last_partition_id),
+        ("sequence-above-last", "last-sequence-number", meta.last_sequence_number, previous.last_sequence_number),
+        ("next-row-id", "next-row-id", meta.next_row_id, previous.next_row_id),
+    ):
+        if mine is not None and theirs is not None and mine < theirs:
+            cause = f"{key} is {mine}, and was {theirs} in the metadata file before it"
+            yield here(rule, cause, location=f"/{key}", found=mine, expected=theirs)
+    told = "schemas" in meta.raw and "schemas" in previous.raw  # else the one schema there is goes by no id
+    before = {s.schema_id: _shape(s) for s in previous.schemas if told}
+    for schema in meta.schemas:
+        if before.get(schema.schema_id, _shape(schema)) != _shape(schema):
+            cause = f"schema {schema.schema_id} is another one than in the metadata file before it"
+            yield here("schema-rebound", cause, location="/schemas", found=schema.schema_id)
+    specs = {s.spec_id: s.fields for s in previous.partition_specs}
+    for spec in meta.partition_specs:
+        if specs.get(spec.spec_id, spec.fields) != spec.fields:
+            cause = f"partition spec {spec.spec_id} is another one than in the metadata file before it"
+            yield here("schema-rebound", cause, location="/partition-specs", found=spec.spec_id)
+
+
+def _shape(schema: Schema) -> list[tuple[int, str, str, bool]]:
+    """What of a schema may not change under its id."""
+    return sorted(
+        (f.id, f.name, str(f.type) if isinstance(f.type, str) else "", f.required) for f in schema.by_id.values()
+    )
+
+
+def _schema(meta: TableMetadata, schema: Schema, here: Any) -> Iterator[Finding]:
+    place = f"/schemas ({schema.schema_id})"
+    for own in schema.by_id:
+        if own > RESERVED:
+            yield here(
+                "field-id-conflict",
+                f"schema {schema.schema_id} has field {own}, whose id is reserved",
+                location=place,
+                found=own,
+                expected=f"at most {RESERVED}",
+            )
+    for field in schema.by_id.values():
+        if not isinstance(field.type, str):
+            continue
+        newer = field.type in _NEWER or _PLACES.match(field.type)
+        if is_type(field.type) and not (field.type in _PLAIN or _SHAPED.match(field.type) or newer):
+            yield here(
+                "metadata-field",
+                f"the type of column {field.name!r} is not written as the spec has it",
+                location=place,
+                found=field.type[:60],
+                severity="warning",
+            )
+        elif newer and meta.format_version < 3:
+            yield here(
+                "metadata-field",
+                f"column {field.name!r} has a type of version 3 in a table of version {meta.format_version}",
+                location=place,
+                found=field.type[:60],
+                severity="warning",
+            )
+
+
+def _types(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+    """Rule 6: one id, two types that no promotion leads between, in schemas of one line of snapshots. A table that was
+    replaced gives ids anew, in a new line."""
+    told: set[int] = set()
+    for line in _lines(meta):
+        known: dict[int, tuple[int, Any]] = {}
+        for schema in line:
+            for own, field in schema.by_id.items():
+                if own in known and own not in told and not promoted(known[own][1], field.type):
+                    told.add(own)
+                    first, kind = known[own]
+                    cause = (
+                        f"field {own} has types that no promotion leads between, in schemas {first} and "
+                        f"{schema.schema_id}"
+                    )
+                    yield here(
+                        "field-id-conflict", cause, location="/schemas", found=_kind(field.type), expected=_kind(kind)
+                    )
+                known[own] = (schema.schema_id, field.type)
+
+
+def _lines(meta: TableMetadata) -> Iterator[list[Schema]]:
+    """The schemas of each line of snapshots, in order of their ids; the current one is of the current snapshot's."""
+    roots: dict[int, int] = {}
+    parents = {s.snapshot_id: s.parent_snapshot_id for s in meta.snapshots}
+    for start in parents:
+        walk: list[int] = []
+        at: int | None = start
+        seen: set[int] = set()
+        while at in parents and at not in roots and at not in seen:
+            seen.add(at)
+            walk.append(at)
+            at = parents[at]
+        root = roots.get(at, walk[-1] if walk else start) if at is not None else (walk[-1] if walk else start)
+        roots.update(dict.fromkeys(walk, root))
+    lines: dict[int, set[int]] = {}
+    for snapshot in meta.snapshots:
+        if snapshot.schema_id is not None:
+            lines.setdefault(roots.get(snapshot.snapshot_id, 0), set()).add(snapshot.schema_id)
+    if meta.current_snapshot_id in roots and meta.current_schema_id is not None:
+        lines.setdefault(roots[meta.current_snapshot_id], set()).add(meta.current_schema_id)
+    for ids in lines.values():
+        yield sorted((s for s in meta.schemas if s.schema_id in ids), key=lambda s: s.schema_id)
+
+
+def _promoted_dates(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+    """Of rule 63: dates that became timestamps, in tables that have snapshots of both. Files of snapshots that have
+    expired are told by their bounds (spec.doctor.metrics) or footers."""
+    current = meta.schema(meta.current_schema_id)
+    if current is None:
+        return
+    written = {s.schema_id for s in meta.snapshots}
+    for own, field in current.by_id.items():
+        if field.type not in PROMOTED_TO:
+            continue
+        if any(s.schema_id in written and own in s.by_id and s.by_id[own].type == "date" for s in meta.schemas):
+            yield here(
+                "readers-differ",
+                PROMOTED_DATE,
+                location="/schemas",
+                found=field.type,
+                expected="date",
+                refused="part",
+                columns=(field.name,),
+            )
+
+
+def _zero_ids(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+    """Of rule 63: the spec asks for unique ids below the reserved ones, and 0 is one."""
+    schemas = (meta.schema(meta.current_schema_id), *meta.schemas)
+    field = next((schema.by_id[0] for schema in schemas if schema and 0 in schema.by_id), None)
+    if field is not None:
+        yield here(
+            "readers-differ",
+            f"a column {ZERO}: the spec allows it, and Iceberg Java and pyiceberg read it; Iceberg's own writers begin "
+            "with 1, and Snowflake refuses the table (apache/paimon#9012)",
+            location="/schemas",
+            found=0,
+            severity="info",
+            columns=(field.name,),
+        )
+
+
+def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+    """Rules 9 and 11."""
+    known: dict[int, tuple[int, tuple[int, ...], str]] = {}
+    current = meta.schema(meta.current_schema_id)
+    everywhere = {i for s in meta.schemas for i in s.by_id}
+    for spec in meta.partition_specs:
+        place = f"/partition-specs ({spec.spec_id})"
+        for what, values in (("field id", [f.field_id for f in spec.fields]), ("name", [f.name for f in spec.fields])):
+            for own, times in Counter[Any](values).items():
+                if times > 1:
+                    yield here(
+                        "partition-field-conflict",
+                        f"spec {spec.spec_id} has {times} fields with the {what} {own!r}",
+                        location=place,
+                        found=own,
+                        refused="table",
+                    )
+        for field in spec.fields:
+            other, sources, transform = known.setdefault(
+                field.field_id, (spec.spec_id, field.source_ids, field.transform)
+            )
+            void = "void" in (field.transform, transform)
+            if sources != field.source_ids or (transform != field.transform and not void):
+                cause = f"partition field {field.field_id} is one thing in spec {other}, another in spec {spec.spec_id}"
+                yield here(
+                    "partition-field-conflict",
+                    cause,
+                    location=place,
+                    found=f"{field.transform} of {list(field.source_ids)}",
+                    expected=f"{transform} of {list(sources)}",
+                    refused="table",
+                )
+            elif void and transform == "void":
+                known[field.field_id] = (spec.spec_id, field.source_ids, field.transform)
+            missing = [i for i in field.source_ids if i not in everywhere]
+            default = spec.spec_id == meta.default_spec_id
+            if field.transform == "void":
+                continue
+            if default and current and not set(field.source_ids) <= set(current.by_id):
+                cause = f"partition field {field.name!r} of the default spec comes from a column that is not there"
+                yield here(
+                    "partition-source-dropped",
+                    cause,
+                    location=place,
+                    found=list(field.source_ids),
+                    severity="error",
+                    refused="table",
+                )
+            elif missing:
+                cause = (
+                    f"partition field {field.name!r} of spec {spec.spec_id} comes from field {missing[0]}, of no schema"
+                )
+                yield here("partition-source-dropped", cause, location=place, found=missing[0])
+
+
+def _names_columns(name: str, value: str) -> bool:
+    """Whether a property is a key only in the sense of a database: such as `key` = `id, region`."""
+    words = re.split(r"[^a-z0-9]+", name.lower())
+    known = any(part in "".join(words) for part in WITHIN) or not ALONE.isdisjoint(words)
+    return words[-1] in ("key", "keys") and not known and _COLUMNS.fullmatch(value) is not None
+
+
+def _properties(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+    for name, value in meta.properties.items():
+        place = f"/properties/{name}"
+        if value and ((is_secret(name) and not _names_columns(name, value)) or HIDDEN in redacted(value)):
+            cause = f"the property {redacted(name)!r} holds what looks like a secret, which whoever reads the table has"
+            yield here("property-unsafe", cause, location=redacted(place), found=HIDDEN)
+        elif value and _CLASS.search(name):
+            cause = f"the property {name!r} names a class: clients that honour it load code by this file"
+            yield here("property-unsafe", cause, location=place, found=redacted(value)[:100])

@@ -1,0 +1,1 @@
+"""Manifest entries: what they inherit, and their status as of a snapshot."""

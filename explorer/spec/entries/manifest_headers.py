@@ -1,0 +1,102 @@
+"""What a manifest's own Avro header says, beside what the manifest list and the table metadata say of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.model.manifest import MANIFEST_CONTENT, ManifestFile
+from explorer.model.metadata import TableMetadata
+from explorer.spec.text.units import signed
+
+DEPTH = 100
+"""Levels of a schema that are compared."""
+
+
+@dataclass(frozen=True)
+class HeaderCheck:
+    """One thing said twice: by the header and elsewhere (`source`). None: not said. `agrees` is None where one is
+    silent."""
+
+    name: str
+    header: Any
+    other: Any
+    source: str
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether both say the same."""
+        return None if self.header is None or self.other is None else bool(self.header == self.other)
+
+
+def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: TableMetadata) -> list[HeaderCheck]:
+    """content, partition-spec-id and format-version against the manifest list; the partition spec's fields and the
+    schema's field ids against the table metadata."""
+    spec = metadata.spec(manifest.partition_spec_id)
+    fields = None if spec is None else [[f.field_id, f.name, f.transform] for f in spec.fields]
+    written = _json(header.get("partition-spec"))
+    parts = written.get("fields", []) if isinstance(written, Mapping) else written
+    known = {i for schema in metadata.schemas for i in schema.by_id}
+    meant = metadata.schema(signed(header.get("schema-id"))) if "schema-id" in header else None
+    schema = _json(header.get("schema"))
+    ids = {f["id"] for f in _fields(schema) if type(f.get("id")) is int}
+    unknown = sorted(ids - known) if isinstance(schema, Mapping) else None
+    meant = meant or (metadata.schema(schema.get("schema-id")) if isinstance(schema, Mapping) else None)
+    version = header.get("format-version")
+    # version 1 wrote none: such a manifest is of data; a header that lost its version too says nothing of deletes
+    content = header.get("content", "data" if version == "1" or (version is None and not manifest.content) else None)
+    checks = [
+        HeaderCheck("content", content, MANIFEST_CONTENT.get(manifest.content), "manifest list"),
+        HeaderCheck(
+            "partition-spec-id", signed(header.get("partition-spec-id")), manifest.partition_spec_id, "manifest list"
+        ),
+        HeaderCheck("partition-spec", _spec_fields(parts), fields, "table metadata"),
+        HeaderCheck("schema field ids in no schema", unknown, [], "table metadata"),
+    ]
+    if meant is not None and isinstance(schema, Mapping):
+        checks.append(HeaderCheck("schema", _columns(schema), _columns(meant.raw), "table metadata"))
+    if (number := signed(version)) is not None:
+        # an older manifest in an upgraded table is legal
+        checks.append(HeaderCheck("format-version", number, min(number, metadata.format_version), "table metadata"))
+    return checks
+
+
+def _fields(raw: Any) -> list[Mapping[str, Any]]:
+    """The fields of a struct's JSON, which is a stranger's."""
+    fields = raw.get("fields") if isinstance(raw, Mapping) else None
+    return [item for item in fields if isinstance(item, Mapping)] if isinstance(fields, list) else []
+
+
+def _columns(raw: Any, depth: int = DEPTH) -> list[tuple[Any, ...]]:
+    """The fields of a schema's JSON, nested ones too: what of them may not change."""
+    if not isinstance(raw, Mapping) or not depth:
+        return []
+    fields: list[tuple[Any, ...]] = []
+    for item in _fields(raw):
+        kind = item.get("type")
+        plain = kind.replace(" ", "") if isinstance(kind, str) else None
+        fields.append((item.get("id"), item.get("name"), plain, bool(item.get("required"))))
+        fields += _columns(kind, depth - 1)
+    for part in ("element", "key", "value"):
+        if f"{part}-id" in raw:
+            fields += [(raw[f"{part}-id"], part, None, None), *_columns(raw.get(part), depth - 1)]
+    return fields
+
+
+def _json(text: str | None) -> Any:
+    try:
+        return json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _spec_fields(parts: Any) -> list[list[Any]] | None:
+    if not isinstance(parts, list):
+        return None
+    return [
+        [p.get("field-id", 1000 + i), p.get("name"), p.get("transform")]
+        for i, p in enumerate(parts)
+        if isinstance(p, Mapping)
+    ]

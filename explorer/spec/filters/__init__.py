@@ -1,0 +1,1 @@
+"""Filters: their text, their terms, and their projections onto partitions."""

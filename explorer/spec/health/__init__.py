@@ -1,0 +1,1 @@
+"""The measures of a table's health, and their thresholds."""

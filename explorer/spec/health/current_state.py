@@ -1,0 +1,263 @@
+"""The health of the current snapshot: file sizes, partitions, deletes, manifests, clustering."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import TableMetadata
+from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.entries.numpy_columns import Ints
+from explorer.spec.health.facts import DATA, EQUALITY, POSITION, VECTOR, Facts, summed
+from explorer.spec.health.measures import Bars, Measured, Number, Section, Tile
+from explorer.spec.layout.clustering import Clustering
+from explorer.spec.maintenance.manifest_merges import TARGET as MANIFEST_TARGET
+from explorer.spec.maintenance.manifest_merges import target_bytes
+from explorer.spec.maintenance.rewrite_options import SMALL, TARGETS
+from explorer.spec.text.names import shorten
+from explorer.spec.text.units import count, human_bytes
+from explorer.spec.values.values import named_partition_path, row_dicts
+
+TILES = 120
+"""Partitions that are drawn; the smallest of more are one tile."""
+SHOWN = 40
+"""Columns whose clustering is drawn."""
+Limits = Mapping[str, float]
+
+
+def sizes(facts: Facts, target: int, limits: Limits) -> Section:
+    """Data files by size, and how many merging would save."""
+    cells = facts.cells.filter(pc.equal(facts.cells["kind"], DATA))
+    files, total = (int(pc.sum(cells[name]).as_py() or 0) for name in ("files", "bytes"))
+    by_size = facts.sizes
+    small = summed(cells)
+    number, saved = small["small_files"].to_numpy(), int(_saved(small, target).sum())
+    some = [row for row in facts.rows.values() if row["smallest"] is not None]
+    used = np.flatnonzero(by_size)
+    span = range(int(used[0]), int(used[-1]) + 1) if len(used) else range(0)
+    at = target.bit_length()
+    measured = f"{count(int(number.sum()), 'data file')} of {files:,} are below {human_bytes(int(SMALL * target))}"
+    bars = Bars(
+        "data files by size",
+        tuple(_interval(b) for b in span),
+        {"files": tuple(float(by_size[b]) for b in span)},
+        marked=at - span[0] if at in span else None,
+        mark=f"target {human_bytes(target)}",
+    )
+    return Section(
+        "file-sizes", "File sizes", "current snapshot",
+        (Measured("small-files", saved, limits["small-files"], measured),),
+        (
+            Number("data files", files), Number("bytes", total, "bytes"),
+            Number("average file", total // files if files else None, "bytes"),
+            Number("smallest file", min((r["smallest"] for r in some), default=None), "bytes"),
+            Number("largest file", max((r["largest"] for r in some), default=None), "bytes"),
+            Number(f"target ({TARGETS[True][0]})", target, "bytes"),
+            Number(f"files below {SMALL:.0%} of it", int(number.sum())),
+        ),
+        bars if len(used) else None,
+    )  # fmt: skip
+
+
+def _saved(cells: pa.Table, target: int) -> Ints:
+    """Of each partition, how many files merging its small ones would save."""
+    small, held = cells["small_files"].to_numpy(), cells["small_bytes"].to_numpy()
+    saved: Ints = np.maximum(small - -(-held // target), 0)
+    return saved
+
+
+def _interval(bits: int) -> str:
+    """The sizes that so many bits need, in words."""
+    return "0 B" if not bits else f"{human_bytes(1 << (bits - 1))}+"
+
+
+def partitions(facts: Facts, metadata: TableMetadata, target: int, limits: Limits) -> Section:
+    """Files and bytes by partition, and how far the partitions are from alike."""
+    cells = summed(facts.cells.filter(pc.equal(facts.cells["kind"], DATA)))
+    spec = metadata.spec(metadata.default_spec_id)
+    files, held = cells["files"].to_numpy(), cells["bytes"].to_numpy()
+    number, partitioned = len(files), cells.schema.field("partition").type.num_fields > 0
+    tiny = int((held < target / 10).sum()) if partitioned else 0
+    median, most = (float(np.median(held)), int(held.max())) if number else (0.0, 0)
+    told = number >= 3 and most >= target and median > 0
+    fullest = _label(cells, int(files.argmax()), metadata) if number else ""
+    largest = _label(cells, int(held.argmax()), metadata) if number else ""
+    share = f"{most / held.sum():.0%} of all bytes" if number and held.sum() else ""
+    return Section(
+        "partitions", "Partitions", "current snapshot",
+        (
+            Measured("files-per-partition", int(files.max()) if number else 0, limits["files-per-partition"], fullest),
+            Measured("partition-skew", most / median if told else None, limits["partition-skew"],
+                     f"{largest} holds {share}" if told else ""),
+            Measured("tiny-partitions", tiny, limits["tiny-partitions"],
+                     f"{tiny:,} of {number:,} hold less than {human_bytes(target // 10)}" if partitioned else
+                     "the table is not partitioned"),
+        ),
+        (
+            Number("partitions", number), Number("partition fields", len(spec.fields) if spec else 0),
+            Number("files in a partition, on average", round(float(files.mean()), 1) if number else None),
+            Number("median partition", int(median) if number else None, "bytes"),
+            Number("largest partition", most if number else None, "bytes"),
+        ),
+        tiles=_tiles(cells.append_column("saved", pa.array(_saved(cells, target))), metadata),
+    )  # fmt: skip
+
+
+def _label(cells: pa.Table, at: int, metadata: TableMetadata, field: str = "") -> str:
+    """A partition's path, by its spec; of one field only, if it is named, by the newest spec that has the field."""
+    value = row_dicts(cells.select(["partition"]).slice(at, 1))[0]["partition"] or {}
+    if not field and (spec := metadata.spec(cells["spec_id"][at].as_py())):
+        return shorten(named_partition_path(value, spec, metadata), 120) if spec.fields else "unpartitioned"
+    known = {field} if field else {name for name, part in value.items() if part is not None}
+    for spec in sorted(metadata.partition_specs, key=lambda s: (s.spec_id != metadata.default_spec_id, -s.spec_id)):
+        own = {name: f for f in spec.fields for name in (f.name, f"{f.name}_{f.field_id}")}
+        if known <= set(own) and spec.fields:
+            of = replace(spec, fields=(own[field],)) if field else spec
+            return shorten(named_partition_path(value, of, metadata), 120)
+    return "unpartitioned"
+
+
+def _tiles(cells: pa.Table, metadata: TableMetadata) -> tuple[Tile, ...]:
+    """The partitions, the largest first; of many, those of each value of one field together, if one has few."""
+    names = ("files", "bytes", "saved")
+    partitions, field = np.ones(cells.num_rows, np.int64), ""
+    if cells.num_rows > TILES:
+        struct = cells["partition"].combine_chunks()
+        values = {f.name: struct.field(i) for i, f in enumerate(struct.type)}
+        few = {name: n for name, v in values.items() if 1 < (n := pc.count_distinct(v, mode="all").as_py()) <= TILES}
+        field = max(few, key=lambda name: few[name], default="")
+        if field:
+            codes = values[field].dictionary_encode(null_encoding="encode").indices.to_numpy()
+            first = np.unique(codes, return_index=True)[1]
+            sums = {n: np.bincount(codes, cells[n].to_numpy()).astype(np.int64) for n in names}
+            partitions = np.bincount(codes)
+            cells = pa.table({"partition": cells["partition"].take(pa.array(first)), **sums})
+    order = np.argsort(-cells["bytes"].to_numpy(), kind="stable")
+    files, held, saved = (cells[name].to_numpy()[order] for name in names)
+    partitions = partitions[order]
+    drawn = len(order) if len(order) <= TILES else TILES - 1
+    shown = [
+        Tile(_label(cells, int(order[at]), metadata, field), int(files[at]), int(held[at]), int(saved[at]),
+             int(partitions[at]))
+        for at in range(drawn)
+    ]  # fmt: skip
+    if left := len(order) - drawn:
+        rest = [int(some[drawn:].sum()) for some in (files, held, saved)]
+        shown.append(Tile(f"{left:,} smaller ones", rest[0], rest[1], rest[2], left))
+    return tuple(shown)
+
+
+def deletes(facts: Facts, live: Sequence[LiveFile], limits: Limits) -> Section:
+    """The deletes of the snapshot (`live`), and how many of them each data file has to be read with."""
+    cells = facts.cells
+    kind, rows, files = (cells[name].to_numpy() for name in ("kind", "rows", "files"))
+    applied = [file for at, file in enumerate(live) if at in facts.used]
+    hidden, data = sum(max(0, f.record_count) for f in applied if not f.equality_ids), int(rows[kind == DATA].sum())
+    by_kind = {k: int(files[kind == k].sum()) for k in (POSITION, EQUALITY, VECTOR)}
+    loaded = sum(row["loaded"] or 0 for row in facts.rows.values())
+    most, worst = max(((r["most"] or 0, r["worst"] or "") for r in facts.rows.values()), default=(0, ""))
+    at = [b for b in range(len(facts.loads)) if facts.loads[b]]
+    span = range(at[0], at[-1] + 1) if at else range(0)
+    share = hidden / data if data else None
+    measured = f"{hidden:,} of {data:,} rows, by the counts of delete files" if data else ""
+    if data and any(file.equality_ids for file in applied):
+        measured = f"at least {measured}: equality deletes hide rows too, and only the data tells how many (count)"
+        share = share if hidden / data > limits["deleted-share"] else None
+    labels = tuple("none" if b == 0 else "1" if b == 1 else f"{1 << (b - 1)} to {(1 << b) - 1}" for b in span)
+    return Section(
+        "deletes", "Delete load", "current snapshot",
+        (
+            Measured("deletes-per-file", most, limits["deletes-per-file"], worst),
+            Measured("deleted-share", share, limits["deleted-share"], measured),
+            Measured("equality-deletes", by_kind[EQUALITY], limits["equality-deletes"]),
+            Measured("dangling-deletes", len(live) - len(facts.used), limits["dangling-deletes"]),
+        ),
+        (
+            Number("position delete files", by_kind[POSITION]), Number("equality delete files", by_kind[EQUALITY]),
+            Number("deletion vectors", by_kind[VECTOR]), Number("data files that deletes apply to", loaded),
+            Number("bytes of deletes", int(cells["bytes"].to_numpy()[kind != DATA].sum()), "bytes"),
+        ),
+        Bars("data files by the number of deletes that apply", labels,
+             {"files": tuple(float(facts.loads[b]) for b in span)}) if live and at else None,
+    )  # fmt: skip
+
+
+def manifests(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata, limits: Limits) -> Section:
+    """The snapshot's manifests: their sizes against the target, and how partitions are spread over them."""
+    target = target_bytes(metadata.properties)
+    lengths = np.array([m.manifest_length or 0 for m in listed], np.int64)
+    together: Counter[tuple[int, int]] = Counter()
+    for m in listed:
+        together[m.content, m.partition_spec_id] += m.manifest_length or 0
+    needed = [max(1, -(-length // target)) for length in together.values()]
+    cells = summed(facts.cells.filter(pc.equal(facts.cells["kind"], DATA)))
+    spread, data = cells["manifests"].to_numpy(), [m for m in listed if m.content == 0]
+    partitioned = cells.schema.field("partition").type.num_fields > 0 and len(spread)
+    told = partitioned and sum(m.manifest_length or 0 for m in data) > target
+    mean = float(spread.mean()) if len(spread) else 0.0
+    current = [facts.rows[m.manifest_path] for m in listed if m.manifest_path in facts.rows]
+    live, entries = sum(r["live"] or 0 for r in current), sum(r["entries"] for r in current)
+    bits = np.frexp(lengths.astype(float))[1]
+    span = range(int(bits.min()), int(bits.max()) + 1) if len(bits) else range(0)
+    at = target.bit_length()
+    size = human_bytes(int(lengths.sum()))
+    measured = f"{count(len(listed), 'manifest')} ({size}), where {sum(needed):,} of {human_bytes(target)} would do"
+    spread_words = f"of {count(len(data), 'data manifest')}, at most {int(spread.max()):,}" if told else ""
+    return Section(
+        "manifests", "Manifests", "current snapshot",
+        (
+            Measured("small-manifests", len(listed) - sum(needed), limits["small-manifests"], measured),
+            Measured("manifests-per-partition", mean if told else None, limits["manifests-per-partition"],
+                     spread_words),
+        ),
+        (
+            Number("data manifests", len(data)), Number("delete manifests", len(listed) - len(data)),
+            Number("bytes", int(lengths.sum()), "bytes"), Number(f"target ({MANIFEST_TARGET})", target, "bytes"),
+            Number("live entries", live), Number("entries of files that are gone", entries - live),
+            Number("live entries in a manifest, on average", round(live / len(current), 1) if current else None),
+            Number("manifests that list files of one partition, on average", round(mean, 1) if len(spread) else None),
+        ),
+        Bars("manifests by size", tuple(_interval(b) for b in span),
+             {"manifests": tuple(float((bits == b).sum()) for b in span)}, marked=at - span[0] if at in span else None,
+             mark=f"target {human_bytes(target)}") if listed else None,
+    )  # fmt: skip
+
+
+def specs(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata, limits: Limits) -> Section:
+    """Live data files by the partition spec that they were written under."""
+    known = {m.manifest_path: m.partition_spec_id for m in listed if m.content == 0}
+    by_spec = {s.spec_id: 0 for s in metadata.partition_specs}
+    for path, spec_id in known.items():
+        by_spec[spec_id] = by_spec.get(spec_id, 0) + ((facts.rows.get(path) or {}).get("live") or 0)
+    older = sum(n for spec_id, n in by_spec.items() if spec_id != metadata.default_spec_id)
+    labels = tuple(f"spec {i}{', the current one' if i == metadata.default_spec_id else ''}" for i in by_spec)
+    measured = f"{older:,} of {sum(by_spec.values()):,}"
+    return Section(
+        "specs", "Partition specs", "current snapshot",
+        (Measured("older-specs", older, limits["older-specs"], measured),),
+        (Number("partition specs", len(metadata.partition_specs)), Number("current spec", metadata.default_spec_id)),
+        Bars("data files by partition spec", labels, {"files": tuple(map(float, by_spec.values()))}),
+    )  # fmt: skip
+
+
+def clustered(columns: Sequence[Clustering], metadata: TableMetadata, limits: Limits) -> Section:
+    """How many files a query for one value opens, column by column."""
+    order = metadata.sort_order(metadata.default_sort_order_id)
+    first = metadata.field(order.fields[0].source_ids[0]) if order and order.fields else None
+    mine = next((c for c in columns if first and c.name == first.name), None)
+    told = mine is not None and mine.files >= 10
+    measured = f"{mine.name}: {mine.average:,.1f} of {count(mine.files, 'file')}" if mine else "no sort order"
+    shown = [c for c in columns if c.bounded][:SHOWN]
+    return Section(
+        "clustering", "Clustering", "current snapshot",
+        (Measured("unclustered", mine.share if told and mine else None, limits["unclustered"], measured),),
+        (Number("columns with bounds", sum(c.bounded > 0 for c in columns)), Number("columns", len(columns))),
+        Bars("files that a query for one value opens, by column", tuple(shorten(c.name, 40) for c in shown),
+             {"share": tuple(c.share or 0.0 for c in shown)}, "share") if shown else None,
+    )  # fmt: skip

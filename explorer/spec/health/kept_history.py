@@ -1,0 +1,155 @@
+"""The health of what is kept beside the current snapshot: commits, snapshots, and the metadata file itself."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.commits.costs import RunCost
+from explorer.spec.health.measures import Bars, Measured, Number, Section
+from explorer.spec.snapshots.retention import Retention
+from explorer.spec.text.units import count, human_bytes, instant, second, whole
+
+HOUR, MUCH = 3_600_000, 64 << 20
+COMMITS = 60
+"""Commits that are drawn: the last ones."""
+SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "snapshots": ("snapshots",),
+    "schemas": ("schemas", "schema"),
+    "specs and orders": ("partition-specs", "partition-spec", "sort-orders"),
+    "snapshot log": ("snapshot-log",),
+    "metadata log": ("metadata-log",),
+    "refs": ("refs",),
+    "statistics": ("statistics", "partition-statistics"),
+    "properties": ("properties",),
+}
+"""What a metadata file is made of, by its fields (spec: "Table Metadata Fields")."""
+KEEP, KEPT = "write.metadata.previous-versions-max", 100
+DELETE = "write.metadata.delete-after-commit.enabled"
+Limits = Mapping[str, float]
+
+
+def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Limits) -> Section:
+    """The commits that led to the current snapshot, as far as they are left: how many an hour, what they wrote."""
+    known = {s.snapshot_id: s.timestamp_ms for s in snapshots}
+    times = sorted(t for t in known.values() if t is not None)
+    hours = Counter(t // HOUR for t in times)
+    busiest = max(hours.values(), default=0)
+    span = (times[-1] - times[0]) / HOUR if len(times) > 1 else 0.0
+    number = len(run.commits)
+    share = run.metadata_bytes / run.bytes_written if run.bytes_written else None
+    told = run.bytes_written >= target
+    amplified = run.write_amplification
+    day = [c for c in run.commits if times and (known.get(c.snapshot_id) or 0) > times[-1] - 24 * HOUR]
+    when = f"in the hour from {instant(max(hours, key=lambda h: hours[h]) * HOUR)[:16]} UTC" if hours else ""
+    written = f"{human_bytes(run.bytes_written)} written, {human_bytes(run.bytes_kept)} of it still read"
+    unknown = sum(c.manifest_list_bytes is None or c.metadata_json_bytes is None for c in run.commits)
+    shown = run.commits[-COMMITS:]
+    return Section(
+        "commits", "Commits", "retained history",
+        (
+            Measured("commits-per-hour", busiest, limits["commits-per-hour"], when),
+            Measured("metadata-amplification", share if run.metadata_bytes >= MUCH else None,
+                     limits["metadata-amplification"],
+                     f"{human_bytes(run.metadata_bytes)} by {count(number, 'commit')}, for "
+                     f"{human_bytes(run.bytes_written)} of files"),
+            Measured("write-amplification", amplified if told else None, limits["write-amplification"], written),
+        ),
+        (
+            Number("commits", number), Number("commits an hour, on average",
+                                              round((len(times) - 1) / span, 2) if span >= 1 else None, "per hour"),
+            Number("manifests written in the last day of it", sum(c.manifests_written for c in day)),
+            Number("data and delete files written", run.bytes_written, "bytes"),
+            Number("metadata written", run.metadata_bytes, "bytes"),
+            Number("metadata that a commit writes, on average",
+                   run.metadata_bytes // number if number else None, "bytes"),
+            Number("commits of which a metadata file is gone", unknown),
+            Number("bytes that only older snapshots hold", _held(run), "bytes"),
+        ),
+        Bars(f"bytes that each of the last {count(len(shown), 'commit')} wrote" if number > 1 else
+             "bytes that the commit wrote", tuple(c.snapshot.removeprefix("snapshot-") for c in shown),
+             {"files": tuple(float(c.bytes_added) for c in shown),
+              "metadata": tuple(float(c.metadata_bytes) for c in shown)}, "bytes") if shown else None,
+    )  # fmt: skip
+
+
+def _held(run: RunCost) -> int:
+    """What the commits removed, the oldest left out: whoever was before it is gone."""
+    return sum(c.bytes_removed for c in run.commits[1:])
+
+
+def snapshots(metadata: TableMetadata, decided: Retention | None, refused: str, now_ms: int, limits: Limits) -> Section:
+    """The snapshots that the metadata file keeps, and how many of them expiry would remove."""
+    ages = [now_ms - s.timestamp_ms for s in metadata.snapshots if s.timestamp_ms is not None]
+    gone = None if decided is None else len(decided.expired)
+    days = Counter(min(a // (24 * HOUR), 30) for a in ages if a >= 0)
+    span = range(min(days), max(days) + 1) if days else range(0)
+    return Section(
+        "snapshots", "Snapshots", "metadata file",
+        (Measured("expirable-snapshots", gone, limits["expirable-snapshots"],
+                  refused or f"{gone:,} of {len(metadata.snapshots):,}"),),
+        (
+            Number("snapshots", len(metadata.snapshots)), Number("branches and tags", len(metadata.refs)),
+            Number("oldest", second(now_ms - max(ages)) if ages else None),
+            Number("newest", second(now_ms - min(ages)) if ages else None),
+        ),
+        Bars("snapshots by age in days", tuple("30+" if d == 30 else str(d) for d in span),
+             {"snapshots": tuple(float(days[d]) for d in span)}) if days else None,
+    )  # fmt: skip
+
+
+def metadata_file(
+    metadata: TableMetadata, size: int | None, log: Mapping[str, int], decided: Retention | None, limits: Limits
+) -> Section:
+    """The metadata file by what fills it, what expiry or its properties would save. `size` is that of the file, `log`
+    are those of older metadata files that are there."""
+    parts = {name: sum(_json_bytes(metadata.raw.get(f)) for f in fields) for name, fields in SECTIONS.items()}
+    whole_text = _json_bytes(metadata.raw)
+    parts["everything else"] = max(0, whole_text - sum(parts.values()))
+    freed = _freed(metadata, decided)
+    keep = whole(metadata.properties.get(KEEP)) or KEPT
+    deletes = metadata.properties.get(DELETE, "false").lower() == "true"
+    fills = max(parts, key=lambda name: parts[name])
+    columns = metadata.schema(metadata.current_schema_id)
+    share = f"{parts[fills] / whole_text:.0%} of it is {fills}" if whole_text else ""
+    return Section(
+        "metadata-file", "Metadata file", "metadata file",
+        (
+            Measured("metadata-size", whole_text if size is None else size, limits["metadata-size"], share),
+            Measured("schemas", len(metadata.schemas), limits["schemas"]),
+        ),
+        (
+            Number("as plain JSON", whole_text, "bytes"),
+            Number("a snapshot of it, on average",
+                   parts["snapshots"] // len(metadata.snapshots) if metadata.snapshots else None, "bytes"),
+            Number("what expiry would take out of it now", freed, "bytes"),
+            Number("older metadata files in its log", len(metadata.metadata_log)),
+            Number("bytes of those that are there", sum(log.values()), "bytes"),
+            Number(f"files that the log keeps ({KEEP})", keep),
+            Number(f"older ones are removed ({DELETE})", "yes" if deletes else "no"),
+            Number("columns of the current schema", len(columns.by_id) if columns else None),
+            Number("schemas", len(metadata.schemas)), Number("sort orders", len(metadata.sort_orders)),
+        ),
+        Bars("bytes of the metadata file by what they say", tuple(parts),
+             {"bytes": tuple(map(float, parts.values()))}, "bytes"),
+    )  # fmt: skip
+
+
+def _freed(metadata: TableMetadata, decided: Retention | None) -> int:
+    """JSON of the snapshots that would expire, and of their places in the snapshot log."""
+    gone = {s.snapshot_id for s in decided.expired} if decided else set[int]()
+    if not gone:
+        return 0
+    entries = metadata.raw.get("snapshot-log") or ()
+    mine = [e for e in entries if isinstance(e, Mapping) and e.get("snapshot-id") in gone]
+    return sum(_json_bytes(s.raw) + 1 for s in metadata.snapshots if s.snapshot_id in gone) + _json_bytes(mine)
+
+
+def _json_bytes(value: Any) -> int:
+    """Of its compact text."""
+    return (
+        0 if value is None else len(json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=str).encode())
+    )

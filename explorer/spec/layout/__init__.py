@@ -1,0 +1,1 @@
+"""How files are laid out: partitions, clustering, sizes, metrics."""

@@ -1,0 +1,256 @@
+"""What filters would read of a snapshot if its table were sorted, partitioned or compacted: estimates, by bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from typing import Any
+
+from explorer.model.metadata import PartitionField, PartitionSpec, TableMetadata
+from explorer.spec.filters.expressions import BoundTerm, Column, predicates, written
+from explorer.spec.filters.projections import Projection, takes
+from explorer.spec.layout.layouts import Files, Layouts, bucket_count, transforms
+from explorer.spec.layout.metrics_modes import USUAL, ColumnMode
+from explorer.spec.maintenance.rewrite_options import file_target
+from explorer.spec.scan.plan import Amount, Plan
+from explorer.spec.scan.scan import Scan, evaluated
+from explorer.spec.text.units import count, human_bytes
+
+"""The property that says how large files are to be, and Iceberg's default in bytes."""
+LESS = 0.99
+"""What is not less than so much of the present is not called less: nobody knows where files will begin."""
+EVENLY = "values are spread evenly between each file's bounds, other columns over all files of a partition"
+AS_WIDE = "rows are as wide as now, and those that deletes hide are counted"
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What is read: data files, their rows and bytes, and what they weigh in a scan: of each file its bytes, or what
+    opening one costs if that is more (read.split.open-file-cost; see spec.scan.tasks)."""
+
+    files: int = 0
+    rows: int = 0
+    bytes: int = 0
+    weight: int = 0
+
+    def __add__(self, other: Reads) -> Reads:
+        return Reads(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that might be done to a table, what the table would be then (`whole`, files of all partitions) and what
+    that rests on beside what all rest on; or why nothing can be estimated, and `whole` is None. `column` is that which
+    it is sorted by or, with a `transform`, partitioned by."""
+
+    said: str
+    because: str
+    whole: Reads | None = None
+    column: str = ""
+    transform: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One filter: its plan, or why it has none; what it reads now, and after each change, in their order."""
+
+    where: str
+    plan: Plan | None
+    error: str = ""
+    now: Reads = Reads()
+    reads: tuple[Reads | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Filters, those that read the most bytes first, and what changes would make of them: an estimate, not a plan.
+    `assumed` is what all estimates rest on."""
+
+    whole: Reads
+    asked: tuple[Asked, ...]
+    changes: tuple[Change, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+    def total(self, at: int | None = None) -> Reads | None:
+        """What all filters read together, now or after the change in one place."""
+        if at is not None and self.changes[at].whole is None:
+            return None
+        reads = [a.now if at is None else a.reads[at] for a in self.asked if a.plan]
+        return sum((r for r in reads if r), Reads())
+
+    @property
+    def ranked(self) -> list[int]:
+        """Places of the changes that can be estimated, the one after which the fewest bytes are read first."""
+        return self._by("bytes", "weight")
+
+    @property
+    def best(self) -> int | None:
+        """The change after which the fewest bytes are read; None where none spares any."""
+        return self._first("bytes", "weight")
+
+    @property
+    def lightest(self) -> int | None:
+        """The change after which what is read weighs the least; None where none makes it less."""
+        return self._first("weight", "bytes")
+
+    def _by(self, *names: str) -> list[int]:
+        totals = {at: total for at in range(len(self.changes)) if (total := self.total(at))}
+        return sorted(totals, key=lambda at: [getattr(totals[at], name) for name in names])
+
+    def _first(self, *names: str) -> int | None:
+        now = self.total()
+        first = self._by(*names)[:1]
+        return next((at for at in first if getattr(self.total(at), names[0]) < LESS * getattr(now, names[0])), None)
+
+
+def target_size(metadata: TableMetadata, file_size: int | None) -> int:
+    """Bytes of a file that is written anew: as asked for, or as the table's properties have it."""
+    return file_size or file_target(metadata)
+
+
+def asked_columns(plans: Sequence[Plan]) -> dict[str, Column]:
+    """The columns that filters ask of, each once."""
+    terms = (p.term for plan in plans for p in predicates(plan.bound))
+    return {t.column.name: t.column for t in terms if isinstance(t, BoundTerm) and isinstance(t.column.kind, str)}
+
+
+def estimates(
+    metadata: TableMetadata, layouts: Layouts, asked: Sequence[Asked], modes: Mapping[int, ColumnMode],
+    file_size: int | None,
+) -> Estimates:  # fmt: skip
+    """What changes would make of filters that were planned: those in `asked` that have a plan, in order, are the scans
+    of `layouts`. Without `file_size` (bytes) files are compacted to the table's target size, and otherwise as large as
+    now."""
+    if layouts.partitions is None:
+        return Estimates(Reads(), tuple(asked))
+    made = list(_changes(metadata, layouts, [a.plan.scan for a in asked if a.plan], modes, file_size))
+    whole, *now = (_reads(row) for row in layouts.present)
+    then = zip(now, zip(*(some for _, some in made), strict=True), strict=True)
+    done = [_filled(a, a.plan.left, *next(then)) if a.plan else a for a in asked]
+    ranked = tuple(sorted(done, key=lambda a: -a.now.bytes))
+    return Estimates(whole, ranked, tuple(change for change, _ in made), tuple(_assumed(metadata, layouts)))
+
+
+def _filled(asked: Asked, left: Amount, now: Reads, reads: tuple[Reads | None, ...]) -> Asked:
+    """With what its plan reads, and weighs in the layout, and what it would read."""
+    told = {name: value for name in ("files", "rows", "bytes") if (value := getattr(left, name)) is not None}
+    return replace(asked, now=replace(now, **told), reads=reads)
+
+
+def _assumed(metadata: TableMetadata, layouts: Layouts) -> Iterator[str]:
+    yield EVENLY
+    yield AS_WIDE
+    spec = metadata.default_spec_id
+    if other := layouts.of_other_specs(spec):
+        yield (
+            f"{count(other, 'partition')} of other specs than the current one, {spec}, as if left as they are; but "
+            f"rewrite_data_files writes their rows into partitions of spec {spec}, of which there may be fewer or more"
+        )
+
+
+Made = tuple[Change, Sequence[Reads | None]]
+
+
+def _changes(
+    metadata: TableMetadata, layouts: Layouts, scans: Sequence[Scan], modes: Mapping[int, ColumnMode],
+    file_size: int | None,
+) -> Iterator[Made]:  # fmt: skip
+    target = target_size(metadata, file_size)
+    yield _compaction(layouts, target)
+    assert layouts.partitions
+    files, _, sizes, _ = layouts.present[0]
+    size = file_size or max(1.0, min(target, sizes / files))
+    spec = next((s for s in metadata.partition_specs if s.spec_id == metadata.default_spec_id), None)
+    has = {(f.source_ids, f.transform) for f in spec.fields} if spec else set()
+    for at, column in enumerate(layouts.columns):
+        yield from _by_column(layouts, at, len(scans), size, has, modes)
+        wanted = f"bucket[{bucket_count(sizes / size / len(layouts.partitions.group))}]"
+        parted = any(source == (column.field_id,) for source, _ in has)
+        if not parted and _compares_equal(scans, column) and takes(wanted, column.kind):
+            yield _buckets(metadata, layouts, scans, column, wanted, size)
+
+
+def _compaction(layouts: Layouts, target: int) -> Made:
+    whole, *reads = (_reads(row) for row in layouts.compacted())
+    because = (
+        f"the files of each partition are put together in the order of the manifests, up to {human_bytes(target)} "
+        "(Iceberg reads manifests side by side: of several, such as lie far apart may come together)"
+    )
+    return Change(f"compaction to {human_bytes(target)}", because, whole), reads
+
+
+def _by_column(
+    layouts: Layouts, at: int, scans: int, size: float, has: set[Any], modes: Mapping[int, ColumnMode]
+) -> Iterator[Made]:
+    """Sorting by one column, and partitioning by it."""
+    column, axis = layouts.columns[at], layouts.axis(at)
+    nothing = [None] * scans
+    if axis is None:
+        yield Change(f"sort by {column.name}", _unknown(column, modes.get(column.field_id)), None, column.name), nothing
+        return
+    missing = int(layouts.present[0, 0]) - int(layouts.bounded[at])
+    blind = f"; {count(missing, 'file')} without bounds of {column.name} as those beside them" if missing else ""
+    files = layouts.sorted_by(at, axis, size)
+    because = f"the rows of each partition are sorted, in files of {human_bytes(round(size))}{blind}"
+    yield _of_files(layouts, Change(f"sort by {column.name}", because, None, column.name), files, scans)
+    for transform in transforms(column, axis):
+        if ((column.field_id,), transform) in has:
+            continue
+        said = f"partition by {written(column.name, transform)}"
+        split = layouts.split_by(at, axis, transform, size)
+        if split is None:
+            yield Change(said, "that would be more than 100,000 partitions", None, column.name, transform), nothing
+        else:
+            because = f"one partition field more, in files of at most {human_bytes(round(size))}{blind}"
+            yield _of_files(layouts, Change(said, because, None, column.name, transform), split, scans)
+
+
+def _of_files(layouts: Layouts, change: Change, files: Files, scans: int) -> Made:
+    made = replace(change, whole=_reads(layouts.amount(files)))
+    return made, [_reads(layouts.read(files, at)) for at in range(scans)]
+
+
+def _buckets(
+    metadata: TableMetadata, layouts: Layouts, scans: Sequence[Scan], column: Column, transform: str, size: float
+) -> Made:
+    """Which buckets a filter asks for is computed; how full they are is assumed."""
+    number = int(transform[7:-1])
+    files = layouts.buckets(number, size)
+    one = PartitionField(1000, "bucket", transform, (column.field_id,))
+    projection = Projection(PartitionSpec(-1, (one,), {}), metadata)
+
+    def share(scan: Scan) -> float:
+        onto = projection.inclusive(scan.bound)
+        if evaluated(onto, {one.field_id: None}):  # nulls are in none of them
+            return 1.0
+        return sum(evaluated(onto, {one.field_id: bucket}) for bucket in range(number)) / number
+
+    because = f"each of {number} buckets has as many rows, in files of at most {human_bytes(round(size))}"
+    said = f"partition by {written(column.name, transform)}"
+    change = Change(said, because, _reads(layouts.amount(files)), column.name, transform)
+    return change, [_reads(layouts.read(files, at) * share(scan)) for at, scan in enumerate(scans)]
+
+
+def _compares_equal(scans: Sequence[Scan], column: Column) -> bool:
+    return any(
+        p.op in ("eq", "in") and isinstance(p.term, BoundTerm) and p.term.column.field_id == column.field_id
+        for scan in scans
+        for p in predicates(scan.bound)
+    )
+
+
+def _unknown(column: Column, mode: ColumnMode | None) -> str:
+    if mode is None or mode.lower:
+        return f"values of {column.name} ({column.kind}) have nothing between them that could be estimated"
+    nothing = f"no file has bounds of {column.name}, so nothing can be estimated"
+    if not mode.bounds:
+        return f"{nothing}; writers keep none either ({mode.rule}): set {mode.setting} to {USUAL} and rewrite"
+    return (
+        f"{nothing}; {mode.setting} need not be set, since writers are to keep them ({mode.rule}): files that Spark "
+        "rewrites have them, unless they hold nulls and NaN only"
+    )
+
+
+def _reads(amount: Iterable[float]) -> Reads:
+    """Whole files, rows and bytes; of something at least one."""
+    return Reads(*(int(-(-round(float(x), 6) // 1)) for x in amount))

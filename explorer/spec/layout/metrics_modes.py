@@ -1,0 +1,201 @@
+"""Which statistics of each column writers keep, by which rule, and what the files at hand have.
+
+The rules are Iceberg's (org.apache.iceberg.MetricsConfig; docs: "Configuration", write.metadata.metrics.*)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Schema, TableMetadata
+from explorer.spec.entries.entries import live_entries
+from explorer.spec.text.units import whole
+from explorer.spec.values.transforms import parse_transform
+
+PREFIX, DEFAULT = "write.metadata.metrics.column.", "write.metadata.metrics.default"
+LIMIT = "write.metadata.metrics.max-inferred-column-defaults"
+USUAL, MOST = "truncate(16)", 100
+_MODE = re.compile(r"none|counts|full|truncate\(\d+\)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ColumnMode:
+    """The mode of one column, and the rule that set it, in words. `counts`, `nulls`, `lower` and `upper` are how many
+    live data files, of `files`, have counts of its values and of its nulls, lower and upper bounds of it."""
+
+    field_id: int
+    name: str
+    kind: str
+    mode: str
+    rule: str
+    files: int = 0
+    counts: int = 0
+    nulls: int = 0
+    lower: int = 0
+    upper: int = 0
+
+    @property
+    def setting(self) -> str:
+        """The property that sets it."""
+        return PREFIX + self.name
+
+    @property
+    def bounds(self) -> bool:
+        """Whether writers keep bounds now."""
+        return self.mode not in ("none", "counts")
+
+    @property
+    def skips(self) -> str:
+        """What a filter on the column can skip with such statistics."""
+        if self.mode == "none":
+            return "nothing"
+        if self.mode == "counts":
+            return "IS NULL and IS NOT NULL only"
+        if self.mode.startswith("truncate") and self.kind in ("string", "binary"):
+            return f"comparisons, by the first {self.mode[9:-1]} characters"
+        return "comparisons"
+
+    @property
+    def agreement(self) -> str:
+        """How the files at hand fit the mode."""
+        counted = 0 if self.mode == "none" else self.files
+        has_counts = self.counts == self.nulls == counted
+        if not self.files or (has_counts and (self.lower == self.files) == self.bounds):
+            return "all files have what the mode says" if self.files else "there are no files"
+        counts = f"{self.counts:,} of {self.files:,} files have counts"
+        if self.nulls != self.counts:
+            counts = f"{self.counts:,} of {self.files:,} files have counts of values, {self.nulls:,} of nulls"
+        said = [f"{counts}, {self.lower:,} bounds"]
+        if self.bounds and self.lower < self.files:
+            said.append("the others are older than the mode, by another writer, or hold nulls and NaN only")
+        if not self.bounds and self.lower:
+            said.append("those with bounds are older than the mode or by another writer")
+        return "; ".join(said)
+
+
+def column_modes(metadata: TableMetadata, schema: Schema) -> list[ColumnMode]:
+    """The mode of every column and nested field of a schema that can have statistics, by the table's properties and
+    its sort order."""
+    leaves = list(_leaves(schema.raw["fields"]))
+    modes = dict.fromkeys((i for i, *_ in leaves), (USUAL, f"Iceberg's default (no {DEFAULT} is set)"))
+    default = metadata.properties.get(DEFAULT)
+    if default is not None:
+        mode = _parsed(default, USUAL)
+        modes = dict.fromkeys(modes, (mode, f"{DEFAULT} = {default}"))
+        usual = mode
+    else:
+        limit = whole(metadata.properties.get(LIMIT))
+        limit = MOST if limit is None else limit
+        usual = USUAL
+        if len(schema.by_id) > limit:
+            usual = "none"
+            told = set(_first(schema.raw["fields"], limit))
+            why = f"the schema has {len(schema.by_id):,} fields, and only the first {limit:,} get statistics ({LIMIT})"
+            modes = {i: (USUAL, f"among the first {limit:,} columns") if i in told else ("none", why) for i in modes}
+    if usual in ("none", "counts"):
+        modes |= dict.fromkeys(
+            _sorted(metadata) & set(modes), (USUAL, "the sort order has it, so at least truncate(16)")
+        )
+    for field_id, name, _ in leaves:
+        if (own := metadata.properties.get(PREFIX + name)) is not None:
+            modes[field_id] = (_parsed(own, usual), f"{PREFIX}{name} = {own}")
+    return [ColumnMode(i, name, kind, *modes[i]) for i, name, kind in leaves]
+
+
+def _leaves(fields: Iterable[Mapping[str, Any]], above: str = "") -> Iterator[tuple[int, str, str]]:
+    """(id, path, type) of primitive fields, those of lists and maps too, in order."""
+    for field in fields:
+        yield from _leaf(int(field["id"]), above + field["name"], field["type"])
+
+
+def _leaf(field_id: int, path: str, kind: Any) -> Iterator[tuple[int, str, str]]:
+    if isinstance(kind, str):
+        yield field_id, path, kind
+    elif kind["type"] == "struct":
+        yield from _leaves(kind["fields"], f"{path}.")
+    elif kind["type"] == "list":
+        yield from _leaf(int(kind["element-id"]), f"{path}.element", kind["element"])
+    elif kind["type"] == "map":
+        yield from _leaf(int(kind["key-id"]), f"{path}.key", kind["key"])
+        yield from _leaf(int(kind["value-id"]), f"{path}.value", kind["value"])
+
+
+def _first(fields: Iterable[Mapping[str, Any]], limit: int) -> Iterator[int]:
+    """The primitive fields that Iceberg counts up to a limit: of each struct its own before those inside."""
+    left = [limit]
+
+    def visit(kind: Any) -> Iterator[int]:
+        parts: list[tuple[int, Any]] = []
+        if kind["type"] == "struct":
+            parts = [(int(f["id"]), f["type"]) for f in kind["fields"]]
+        elif kind["type"] == "list":
+            parts = [(int(kind["element-id"]), kind["element"])]
+        elif kind["type"] == "map":
+            parts = [(int(kind["key-id"]), kind["key"]), (int(kind["value-id"]), kind["value"])]
+        for field_id, inner in parts:
+            if isinstance(inner, str) and left[0] > 0:
+                left[0] -= 1
+                yield field_id
+        for _, inner in parts:
+            if not isinstance(inner, str) and left[0] > 0:
+                yield from visit(inner)
+
+    return visit({"type": "struct", "fields": list(fields)})
+
+
+def _sorted(metadata: TableMetadata) -> set[int]:
+    """Columns of the table's sort order whose transform keeps the order."""
+    order = metadata.sort_order(metadata.default_sort_order_id)
+    names = set()
+    for field in order.fields if order else ():
+        try:
+            keeps = bool(parse_transform(field.transform).preserves_order)
+        except Exception:  # a transform that is not known
+            keeps = False
+        if keeps and field.source_ids:
+            names.add(field.source_ids[0])
+    return names
+
+
+def _parsed(text: str, otherwise: str) -> str:
+    """A mode as Iceberg reads it; what is none of them counts as not set."""
+    return text.lower() if _MODE.fullmatch(text) else otherwise
+
+
+TOLD = pa.schema([("statistic", pa.string()), ("field_id", pa.int32()), ("files", pa.int64())])
+_FILES = "files"
+STATISTICS = ("value_counts", "null_value_counts", "lower_bounds", "upper_bounds")
+"""Of a manifest entry, of which is told how many files have them."""
+
+
+def told(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """TOLD: how many live data files of one manifest have each statistic of each column; and how many there are."""
+    files = live_entries(stored, manifest)
+    rows: list[tuple[str, int, int]] = [(_FILES, 0, files.num_rows)]
+    for name in STATISTICS:
+        keys = [chunk.drop_null().keys.to_numpy(zero_copy_only=False) for chunk in files[name].chunks]
+        ids, often = np.unique(np.concatenate([np.zeros(0, np.int32), *keys]), return_counts=True)
+        rows += [(name, i, number) for i, number in zip(ids.tolist(), often.tolist(), strict=True)]
+    return pa.Table.from_pylist([dict(zip(TOLD.names, row, strict=True)) for row in rows], TOLD)
+
+
+class Told:
+    """Rows of TOLD added up."""
+
+    def __init__(self, parts: Iterable[pa.Table]) -> None:
+        self._counts = Counter[tuple[str, int]]()
+        for row in chain.from_iterable(part.to_pylist() for part in parts):
+            self._counts[row["statistic"], row["field_id"]] += row["files"]
+
+    def of(self, mode: ColumnMode) -> ColumnMode:
+        """A mode with how many files have what it says."""
+        counts, nulls, lower, upper = (self._counts[name, mode.field_id] for name in STATISTICS)
+        return replace(mode, files=self._counts[_FILES, 0], counts=counts, nulls=nulls, lower=lower, upper=upper)

@@ -1,0 +1,1 @@
+"""What Iceberg's maintenance procedures choose."""

@@ -1,0 +1,187 @@
+"""What remove_orphan_files would do with the files below a folder (Iceberg: DeleteOrphanFilesSparkAction): it lists
+them, and takes those for orphans whose paths no metadata names, spelled as it is spelled there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.model.metadata import TableMetadata
+from explorer.spec.text.units import count
+
+Becomes = Literal["removed", "too young", "not listed", "kept", "in doubt"]
+MODES = ("ERROR", "IGNORE", "DELETE")
+DAY = 24 * 3600 * 1000
+OLD_ENOUGH = 3 * DAY
+"""Milliseconds after which files are removed, where nothing else is said."""
+EQUAL = {"s3n": "s3", "s3a": "s3"}
+"""Schemes that are always taken for the same."""
+Prefix = tuple[str, str]
+"""Scheme and authority of a URI; empty where it has none."""
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What becomes of one file. `live`: the table's metadata leads to it."""
+
+    file: str
+    becomes: Becomes
+    reason: str
+    age_hours: float
+    live: bool
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What is listed, and how. `equal_schemes` and `equal_authorities` say which are the same as which."""
+
+    location: str
+    older_than_ms: int
+    now_ms: int
+    mode: str
+    equal_schemes: Mapping[str, str]
+    equal_authorities: Mapping[str, str]
+
+    def split(self, uri: str) -> tuple[Prefix, str]:
+        """Prefix and path of a URI, as they are compared."""
+        scheme, separator, rest = uri.partition(":")
+        if not separator or "/" in scheme:
+            scheme, rest = "", uri
+        authority = ""
+        if rest.startswith("//"):
+            authority, slash, rest = rest[2:].partition("/")
+            rest = slash + rest
+        prefix = (self.equal_schemes.get(scheme, scheme), self.equal_authorities.get(authority, authority))
+        return prefix, "/" + "/".join(part for part in rest.split("/") if part)
+
+
+def flattened(text: Mapping[str, str]) -> dict[str, str]:
+    """A map with several keys in one, split by commas, as one of single keys."""
+    return {key.strip(): value.strip() for keys, value in text.items() for key in keys.split(",")}
+
+
+def spelled(listing: Listing, written: Collection[str], named: Iterable[str]) -> dict[str, Prefix]:
+    """Those of the paths below a folder (`written`, each with a leading `/`) that metadata names as the procedure reads
+    names, with the prefix it names them by; `named` are all files that metadata leads to, as it spells them."""
+    folder = listing.split(listing.location)[1].rstrip("/")
+    known: dict[str, Prefix] = {}
+    prefixes: dict[Prefix, Prefix] = {}
+    for uri in named:
+        prefix, path = listing.split(uri)
+        if path.startswith(folder) and (rest := path[len(folder) :]) in written:
+            known[rest] = prefixes.setdefault(prefix, prefix)
+    return known
+
+
+def fates(
+    listing: Listing,
+    written: Mapping[str, float],
+    known: Mapping[str, Prefix],
+    live: Collection[str],
+    hidden: Collection[str],
+    others: Mapping[str, str],
+) -> Iterator[Fate]:
+    """What becomes of files below a folder. `written` has for each path below it when it was written, in ms; `known`
+    are those that are `spelled`, `live` those that metadata leads to, however it spells them. Files that are live and
+    stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones do; `others`
+    has, for files that may be live though this table's metadata does not lead to them, the reason."""
+    own = listing.split(listing.location)[0]
+    own = ("file", "") if own[0] == "" else own
+    for rest, at in written.items():
+        file = listing.location.rstrip("/") + rest
+        age = (listing.now_ms - at) / 3_600_000
+        is_live = rest in live or rest in others
+        if any(is_hidden(name, hidden) for name in rest.split("/")):
+            if not is_live:
+                yield Fate(file, "not listed", "its name, or a folder's, begins with `_` or `.`", age, False)
+            continue
+        met = known.get(rest)
+        if at >= listing.older_than_ms:
+            if not is_live:
+                yield Fate(file, "too young", "it may be of a commit under way", age, False)
+        elif met is None:
+            why = "no snapshot or metadata file that is left leads to it"
+            if rest in live:
+                why = "it is live: metadata spells its path in another way than the table's location"
+            elif rest in others:
+                why = others[rest]
+            yield Fate(file, "removed", why, age, is_live)
+        elif apart := _apart(met, own):
+            yield Fate(file, *_mismatch(listing.mode, apart), age, True)
+
+
+def hidden_partitions(metadata: TableMetadata) -> set[str]:
+    """What folders of partition fields begin with that begin as hidden ones do."""
+    return {f"{f.name}=" for s in metadata.partition_specs for f in s.fields if f.name.startswith(("_", "."))}
+
+
+def is_hidden(name: str, but: Collection[str]) -> bool:
+    """Whether the procedure passes over a file or folder; `but` are beginnings of names that it does not."""
+    return name.startswith(("_", ".")) and not name.startswith(tuple(but))
+
+
+def _apart(named: Prefix, listed: Prefix) -> str:
+    """How a prefix that metadata has differs from the listing's; one that is empty fits all."""
+    return ", ".join(
+        f"{what} {mine!r} in metadata, {theirs!r} where it is listed"
+        for what, mine, theirs in zip(("scheme", "authority"), named, listed, strict=True)
+        if mine and mine.lower() != theirs.lower()
+    )
+
+
+def _mismatch(mode: str, apart: str) -> tuple[Becomes, str]:
+    if mode == "DELETE":
+        return "removed", f"it is live, and prefix_mismatch_mode DELETE takes it for another file: {apart}"
+    if mode == "IGNORE":
+        return "kept", f"prefix_mismatch_mode IGNORE leaves it: {apart}"
+    return "in doubt", f"{apart}: the procedure stops, and removes nothing"
+
+
+def refusal(listing: Listing, tally: Mapping[tuple[Becomes, bool], int], others: Collection[str]) -> str:
+    """Say why the procedure must not be run, or would refuse.
+
+    Args:
+        listing: What is listed.
+        tally: Fates, counted by what becomes of files and whether they are live.
+        others: What is to be said of metadata files in the folder that this table does not know.
+
+    Returns:
+        Sentences; empty when it may be run.
+    """
+    doubt, lost = tally.get(("in doubt", True), 0), tally.get(("removed", True), 0)
+    if lost:
+        why = "".join(f" {text}." for text in others)
+        files = count(lost, "live file")
+        return f"Do not run this: {files} would be removed, and the table that needs them would be broken.{why}"
+    if listing.now_ms - listing.older_than_ms < DAY:
+        return "Spark's procedure would refuse: older_than must be a day ago at least."
+    if doubt:
+        return (
+            f"Spark's procedure would refuse: metadata names {count(doubt, 'file')} with another scheme or authority "
+            "than they are listed with. Say which are the same with equal_schemes or equal_authorities. With "
+            "prefix_mismatch_mode DELETE it would remove them, and they are live."
+        )
+    return ""
+
+
+def sentences(metadata: TableMetadata, listing: Listing, tally: Mapping[tuple[Becomes, bool], int]) -> Iterator[str]:
+    """What it comes to. `tally` counts fates by what becomes of files and whether they are live."""
+    removed = tally.get(("removed", False), 0)
+    yield f"{count(removed, 'file')} that nothing leads to {'is' if removed == 1 else 'are'} old enough to be removed."
+    young: tuple[tuple[Becomes, str], ...] = (
+        ("too young", "too young: younger than older_than, they may be of a commit under way"),
+        ("not listed", "not listed, since their names begin with `_` or `.`: the procedure never removes them"),
+    )
+    for becomes, fate in young:
+        if number := tally.get((becomes, False), 0):
+            yield f"{count(number, 'file')} {'is' if number == 1 else 'are'} {fate}."
+    if kept := tally.get(("kept", True), 0):
+        yield f"{count(kept, 'file')} whose prefix differs would be left alone (prefix_mismatch_mode IGNORE)."
+    elsewhere = [
+        f"{name} ({place})"
+        for name in ("write.data.path", "write.metadata.path", "write.folder-storage.path", "write.object-storage.path")
+        if (place := metadata.properties.get(name)) and not place.startswith(listing.location.rstrip("/") + "/")
+    ]
+    if elsewhere:
+        yield f"Not looked at, since only {listing.location} is listed: {', '.join(elsewhere)}."

@@ -1,0 +1,210 @@
+"""What the plan of a rewrite comes to, in sentences: what would be done, why nothing would, and why files come out as
+candidates again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from explorer.model.metadata import TableMetadata
+from explorer.spec.maintenance.rewrite_options import Rule
+from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
+from explorer.spec.maintenance.rewrite_tasks import MOST, endless, written
+from explorer.spec.maintenance.rewrites import DELETE_RATIO, MANY_DELETES, TOO_LARGE, TOO_SMALL, Grouping
+from explorer.spec.scan.tasks import Packing
+from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import count, human_bytes, whole
+
+ROW_GROUP, DEFAULT_ROW_GROUP = "write.parquet.row-group-size-bytes", 128 << 20
+
+
+def sentences(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterator[str]:
+    """All that is to be said of a plan."""
+    kind = "position delete file" if rule.strategy == "position-deletes" else "data file"
+    if not grouping.seen.files:
+        yield f"Nothing would be rewritten: there is no {kind} to look at."
+        return
+    yield _looked_at(rule, grouping, kind)
+    files = grouping.taken[0]
+    if len(files):
+        yield from _would(metadata, rule, grouping, kind)
+    else:
+        yield _nothing(rule, grouping)
+    yield from _left(rule, grouping)
+    yield from _again(metadata, rule, grouping)
+
+
+def _looked_at(rule: Rule, grouping: Grouping, kind: str) -> str:
+    seen = grouping.seen
+    told = {
+        TOO_SMALL: f"smaller than {human_bytes(rule.smallest)}",
+        TOO_LARGE: f"larger than {human_bytes(rule.largest)}",
+        MANY_DELETES: "with too many deletes",
+        DELETE_RATIO: "with too high a delete ratio",
+    }
+    why = ", ".join(f"{seen.by_reason[bit]:,} {reason}" for bit, reason in told.items() if seen.by_reason[bit])
+    begin = f"{count(seen.files, kind)} ({human_bytes(seen.bytes)}): "
+    if rule.rewrite_all:
+        return begin + "rewrite-all takes all of them" + (f" ({why})." if why else ".")
+    rest = seen.files - seen.candidates
+    inside = f"{count(rest, 'other lies', 'others lie')} {rule.range_words}" if seen.candidates else ""
+    if not seen.candidates:
+        return f"{begin}no candidate, since every file lies {rule.range_words}, and none has too many deletes."
+    return f"{begin}{count(seen.candidates, 'candidate')} ({why})" + (f"; {inside}." if rest else ".")
+
+
+def _files_made(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> int:
+    """How many files would be written: one for each task that reads a part of a group, where rows are not shuffled."""
+    files, sizes = grouping.taken
+    if not _is_packed(metadata, rule) or int(files.sum()) > MOST:
+        return int(rule.expected_files(sizes).sum())
+    lookback = Packing.of(metadata.properties).lookback
+    made = 0
+    for place, own, parts in grouping.members():
+        shuffled = place == OTHER_SPECS
+        made += int(rule.expected_files(own.sum()[None])[0]) if shuffled else len(written(rule, own, parts, lookback))
+    return made
+
+
+def _is_packed(metadata: TableMetadata, rule: Rule) -> bool:
+    """Whether tasks write what they read."""
+    return rule.strategy in ("binpack", "position-deletes") and rule.output_spec_id == metadata.default_spec_id
+
+
+def _endless(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> str:
+    """Why files that are too small come out as they are, and what ends that; empty where they do not."""
+    if not _is_packed(metadata, rule) or int(grouping.taken[0].sum()) > MOST:
+        return ""
+    lookback = Packing.of(metadata.properties).lookback
+    stuck = [
+        found
+        for place, sizes, parts in grouping.members()
+        if place != OTHER_SPECS and (found := endless(rule, sizes, parts, lookback))
+    ]
+    if not stuck:
+        return ""
+    files, first = sum(each.files for each in stuck), stuck[0]
+    cure = (
+        f"min-file-size-bytes => {rule.target // 2} ends it, since of files that are smaller two fit into one task; so "
+        "does a larger target"
+        if rule.smallest > rule.target // 2
+        else "A larger target ends it"
+    )
+    return (
+        f"It never ends: {count(files, 'file')} of about {human_bytes(first.bytes)} each would come out as they go in, "
+        f"and be taken again. A task reads {human_bytes(first.split)} at most, into which no two of them fit, and each "
+        f"task writes a file of its own, outside {human_bytes(rule.smallest)} to {human_bytes(rule.largest)}. {cure}."
+    )
+
+
+def _would(metadata: TableMetadata, rule: Rule, grouping: Grouping, kind: str) -> Iterator[str]:
+    files, sizes = grouping.taken
+    made = _files_made(metadata, rule, grouping)
+    less = ", less the rows that deletes hide" if grouping.seen.with_deletes else ""
+    yield (
+        f"{count(len(files), 'group')} of {count(int(files.sum()), 'file')} ({human_bytes(int(sizes.sum()))}{less}) "
+        f"would become about {count(made, kind)} of at most {human_bytes(rule.max_output_bytes)}."
+    )
+    if rule.commits:
+        commits = min(rule.commits, -(-len(files) // -(-len(files) // rule.commits)))
+        yield (
+            f"partial-progress makes that about {count(commits, 'commit')}, each with a snapshot of its own; a group "
+            "that fails stays as it is."
+        )
+    if rule.max_files is not None:
+        yield (
+            f"max-files-to-rewrite stops at {count(rule.max_files, 'file')}; which partitions come first, and so which "
+            "files, is the engine's choice."
+        )
+    yield "The old files stay as long as a snapshot that reads them does: expire it to free them."
+
+
+def _nothing(rule: Rule, grouping: Grouping) -> str:
+    if not grouping.seen.candidates:
+        return "Nothing would be rewritten: no file is a candidate. rewrite-all takes every file all the same."
+    return (
+        f"Nothing would be rewritten: in none of {count(len(grouping.files), 'group')} there are {_enough(rule)}. The "
+        f"largest group by files has {int(grouping.files.max())}, the largest by bytes "
+        f"{human_bytes(int(grouping.bytes.max()))}. A group is of one partition, and of at most "
+        f"{human_bytes(rule.max_group_bytes)} (max-file-group-size-bytes)."
+    )
+
+
+def _enough(rule: Rule) -> str:
+    least = max(2, rule.min_input_files)
+    deletes = "" if rule.delete_ratio is None else ", or a file with too many deletes"
+    return (
+        f"{count(least, 'file')} (min-input-files is {rule.min_input_files}), two files of more than "
+        f"{human_bytes(rule.target)} together (the target), more than {human_bytes(rule.largest)}{deletes}"
+    )
+
+
+def _left(rule: Rule, grouping: Grouping) -> Iterator[str]:
+    left = np.setdiff1d(np.arange(len(grouping.files)), grouping.rewritten)
+    if len(left) and len(grouping.rewritten):
+        yield (
+            f"{count(int(grouping.files[left].sum()), 'candidate')} in {count(len(left), 'group')} would be left: "
+            f"there are not {_enough(rule)}."
+        )
+    alone = int(((grouping.files[left] == 1) & (grouping.bytes[left] < rule.smallest)).sum()) if len(left) else 0
+    if alone:
+        yield (
+            f"{count(alone, 'group')} of them {'is' if alone == 1 else 'are'} one small file alone in its partition: "
+            "it stays a candidate, and is never rewritten, as there is nothing to put with it."
+        )
+
+
+def _again(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterator[str]:
+    """Why a run would leave work to the next."""
+    files, sizes = grouping.taken
+    if not len(files):
+        return
+    if rule.rewrite_all:
+        yield "It never ends: with rewrite-all each run writes all of it anew, whatever its sizes."
+    elif rule.delete_files == 0:
+        yield "It never ends: delete-file-threshold is 0, which every file reaches."
+    elif rule.strategy in ("sort", "zorder"):
+        made = rule.expected_files(sizes)
+        again = (made > 1) & (sizes // made < rule.smallest)
+        again &= (made >= rule.min_input_files) | (sizes > rule.target)
+        if again.any():
+            first = int(np.flatnonzero(again)[0])
+            yield (
+                f"It may never end: {count(int(again.sum()), 'group')} would come out below min-file-size-bytes "
+                f"({human_bytes(rule.smallest)}) and be taken again. Of {human_bytes(int(sizes[first]))}, which is "
+                f"more than 110 % of the target, sorting makes {int(made[first])} files of about "
+                f"{human_bytes(int(sizes[first] // made[first]))} each."
+            )
+    stuck = "" if rule.rewrite_all or rule.delete_files == 0 else _endless(metadata, rule, grouping)
+    if stuck:
+        yield stuck
+    elif (
+        rule.strategy != "position-deletes" and metadata.properties.get("write.format.default", "parquet") == "parquet"
+    ):
+        group = whole(metadata.properties.get(ROW_GROUP)) or DEFAULT_ROW_GROUP
+        if rule.max_output_bytes <= group:
+            yield (
+                f"Files may come out smaller than the target, and be candidates again: a Parquet writer begins another "
+                f"file at {human_bytes(rule.max_output_bytes)}, counting what is not yet compressed until its first "
+                f"row group of {human_bytes(group)} ({ROW_GROUP}) is written."
+            )
+    yield from _last_run(metadata, rule)
+
+
+def _last_run(metadata: TableMetadata, rule: Rule) -> Iterator[str]:
+    """What the last rewrite wrote, if it is below the minimum: its files are candidates again."""
+    if rule.strategy == "position-deletes":
+        return
+    for snapshot in reversed(metadata.snapshots):
+        if snapshot.operation == "replace":
+            added, size = (whole(snapshot.summary.get(n)) for n in ("added-data-files", "added-files-size"))
+            if added and size and size // added < rule.smallest and added >= 2:
+                yield (
+                    f"The last rewrite ({snapshot_name(snapshot.snapshot_id, snapshot_ordinals(metadata))}) wrote "
+                    f"{count(added, 'file')} of {human_bytes(size // added)} on average, below min-file-size-bytes "
+                    f"({human_bytes(rule.smallest)}): its own files are candidates again."
+                )
+                return
+            if added:
+                return

@@ -1,0 +1,1 @@
+"""Rows: how many are visible, how they differ, what happened to them."""

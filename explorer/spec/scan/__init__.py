@@ -1,0 +1,1 @@
+"""What a scan reads and skips, and the comparison that decides."""

@@ -1,0 +1,188 @@
+"""A planned scan, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from explorer.model.metadata import Schema, Snapshot
+from explorer.spec.entries.lazy_table import Batches
+from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.filters.expressions import BoundTerm, Column, Expression, Predicate, predicates
+from explorer.spec.rows.row_diff import named_fields
+from explorer.spec.scan.reader_rules import ReaderDifference
+from explorer.spec.scan.scan import ManifestVerdict, Scan, SpecPlan
+from explorer.spec.scan.tasks import Tasks
+from explorer.spec.text.units import count
+
+
+@dataclass(frozen=True)
+class Amount:
+    """What is left at a stage. `files`, `rows` and `bytes` are of data files; None where metadata does not tell: a
+    manifest list has no sizes of data files, and v1 may lack its counts."""
+
+    manifests: int
+    files: int | None
+    rows: int | None
+    bytes: int | None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of planning: what is left after it, and how many manifests or files it skipped."""
+
+    name: str
+    said: str
+    left: Amount
+    skipped: int = 0
+
+
+@dataclass(frozen=True)
+class OtherReader:
+    """Readers that read other data files than this plan does.
+
+    Attributes:
+        difference: In what they differ.
+        files: Data files that they read.
+        more: Of these, files that the plan skips.
+        fewer: Files of the plan that they skip.
+    """
+
+    difference: ReaderDifference
+    files: int
+    more: int
+    fewer: int
+
+    def __str__(self) -> str:
+        counts = [f"{self.more:,} more" * bool(self.more), f"{self.fewer:,} fewer" * bool(self.fewer)]
+        number = f"{count(self.files, 'data file')} ({', '.join(filter(None, counts))})"
+        return f"Readers differ: {self.difference.words}. {self.difference.readers} would read {number}."
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A scan of one snapshot with a filter. Files' verdicts are read again when they are asked for."""
+
+    where: str
+    snapshot: Snapshot | None
+    schema: Schema
+    scan: Scan = field(repr=False)
+    specs: tuple[SpecPlan, ...]
+    """The filter projected onto each spec that data manifests have."""
+    manifests: tuple[ManifestVerdict, ...]
+    stages: tuple[Stage, ...]
+    wholly: int
+    """Data files that are read and all of whose rows match."""
+    delete_files: int
+    """Delete files that come along, each counted once."""
+    skipped_deletes: int
+    """Delete files that would come along, but that the filter skips by columns that they do not delete by, or by where
+    they are recorded: matching rows that they hide come back."""
+    unplaced: tuple[LiveFile, ...]
+    """Of those that come along, the deletion vectors whose entries do not say where they are: Spark fails."""
+    refused: int
+    """Data files that are read, and that Iceberg Java 1.12 refuses to scan (spec.deletes.deletes.Verdict.refused)."""
+    failing: tuple[str, ...]
+    """Paths of manifests, of data and deletes, on which Iceberg Java fails with this filter (spec.scan.scan.Scan)."""
+    missing: int
+    """Data and delete files that the manifest list counts in what is read, and that are not found there: the plan lacks
+    them."""
+    uncounted: int
+    """Where the manifest list does not count files (v1), or counts what cannot be: the manifests that are read and
+    could not be read whole."""
+    damaged_list: bool
+    """Whether the manifest list could not be read whole: the plan lacks what is lost there."""
+    residuals: Mapping[str, int]
+    """What must still be asked of rows, with the number of files it is asked of."""
+    made: str
+    """Who decoded the manifests, and why; nothing where nobody had to be chosen."""
+    files: Batches = field(repr=False)
+    make_tasks: Callable[[], Tasks] = field(repr=False)
+    make_other_readers: Callable[[], tuple[OtherReader, ...]] = field(repr=False)
+
+    @cached_property
+    def tasks(self) -> Tasks:
+        """What is read, split and packed; made when first asked for."""
+        return self.make_tasks()
+
+    @cached_property
+    def other_readers(self) -> tuple[OtherReader, ...]:
+        """Readers that read other files for the same filter; counted when first asked for."""
+        return self.make_other_readers()
+
+    @property
+    def bound(self) -> Expression:
+        """The filter, bound to columns, without NOT."""
+        return self.scan.bound
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that the filter asks of, each once."""
+        terms = (p.term for p in predicates(self.bound))
+        return list(dict.fromkeys(t.column.name for t in terms if isinstance(t, BoundTerm)))
+
+    @property
+    def renamed(self) -> list[str]:
+        """The columns of the filter that have another name in the schema of the snapshot, or are not there: Iceberg
+        Java binds the filter to that schema, where Spark reads a branch by the table's. Of main it does not."""
+        metadata, at = self.scan.metadata, self.snapshot
+        if (
+            at is None
+            or at.schema_id in (None, self.schema.schema_id)
+            or at.snapshot_id == metadata.current_snapshot_id
+        ):
+            return []
+        schema = metadata.schema(at.schema_id)
+        if schema is None:
+            return []
+        there = {name: field["id"] for name, field in named_fields(schema.raw["fields"]).items()}
+        terms = (p.term for p in predicates(self.bound))
+        columns = {t.column.name: t.column.field_id for t in terms if isinstance(t, BoundTerm)}
+        return [name for name, field_id in columns.items() if there.get(name) != field_id]
+
+    @property
+    def left(self) -> Amount:
+        """What is read in the end."""
+        return self.stages[-1].left
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The bounds of one column in one data file, as values that order (see spec.scan.ranges.comparable) and as a person
+    reads them; None where they are not known. `outcome` is one of spec.scan.scan.OUTCOMES by place."""
+
+    path: str
+    low: Any
+    high: Any
+    said: str
+    outcome: int
+    wholly: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """The data files of the manifests that a plan reads, by the bounds of one column, lowest first; `asked` are the
+    comparisons of the filter with it. Of more than can be drawn, the rest is only counted."""
+
+    column: Column
+    asked: tuple[Predicate, ...]
+    together: bool
+    """Whether a row must meet all that is asked: the filter has no OR."""
+    items: tuple[Interval, ...]
+    left_out: int
+
+
+PLANNERS = ("Iceberg (Java)", "pyiceberg")
+"""Those that can be asked for the same scan, in the order in which they answer."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What another planner says of a scan. `paths` is None where there are too many, `tasks` where it makes none."""
+
+    files: int
+    tasks: int | None
+    paths: frozenset[str] | None

@@ -1,0 +1,1 @@
+"""Schemas: fields, former columns, name mappings, stored types."""

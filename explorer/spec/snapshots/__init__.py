@@ -1,0 +1,1 @@
+"""Snapshots: names, lineage, differences, branches and tags, retention."""

@@ -1,0 +1,231 @@
+"""The history of a table: lineage by parents, what was current when by the snapshot log, and where the two part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.progress import steps
+from explorer.spec.snapshots.ancestors import Ancestors, parents_first, parents_of, reached
+from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import instant, signed
+
+Place = Literal["current", "ancestor", "branch", "staged", "abandoned", "detached"]
+MAX_CHAIN = 20
+"""Snapshots of a circle that a sentence names."""
+How = Literal["commit", "rollback", "fast-forward", "jump", "expired"]
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    """One snapshot in the lineage. `kind` is current, ancestor (of the current one), branch (only on another branch or
+    tag), staged (write-audit-publish, on no ref), abandoned (was current once, on no ref now) or detached. `notes`
+    explain."""
+
+    snapshot_id: int
+    snapshot: str
+    parent_snapshot_id: int | None
+    parent: str | None
+    timestamp_ms: int | None
+    operation: str | None
+    kind: Place
+    refs: tuple[str, ...]
+    became_current: tuple[int, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """One change of the current snapshot. `how` it came to be (expired: its snapshot, or one between it and the one
+    before, is gone, so nobody knows), with the reason in words."""
+
+    timestamp_ms: int
+    snapshot_id: int
+    snapshot: str
+    how: How
+    reason: str
+
+
+def history(metadata: TableMetadata) -> list[HistoryEntry]:
+    """All snapshots, oldest first. A circle of parents is walked once."""
+    ordinals = snapshot_ordinals(metadata)
+    by_id = {s.snapshot_id: s for s in metadata.snapshots}
+    on_main = set(_walk(by_id, metadata.current_snapshot_id))
+    on_refs = reached(parents_of(metadata.snapshots), (ref.snapshot_id for ref in metadata.refs))
+    was_current: dict[int, list[int]] = {}
+    for entry in metadata.snapshot_log:
+        was_current.setdefault(entry.snapshot_id, []).append(entry.timestamp_ms)
+    refs: dict[int, list[str]] = {}
+    for ref in metadata.refs:
+        refs.setdefault(ref.snapshot_id, []).append(f"{ref.type} {ref.name}")
+    result = []
+    for number, snapshot in enumerate(steps(metadata.ordered, "snapshots"), 1):
+        own = snapshot.snapshot_id
+        summary, notes = snapshot.summary, []
+        twin = ordinals[own] != number
+        kind: Place
+        if twin:
+            kind = "detached"
+            notes.append(f"it has the id of snapshot-{ordinals[own]}, which is taken for both: ids must be unique")
+        elif own == metadata.current_snapshot_id:
+            kind = "current"
+        elif own in on_main:
+            kind = "ancestor"
+        elif own in on_refs:
+            kind = "branch"
+        elif own in was_current:
+            kind = "abandoned"
+            notes.append("it was current once, but a rollback or a reset left it, and no ref leads to it")
+        elif "wap.id" in summary:
+            kind = "staged"
+        else:
+            kind = "detached"
+            notes.append("no ref leads to it, and it was never current")
+        if "wap.id" in summary:
+            notes.append(f"staged for write-audit-publish as {summary['wap.id']!r}")
+        if "published-wap-id" in summary:
+            notes.append(f"publishes the staged write {summary['published-wap-id']!r}")
+        if source := summary.get("source-snapshot-id"):
+            picked = signed(source)
+            notes.append(f"cherry-picked from {source if picked is None else snapshot_name(picked, ordinals)}")
+        parent = snapshot.parent_snapshot_id
+        if parent is not None and parent not in by_id:
+            notes.append(f"its parent {parent} has expired")
+        name = None if parent is None else snapshot_name(parent, ordinals)
+        times = () if twin else tuple(was_current.get(own, ()))
+        result.append(
+            HistoryEntry(
+                own, f"snapshot-{number}", parent, name, snapshot.timestamp_ms, snapshot.operation, kind,
+                () if twin else tuple(sorted(refs.get(own, ()))), times, tuple(notes),
+            )
+        )  # fmt: skip
+    return result
+
+
+def _walk(by_id: Mapping[int, Snapshot], start: int | None) -> list[int]:
+    walked: dict[int, None] = {}
+    while start is not None and start in by_id and start not in walked:
+        walked[start] = None
+        start = by_id[start].parent_snapshot_id
+    return list(walked)
+
+
+def ancestry(metadata: TableMetadata, snapshot_id: int | None) -> list[int]:
+    """A snapshot and its ancestors that are left, newest first; empty for None."""
+    return _walk({s.snapshot_id: s for s in metadata.snapshots}, snapshot_id)
+
+
+def parent_circle(metadata: TableMetadata, snapshot_id: int | None) -> tuple[int, ...]:
+    """Return the snapshots through which the parents of a snapshot lead again and again.
+
+    Args:
+        metadata: The table's.
+        snapshot_id: Where to begin; None for nowhere.
+
+    Returns:
+        Their ids, each the child of the next; empty where the parents end.
+    """
+    line = ancestry(metadata, snapshot_id)
+    last = metadata.snapshot(line[-1]) if line else None
+    parent = last.parent_snapshot_id if last else None
+    return tuple(line[line.index(parent) :]) if parent in line else ()
+
+
+def circle_words(metadata: TableMetadata, snapshot_id: int | None, name: str) -> str:
+    """Say that the parents of a snapshot run in a circle, which Iceberg follows without end.
+
+    Args:
+        metadata: The table's.
+        snapshot_id: Where to begin.
+        name: What stands for that snapshot in the sentence: a branch, say.
+
+    Returns:
+        A sentence; empty where the parents end.
+    """
+    circle = parent_circle(metadata, snapshot_id)
+    if not circle:
+        return ""
+    ordinals = snapshot_ordinals(metadata)
+    chain = " -> ".join(snapshot_name(i, ordinals) for i in (*circle[:MAX_CHAIN], circle[0]))
+    return (
+        f"Do not run this: the parents of {name} run in a circle ({chain}). Iceberg follows them until its memory is "
+        "full."
+    )
+
+
+def newer(metadata: TableMetadata, one: Snapshot | None, other: Snapshot | None) -> Snapshot | None:
+    """Which of two snapshots was made later; the other one for None. Lineage decides, then the sequence number, which
+    v1 does not have (0), then when each became current last, their times, and their order in the metadata file."""
+    if one is None or other is None:
+        return one or other
+    first, second = one.snapshot_id, other.snapshot_id
+    for descendant, ancestor in ((one, second), (other, first)):
+        if ancestor in ancestry(metadata, descendant.snapshot_id):
+            return descendant
+    logged = {entry.snapshot_id: i for i, entry in enumerate(metadata.snapshot_log)}
+    order = {s.snapshot_id: i for i, s in enumerate(metadata.snapshots)}
+
+    def age(snapshot: Snapshot) -> tuple[int, ...]:
+        own = snapshot.snapshot_id
+        both = first in logged and second in logged
+        return snapshot.sequence_number, logged[own] if both else 0, snapshot.timestamp_ms or 0, order.get(own, 0)
+
+    return max(one, other, key=age)
+
+
+def _broken(by_id: Mapping[int, Snapshot]) -> set[int]:
+    """The snapshots that have an ancestor whose parent has expired."""
+    found: set[int] = set()
+    parents = parents_of(by_id.values())
+    for own in parents_first(parents):
+        parent = parents[own]
+        if parent in found or (parent is None and by_id[own].parent_snapshot_id is not None):
+            found.add(own)
+    return found
+
+
+def current_log(metadata: TableMetadata) -> list[LogEntry]:
+    """The snapshot log with, for each change, how it came about: by lineage or against it."""
+    ordinals = snapshot_ordinals(metadata)
+    by_id = {s.snapshot_id: s for s in metadata.snapshots}
+    twice = Counter(s.snapshot_id for s in metadata.snapshots)
+    ancestors = Ancestors(metadata.snapshots)
+    broken = _broken(by_id)
+    result: list[LogEntry] = []
+    previous: int | None = None
+    later: list[int] = []  # times of lines that no line after them has reached
+    for entry in steps(metadata.snapshot_log, "lines of the log"):
+        own = entry.snapshot_id
+        name, before = (
+            snapshot_name(own, ordinals),
+            snapshot_name(previous, ordinals) if previous is not None else "nothing",
+        )
+        snapshot = by_id.get(own)
+        how: How
+        if previous == own and twice[own] > 1:
+            how, reason = "commit", f"another snapshot with the id {own} was committed: ids must be unique"
+        elif previous == own:
+            how, reason = "jump", f"{name} was current before, too"
+        elif previous is None or (snapshot and snapshot.parent_snapshot_id == previous):
+            how, reason = "commit", f"{name} was committed on top of {before}"
+        elif snapshot is None:
+            how, reason = "expired", f"{own} has expired since"
+        elif ancestors.has(previous, own):
+            how, reason = "rollback", f"the table went back from {before} to its ancestor {name}"
+        elif ancestors.has(own, previous):
+            how, reason = "fast-forward", f"{name} descends from {before}: several commits became current at once"
+        elif own in broken and ordinals.get(previous, 0) < ordinals[own]:
+            how, reason = "expired", f"whether {name} descends from {before} is not known: an ancestor has expired"
+        else:
+            how, reason = "jump", f"{name} does not descend from {before}: set by hand, or from another branch"
+        while later and later[-1] <= entry.timestamp_ms:
+            later.pop()
+        if later:
+            reason += f" (out of order: an earlier line of the log says {instant(later[-1])})"
+        later.append(entry.timestamp_ms)
+        result.append(LogEntry(entry.timestamp_ms, own, name, how, reason))
+        previous = own
+    return result

@@ -1,0 +1,183 @@
+"""What an operation on branches, tags or the current snapshot would do, decided from metadata alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.snapshots.ancestors import parents_of, reached
+from explorer.spec.snapshots.lineage import ancestry, circle_words
+from explorer.spec.snapshots.ref_operations import OPERATIONS
+from explorer.spec.text.names import runs, snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import instant
+
+FOLLOWS_MAIN = ("rollback", "rollback-to-time", "cherry-pick", "publish")
+"""The operations for which Iceberg lists all ancestors of the current snapshot."""
+
+
+@dataclass(frozen=True)
+class RefPreview:
+    """What would happen: whether Iceberg would do it and why not; the refs before and after (names to snapshot ids);
+    the snapshot that would be current (None where a new one is made); snapshots that no ref would lead to any more, and
+    the files that only those reach."""
+
+    operation: str
+    allowed: bool
+    words: tuple[str, ...]
+    before: dict[str, int]
+    after: dict[str, int]
+    current: int | None
+    abandoned: tuple[int, ...]
+    files: tuple[str, ...] = ()
+
+
+def preview_refs(
+    metadata: TableMetadata, operation: str, name: str, snapshot: Snapshot | None, timestamp_ms: int | None = None
+) -> RefPreview:
+    """Preview one of OPERATIONS. `name` is a branch, tag or WAP id; `snapshot` the one it is about. Raises ValueError
+    for an unknown operation or when what it needs is not given."""
+    if operation not in OPERATIONS:
+        raise ValueError(f"no operation {operation!r}: there are {', '.join(OPERATIONS)}")
+    ordinals = snapshot_ordinals(metadata)
+    before = {r.name: r.snapshot_id for r in metadata.refs}
+    kinds = {r.name: r.type for r in metadata.refs}
+    after, current = dict(before), metadata.current_snapshot_id
+    sentences: list[str] = []
+    refusal = ""
+    main = ancestry(metadata, current)
+
+    def of(snapshot_id: int | None) -> str:
+        return snapshot_name(snapshot_id, ordinals)
+
+    if operation == "rollback-to-time":
+        if timestamp_ms is None:
+            raise ValueError("rollback-to-time takes a time")
+        snapshot = next((s for i in main if (s := metadata.snapshot(i)) and (s.timestamp_ms or 0) < timestamp_ms), None)
+        if snapshot is None:
+            refusal = f"no ancestor of the current snapshot is older than {instant(timestamp_ms)}"
+    elif operation == "publish":
+        snapshot = next((s for s in metadata.snapshots if name and s.summary.get("wap.id") == name), None)
+        staged = sorted({s.summary["wap.id"] for s in metadata.snapshots if "wap.id" in s.summary})
+        if snapshot is None:
+            refusal = f"no snapshot has the WAP id {name!r}; there are {', '.join(staged) or 'none'}"
+    elif operation != "drop" and snapshot is None:
+        raise ValueError(f"{operation} takes a snapshot")
+    if operation in ("tag", "branch", "drop", "fast-forward") and not name:
+        raise ValueError(f"{operation} takes the name of a branch or tag")
+
+    if operation in ("tag", "branch") and snapshot is not None:
+        if name in before:
+            refusal = f"{kinds[name]} {name} is there already, at {of(before[name])}"
+        else:
+            after[name] = snapshot.snapshot_id
+            sentences.append(f"{operation} {name} would keep {of(snapshot.snapshot_id)} and all it reads from expiry.")
+    elif operation == "drop":
+        if name not in before:
+            refusal = f"there is no branch or tag {name}"
+        elif name == "main":
+            refusal = "the main branch cannot be dropped"
+        else:
+            del after[name]
+    elif operation == "fast-forward" and snapshot is not None:
+        if name not in before:
+            after[name] = snapshot.snapshot_id
+            current = snapshot.snapshot_id if name == "main" else current
+            sentences.append(f"There is no branch {name}: it would be made, at {of(snapshot.snapshot_id)}.")
+        elif kinds[name] != "branch":
+            refusal = f"{name} is a tag, and no branch"
+        elif before[name] not in ancestry(metadata, snapshot.snapshot_id):
+            refusal = f"{of(snapshot.snapshot_id)} does not descend from {of(before[name])}, where {name} is"
+        else:
+            after[name] = snapshot.snapshot_id
+            current = snapshot.snapshot_id if name == "main" else current
+            sentences.append(
+                f"{name} would go from {of(before[name])} to {of(snapshot.snapshot_id)}; nothing is written but a "
+                "metadata file."
+            )
+    elif operation in ("rollback", "rollback-to-time", "set-current") and snapshot is not None:
+        if operation == "rollback" and snapshot.snapshot_id not in main:
+            refusal = f"{of(snapshot.snapshot_id)} is no ancestor of the current snapshot: set-current goes anywhere"
+        else:
+            after["main"] = current = snapshot.snapshot_id
+            sentences.append(f"main would go from {of(metadata.current_snapshot_id)} to {of(snapshot.snapshot_id)}.")
+            if metadata.current_snapshot_id is not None:
+                sentences.append("Readers by snapshot id still see the newer snapshots, until they expire.")
+            if snapshot.schema_id not in (None, metadata.current_schema_id):
+                sentences.append(
+                    f"The schema stays {metadata.current_schema_id}: columns that schema {snapshot.schema_id} has, by "
+                    "which that snapshot was written, and that were dropped since, do not come back."
+                )
+    elif operation in ("cherry-pick", "publish") and snapshot is not None:
+        refusal = _pick_refusal(metadata, snapshot, main, of)
+        if not refusal and snapshot.parent_snapshot_id == current:
+            after["main"] = current = snapshot.snapshot_id
+            sentences.append(f"{of(snapshot.snapshot_id)} was staged on the current snapshot: main is moved on to it.")
+        elif not refusal:
+            current = None
+            del after["main"]
+            sentences.append(
+                f"A new snapshot on {of(metadata.current_snapshot_id)} would add the files that "
+                f"{of(snapshot.snapshot_id)} added."
+            )
+    endless = endless_walk(metadata, operation, snapshot)
+    if endless or refusal:
+        words = endless or f"Iceberg would refuse: {refusal}."
+        return RefPreview(operation, False, (words,), before, before, metadata.current_snapshot_id, ())
+    moves = current != metadata.current_snapshot_id
+    to = "the new snapshot" if current is None else of(current)
+    sentences.append(
+        f"The snapshot log would get a line: {to}, current from then on."
+        if moves
+        else "The snapshot log would stay as it is."
+    )
+    heads_before, heads_after = set(before.values()), {*after.values(), *([current] if current else [])}
+    parents = parents_of(metadata.snapshots)
+    still = reached(parents, heads_after)
+    if current is None:  # the new snapshot's parent is the old current one
+        still |= set(main)
+    abandoned = tuple(sorted(reached(parents, heads_before) - still, key=lambda i: ordinals.get(i, 0)))
+    if abandoned:
+        sentences.append(
+            f"No branch or tag would lead to {runs(of(i) for i in abandoned)}: the next expiry may remove what "
+            "only they read."
+        )
+    return RefPreview(operation, True, tuple(sentences), before, after, current, abandoned)
+
+
+def endless_walk(metadata: TableMetadata, operation: str, snapshot: Snapshot | None) -> str:
+    """Return why one of OPERATIONS must not be run: Iceberg would follow parents in a circle. Empty where it would end.
+
+    Args:
+        metadata: The table's.
+        operation: One of OPERATIONS.
+        snapshot: The one that the operation is about.
+    """
+    if operation in FOLLOWS_MAIN:
+        return circle_words(metadata, metadata.current_snapshot_id, "the current snapshot")
+    if operation == "fast-forward" and snapshot is not None:
+        return circle_words(metadata, snapshot.snapshot_id, "the snapshot that it would move to")
+    return ""
+
+
+def _pick_refusal(metadata: TableMetadata, snapshot: Snapshot, main: list[int], of: Callable[[int | None], str]) -> str:
+    own = snapshot.snapshot_id
+    picked = [s for i in main if (s := metadata.snapshot(i)) and s.summary.get("source-snapshot-id") == str(own)]
+    wap = snapshot.summary.get("wap.id")
+    published = [s for i in main if (s := metadata.snapshot(i)) and wap and s.summary.get("published-wap-id") == wap]
+    if own in main:
+        return f"{of(own)} is an ancestor of the current snapshot already"
+    if picked:
+        return f"{of(picked[0].snapshot_id)} has picked it already"
+    if published:
+        return f"{of(published[0].snapshot_id)} has published the staged write {wap!r} already"
+    dynamic = snapshot.operation == "overwrite" and snapshot.summary.get("replace-partitions") == "true"
+    if snapshot.operation != "append" and not dynamic and snapshot.parent_snapshot_id != metadata.current_snapshot_id:
+        return f"{of(own)} is no append but {snapshot.operation}, and was not made on the current snapshot"
+    return ""
+
+
+def free_ref_name(metadata: TableMetadata, name: str) -> str:
+    """Return a name for a new branch or tag: this one, with a number where it is taken."""
+    taken = {ref.name for ref in metadata.refs}
+    return next(n for i in range(1, len(taken) + 2) if (n := name if i == 1 else f"{name}_{i}") not in taken)

@@ -1,0 +1,118 @@
+"""Which snapshot a person means: by id, branch or tag, short name, or point in time (spec: "Point in Time Reads")."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+from explorer.errors import NotFoundInTable
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.text.names import snapshot_ordinals
+from explorer.spec.text.units import instant, signed
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A snapshot and, in words, why it is the one that was meant."""
+
+    snapshot: Snapshot
+    reason: str
+
+
+def _last(metadata: TableMetadata) -> str:
+    """The name of the newest snapshot."""
+    ordinals = snapshot_ordinals(metadata)
+    return max((f"snapshot-{n}" for n in ordinals.values()), key=lambda name: int(name.rpartition("-")[2]))
+
+
+def without_current(metadata: TableMetadata) -> str:
+    """Say of a table that has snapshots, but none that is current, what there is; empty of any other table."""
+    if metadata.current_snapshot_id is not None or not metadata.snapshots:
+        return ""
+    last, number = _last(metadata), len(metadata.snapshots)
+    there = f"one snapshot, {last}" if number == 1 else f"{number:,} snapshots, the last of them {last}"
+    return (
+        "the table has no current snapshot, so that readers see no rows; "
+        f"its metadata has {there}: name it to ask about it"
+    )
+
+
+def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -> Resolved:
+    """Find a snapshot by id, branch or tag, `snapshot-3` (as shown), or timestamp (ISO 8601, or milliseconds).
+
+    A time without a zone is UTC, and a date stands for its end: what that day left. Time travel goes by the snapshot
+    log, not by parents: the answer is what was current then. None means the current snapshot. Raises NotFoundInTable
+    saying what there is instead."""
+    if wanted is None:
+        if metadata.current_snapshot is None:
+            raise NotFoundInTable(
+                "the table has no current snapshot: nothing was committed yet"
+                if not metadata.snapshots
+                else f"the table has no current snapshot; of those that are left name one, such as {_last(metadata)}"
+            )
+        return Resolved(metadata.current_snapshot, "the current snapshot")
+    text = str(wanted).strip()
+    for ref in metadata.refs:
+        if ref.name == text:
+            return Resolved(_require(metadata, ref.snapshot_id, f"{ref.type} {text}"), f"{ref.type} {text}")
+    by_name = {f"snapshot-{n}": i for i, n in snapshot_ordinals(metadata).items()}
+    if text in by_name:
+        return Resolved(_require(metadata, by_name[text], text), f"number {text[9:]} of this table's snapshots")
+    if text in (twins := {f"snapshot-{n}": s for n, s in enumerate(metadata.ordered, 1)}):
+        own = twins[text].snapshot_id
+        raise NotFoundInTable(
+            f"{text} has the id {own}, as snapshot-{metadata.ordinals[own]} has, so that nobody can ask for it: ids of "
+            "snapshots must be unique (Iceberg Java refuses the table)"
+        )
+    if (number := signed(text)) is not None:
+        if snapshot := metadata.snapshot(number):
+            return Resolved(snapshot, "that snapshot id")
+        if 12 <= len(text) <= 13:
+            return _at(metadata, number)
+        raise NotFoundInTable(f"snapshot {text} not found; it may have expired")
+    try:
+        moment = datetime.datetime.fromisoformat(text.replace("Z", "+00:00").replace(" UTC", "+00:00"))
+    except ValueError:
+        names = ", ".join(r.name for r in metadata.refs) or "none"
+        raise NotFoundInTable(
+            f"{text!r} is no snapshot id, branch, tag, ISO 8601 timestamp or number of a snapshot, such as "
+            f"snapshot-{max(1, len(metadata.snapshots))} (branches and tags: {names})"
+        ) from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=datetime.timezone.utc)
+    if len(text) <= len("2026-11-22"):
+        moment += datetime.timedelta(days=1, milliseconds=-1)
+    return _at(metadata, int(moment.timestamp() * 1000))
+
+
+NOTHING = "none"
+
+
+def side_named(name: str, metadata: TableMetadata) -> str | None:
+    """What a person means by a side of a comparison: "none" is the table before its first snapshot, unless a branch or
+    tag is called so."""
+    return None if name == NOTHING and all(ref.name != NOTHING for ref in metadata.refs) else name
+
+
+def _require(metadata: TableMetadata, snapshot_id: int, name: str) -> Snapshot:
+    snapshot = metadata.snapshot(snapshot_id)
+    if snapshot is None:
+        raise NotFoundInTable(
+            f"{name} points to snapshot {snapshot_id}, which is not in the metadata: it has expired, or the ref dangles"
+        )
+    return snapshot
+
+
+def _at(metadata: TableMetadata, timestamp_ms: int) -> Resolved:
+    entries = [e for e in metadata.snapshot_log if e.timestamp_ms <= timestamp_ms]
+    if not entries:
+        first = min((e.timestamp_ms for e in metadata.snapshot_log), default=None)
+        raise NotFoundInTable(
+            f"no snapshot was current at {instant(timestamp_ms)}; the snapshot log begins {instant(first)}"
+        )
+    entry = max(entries, key=lambda e: e.timestamp_ms)
+    reason = (
+        f"it became current at {instant(entry.timestamp_ms)}, the last change of the snapshot log not after "
+        f"{instant(timestamp_ms)}"
+    )
+    return Resolved(_require(metadata, entry.snapshot_id, f"the snapshot log at {instant(timestamp_ms)}"), reason)

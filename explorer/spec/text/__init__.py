@@ -1,0 +1,1 @@
+"""Words: short names, units, the glossary."""

@@ -1,0 +1,1 @@
+"""Values: their order, their transforms, and how they are stored."""

@@ -1,0 +1,82 @@
+"""Values as Parquet stores them, and as Iceberg compares them (spec: "Parquet")."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+Column = Mapping[str, Any]
+"""A column of storage.formats.parquet.read_footer: type, logical_type, precision, scale."""
+_TYPES = {
+    "boolean": ("BOOLEAN",), "int": ("INT32",), "long": ("INT32", "INT64"), "float": ("FLOAT",),
+    "double": ("FLOAT", "DOUBLE"), "date": ("INT32",), "time": ("INT64",), "string": ("BYTE_ARRAY",),
+    "binary": ("BYTE_ARRAY",), "uuid": ("FIXED_LEN_BYTE_ARRAY",), "fixed": ("FIXED_LEN_BYTE_ARRAY",),
+    "decimal": ("INT32", "INT64", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"),
+}  # fmt: skip
+"""The types in which Iceberg stores its own, before a promotion too."""
+JULIAN_EPOCH = 2_440_588
+"""The Julian day of 1970-01-01."""
+
+
+def from_stored(column: Column, kind: str) -> Callable[[Any], Any] | None:
+    """What makes an internal value of a stored one; it raises ValueError. None for a column that is stored otherwise
+    than Iceberg does: times in milliseconds, unsigned numbers."""
+    physical, logical = column["type"], column["logical_type"]
+    if kind.startswith(("timestamp", "time")):
+        unit = "nanoseconds" if "_ns" in kind else "microseconds"
+        return _same if physical == "INT64" and f"timeUnit={unit}" in logical else None
+    if physical not in _TYPES.get(kind.partition("(")[0].partition("[")[0], ()) or "isSigned=false" in logical:
+        return None
+    if kind.startswith("decimal"):
+        return lambda v: Decimal(int.from_bytes(v, "big", signed=True) if isinstance(v, bytes) else v).scaleb(
+            -column["scale"]
+        )
+    return bytes.decode if kind == "string" else _same
+
+
+def from_stored_in_java(column: Column, kind: str) -> Callable[[Any], Any] | None:
+    """What makes an internal value of a stored one as Iceberg Java does where it tests row groups: whole numbers are
+    taken as they are, times without regard to their unit, and INT96 for times (ParquetConversions)."""
+    if column["type"] == "INT96" and kind in ("timestamp", "timestamptz"):
+        return _micros
+    return _same if is_whole(column, kind) else from_stored(column, kind)
+
+
+def is_whole(column: Column, kind: str) -> bool:
+    """Whether Iceberg Java takes a column's stored numbers for internal values as they are."""
+    numbers = kind in ("int", "long", "date") or kind.startswith("time")
+    return numbers and column["type"] in ("INT32", "INT64")
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _micros(value: bytes) -> int:
+    """Microseconds since 1970 of an INT96: nanoseconds of a day, and the Julian day."""
+    day, nanos = int.from_bytes(value[8:], "little"), int.from_bytes(value[:8], "little")
+    return (day - JULIAN_EPOCH) * 86_400_000_000 + nanos // 1000
+
+
+def to_stored(value: Any, column: Column, kind: str) -> bytes | None:
+    """An internal value in plain encoding, as it goes into a bloom filter; None where Iceberg does not look such a one
+    up (ParquetBloomRowGroupFilter), or where the column cannot hold it."""
+    physical = column["type"]
+    if from_stored_in_java(column, kind) is None:
+        return None
+    try:
+        if isinstance(value, Decimal):
+            number = int(value.scaleb(column["scale"]))
+            length = {"INT32": 4, "INT64": 8}.get(physical)
+            most = length or (10 ** column["precision"]).bit_length() // 8 + 1
+            return number.to_bytes(most, "little" if length else "big", signed=True)
+        if physical in ("FLOAT", "DOUBLE"):
+            return struct.pack("<f" if physical == "FLOAT" else "<d", value)
+    except OverflowError:
+        return None
+    if physical in ("INT32", "INT64"):
+        looked_up = ("int", "date") if physical == "INT32" else ("long", "time", "timestamp", "timestamptz")
+        return struct.pack("<i" if physical == "INT32" else "<q", value) if kind in looked_up else None
+    return value.encode() if isinstance(value, str) else value if isinstance(value, bytes) else None

@@ -1,0 +1,1 @@
+"""Catalogs, and how they are configured."""

@@ -1,0 +1,361 @@
+"""Catalogs: the embedded sandbox, and whatever `.pyiceberg.yaml` and `PYICEBERG_*` configure (see
+storage.catalogs.configuration). Read-only."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyiceberg import catalog as pyiceberg
+from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NotInstalledError
+from pyiceberg.typedef import FrozenDict
+
+from explorer.errors import ExplorerError, NotSupported, TableNotFound
+from explorer.spec.secrets.redaction import harmless, redacted, secret_values
+from explorer.spec.text.names import similar_names
+from explorer.storage.catalogs.configuration import configuration, untrusted
+from explorer.storage.catalogs.sandbox_entries import SANDBOX, moved_words, other_sandbox
+from explorer.storage.data_dirs import sandbox_home
+from explorer.storage.paths import local_path
+
+NEAR = 8
+"""Tables that are named when one is not there."""
+CONNECTION = ("type", "uri", "warehouse", "catalog-impl", "py-catalog-impl")
+"""Properties that say which catalog it is."""
+
+
+@dataclass(frozen=True)
+class CatalogTable:
+    """A table that a catalog lists."""
+
+    catalog: str
+    identifier: str
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """Where a catalog's pointer points, and the properties that the catalog's server gave for reading what is there:
+    secrets, never to be shown."""
+
+    metadata_location: str
+    storage: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def configured() -> list[str]:
+    """Names of all catalogs at hand: the sandbox first, then those pyiceberg is configured with."""
+    return [SANDBOX, *sorted(n for n in _catalogs() if n != SANDBOX)]
+
+
+def default_name() -> str:
+    """pyiceberg's name for the catalog that is meant where none is named."""
+    named = configuration().get("default-catalog")
+    return named if isinstance(named, str) and named else "default"
+
+
+def chosen_name(catalog: str | None, extra: Mapping[str, str] | None = None) -> str:
+    """The catalog that is meant: the one that is named; else the default one where the properties describe it, or the
+    sandbox."""
+    if catalog is not None:
+        return catalog
+    return default_name() if any(key in CONNECTION for key in extra or {}) else SANDBOX
+
+
+def _catalogs() -> Mapping[str, Any]:
+    named = configuration().get("catalog")
+    return named if isinstance(named, dict) else {}
+
+
+def properties(name: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Connection properties of a catalog, secrets included: for FileIO only, never to be shown."""
+    if name == SANDBOX:
+        home = sandbox_home()
+        return {
+            "type": "sql",
+            "uri": f"sqlite:///{home / 'catalog.db'}",
+            "warehouse": str(home / "warehouse"),
+            **(extra or {}),
+        }
+    configured = _catalogs().get(name.lower())
+    configured = configured if isinstance(configured, dict) else {}
+    return {**{str(k): str(v) for k, v in configured.items()}, **(extra or {})}
+
+
+def keeps_tables_here(own: Mapping[str, str]) -> bool:
+    """Say whether a catalog's tables may lie on this machine's disk.
+
+    Args:
+        own: The catalog's properties as its user has them, without what its server says.
+
+    Returns:
+        Whether the warehouse is a folder of this machine, or the catalog itself is a file here.
+    """
+    return os.path.isabs(local_path(own.get("warehouse", "")) or "") or own.get("uri", "").startswith("sqlite:")
+
+
+def properties_of(name: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """`properties` of a catalog that there is. Raises TableNotFound."""
+    other = {key for key in CONNECTION if key in (extra or {})} if name == SANDBOX else set()
+    if other and properties(name, extra) != properties(
+        name, {k: v for k, v in (extra or {}).items() if k not in other}
+    ):
+        raise TableNotFound(
+            f"{SANDBOX!r} is the embedded catalog: the property {min(other)!r} describes another, which needs another "
+            "name (--catalog)"
+        )
+    if name not in configured() and not extra:
+        raise TableNotFound(_unknown(name))
+    return properties(name, extra)
+
+
+def _unknown(name: str) -> str:
+    known = configured()
+    near = similar_names(name, known)
+    return (
+        f"no catalog {name!r} is configured (known: {', '.join(known)}{f'; did you mean {near[0]}?' if near else ''}); "
+        "add it to .pyiceberg.yaml or pass properties" + (f". {notice}" if (notice := untrusted()) else "")
+    )
+
+
+def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog:
+    """Connect to a catalog. Raises TableNotFound when it is not configured or cannot be reached."""
+    own = properties_of(name, extra)
+    if name == SANDBOX and not (sandbox_home() / "catalog.db").is_file() and not extra:
+        raise TableNotFound("the sandbox catalog does not exist yet: run `iceberg-explorer demo` to make its tables")
+    # pyiceberg read its configuration when it was imported, the working folder's too: ours takes its place.
+    pyiceberg._ENV_CONFIG.config = FrozenDict(**configuration())
+    try:
+        catalog = _connected(name, own)
+    except NotInstalledError as error:
+        ours = _extra(own)
+        fix = (
+            f"a package is missing: pip install 'iceberg-metadata-explorer[{ours}]'" if ours else _redacted(error, own)
+        )
+        raise TableNotFound(f"catalog {name!r} cannot be opened: {fix}") from harmless(error, own)
+    except Exception as error:
+        said = f"{type(error).__name__}: {_redacted(error, own)}"
+        raise TableNotFound(f"catalog {name!r} cannot be opened: {said}") from harmless(error, own)
+    return catalog
+
+
+def _connected(name: str, own: Mapping[str, str]) -> Catalog:
+    kind = own.get("type") or ("rest" if own.get("uri", "").startswith("http") else "")
+    if kind == "rest" and "py-catalog-impl" not in own:
+        from explorer.storage.catalogs.rest import ListedRest
+
+        return ListedRest(name, **own)
+    catalog = load_catalog(name, **{**own, "init_catalog_tables": "false"})
+    if _extra(own) in ("glue", "hive"):
+        from explorer.storage.catalogs.metastores import set_limits
+
+        set_limits(catalog)
+    # Table properties may name a FileIO class to import and an endpoint to send credentials to: neither is for
+    # whoever wrote the table to choose, so only the catalog's own properties make a FileIO.
+    load_file_io = catalog._load_file_io
+    none: dict[str, str] = {}
+    catalog._load_file_io = lambda properties=None, location=None: load_file_io(none, location)  # type: ignore
+    return catalog
+
+
+def _extra(own: Mapping[str, str]) -> str:
+    """The extra of this package that a catalog with these properties needs."""
+    uri, kind = own.get("uri", ""), own.get("type", "")
+    if kind == "glue":
+        return "glue"
+    if kind == "hive" or uri.startswith("thrift:"):
+        return "hive"
+    return "postgres" if uri.startswith("postgres") else ""
+
+
+def split(table: str, catalog: str | None = None, extra: Mapping[str, str] | None = None) -> tuple[str, str]:
+    """(catalog, identifier) of `db.t` (in the sandbox, or the catalog that the properties describe) or `catalog.db.t`.
+    Raises TableNotFound for what is no name."""
+    parts = table.split(".")
+    if catalog is None and len(parts) > 2 and parts[0] in configured():
+        return parts[0], ".".join(parts[1:])
+    if len(parts) < 2:
+        raise TableNotFound(f"{table!r} is no table name: use db.table, catalog.db.table, or a path with a / in it")
+    return chosen_name(catalog, extra), table
+
+
+def find(table: str, catalog: str | None = None, extra: Mapping[str, str] | None = None) -> tuple[str, str, Pointer]:
+    """The catalog, identifier and pointer of a table by its name. One without a catalog that the sandbox does not have
+    is looked for in pyiceberg's default catalog. Raises TableNotFound, NotSupported."""
+    name, identifier = split(table, catalog, extra)
+    try:
+        return name, identifier, pointer(name, identifier, extra)
+    except TableNotFound as error:
+        if catalog is not None or name != SANDBOX or table.startswith(f"{SANDBOX}."):
+            raise
+        default, first = default_name(), table.partition(".")[0]
+        if default != SANDBOX and default in configured():
+            try:
+                return default, identifier, pointer(default, identifier, extra)
+            except TableNotFound as other:
+                raise TableNotFound(f"{error}; nor in the default catalog: {other}") from other
+        if first in configured():
+            raise TableNotFound(f"{first!r} is a catalog: its tables are named {first}.namespace.table") from error
+        if table.count(".") > 1:
+            raise TableNotFound(f"{error}. If {first!r} is meant to be a catalog: {_unknown(first)}") from error
+        raise
+
+
+def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> Pointer:
+    """What a catalog says of a table now. Raises TableNotFound; NotSupported when its server wants to sign each request
+    itself."""
+    catalog = load(name, extra)
+    try:
+        if (row := _sql_row(catalog, identifier)) is not None:
+            metadata_location = str(row["metadata_location"])
+            if name == SANDBOX and (other := other_sandbox(sandbox_home(), metadata_location)) is not None:
+                raise TableNotFound(f"{identifier}: {moved_words(other)}")
+            return Pointer(metadata_location)
+        location = catalog.load_table(identifier).metadata_location
+        if getattr(catalog, "signs", False) and "s3.access-key-id" not in catalog.properties:
+            raise NotSupported(
+                f"the catalog {name!r} signs each request to its storage itself (remote signing), which is not "
+                "supported here: let it vend credentials, or give keys of your own"
+            )
+        return Pointer(location, getattr(catalog, "given", {}))
+    except (NoSuchTableError, NoSuchNamespaceError) as error:
+        raise TableNotFound(f"no table {identifier!r} in catalog {name!r}{_near(catalog, name, identifier)}") from error
+    except ExplorerError:
+        raise
+    except Exception as error:
+        raise TableNotFound(
+            f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error, _known(catalog))}"
+        ) from harmless(error, _known(catalog))
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a catalog stores of a table, by its own names: `where` says what holds it. No secret is in it."""
+
+    where: str
+    row: Mapping[str, str | None]
+
+
+def stored(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> Stored:
+    """The pointer as a catalog stores it: the row of an SQL catalog (SQLite, PostgreSQL), the answer of a REST server.
+    Raises TableNotFound; NotSupported for other catalogs."""
+    from explorer.storage.catalogs.rest import ListedRest
+
+    catalog = load(name, extra)
+    try:
+        if (row := _sql_row(catalog, identifier)) is not None:
+            told = {column: None if value is None else redacted(str(value)) for column, value in row.items()}
+            database = catalog.engine.dialect.name  # type: ignore[attr-defined]
+            return Stored(f"the row of iceberg_tables in {database}", told)
+        if isinstance(catalog, ListedRest):
+            return Stored("the answer of the REST server that loads the table", catalog.answered(identifier))
+    except NoSuchTableError as error:
+        raise TableNotFound(f"no table {identifier!r} in catalog {name!r}") from error
+    except Exception as error:
+        raise TableNotFound(
+            f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error, _known(catalog))}"
+        ) from harmless(error, _known(catalog))
+    raise NotSupported(f"what the catalog {name!r} stores is not shown: it is neither an SQL nor a REST catalog")
+
+
+def _near(catalog: Catalog, name: str, identifier: str) -> str:
+    """What else one may have meant: tables of the same namespace, the most alike first, or else the namespaces there
+    are. A catalog is not listed for a slip of the pen."""
+    namespace = tuple(identifier.split(".")[:-1])
+    names: list[str] = []
+    with contextlib.suppress(TableNotFound), _listing(catalog, name):  # who may load a table may not always list them
+        names = [table.identifier for table in _tables(catalog, name, namespace)]
+    if names:
+        alike = similar_names(identifier, names, NEAR)
+        more = f" and {len(names) - NEAR:,} more" if len(names) > NEAR else ""
+        return f"; it has: {', '.join([*alike, *(n for n in names if n not in alike)][:NEAR])}{more}"
+    with contextlib.suppress(TableNotFound), _listing(catalog, name):
+        names = [".".join(space) for space in sorted(catalog.list_namespaces())]
+    return f"; its namespaces: {', '.join(names[:NEAR])}" if names else ""
+
+
+def tables(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Iterator[CatalogTable]:
+    """All tables of a catalog, by namespace then name, nested namespaces too."""
+    return _listed(load(name, extra), name)
+
+
+def namespaces(name: str) -> list[tuple[str, ...]]:
+    """The namespaces of a catalog, nested ones after the one around them. Raises TableNotFound."""
+    catalog = load(name)
+    with _listing(catalog, name):
+        return list(_namespaces(catalog))
+
+
+def tables_in(name: str, namespace: tuple[str, ...]) -> list[CatalogTable]:
+    """The tables of one namespace, by name. Raises TableNotFound."""
+    catalog = load(name)
+    with _listing(catalog, name):
+        return _tables(catalog, name, namespace)
+
+
+def _listed(catalog: Catalog, name: str) -> Iterator[CatalogTable]:
+    with _listing(catalog, name):
+        for namespace in _namespaces(catalog):
+            yield from _tables(catalog, name, namespace)
+
+
+def _tables(catalog: Catalog, name: str, namespace: tuple[str, ...]) -> list[CatalogTable]:
+    """Each once: a server may repeat itself."""
+    listed = sorted({".".join(identifier) for identifier in catalog.list_tables(namespace)})
+    return [CatalogTable(name, identifier) for identifier in listed]
+
+
+def _namespaces(catalog: Catalog) -> Iterator[tuple[str, ...]]:
+    def walk(parent: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        for namespace in sorted(catalog.list_namespaces(parent) if parent else catalog.list_namespaces()):
+            full = namespace if namespace[: len(parent)] == parent else (*parent, *namespace)
+            yield full
+            if full != parent and len(full) < 8:
+                yield from (n for n in walk(full) if len(n) > len(full))
+
+    given: set[tuple[str, ...]] = set()
+    for namespace in walk(()):
+        if namespace not in given:
+            given.add(namespace)
+            yield namespace
+
+
+@contextlib.contextmanager
+def _listing(catalog: Catalog, name: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        said = f"{type(error).__name__}: {_redacted(error, _known(catalog))}"
+        raise TableNotFound(f"catalog {name!r} cannot be listed: {said}") from harmless(error, _known(catalog))
+
+
+def _sql_row(catalog: Catalog, identifier: str) -> Mapping[str, Any] | None:
+    """The row of an SQL catalog, read without the table's metadata, so that a damaged table can still be located."""
+    from pyiceberg.catalog.sql import SqlCatalog
+    from sqlalchemy import text
+
+    if not isinstance(catalog, SqlCatalog):
+        return None
+    namespace, _, table = identifier.rpartition(".")
+    wanted = "catalog_name = :catalog AND table_namespace = :namespace AND table_name = :table"
+    with catalog.engine.connect() as connection:
+        stored_row = connection.execute(
+            text(f"SELECT * FROM iceberg_tables WHERE {wanted}"),
+            {"catalog": catalog.name, "namespace": namespace, "table": table},
+        )
+        row = stored_row.mappings().first()
+    if row is None:
+        raise NoSuchTableError(identifier)
+    return dict(row)
+
+
+def _known(catalog: Catalog) -> Mapping[str, str]:
+    """The properties that a catalog was opened with, and what its server gave."""
+    return {**catalog.properties, **getattr(catalog, "given", {})}
+
+
+def _redacted(error: Exception, properties: Mapping[str, str]) -> str:
+    """An error's first line, without secrets, and without those of a catalog that it may repeat."""
+    return redacted((str(error).splitlines() or [""])[0], secret_values(properties))[:300]

@@ -1,0 +1,1 @@
+"""Decode untrusted bytes in a child process with limits."""

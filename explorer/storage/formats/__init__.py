@@ -1,0 +1,1 @@
+"""Decoders of the files that a table consists of: JSON, Avro, Parquet, Puffin."""

@@ -1,0 +1,154 @@
+"""How much of a stranger's file may be read, and how much of all files at once.
+
+Sizes in files are claims: they are held against these limits before anything is read, and what comes out is counted as
+it comes. Memory is the process's: `reading` keeps account of all reads that are under way, in every thread and session,
+and of what the process already holds."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import threading
+from collections.abc import Iterator
+from typing import ClassVar
+
+import psutil
+
+from explorer.errors import ExplorerError, NotNow, UnreadableFile
+from explorer.spec.text.units import human_bytes
+
+METADATA, MANIFEST, DATA, HINT = 256 << 20, 512 << 20, 1 << 30, 1 << 10
+"""Bytes read of a metadata file (also once unzipped); of a manifest, manifest list or footer; of a data or delete file;
+of a version hint."""
+UNPACKED = 512 << 20
+"""Unpacked bytes of one Avro file."""
+UNPACKED_ANYWAY, DENSEST = 32 << 20, 64
+"""A manifest or manifest list unpacks to no more than the first, and so many times its bytes: what Iceberg's writers
+make is four to twenty times as dense as what it holds, what repeats one entry is a hundred times."""
+LISTED = 250_000
+"""Records of a manifest list."""
+REPEATS = 10
+"""How often one manifest counts in a snapshot: a few bytes of a list could name one of millions of entries again."""
+ENTRIES = 5_000_000
+"""Entries of a manifest."""
+EACH_ENTRY = 4 << 10
+"""Bytes that a question takes of each entry of the manifest that it is at, beside what it keeps of others: the doctor
+1,300. Iceberg's writers end a manifest at 8 MB, which are 150,000 of the smallest entries."""
+ROWS = 20_000_000
+"""Rows of a data file, and positions in a delete file or vector."""
+TOLD = 1_000_000
+"""Rows of which each is told on its own: what matches a fate's filter, what a file's deletes hide."""
+JSON_DEPTH = 100
+"""How deep the values of a JSON text nest."""
+NAMES = 1_000_000
+"""Names listed in a folder."""
+
+VARIABLE = "ICEBERG_EXPLORER_MEMORY"
+LIMIT, LEAST = 1 << 30, 512 << 20
+"""Bytes of memory that questions may take, if $ICEBERG_EXPLORER_MEMORY says nothing; and at least: what decoding takes
+is of the files."""
+LARGE = 8 << 20
+"""Smaller reads are not counted."""
+WAIT = 30.0
+"""Seconds that a read waits for others to end."""
+
+
+class Read:
+    """Bytes that a process has read of tables' files, from wherever they came; the same bytes once, however often a
+    table names them. Counted where somebody says so: a server reads for ever."""
+
+    counting = False
+    total = 0
+    _known: ClassVar[set[int]] = set()
+    _of_file: ClassVar[dict[int, int]] = {}
+
+    @classmethod
+    def note(cls, size: int, whole: int, offset: int, *file: object) -> None:
+        """So many bytes of a file of `whole` bytes were read from an offset; `file` identifies it. Of parts that
+        overlap no more counts than the file has."""
+        if cls.counting and (known := hash((size, offset, *file))) not in cls._known:
+            cls._known.add(known)
+            counted = cls._of_file.get(hash(file), 0)
+            more = max(0, min(size, whole - counted))
+            cls._of_file[hash(file)] = counted + more
+            cls.total += more
+
+
+_under_way = 0
+_changed = threading.Condition()
+
+
+@functools.cache
+def limit() -> int:
+    """Bytes of memory that the questions of this process may take together: of all reads under way, and what shares of
+    it are kept; beside the 100 MiB of Python and its libraries. $ICEBERG_EXPLORER_MEMORY says it, such as 600M or 4G.
+    Raises ExplorerError."""
+    text = os.environ.get(VARIABLE, "").strip()
+    if not text:
+        return LIMIT
+    match = re.fullmatch(r"(\d{1,6})\s*([mg])(i?b)?", text.lower())
+    size = int(match[1]) << {"m": 20, "g": 30}[match[2]] if match else 0
+    if size < LEAST:
+        raise ExplorerError(f"{VARIABLE} is {text[:40]!r}: say 600M or 4G, and {human_bytes(LEAST)} at least")
+    return size
+
+
+def unpacked(size: int) -> int:
+    """Bytes that a manifest or manifest list of this size may unpack to."""
+    return min(UNPACKED, UNPACKED_ANYWAY + DENSEST * size)
+
+
+def entries() -> int:
+    """Entries of a manifest that are read: it is looked at as a whole, however small it is packed."""
+    return min(ENTRIES, limit() // EACH_ENTRY)
+
+
+def share(part: int) -> int:
+    """Bytes that may be kept for one purpose: so many parts of the limit."""
+    return limit() // part
+
+
+@functools.cache
+def _most() -> int:
+    """Bytes of memory beyond which the process reads nothing large any more, whatever takes them."""
+    return max(2 * limit(), psutil.virtual_memory().total // 2)
+
+
+def within(size: int, limit: int, path: str, what: str = "bytes", fix: str = "") -> None:
+    """Raise UnreadableFile when `size` is over `limit`, saying both, and what to do instead."""
+    if size > limit:
+        raise UnreadableFile(path, f"has {size:,} {what}; at most {limit:,} are read here{fix and '; ' + fix}")
+
+
+@contextlib.contextmanager
+def reading(size: int, path: str) -> Iterator[None]:
+    """While bytes are read and unpacked: waits for other reads when all together would be too much. Raises
+    UnreadableFile when they do not end, or when the process holds too much already."""
+    if size < LARGE:
+        yield
+        return
+    global _under_way
+    within(size, limit(), path, "bytes to unpack", f"set {VARIABLE} to more")
+    require_memory(size, path)
+    with _changed:
+        if not _changed.wait_for(lambda: _under_way + size <= limit(), WAIT):
+            cause = f"not read: {_under_way:,} bytes of other files are being read, and {limit():,} is the most at once"
+            raise NotNow(path, f"{cause}; try again when they are done")
+        _under_way += size
+    try:
+        yield
+    finally:
+        with _changed:
+            _under_way -= size
+            _changed.notify_all()
+
+
+def require_memory(size: int, path: str) -> None:
+    """Raise UnreadableFile when the process holds too much already to read that many bytes."""
+    state = psutil.Process().memory_info()
+    own = state.rss - getattr(state, "shared", 0)  # mapped cache files are not ours to count
+    if own + size > _most():
+        cause = f"not read: this process holds {own:,} bytes of memory, and {_most():,} is the most with this file's"
+        raise NotNow(path, f"{cause} {size:,}; close other tables or restart")

@@ -1,0 +1,277 @@
+"""Manifests of one storage, decoded: what a driver's and an executor's process have in common. Safe to use from
+several threads."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+import pyarrow as pa
+from cachetools import LRUCache
+
+from explorer.errors import AccessRefused, NotNow, UnreadableFile
+from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
+from explorer.model.problem import Problem
+from explorer.progress import Cancelled, Watch, listener, steps
+from explorer.storage import cache, limits, manifests
+from explorer.storage.formats import avro
+from explorer.storage.paths import local_path
+from explorer.storage.storage import Storage
+
+METRIC_NAMES = [f.name for f in METRIC_FIELDS]
+BATCH_BYTES = 3 << 20
+"""Manifests of together this size are decoded in one call."""
+WORTH_A_THREAD = 128 << 10
+"""Fewer bytes are not worth a thread of their own."""
+TOGETHER_BYTES = 32 << 20
+"""What manifests that are decoded in one call unpack to, about: of a batch whose manifests turn out to hold more, those
+after it are left for later, each alone."""
+UNPACKING = 8
+"""How many times its bytes a manifest takes while it is decoded, about."""
+
+NOT_NOW = "not-now"
+"""What stands for a rule in the problem of a file that could not be read this time: nothing is wrong with it."""
+HEAD = 64 << 10
+"""Bytes of a manifest in which its header is looked for first."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Read(Generic[T]):
+    """Something read, and what of it could not be. What is not `lasting` may be read when it is asked for again."""
+
+    value: T
+    problems: tuple[Problem, ...]
+    lasting: bool = True
+
+
+Entries = Read[pa.Table | None]
+
+
+def _bytes(read: Entries) -> int:
+    return 1000 if read.value is None else int(read.value.nbytes) + 1000
+
+
+def _unreadable(error: UnreadableFile) -> Entries:
+    return Read(None, (unreadable(error, "manifests"),), not isinstance(error, NotNow))
+
+
+def unreadable(error: UnreadableFile, others: str) -> Problem:
+    """A file that cannot be read, while others can: because of what it is, where it is, or how things are now."""
+    rule = "path-outside" if isinstance(error, AccessRefused) else NOT_NOW if isinstance(error, NotNow) else ""
+    return Problem(error.path, error.cause, unaffected=f"other {others} are not affected", rule=rule)
+
+
+def _decoded_bytes(waiting: Iterable[tuple[list[ManifestFile], Future[list[Entries | None]]]]) -> int:
+    """What is decoded and not yet asked for takes."""
+    return sum(
+        _bytes(read)
+        for _, future in waiting
+        if future.done() and not future.exception()
+        for read in future.result()
+        if read is not None
+    )
+
+
+class ManifestReader:
+    """Reads manifests of one storage, and keeps what was decoded: in memory up to a share of the limit, large ones on
+    disk."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+        self._lock = threading.Lock()
+        self._entries: LRUCache[tuple[str, bool], Entries] = LRUCache(limits.share(5), getsizeof=_bytes)
+        self._bytes: LRUCache[str, avro.Container] = LRUCache(64)
+
+    def _container(self, path: str) -> avro.Container:
+        with self._lock:
+            if path in self._bytes:
+                return self._bytes[path]
+        data = self.storage.kept(path, limit=limits.MANIFEST)
+        container = avro.open_container(data, path, room=limits.unpacked(len(data)))
+        if sum(len(block.data) for block in container.blocks) < 4 << 20:
+            with self._lock:
+                self._bytes[path] = container
+        return container
+
+    def header(self, manifest_path: str) -> ManifestHeader:
+        """A manifest's Avro header. Raises UnreadableFile."""
+        return manifests.header(self._container(manifest_path))
+
+    def header_alone(self, path: str) -> ManifestHeader:
+        """The Avro header of a manifest or manifest list, of which hardly more is read. Raises UnreadableFile."""
+        if local_path(self.storage.resolve(path)) is not None:
+            with contextlib.suppress(UnreadableFile):
+                return manifests.header(avro.open_container(self.storage.read(path, 0, HEAD), path, header_only=True))
+        whole = self.storage.kept(path, limit=limits.MANIFEST)
+        return manifests.header(avro.open_container(whole, path, header_only=True))
+
+    def entries(self, manifest: ManifestFile, metrics: bool = False) -> Entries:
+        """A manifest's entries as stored, as an Arrow table (see model.manifest.ENTRY_SCHEMA); without the metric
+        columns unless asked. Never raises for a bad file: an unreadable manifest is None with its Problem."""
+        [read] = self._entries_of([manifest], metrics)
+        assert read is not None
+        return read
+
+    def _entries_of(
+        self, wanted: Sequence[ManifestFile], metrics: bool, watch: Watch | None = None
+    ) -> list[Entries | None]:
+        """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
+        manifests costs hardly more than one for one. None for those that are too much together with others."""
+        reads: dict[str, Entries] = {}
+        keys: dict[str, str | None] = {}
+        packed: dict[str, bytes] = {}
+        for manifest in wanted:
+            if watch is not None and watch.cancelled:
+                raise Cancelled("cancelled")
+            path = manifest.manifest_path
+            try:
+                self.storage.check(path)
+                keys[path] = self._key(path, manifest.manifest_length)
+                if (known := self._remembered(path, keys[path], metrics)) is not None:
+                    reads[path] = known
+                else:
+                    packed[path] = self.storage.kept(path, manifest.manifest_length, limits.MANIFEST)
+            except UnreadableFile as error:
+                reads[path] = _unreadable(error)
+        try:
+            with limits.reading(sum(map(len, packed.values())) * UNPACKING, ", ".join(packed)[:1000]):
+                reads |= self._decoded(packed, metrics)
+        except UnreadableFile as error:  # no room for them
+            reads |= {path: _unreadable(type(error)(path, error.cause)) for path in packed}
+        with self._lock:
+            for path, result in reads.items():
+                if not result.lasting:
+                    continue
+                with contextlib.suppress(ValueError):  # larger than the memory for all: it comes from the disk cache
+                    self._entries[(path, metrics)] = result
+        for path, data in packed.items():
+            key = keys[path]
+            if key is not None and path in reads and not reads[path].problems and key == self._key(path, len(data)):
+                part = "whole" if metrics else "narrow"
+                cache.put(key, part, reads[path].value, partial(self._map, path, key, metrics))
+        return [reads.get(m.manifest_path) for m in wanted]
+
+    def _decoded(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Entries]:
+        reads: dict[str, Entries] = {}
+        opened: list[avro.Container] = []
+        size = 0
+        for path, data in packed.items():
+            if size > TOGETHER_BYTES:
+                break
+            try:
+                container = avro.open_container(data, path, room=limits.unpacked(len(data)))
+                limits.within(container.count, limits.entries(), path, "entries", f"set {limits.VARIABLE} to more")
+                opened.append(container)
+                size += sum(len(block.data) for block in container.blocks)
+            except UnreadableFile as error:
+                reads[path] = _unreadable(error)
+        if opened:
+            limits.require_memory(size, opened[0].path)
+        for container, table in zip(opened, manifests.entries_of_many(opened, metrics), strict=True):
+            bad = isinstance(table, UnreadableFile)
+            reads[container.path] = _unreadable(table) if bad else Read(table, container.problems)
+        return reads
+
+    def _remembered(self, path: str, key: str | None, metrics: bool) -> Entries | None:
+        """From memory or the disk cache."""
+        with self._lock:
+            if (path, metrics) in self._entries:
+                return self._entries[(path, metrics)]
+        mapped = None if key is None else self._mapped(key, metrics)
+        if key is not None and mapped is not None:
+            kind, *known, length = json.loads(key)  # the same bytes as those that Storage reads
+            limits.Read.note(length, length, 0, *(known[1:3] if kind == "local" else known[1:]))
+        return mapped
+
+    def _map(self, path: str, key: str, metrics: bool) -> None:
+        """From now on from the disk cache, which takes no memory of ours."""
+        mapped = self._mapped(key, metrics)
+        with self._lock:
+            if mapped is not None and (path, metrics) in self._entries:
+                self._entries[(path, metrics)] = mapped
+
+    def _mapped(self, key: str, metrics: bool) -> Entries | None:
+        """From the disk cache."""
+        if not metrics and (narrow := cache.get(key, "narrow")) is not None:
+            return Read(narrow, ())
+        whole = cache.get(key, "whole")
+        if whole is None:
+            return None
+        return Read(whole if metrics else whole.drop_columns(METRIC_NAMES), ())
+
+    def _key(self, path: str, length: int | None) -> str | None:
+        """What identifies a manifest's bytes in the disk cache; None where caching does not pay. A local file is known
+        by inode, time and size; a remote one never changes, and is known by its store, account, path and length."""
+        resolved = self.storage.resolve(path)
+        if local_path(resolved) is None:
+            identity = ["remote", self.storage.identity, resolved, length]
+        else:
+            real = self.storage.canonical(resolved)
+            try:
+                state = os.stat(real)
+            except OSError:
+                return None
+            length = state.st_size
+            identity = ["local", real, state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns, length]
+        return json.dumps(identity) if length is not None and length >= cache.SMALLEST else None
+
+    def fetch(self, manifests: Iterable[ManifestFile]) -> None:
+        """These manifests will be asked for soon: what is in a store is fetched meanwhile. Returns at once."""
+        with self._lock:
+            files = [m for m in manifests if (m.manifest_path, False) not in self._entries]
+        self.storage.ahead([(m.manifest_path, m.manifest_length) for m in files])
+
+    def many_entries(
+        self, wanted: Iterable[ManifestFile], metrics: bool = False
+    ) -> Iterator[tuple[ManifestFile, Entries]]:
+        """`entries` of several manifests, decoded a few at a time on threads, in the order given."""
+        wanted = list(wanted)
+        self.fetch(wanted)
+        return steps(self._many_entries(wanted, metrics), "manifests", len(wanted))
+
+    def _many_entries(self, wanted: Sequence[ManifestFile], metrics: bool) -> Iterator[tuple[ManifestFile, Entries]]:
+        if len(wanted) < 2:
+            yield from ((m, self.entries(m, metrics)) for m in wanted)
+            return
+        workers = max(2, os.cpu_count() or 2)
+        sizes = [m.manifest_length or BATCH_BYTES for m in wanted]
+        enough = min(BATCH_BYTES, max(WORTH_A_THREAD, sum(sizes) // workers))
+        batches: dict[float, list[ManifestFile]] = {}
+        start = 0
+        for manifest, length in zip(wanted, sizes, strict=True):  # goes where its middle lies: batches are alike
+            batches.setdefault((start + length / 2) // enough, []).append(manifest)
+            start += length
+        pool, watch = ThreadPoolExecutor(workers), listener()
+        try:
+            waiting: deque[tuple[list[ManifestFile], Future[list[Entries | None]]]] = deque()
+            for batch in batches.values():
+                waiting.append((batch, pool.submit(self._entries_of, batch, metrics, watch)))
+                while len(waiting) > workers * 2 or _decoded_bytes(waiting) > limits.share(8):
+                    yield from self._each(*waiting.popleft(), metrics)  # so that a stream of any length fits in memory
+            while waiting:
+                yield from self._each(*waiting.popleft(), metrics)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # who forgets the rest does not wait for it
+
+    def _each(
+        self, batch: list[ManifestFile], future: Future[list[Entries | None]], metrics: bool
+    ) -> Iterator[tuple[ManifestFile, Entries]]:
+        reads = future.result()
+        del future
+        for n, manifest in enumerate(batch):
+            read, reads[n] = reads[n], None  # whoever took one need not hold the others
+            yield manifest, read or self.entries(manifest, metrics)
+
+    def stored_records(self, manifest_path: str, start: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
+        """Raw Avro records of a manifest, every field as the writer wrote it. Raises UnreadableFile."""
+        return list(avro.records(self._container(manifest_path), start, limit))

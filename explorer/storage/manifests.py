@@ -1,0 +1,485 @@
+"""Decode manifest lists and manifests to the model, matching columns by field id, never by the writer's names.
+
+Two decoders give the same Arrow table: polars in bulk, and fastavro, in a child process, for what polars refuses. The
+stored view always comes from fastavro, which shows every field the writer wrote."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from weakref import WeakValueDictionary
+
+import polars
+import pyarrow as pa
+
+from explorer.errors import UnreadableFile
+from explorer.model.manifest import (
+    ENTRY_SCHEMA,
+    FIELD_IDS,
+    MANIFEST_CONTENT,
+    NARROW_FIELDS,
+    FieldSummary,
+    ManifestFile,
+    ManifestHeader,
+)
+from explorer.model.problem import Problem, Problems
+from explorer.progress import steps
+from explorer.storage import limits
+from explorer.storage.decoder_process import client, panics
+from explorer.storage.formats.avro import Block, Container, Undecodable, records, records_here, repacked, to_polars
+from explorer.storage.paths import LONGEST, spelled
+
+LIST_IDS = {
+    "manifest_path": 500, "manifest_length": 501, "partition_spec_id": 502, "content": 517, "sequence_number": 515,
+    "min_sequence_number": 516, "added_snapshot_id": 503, "added_files_count": 504, "existing_files_count": 505,
+    "deleted_files_count": 506, "added_rows_count": 512, "existing_rows_count": 513, "deleted_rows_count": 514,
+    "partitions": 507, "key_metadata": 519, "first_row_id": 520,
+}  # fmt: skip
+
+
+WITHOUT_IDS = (
+    "no field of its Avro schema has a field id: it is read by the fields' names, as Iceberg Java does; pyiceberg "
+    "refuses it"
+)
+PORTION = 8 << 20
+"""Unpacked bytes that are decoded in one call."""
+
+
+def _fields_by_id(record: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
+    return {
+        f["field-id"]: f for f in record["fields"] if "field-id" in f
+    }  # storage.formats.avro_schema saw to their types
+
+
+def _has_ids(node: Any) -> bool:
+    """Whether any field of an Avro schema has an id, deeper ones too."""
+    if isinstance(node, list):
+        return any(map(_has_ids, node))
+    if not isinstance(node, Mapping):
+        return False
+    inside = (node.get(part) for part in ("type", "items", "values", "fields"))
+    return "field-id" in node or any(map(_has_ids, inside))
+
+
+def _named(node: Any, ids: Mapping[str, int], inner: Mapping[str, Mapping[str, int]]) -> Any:
+    """An Avro schema whose fields have the ids of their names; `inner` has those of the records in some fields."""
+    if isinstance(node, list):
+        return [_named(option, ids, inner) for option in node]
+    if not isinstance(node, Mapping) or not isinstance(node.get("fields"), list):
+        return node
+    fields = []
+    for field in node["fields"]:
+        kind = _named(field["type"], inner[field["name"]], inner) if field["name"] in inner else field["type"]
+        own = {"field-id": ids[field["name"]]} if field["name"] in ids else {}
+        fields.append({**field, **own, "type": kind})
+    return {**node, "fields": fields}
+
+
+def with_ids_by_name(container: Container) -> Container:
+    """A manifest or manifest list in which no field has an id, with ids by the names that the spec gives its fields,
+    as Iceberg Java reads it; another as it is."""
+    if _has_ids(container.schema):
+        return container
+    names = {field.get("name") for field in container.schema["fields"]}
+    if "data_file" not in names:
+        return replace(container, schema=_named(container.schema, LIST_IDS, {}))
+    inner = {"data_file": FIELD_IDS, "partition": _partition_ids(container.metadata.get("partition-spec", ""))}
+    return replace(container, schema=_named(container.schema, {**FIELD_IDS, "data_file": 2}, inner))
+
+
+def _partition_ids(text: str) -> dict[str, int]:
+    """The ids of partition fields by name, of a manifest's header; nothing where it has none that can be read."""
+    try:
+        spec = json.loads(text)
+        return {field["name"]: field["field-id"] for field in spec if type(field["field-id"]) is int}
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return {}
+
+
+_NUMBERS = tuple(n for n in LIST_IDS if n not in ("manifest_path", "partitions", "key_metadata"))
+_ZERO = ("partition_spec_id", "content", "sequence_number", "min_sequence_number")
+_WHOLE = {int, type(None)}
+
+
+def _record_of(avro_type: Any) -> Mapping[str, Any] | None:
+    """The record inside a possibly optional Avro type."""
+    options = avro_type if isinstance(avro_type, list) else [avro_type]
+    return next((o for o in options if isinstance(o, Mapping) and o.get("type") == "record"), None)
+
+
+Known = WeakValueDictionary[tuple[str, str], ManifestFile]
+"""Records of manifest lists that are held, by what their fields are called and the manifest's path. Most records of a
+list are in the one before it too."""
+
+
+def manifest_files(container: Container, known: Known) -> tuple[list[ManifestFile], list[Problem]]:
+    """The records of a manifest list, those that are the same as in `known` as the same object, and what is wrong with
+    those that are left out. Raises UnreadableFile when it is Avro, but not a manifest list."""
+    without_ids = not _has_ids(container.schema)
+    container = with_ids_by_name(container)
+    fields = _fields_by_id(container.schema)
+    if LIST_IDS["manifest_path"] not in fields:
+        raise UnreadableFile(container.path, "Avro, but not a manifest list: no field has the id 500 (manifest_path)")
+    names = {name: fields[i]["name"] for name, i in LIST_IDS.items() if i in fields}
+    limits.within(container.count, limits.LISTED, container.path, "manifests")
+    listed: list[ManifestFile] = []
+    problems = Problems(container.path)
+    if without_ids:
+        problems.add(WITHOUT_IDS, "", "all records are shown", "warning", "avro-schema")
+    repeats = Repeats(problems)
+    written = [names.get(name, "") for name in LIST_IDS]
+    summaries, called, path_name = 0, repr(names), names["manifest_path"]
+    for n, record in enumerate(steps(records(container), "manifests", container.count)):
+        try:
+            key = (called, str(record.get(path_name)))
+            same = known.get(key)
+            if same is None or same.raw != record:
+                same = known[key] = _manifest_file(record, written)
+            if repeats.too_many(same.manifest_path):
+                continue
+            listed.append(same)
+        except (KeyError, TypeError, AttributeError) as error:
+            cause = f"it is no manifest: {error}"[:300]
+            problems.add(cause, f"record {n}", "the other manifests are shown")
+            continue
+        summaries += len(listed[-1].partitions or ())
+        limits.within(summaries, 8 * limits.LISTED, container.path, "partition summaries")
+    repeats.end()
+    return listed, problems.listed()
+
+
+class Repeats:
+    """How often each manifest of a snapshot is named; one that is named again and again becomes a problem."""
+
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
+        self._times = Counter[str]()
+
+    def too_many(self, path: str) -> bool:
+        """Count a manifest. Return whether it is named so often that it must be left out now."""
+        one = spelled(path[:LONGEST])  # `//` and `file:` do not make another of it
+        self._times[one] += 1
+        return self._times[one] > limits.REPEATS
+
+    def end(self) -> None:
+        """Add a problem for each manifest that was left out."""
+        for path, times in self._times.items():
+            if times > limits.REPEATS:
+                cause = f"names {path[:200]} {times:,} times; at most {limits.REPEATS} of one manifest are read here"
+                self._problems.add(cause, unaffected="the other manifests are shown")
+
+
+def _manifest_file(record: Mapping[str, Any], written: Sequence[str]) -> ManifestFile:
+    """A record whose fields are called so, in the order of LIST_IDS, "" where the writer has none."""
+    told: dict[str, Any] = dict(zip(LIST_IDS, map(record.get, written), strict=True))
+    summaries = told["partitions"]
+    if type(told["manifest_path"]) is not str or not {type(told[name]) for name in _NUMBERS} <= _WHOLE:
+        raise TypeError("a path or a number has another type")
+    for name in _ZERO:  # v1 has data manifests only, and no sequence numbers: the spec reads them as 0
+        told[name] = told[name] or 0
+    if told["content"] not in MANIFEST_CONTENT:
+        raise TypeError(f"its content is {told['content']}, which is neither 0 (data) nor 1 (deletes)")
+    if not -(2**31) <= told["partition_spec_id"] < 2**31:
+        raise TypeError(f"its partition spec id, {told['partition_spec_id']}, has more than 32 bits")
+    if summaries is not None:
+        told["partitions"] = tuple(
+            FieldSummary(bool(s["contains_null"]), s.get("contains_nan"), s.get("lower_bound"), s.get("upper_bound"))
+            for s in summaries
+        )
+    return ManifestFile(**told, raw=record)
+
+
+def header(container: Container) -> ManifestHeader:
+    """The Avro header of a manifest, as it is."""
+    return ManifestHeader(container.codec, container.schema, container.metadata)
+
+
+def inline_manifest(path: str, length: int, container: Container, snapshot_id: int) -> ManifestFile:
+    """The list record a v1 snapshot with inline `manifests` lacks; Iceberg takes the snapshot as the adding one."""
+    text = container.metadata.get("partition-spec-id", "0")
+    spec_id = int(text) if re.fullmatch(r"\d{1,9}", text) else 0
+    unknown: dict[str, Any] = dict.fromkeys(name for name in LIST_IDS if name.endswith("_count"))
+    return ManifestFile(
+        manifest_path=path, manifest_length=length, partition_spec_id=spec_id, content=0, sequence_number=0,
+        min_sequence_number=0,
+        added_snapshot_id=snapshot_id, partitions=None, key_metadata=None, first_row_id=None, raw={}, **unknown,
+    )  # fmt: skip
+
+
+def _arrow_type(avro: Any) -> pa.DataType:
+    """Arrow type of an Avro type as Iceberg writes partition values (spec: "Appendix A: Avro")."""
+    if isinstance(avro, list):
+        real = [option for option in avro if option != "null"]
+        return _arrow_type(real[0]) if real else pa.null()
+    kind, logical = (avro.get("type"), avro.get("logicalType")) if isinstance(avro, Mapping) else (avro, None)
+    if isinstance(kind, (Mapping, list)):
+        return _arrow_type(kind)
+    if logical == "date":
+        return pa.date32()
+    if logical in ("timestamp-micros", "timestamp-nanos"):
+        return pa.timestamp("us" if logical.endswith("micros") else "ns", "UTC" if avro.get("adjust-to-utc") else None)
+    if logical == "time-micros":
+        return pa.time64("us")
+    if logical == "decimal":
+        return pa.decimal128(avro["precision"], avro.get("scale", 0))
+    simple = {
+        "boolean": pa.bool_(),
+        "int": pa.int32(),
+        "long": pa.int64(),
+        "float": pa.float32(),
+        "double": pa.float64(),
+    }
+    if kind in simple:
+        return simple[kind]
+    return pa.string() if kind == "string" else pa.binary()
+
+
+class _Layout:
+    """Where a manifest's writer schema keeps each of our columns, found by field id."""
+
+    def __init__(self, container: Container) -> None:
+        """Raises UnreadableFile when it is Avro, but no manifest."""
+        self.path = container.path
+        try:
+            self._look_up(container)
+        except (KeyError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
+            raise UnreadableFile(self.path, f"Avro, but its schema is no manifest's: {error!r}"[:300]) from error
+
+    def _look_up(self, container: Container) -> None:
+        top = _fields_by_id(container.schema)
+        file = _record_of(top[2]["type"]) if 2 in top else None  # data_file has field id 2
+        if file is None:
+            raise UnreadableFile(container.path, "Avro, but not a manifest: no record field has the id 2 (data_file)")
+        inner = _fields_by_id(file)
+        self.data_file = top[2]["name"]
+        self.top = {
+            n: top[FIELD_IDS[n]]["name"]
+            for n in ("status", "snapshot_id", "sequence_number", "file_sequence_number")
+            if FIELD_IDS[n] in top
+        }
+        self.file = {n: inner[i]["name"] for n, i in FIELD_IDS.items() if i >= 100 and i in inner and n != "partition"}
+        missing = [n for n in ("status",) if n not in self.top] + [n for n in ("file_path",) if n not in self.file]
+        if missing:
+            raise UnreadableFile(container.path, f"not a manifest: {', '.join(missing)} missing from the Avro schema")
+        partition = _record_of(inner[FIELD_IDS["partition"]]["type"]) if FIELD_IDS["partition"] in inner else None
+        self.partition_name = inner[FIELD_IDS["partition"]]["name"] if partition else None
+        self.partition = [
+            (f["name"], str(f.get("field-id", 1000 + i)), _arrow_type(f["type"]))
+            for i, f in enumerate((partition or {"fields": []})["fields"])
+        ]
+        self.maps = {
+            n: self._entry(inner[i]["type"])
+            for n, i in FIELD_IDS.items()
+            if i in inner and n.endswith(("counts", "bounds", "sizes"))
+        }
+
+    @staticmethod
+    def _entry(avro: Any) -> tuple[str, str] | None:
+        """Names of the key and value fields of a map written as an array of records, which BigQuery makes optional;
+        None for a real Avro map."""
+        options = avro if isinstance(avro, list) else [avro]
+        for option in options:
+            if isinstance(option, Mapping) and option.get("type") == "array" and (pair := _record_of(option["items"])):
+                key, value = pair["fields"]
+                return key["name"], value["name"]
+        return None
+
+
+def entries(container: Container, metrics: bool = True) -> pa.Table:
+    """All readable entries as stored: ENTRY_SCHEMA (without the metric columns if not `metrics`) and `partition`, a
+    struct whose field names are partition field ids. Raises UnreadableFile when it is no manifest."""
+    container = with_ids_by_name(container)
+    layout = _Layout(container)
+    if container.plain and not panics.are_many():
+        try:
+            return entries_polars(container, layout, metrics)
+        except UnreadableFile:
+            raise
+        except Exception:  # polars refuses some valid Avro, and Arrow some of what it gives: errors of many kinds
+            pass
+    return client.run("entries", container.path, repacked(container), metrics=metrics)
+
+
+def entries_here(container: Container, metrics: bool) -> pa.Table:
+    """`entries` in this process, by whichever decoder can: for the child. Raises what decoders raise."""
+    layout = _Layout(container)
+    try:
+        return entries_polars(container, layout, metrics)
+    except (Undecodable, pa.ArrowException, ValueError, TypeError, KeyError, AttributeError):
+        return entries_fastavro(container, layout, metrics)
+
+
+def entries_of_many(containers: Sequence[Container], metrics: bool = True) -> list[pa.Table | UnreadableFile]:
+    """`entries` of several manifests; those with the same writer schema are decoded in one call, which is what costs
+    with many small ones. A manifest that cannot be decoded gives its error in its place."""
+    results: dict[int, pa.Table | UnreadableFile] = {}
+    containers = [with_ids_by_name(container) for container in containers]
+    alike: dict[str, list[int]] = {}
+    for i, container in enumerate(containers):
+        alike.setdefault(json.dumps(container.schema) if container.plain else f"alone: {i}", []).append(i)
+    for members in alike.values():
+        if len(members) > 1 and not panics.are_many():
+            blocks = tuple(block for i in members for block in containers[i].blocks)
+            try:
+                together = entries_polars(replace(containers[members[0]], blocks=blocks), metrics=metrics)
+            except Exception:  # one of them is at fault: each for itself says which
+                together = None
+            if together is not None:
+                start = 0
+                for i in members:
+                    results[i] = together.slice(start, containers[i].count)
+                    start += containers[i].count
+                continue
+        for i in members:
+            try:
+                results[i] = entries(containers[i], metrics)
+            except UnreadableFile as error:
+                results[i] = error
+    return [results[i] for i in range(len(containers))]
+
+
+def _flat_schema(container: Container) -> dict[str, Any]:
+    """The writer's schema with `data_file` opened up, so that its fields are columns of their own, under our names.
+
+    Avro writes a record in a record as its fields, one after the other, so the bytes are the same. Polars can then skip
+    the metric maps, and decodes the rest almost twice as fast. A partition without fields has no bytes: it is left
+    out."""
+    names = {field_id: name for name, field_id in FIELD_IDS.items()}
+    flat: list[dict[str, Any]] = []
+    for top in container.schema["fields"]:
+        inside = top["type"]["fields"] if top.get("field-id") == 2 else [top]
+        for field in inside:
+            if not (
+                isinstance(field["type"], Mapping)
+                and field["type"].get("type") == "record"
+                and not field["type"]["fields"]
+            ):
+                flat.append({"name": names.get(field.get("field-id"), f"unknown_{len(flat)}"), "type": field["type"]})
+    return {"type": "record", "name": "manifest_entry", "fields": flat}
+
+
+def entries_polars(container: Container, layout: _Layout | None = None, metrics: bool = True) -> pa.Table:
+    """`entries` by polars; raises what polars raises."""
+    layout = layout or _Layout(container)
+    if not container.blocks:
+        return entries_fastavro(container, layout, metrics)
+    parts, size = [], 0
+    for blocks in _portions(container.blocks):
+        parts.append(_by_polars(replace(container, blocks=blocks), layout, metrics))
+        size += parts[-1].nbytes
+        limits.within(size, limits.limit(), container.path, "bytes once decoded")
+    return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
+
+
+def _portions(blocks: Sequence[Block]) -> Iterator[tuple[Block, ...]]:
+    """Blocks of together PORTION bytes: what they become is looked at before the next ones are decoded."""
+    portion: list[Block] = []
+    size = 0
+    for block in blocks:
+        portion.append(block)
+        size += len(block.data)
+        if size >= PORTION:
+            yield tuple(portion)
+            portion, size = [], 0
+    if portion:
+        yield tuple(portion)
+
+
+def _by_polars(container: Container, layout: _Layout, metrics: bool) -> pa.Table:
+    schema = _flat_schema(container)
+    have = {field["name"] for field in schema["fields"]}
+    fields = list(ENTRY_SCHEMA if metrics else NARROW_FIELDS)
+    wanted = [f.name for f in fields if f.name in have] + (["partition"] if layout.partition else [])
+    frame = to_polars(container, wanted, schema)
+    arrays = [
+        _cast(_array(frame.get_column(f.name), layout.maps.get(f.name)), f.type)
+        if f.name in have
+        else pa.nulls(len(frame), f.type)
+        for f in fields
+    ]
+    parts: list[pa.Array] = []
+    if layout.partition:
+        struct = frame.get_column("partition").struct
+        parts = [_cast(_array(struct.field(name)), kind) for name, _, kind in layout.partition]
+    return _with_partition(fields, arrays, layout, parts, len(frame))
+
+
+def _array(series: polars.Series, entry: tuple[str, str] | None = None) -> pa.Array:
+    """A polars column as Arrow; a list of key-value structs becomes a map, sharing its buffers."""
+    try:
+        array = series.alias("").to_arrow(compat_level=polars.CompatLevel.oldest())  # Arrow's C names end at a NUL
+    except polars.exceptions.PanicException as error:  # as do those of the fields inside
+        panics.note(series.name)
+        raise Undecodable(f"{type(error).__name__}: {error}") from error
+    if not pa.types.is_large_list(array.type) or not pa.types.is_struct(array.type.value_type):
+        return array
+    if array.values.null_count:
+        raise Undecodable("a map has an item that is null")
+    key, value = entry or ("key", "value")
+    keys, values = array.values.field(key), array.values.field(value)
+    if pa.types.is_large_binary(values.type):
+        values = values.cast(pa.binary())
+    mask = array.is_null() if array.null_count else None
+    return pa.MapArray.from_arrays(array.offsets.cast(pa.int32()), keys, values, mask=mask)
+
+
+def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    if array.type == kind:
+        return array
+    if pa.types.is_map(kind) and not pa.types.is_map(array.type):
+        return pa.array(array.to_pylist(), kind)
+    return array.cast(kind)
+
+
+def entries_fastavro(container: Container, layout: _Layout | None = None, metrics: bool = True) -> pa.Table:
+    """`entries` by fastavro: slower, and reads everything Avro allows."""
+    layout = layout or _Layout(container)
+    rows = list(records_here(container))
+    files = [row[layout.data_file] for row in rows]
+    fields = list(ENTRY_SCHEMA if metrics else NARROW_FIELDS)
+    arrays = []
+    for field in fields:
+        if field.name in layout.top:
+            values = [row[layout.top[field.name]] for row in rows]
+        elif field.name in layout.file:
+            source, entry = layout.file[field.name], layout.maps.get(field.name)
+            values = [
+                _map_items(file[source], entry) if pa.types.is_map(field.type) else file[source] for file in files
+            ]
+        else:
+            values = [None] * len(rows)
+        arrays.append(pa.array(values, field.type))
+    parts = [
+        pa.array([file[layout.partition_name][name] for file in files], kind) for name, _, kind in layout.partition
+    ]
+    return _with_partition(fields, arrays, layout, parts, len(rows))
+
+
+def _map_items(value: Any, entry: tuple[str, str] | None) -> list[tuple[Any, Any]] | None:
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        return [(int(k), v) for k, v in value.items()]
+    key, item = entry or ("key", "value")
+    return [(pair[key], pair[item]) for pair in value if pair is not None]
+
+
+def _with_partition(
+    fields: Sequence[pa.Field], arrays: list[pa.Array], layout: _Layout, parts: list[pa.Array], rows: int
+) -> pa.Table:
+    for name in ("status", "file_path"):
+        if (column := arrays[[f.name for f in fields].index(name)]).null_count:
+            row = column.is_null().to_pylist().index(True)
+            raise UnreadableFile(layout.path, f"entry {row} has no {name}")
+    struct_fields = [pa.field(field_id, kind) for _, field_id, kind in layout.partition]
+    if struct_fields:
+        partition = pa.StructArray.from_arrays(
+            [p.combine_chunks() if isinstance(p, pa.ChunkedArray) else p for p in parts], fields=struct_fields
+        )
+    else:
+        partition = pa.array([{}] * rows, pa.struct([]))
+    return pa.table([*arrays, partition], schema=pa.schema([*fields, pa.field("partition", partition.type)]))

@@ -1,0 +1,337 @@
+"""Rows of data files and contents of delete files, read here and now, without Spark: Parquet, ORC and Avro.
+
+A file is decoded in a child process (storage.decoder_process.client, storage.column_reader): one of a kilobyte can hold
+a string of megabytes, a thousand times. What comes back is projected onto the schema by field id
+(storage.projection)."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyroaring import BitMap64
+
+from explorer.errors import UnreadableFile
+from explorer.model.metadata import Schema, TableMetadata
+from explorer.model.problem import Problems
+from explorer.spec.deletes.deletes import PATH_ID
+from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.rows.row_diff import field_places
+from explorer.spec.text.names import first_of
+from explorer.spec.text.units import count
+from explorer.storage import limits
+from explorer.storage.decoder_process import client
+from explorer.storage.excerpts import quoted
+from explorer.storage.formats.json_text import load_json
+from explorer.storage.formats.puffin import NoPuffin, read_footer
+from explorer.storage.metadata import parse_schema
+from explorer.storage.projection import (
+    SPARK,
+    arrow_type,
+    has_ids,
+    mapped,
+    mapping_by_names,
+    name_mapping,
+    paths_by_id,
+    project,
+    with_ids_by_place,
+)
+from explorer.storage.storage import Storage
+
+POSITION_ID, ROW_ID, LAST_UPDATED_ID = 2147483545, 2147483540, 2147483539
+"""Reserved field ids: `pos`, `_row_id`, `_last_updated_sequence_number`."""
+LINEAGE = (
+    {"id": ROW_ID, "name": "_row_id", "type": "long"},
+    {"id": LAST_UPDATED_ID, "name": "_last_updated_sequence_number", "type": "long"},
+)
+LINEAGE_IDS = frozenset(field["id"] for field in LINEAGE)
+POSITIONS = ({"id": PATH_ID, "name": "file_path", "type": "string"}, {"id": POSITION_ID, "name": "pos", "type": "long"})
+POSITION_NAMES = name_mapping([{"field-id": f["id"], "names": [f["name"]]} for f in POSITIONS])
+READ_BY = b"read by"
+"""In the metadata of rows of a file without field ids, where the table has no name mapping either: `places` or `names`,
+as Iceberg Java reads such files."""
+MAPPED = b"mapped"
+"""In the metadata of rows of a file without field ids, where the table has a name mapping: `mapping_words`."""
+TOLD_COLUMNS = 10
+"""Columns that are told of those that a name mapping finds under another name, and of those that it finds nowhere."""
+OTHER_CONTENTS = b"other contents"
+"""In the metadata of rows of a file that is not as its manifest entry says: a rule of the doctor's, and what is so."""
+VECTOR_MAGIC = bytes.fromhex("d1d33964")
+FORMATS = {
+    "PARQUET": ("a Parquet file", "ends", b"PAR1"), "ORC": ("an ORC file", "starts", b"ORC"),
+    "AVRO": ("an Avro file", "starts", b"Obj\x01"),
+}  # fmt: skip
+"""What files of each format start or end with."""
+UNPACKING = 4
+"""How many times its bytes a data file takes while it is decoded, about."""
+
+
+def read_schema(metadata: TableMetadata, schema_id: int | None) -> Schema:
+    """The schema that rows are read under; None: the current one. Raises UnreadableFile when it has types that are not
+    known here, or two columns of one name."""
+    known = metadata.schema(schema_id if schema_id is not None else metadata.current_schema_id)
+    if known is None and not metadata.schemas:
+        raise UnreadableFile(metadata.metadata_location, "the table has no schema that can be read")
+    schema = known or metadata.schemas[-1]
+    try:
+        _check_names(schema.raw)
+        for field in schema.raw["fields"]:
+            arrow_type(field["type"])
+    except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        cause = f"its schema is not one that rows can be read with: {error}"
+        raise UnreadableFile(metadata.metadata_location, cause[:300]) from error
+    return schema
+
+
+def _check_names(kind: Any) -> None:
+    if not isinstance(kind, dict):
+        return
+    names = [f["name"] for f in kind.get("fields", ())]
+    name, often = max(Counter(names).items(), key=lambda item: item[1], default=("", 0))
+    if often > 1:
+        raise ValueError(f"two columns of one struct are called {name!r}")
+    inside = [f["type"] for f in kind.get("fields", ())]
+    for inner in (*inside, *(kind.get(part) for part in ("element", "key", "value"))):
+        _check_names(inner)
+
+
+def equality_schema(metadata: TableMetadata, ids: Sequence[int]) -> Schema:
+    """The columns of some field ids alone, within their structs, also those dropped since: under the name and type of
+    the current schema, or else the newest that has them. Raises UnreadableFile."""
+    order = (read_schema(metadata, None), *sorted(metadata.schemas, key=lambda s: s.schema_id, reverse=True))
+    fields: list[dict[str, Any]] = []
+    missing, taken = set(ids), set()
+    for schema in order:
+        wanted = missing & set(schema.by_id)
+        missing -= wanted
+        for field in schema.raw["fields"]:
+            pruned = _pruned(field, wanted)
+            if pruned is not None:
+                fields.append(pruned | {"name": field["name"] if field["name"] not in taken else f"#{field['id']}"})
+                taken.add(fields[-1]["name"])
+    if missing:
+        raise UnreadableFile(metadata.metadata_location, f"no schema has the equality column of id {min(missing)}")
+    if inside := [i for i in ids if not field_place(fields, i)]:
+        cause = f"the equality column of id {min(inside)} is inside a list or map, where the spec allows none"
+        raise UnreadableFile(metadata.metadata_location, cause)
+    return parse_schema({"schema-id": order[0].schema_id, "fields": fields})
+
+
+def field_place(fields: Sequence[Any], field_id: int) -> list[int]:
+    """Where a field is among JSON fields, and in each struct inside; empty when it is in none."""
+    for i, field in enumerate(fields):
+        if field["id"] == field_id:
+            return [i]
+        kind = field["type"]
+        inner = field_place(kind["fields"], field_id) if isinstance(kind, dict) and kind.get("type") == "struct" else []
+        if inner:
+            return [i, *inner]
+    return []
+
+
+def _pruned(field: dict[str, Any], ids: set[int]) -> dict[str, Any] | None:
+    """A JSON field with only what has these ids inside, and nothing required; None when that is nothing."""
+    if field["id"] in ids:
+        return field | {"required": False}
+    kind = field["type"]
+    inner = kind["fields"] if isinstance(kind, dict) and kind.get("type") == "struct" else ()
+    kept = [p for f in inner if (p := _pruned(f, ids)) is not None]
+    return field | {"required": False, "type": {"type": "struct", "fields": kept}} if kept else None
+
+
+def table_mapping(metadata: TableMetadata) -> Mapping[str, Any] | None:
+    """The table's name mapping; None when it has none, which is not an empty one."""
+    text = metadata.properties.get("schema.name-mapping.default")
+    if text is None:
+        return None
+    try:
+        path = metadata.metadata_location
+        return name_mapping(load_json(text.encode(), path, Problems(path)))
+    except UnreadableFile as error:
+        cause = f"its property schema.name-mapping.default cannot be read: {error.cause}"
+        raise UnreadableFile(metadata.metadata_location, cause) from error
+
+
+def _columns(
+    storage: Storage,
+    file: LiveFile,
+    fields: Sequence[Any],
+    mapping: Mapping[str, Any] | None,
+    absent: dict[int, Any],
+) -> pa.Table:
+    """The columns of JSON fields, of all rows of a file; see storage.projection.project. Raises UnreadableFile."""
+    limits.within(file.record_count or 0, limits.ROWS, file.path, "rows, says its manifest", SPARK)
+    if file.file_format not in FORMATS:
+        raise UnreadableFile(file.path, f"{file.file_format or 'its format'} is no format that rows are read from")
+    data, (kind, where, magic) = storage.read(file.path), FORMATS[file.file_format]
+    at = data[-4:] if where == "ends" else data[: len(magic)]
+    if at != magic:
+        raise UnreadableFile(file.path, f"not {kind}: it {where} with {quoted(at)}, not {magic!r}")
+    ids, by_place = {f["id"] for f in fields}, mapping is None and file.file_format == "PARQUET"
+    known = mapping_by_names({"fields": fields}) if mapping is None else mapping
+    names = {name for name, entry in known.items() if entry["field-id"] in ids}
+    with limits.reading(len(data) * UNPACKING, file.path):
+        arguments = {"format": file.file_format, "ids": sorted(ids), "names": None if by_place else sorted(names)}
+        table = client.run("columns", file.path, data, **arguments)
+    whole = pa.ipc.read_schema(pa.py_buffer(table.schema.metadata[b"file_schema"]))
+    rows = int(table.schema.metadata[b"file_rows"])
+    without_ids = not has_ids(whole)
+    if without_ids:
+        whole = with_ids_by_place(whole) if by_place else pa.schema([mapped(f, known) for f in whole])
+    unfit = (ValueError, ArithmeticError, KeyError, TypeError, pa.ArrowException)
+    try:
+        table = table.cast(pa.schema([whole.field(name) for name in table.column_names]))
+        projected = project(table, fields, rows, absent, limits.limit(), by_place and without_ids)
+    except unfit as error:  # what Python and Arrow raise on values that are not what they are read as
+        raise UnreadableFile(file.path, f"its rows cannot be read: {error}"[:500]) from error
+    about: dict[bytes, str] = {}
+    if (len(data), rows) != (file.size, file.record_count):
+        about[OTHER_CONTENTS] = _other_contents(file, len(data), rows)
+    if without_ids and len(whole) and mapping is None:
+        about[READ_BY] = "places" if by_place else "names"
+    elif without_ids and len(whole):
+        about[MAPPED] = mapping_words(fields, whole, absent)
+    return projected.replace_schema_metadata(about) if about else projected
+
+
+def _other_contents(file: LiveFile, size: int, rows: int) -> str:
+    """The doctor's rule, and in words how a file differs from its manifest entry: it was written over, or its entry is
+    wrong."""
+    cause = (
+        f"it has {count(size, 'byte')} and {count(rows, 'row')}, and its manifest entry says "
+        f"{count(file.size, 'byte')} and {count(file.record_count, 'row')}"
+    )
+    if size != file.size and file.file_format == "PARQUET":
+        cause += ": Iceberg Java opens a Parquet file by the recorded size, and fails"
+    return f"{'record-count' if size == file.size else 'file-missing'} {cause}"
+
+
+def mapping_words(fields: Sequence[Any], file: pa.Schema, constants: Mapping[int, Any]) -> str:
+    """Say where the values of a file's columns come from that has no field ids.
+
+    Args:
+        fields: The JSON fields that are read.
+        file: The file's schema, with the ids that the table's name mapping gives.
+        constants: Values of identity partitions by column: they are not the file's.
+
+    Returns:
+        A sentence without its full stop: which columns have other names in the file, and which it has not.
+    """
+    paths = dict(paths_by_id(file))
+    others: list[str] = []
+    lacks: list[str] = []
+    for names, field in field_places(fields):
+        path, own = ".".join(names), field["id"]
+        if own in LINEAGE_IDS or own in constants or any(path.startswith(f"{above}.") for above in lacks):
+            continue
+        if own not in paths:
+            lacks.append(path)
+        elif paths[own] != path:
+            others.append(f"{path} from its column {paths[own]!r}")
+    words = (
+        "its file has no field ids, so its values come through the table's name mapping (schema.name-mapping.default)"
+    )
+    if others:
+        words += f": {first_of(others, TOLD_COLUMNS)}"
+    if lacks:
+        words += f"; the mapping finds no column for {first_of(lacks, TOLD_COLUMNS)}"
+    return words
+
+
+def data_rows(
+    storage: Storage, file: LiveFile, schema: Schema, metadata: TableMetadata, lineage: bool = False
+) -> pa.Table:
+    """All rows of a data or equality delete file under a schema, deleted ones too, in file order. With `lineage` also
+    `_row_id` and `_last_updated_sequence_number`, null where the file does not store them. Raises UnreadableFile."""
+    fields = [*schema.raw["fields"], *(LINEAGE if lineage else ())]
+    return _columns(storage, file, fields, table_mapping(metadata), _constants(file, metadata))
+
+
+def _constants(file: LiveFile, metadata: TableMetadata) -> dict[int, Any]:
+    """The values of its identity partition by source column (spec: "Column Projection", rule 1)."""
+    spec = metadata.spec(file.spec_id)
+    parts = [
+        p for p in (spec.fields if spec else ()) if p.transform == "identity" and str(p.field_id) in file.partition
+    ]
+    return {source: file.partition[str(part.field_id)] for part in parts for source in part.source_ids}
+
+
+def position_deletes(storage: Storage, file: LiveFile) -> pa.Table:
+    """A position delete file: `file_path`, `pos`, in file order (spec: "Position Delete Files"). Raises UnreadableFile,
+    also when a position is negative."""
+    table = _columns(storage, file, [f | {"required": True} for f in POSITIONS], POSITION_NAMES, {})
+    least = pc.min(table["pos"]).as_py()
+    if least is not None and least < 0:
+        row = pc.index(table["pos"], least).as_py()
+        raise UnreadableFile(file.path, f"row {row} deletes the position {least}; positions start at 0")
+    return table
+
+
+def vector_place(file: LiveFile) -> tuple[int, int]:
+    """The offset and size of a deletion vector in its file. Raises UnreadableFile where the manifest has them not."""
+    offset, size = file.content_offset, file.content_size
+    if offset is not None and size is not None and offset >= 0 and size >= 0:
+        return offset, size
+    told = {"content_offset": offset, "content_size_in_bytes": size}
+    lacks = " and no ".join(name for name, value in told.items() if value is None or value < 0)
+    raise UnreadableFile(file.path, f"the manifest gives no {lacks} for this deletion vector")
+
+
+def vector_places(storage: Storage, path: str) -> frozenset[tuple[Any, Any]] | None:
+    """The offset and length of each blob of a Puffin file; None of a file without its container, which some writers
+    leave out: Iceberg's readers go by the manifest's offset, and never look. Raises UnreadableFile."""
+    try:
+        return frozenset((str(b.get("offset")), str(b.get("length"))) for b in read_footer(storage, path)["blobs"])
+    except NoPuffin:
+        return None
+
+
+def deletion_vector(
+    storage: Storage,
+    file: LiveFile,
+    places_of: Callable[[Storage, str], frozenset[tuple[Any, Any]] | None] = vector_places,
+) -> pa.Array:
+    """The deleted positions of a deletion vector, ascending (Puffin spec: "deletion-vector-v1"). `places_of` is
+    `vector_places`, or remembers what that said: a file may have thousands of vectors. Raises UnreadableFile when the
+    blob is not where the manifest says, or does not hold what it says."""
+    path, (offset, size) = file.path, vector_place(file)
+    places = places_of(storage, path)
+    if places is not None and (str(offset), str(size)) not in places:
+        some = first_of([f"{at} with {length}" for at, length in sorted(places)], 5)
+        raise UnreadableFile(
+            path,
+            f"the manifest places the vector at {offset} with {size} bytes; the Puffin footer has blobs at {some}",
+        )
+    blob = storage.read(path, offset, size)
+    if size < 12 or len(blob) < size or blob[4:8] != VECTOR_MAGIC:
+        raise UnreadableFile(
+            path, f"no deletion vector at byte {offset}: its magic is {quoted(blob[4:8])}, not {VECTOR_MAGIC!r}"
+        )
+    length = int.from_bytes(blob[:4], "big")
+    if length != size - 8:
+        raise UnreadableFile(path, f"the deletion vector at byte {offset} claims {length} bytes in a blob of {size}")
+    if zlib.crc32(blob[4:-4]) != int.from_bytes(blob[-4:], "big"):
+        raise UnreadableFile(path, f"the deletion vector at byte {offset} is damaged: its checksum does not fit")
+    limits.within(file.record_count or 0, limits.ROWS, path, "deleted positions, says its manifest", SPARK)
+    try:
+        bitmaps = BitMap64.deserialize(blob[8:-4])
+    except ValueError as error:
+        raise UnreadableFile(
+            path, f"the bitmap of the deletion vector at byte {offset} cannot be read: {error}"
+        ) from error
+    limits.within(len(bitmaps), limits.ROWS, path, "deleted positions in one vector", SPARK)
+    if len(bitmaps) != file.record_count:
+        raise UnreadableFile(
+            path,
+            f"the deletion vector at byte {offset} holds {len(bitmaps)} positions, "
+            f"the manifest says {file.record_count}",
+        )
+    positions = np.fromiter(bitmaps, np.uint64, len(bitmaps))
+    if len(positions) and positions[-1] >= 1 << 63:
+        raise UnreadableFile(path, f"the deletion vector at byte {offset} has the position {positions[-1]}")
+    return pa.array(positions.astype(np.int64))

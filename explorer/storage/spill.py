@@ -1,0 +1,170 @@
+"""A table in parts as one: in memory while that is small, else in a file of its own, of which a part at a time is
+mapped into memory, and which goes with it. Or as several, none of which has a key of another, each in a file of its own
+while it is needed."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import chain
+from typing import IO
+
+import numpy as np
+import polars
+import pyarrow as pa
+
+from explorer.errors import ExplorerError
+from explorer.spec.entries.lazy_table import Batches
+from explorer.spec.rows.spilled_rows import RowParts
+from explorer.spec.values.values import no_rows
+from explorer.storage import limits
+from explorer.storage.data_dirs import cache_home
+
+DEALS = 64
+"""Files that are open at once at most: how many rows there will be is what a stranger's manifest list says."""
+SAMPLED = 1_000
+"""Rows for each deal by which ranges are chosen."""
+ROW = "row of all"
+LARGER = 16 << 20
+"""Bytes of rows that are written as one part."""
+
+
+def spooled(schema: pa.Schema, parts: Iterator[pa.Table]) -> RowParts:
+    """All rows. Raises ExplorerError when the disk cannot take them."""
+    held: list[pa.Table] = []
+    size = 0
+    for part in parts:
+        held.append(part)
+        size += part.nbytes
+        if size > limits.share(16):
+            return _on_disk(schema, chain(_let_go(held), parts))
+    return RowParts.of(pa.concat_tables([no_rows(schema), *held]).unify_dictionaries().combine_chunks())
+
+
+def _let_go(held: list[pa.Table]) -> Iterator[pa.Table]:
+    while held:
+        yield held.pop(0)
+
+
+def _on_disk(schema: pa.Schema, parts: Iterator[pa.Table]) -> RowParts:
+    """Rows in a file, each part of which can be mapped alone. It is open as long as they are held."""
+    file = _file()
+    places, counts = list[tuple[int, int]](), list[int]()
+    for part in _larger(parts):
+        with _disk():
+            start = file.seek(-(-file.tell() // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY)
+            with pa.ipc.new_stream(file, schema) as writer:
+                writer.write_table(part)
+            file.flush()
+        places.append((start, file.tell() - start))
+        counts.append(part.num_rows)
+    return RowParts(schema, counts, lambda at: _mapped(file, *places[at]), sum(size for _, size in places))
+
+
+def in_order(batches: Batches, by: Sequence[str]) -> RowParts:
+    """All rows in the order of some columns, nulls first, and of those that are the same in them only the last. Where
+    they are many, they are dealt out by ranges of the first column, which are put in order one after the other. Raises
+    ExplorerError when the disk cannot take them."""
+    rows = spooled(batches.schema, batches.read())
+    number = min(-(-rows.on_disk // limits.share(16)), DEALS)
+    if number <= 1:
+        return RowParts.of(_in_order(rows.whole(), by))
+    step = max(1, len(rows) // (number * SAMPLED))
+    some = [part[by[0]].combine_chunks().take(pa.array(range(0, len(part), step))) for part in rows.read()]
+    sorted_ = polars.Series(polars.from_arrow(pa.chunked_array(some))).sort()
+    bounds = sorted_.gather([len(sorted_) * deal // number for deal in range(1, number)])
+    ranges = _dealt(rows.schema, rows.read(), by[0], lambda values: bounds.search_sorted(values, "right"), number)
+    return spooled(rows.schema, (_in_order(deal, by) for deal in ranges))
+
+
+def _in_order(rows: pa.Table, by: Sequence[str]) -> pa.Table:
+    keys = polars.DataFrame(polars.from_arrow(rows.select(by))).with_row_index(ROW)
+    kept = keys.unique(by, keep="last").sort(by)[ROW]
+    return rows.combine_chunks().take(kept.to_arrow())
+
+
+def _own_dictionaries(rows: pa.Table) -> pa.Table:
+    """The same with dictionaries of what is in these rows alone: they are some of many, whose dictionaries they had."""
+    for at, field in enumerate(rows.schema):
+        if pa.types.is_dictionary(field.type):
+            encoded = rows.column(at).cast(field.type.value_type).dictionary_encode().cast(field.type)
+            rows = rows.set_column(at, field, encoded)
+    return rows
+
+
+def dealt(batches: Batches, key: str, number: int) -> Iterator[pa.Table]:
+    """All rows, dealt out to so many tables (DEALS at most) by a hash of their key. Raises ExplorerError when the disk
+    cannot take them."""
+    number = min(number, DEALS)
+    return _dealt(batches.schema, batches.read(), key, lambda values: values.hash() % number, number)
+
+
+def _dealt(
+    schema: pa.Schema,
+    parts: Iterator[pa.Table],
+    key: str,
+    deal_of: Callable[[polars.Series], polars.Series],
+    number: int,
+) -> Iterator[pa.Table]:
+    files = [_file() for _ in range(number)]
+    with ExitStack() as open_writers:
+        writers = [open_writers.enter_context(pa.ipc.new_stream(file, schema)) for file in files]
+        for part in _larger(parts):
+            deals = deal_of(polars.Series(polars.from_arrow(part[key]))).to_numpy()
+            rows = part.take(pa.array(np.argsort(deals, kind="stable")))
+            ends = np.cumsum(np.bincount(deals.astype(np.int64), minlength=number)).tolist()
+            for writer, start, end in zip(writers, [0, *ends], ends, strict=False):
+                if end > start:
+                    own = _own_dictionaries(rows.slice(start, end - start))
+                    with _disk():
+                        writer.write_table(own)
+    while files:
+        file = files.pop(0)
+        yield _mapped(file, 0, file.tell())
+
+
+@contextmanager
+def _disk() -> Iterator[None]:
+    """What fails within is the disk's fault."""
+    try:
+        yield
+    except OSError as error:
+        raise ExplorerError(f"many rows need a place on the disk ({cache_home()}): {error}") from error
+
+
+def _file() -> IO[bytes]:
+    """A file without a name, which goes with what holds it, however this process ends."""
+    with _disk():
+        os.makedirs(cache_home(), exist_ok=True)
+        return tempfile.TemporaryFile(prefix="rows-", dir=cache_home())
+
+
+def _mapped(file: IO[bytes], start: int, size: int) -> pa.Table:
+    """What was written as a stream of its own into a file, from `start` on."""
+    with _disk():
+        file.flush()
+        part = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ, offset=start)
+    return pa.ipc.open_stream(pa.py_buffer(part)).read_all()
+
+
+def _larger(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in parts of LARGER bytes, about: a part is mapped, or dealt to many."""
+    held: list[pa.Table] = []
+    size = 0
+    for part in parts:
+        rows = max(1, part.num_rows * LARGER // max(part.nbytes, 1))
+        for at in range(0, part.num_rows, rows):
+            held.append(part if rows >= part.num_rows else _own_dictionaries(part.slice(at, rows)))
+            size += held[-1].nbytes
+            if size >= LARGER:
+                yield _as_one(held)
+                held, size = [], 0
+    if held:
+        yield _as_one(held)
+
+
+def _as_one(parts: list[pa.Table]) -> pa.Table:
+    return pa.concat_tables(parts).unify_dictionaries().combine_chunks()

@@ -1,0 +1,383 @@
+"""Bytes of a table's files, local or in a store (storage.stores, else pyiceberg's FileIO), only below allowed roots.
+
+Paths come from metadata that strangers wrote, so nothing outside the table's own location (and the roots the caller
+adds) is opened, and nothing but regular files of a bounded size. A table that was copied keeps the old absolute paths:
+when the metadata is read from elsewhere than its `location` says, paths below that location are looked up in the
+copy."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from explorer.errors import AccessRefused, ExplorerError, NotNow, OutsideRoots, UnreadableFile
+from explorer.progress import steps
+from explorer.spec.secrets.redaction import harmless
+from explorer.storage import cache, limits
+from explorer.storage.paths import DOTS, LONGEST, below, canonical, local_path, relocated, spelled, written_once
+from explorer.storage.prefetch import Ahead
+from explorer.storage.store_credentials import Access
+from explorer.storage.stores import EACH, explained, infos, names_in, refused, requests, times_in
+
+if TYPE_CHECKING:
+    from pyiceberg.io import FileIO
+
+if TYPE_CHECKING:
+    from obstore import GetOptions
+    from obstore.store import ObjectStore
+
+T = TypeVar("T")
+
+RENEW_S = 60.0
+"""Between two times that a catalog is asked for new credentials."""
+FOLDERS = 1000
+"""Folders whose links are remembered as resolved."""
+
+
+class Storage:
+    """Reads files below `roots`. `properties` are the user's, `given` what a catalog's server adds, which `renew` asks
+    for anew when they are refused. `moved` are (place in the metadata, where it is looked up instead), the first of
+    which wins. `refused` are (what in the metadata names it, folder) of places that may not be read, to say so."""
+
+    def __init__(
+        self,
+        roots: Sequence[str],
+        properties: Mapping[str, str] | None = None,
+        given: Mapping[str, str] | None = None,
+        renew: Callable[[], Mapping[str, str]] = dict,
+        *,
+        moved: Sequence[tuple[str, str]] = (),
+        refused: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self.roots = [canonical(root) for root in roots]
+        self._refused = [(name, spelled(folder)) for name, folder in refused]
+        self.moved = tuple((spelled(old), new) for old, new in moved)
+        self._own, self._renew = dict(properties or {}), renew
+        self._access = Access(self._own, dict(given or {}))
+        self._asked_anew = float("-inf")
+        self._renewing = threading.Lock()
+        self._folders: dict[str, str] = {}
+        self._ahead = Ahead(self._fetched)
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Callable[..., Storage], tuple[object, ...]]:
+        """For another process: reads as this one, with the credentials there are now, and asks for no others."""
+        again = functools.partial(Storage, moved=self.moved, refused=self._refused)
+        return again, (self.roots, self._own, self._access.given)
+
+    @property
+    def identity(self) -> str:
+        """A digest of what else than its path decides which bytes a file has: store, account, a catalog's endpoint."""
+        return self._access.identity
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """What stores are opened with now: secrets, never to be shown."""
+        return self._access.properties
+
+    def resolve(self, path: str) -> str:
+        """Where a path of the metadata is really looked up; differs from `path` only in a table that was moved."""
+        return relocated(path, self.moved)
+
+    def canonical(self, path: str) -> str:
+        """`canonical`, with the folders of local files resolved once: what is opened later passes through no link."""
+        folder, _, name = path.rpartition("/")
+        if len(path) > LONGEST or not folder.startswith(("/", "file:")) or name in ("", ".", "..") or "\0" in path:
+            return canonical(path)
+        if folder not in self._folders:
+            if len(self._folders) >= FOLDERS:
+                self._folders.clear()
+            self._folders[folder] = canonical(folder)
+        real = f"{self._folders[folder].rstrip('/')}/{name}"
+        return canonical(path) if os.path.islink(real) else real
+
+    def check(self, path: str) -> str:
+        """The path that `read` would open, if it would: below the roots, and a regular file where it is local and
+        there. Reads nothing. Raises OutsideRoots and UnreadableFile."""
+        resolved, real, _ = self._checked(path)
+        if local_path(resolved) is not None:
+            try:
+                if not stat.S_ISREG(os.lstat(real).st_mode):
+                    raise UnreadableFile(path, "not a regular file")
+            except OSError:  # whoever opens it says what is wrong
+                pass
+        return resolved
+
+    def is_local(self, path: str) -> bool:
+        """Whether a path leads to a file of this machine."""
+        return local_path(self.resolve(path)) is not None
+
+    def folder(self, path: str) -> str | None:
+        """The local folder that a path leads to, below the roots; None in a store. Raises OutsideRoots."""
+        resolved, real, _ = self._checked(path)
+        return None if local_path(resolved) is None else real
+
+    def _checked(self, path: str) -> tuple[str, str, str]:
+        """(the path looked up, its canonical form, the root it is below)."""
+        if not isinstance(path, str):
+            raise UnreadableFile(repr(path)[:100], "is no path")
+        resolved = self.resolve(path)
+        # One reader follows links first, another folds `..` first; in a store some take `.` for a name. What is too
+        # long is no path, as `canonical` says.
+        if len(path) <= LONGEST and (dots := DOTS.search(spelled(resolved))):
+            what = dots[0].strip("/\\")
+            raise OutsideRoots(path, f"has `{what}` in it, which readers take in different ways: it was not opened")
+        real = self.canonical(resolved)
+        for root in self.roots:
+            if below(real, root):
+                return resolved, real, root
+        fix = "add a root to allow more, or say with --relocate OLD=NEW where it is now"
+        for name, folder in self._refused:
+            if below(spelled(resolved), folder):
+                fix = f"the table names {folder} as its {name}: add that as a root (--root) if you trust it"
+        raise OutsideRoots(
+            path, f"outside the table's folder, so it was not opened (allowed: {', '.join(self.roots)}; {fix})"
+        )
+
+    def read(self, path: str, offset: int = 0, length: int | None = None, limit: int = limits.DATA) -> bytes:
+        """The bytes of a file, or `length` bytes from `offset`; fewer where the file ends.
+
+        Raises AccessRefused outside the roots and UnreadableFile, naming the file, for everything else: also when that
+        is more than `limit` bytes."""
+        resolved, real, root = self._checked(path)
+        if offset < 0 or (length is not None and length < 0):
+            raise UnreadableFile(path, f"cannot be read at {offset} for {length} bytes")
+        try:
+            if local_path(resolved) is not None:
+                with os.fdopen(_open_below(root, real), "rb") as file:
+                    state = os.fstat(file.fileno())
+                    if not stat.S_ISREG(state.st_mode):
+                        raise UnreadableFile(path, "not a regular file")
+                    size = _part(path, state.st_size, offset, length, limit)
+                    file.seek(offset)
+                    limits.Read.note(size, state.st_size, offset, state.st_dev, state.st_ino)
+                    return file.read(size)
+        except UnreadableFile:
+            raise
+        except Exception as error:  # a name may have half a character
+            raise _unread(path, resolved, error) from error
+
+        def get(store: ObjectStore, key: str) -> bytes:
+            if length is not None:
+                asked: GetOptions = {"range": (offset, offset + length)}
+            else:
+                asked = {"range": {"offset": offset}} if offset else {}
+            answer = store.get(key, options=asked)  # one request; its head tells the size
+            whole = answer.meta["size"]
+            limits.Read.note(_part(path, whole, offset, length, limit), whole, offset, resolved)
+            return bytes(answer.bytes())
+
+        def read(io: FileIO) -> bytes:
+            with io.new_input(resolved).open() as stream:
+                stream.seek(0, os.SEEK_END)  # stores tell the size when a file is opened
+                size = _part(path, whole := stream.tell(), offset, length, limit)
+                limits.Read.note(size, whole, offset, resolved)
+                stream.seek(offset)
+                return bytes(stream.read(size))
+
+        return self._ask(path, resolved, get, read)
+
+    def _ask(
+        self,
+        path: str,
+        resolved: str,
+        get: Callable[[ObjectStore, str], T],
+        read: Callable[[FileIO], T],
+        again: bool = True,
+    ) -> T:
+        """Ask the store of a URI, by obstore or else by FileIO, and once more with new credentials where those that a
+        catalog gave are refused. Raises UnreadableFile."""
+        access = self._access
+        try:
+            store, key = access.store(resolved)
+            return read(access.file_io(resolved)) if store is None else get(store, key)
+        except UnreadableFile:
+            raise
+        except FileNotFoundError as error:
+            raise _unread(path, resolved, error) from error
+        except Exception as error:  # every object store client has errors of its own
+            if again and refused(error) and self._renewed(access):
+                return self._ask(path, resolved, get, read, again=False)
+            said = explained(error, resolved, access.properties)
+            raise NotNow(path, f"cannot be read: {said}") from harmless(error, access.properties)
+
+    def _renewed(self, before: Access) -> bool:
+        """Whether there are other credentials now than those before. The catalog is asked once in a while: files may be
+        forbidden to any."""
+        if not before.given:
+            return False
+        with self._renewing:
+            if self._access is before and time.monotonic() - self._asked_anew > RENEW_S:
+                self._asked_anew = time.monotonic()
+                with contextlib.suppress(ExplorerError):
+                    given = dict(self._renew())
+                    if given and given != before.given:
+                        self._access = Access(self._own, given)
+            return self._access is not before
+
+    def kept(self, path: str, length: int | None = None, limit: int = limits.DATA) -> bytes:
+        """`read` of a whole file that never changes: one of a store is fetched once, and kept in the disk cache. One
+        that has another length than was said is fetched again. Raises as `read` does."""
+        resolved, _, _ = self._checked(path)
+        if local_path(resolved) is not None:
+            return self.read(path, limit=limit)
+        with self._ahead.taken(path) as data:
+            if data is None:
+                data = cache.get_bytes(self._cache_key(resolved))
+            if data is None or (length is not None and len(data) != length):
+                data = self.read(path, limit=limit)
+                cache.put_bytes(self._cache_key(resolved), data)
+        limits.within(len(data), limit, path)
+        limits.Read.note(len(data), len(data), 0, resolved)
+        return data
+
+    def ahead(self, wanted: Iterable[tuple[str, int | None]]) -> None:
+        """Fetch files of a store that `kept` will be asked for soon, as many at once as one may; (path,
+        length or None). Returns at once. Stops when who waits for this thread's work cancels it."""
+        todo = []
+        for path, length in wanted:
+            if local_path(self.resolve(path)) is not None:
+                continue
+            with contextlib.suppress(AccessRefused, UnreadableFile):  # whoever asks for it is told
+                resolved, _, _ = self._checked(path)
+                size = cache.bytes_kept(self._cache_key(resolved))
+                if not size or (length is not None and size != length):
+                    todo.append(path)
+        self._ahead.start(todo)
+
+    def _fetched(self, path: str) -> bytes | None:
+        key = self._cache_key(self.resolve(path))
+        if cache.bytes_kept(key):  # who needed it did not wait
+            return None
+        data = self.read(path, limit=limits.MANIFEST)
+        return None if cache.put_bytes(key, data) else data
+
+    def _cache_key(self, resolved: str) -> str:
+        return json.dumps(["remote", self.identity, resolved])
+
+    def tail(self, path: str, length: int) -> tuple[bytes, int]:
+        """The last bytes of a file, at most `length`, and its size. Raises as `read` does."""
+        resolved, _, _ = self._checked(path)
+
+        def get(store: ObjectStore, key: str) -> tuple[bytes, int]:
+            answer = store.get(key, options={"range": {"suffix": length}})
+            data = bytes(answer.bytes())
+            limits.Read.note(len(data), answer.meta["size"], -1, resolved)
+            return data, answer.meta["size"]
+
+        def by_size(_: FileIO | None = None) -> tuple[bytes, int]:
+            size = self.size(path)
+            return self.read(path, max(0, size - length), min(length, size)), size
+
+        return by_size() if local_path(resolved) is not None else self._ask(path, resolved, get, by_size)
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the files in a folder of a store. Raises as `read` does."""
+        resolved, _, _ = self._checked(folder)
+
+        def listed(_: FileIO) -> list[str]:
+            return [info.base_name for info, _ in infos(resolved, self._access.properties)]
+
+        return self._ask(folder, resolved, names_in, listed)
+
+    def changed(self, folder: str) -> dict[str, float]:
+        """The files of a store at any depth below a folder, by URI, and when each was last written, in seconds since
+        1970. Raises as `read` does."""
+        resolved, _, _ = self._checked(folder)
+        top = resolved.rstrip("/")
+
+        def written(_: FileIO) -> dict[str, float]:
+            listed = infos(resolved, self._access.properties, recursive=True)
+            return {top + rest: info.mtime_ns / 1e9 for info, rest in listed if info.is_file}
+
+        told = self._ask(
+            folder, resolved, lambda store, key: {top + rest: at for rest, at in times_in(store, key).items()}, written
+        )
+        limits.within(len(told), limits.NAMES, folder, "files below it")
+        return told
+
+    def sizes(self, paths: Sequence[str]) -> list[int | None]:
+        """The size of each file, those of stores asked for together; None where it cannot be told."""
+
+        def ask(path: str) -> int | None:
+            try:
+                resolved, _, _ = self._checked(path)
+                if local_path(resolved) is not None:
+                    return self.size(path)
+                return cache.bytes_kept(self._cache_key(resolved)) or self._size_kept(path, resolved)
+            except (AccessRefused, UnreadableFile):
+                return None
+
+        if all(local_path(self.resolve(path)) is not None for path in paths):
+            return list(map(ask, paths))
+        told: list[int | None] = []
+        for start in steps(range(0, len(paths), EACH), "sizes"):  # others' requests get their turn in between
+            asked = [(path, requests().submit(ask, path)) for path in paths[start : start + EACH]]
+            told += [ask(path) if flight.cancel() else flight.result() for path, flight in asked]
+        return told
+
+    def _size_kept(self, path: str, resolved: str) -> int:
+        """`size`; that of a file which is written once is kept in the disk cache."""
+        key = json.dumps(["size", self.identity, resolved])
+        known = cache.get_bytes(key) if written_once(path) else None
+        size = int(known) if known and known.isdigit() else self.size(path)
+        if known is None and written_once(path):
+            cache.put_bytes(key, str(size).encode())
+        return size
+
+    def size(self, path: str) -> int:
+        """Size in bytes. Raises as `read` does."""
+        resolved, real, _ = self._checked(path)
+        if local_path(resolved) is None:
+            return self._ask(
+                path, resolved, lambda store, key: store.head(key)["size"], lambda io: len(io.new_input(resolved))
+            )
+        try:
+            return os.lstat(real).st_size
+        except Exception as error:
+            raise _unread(path, resolved, error) from error
+
+
+def _unread(path: str, resolved: str, error: Exception) -> UnreadableFile:
+    """What is said of a file that is not there, or of a local one that cannot be read."""
+    if not isinstance(error, FileNotFoundError):
+        return UnreadableFile(path, f"cannot be read: {type(error).__name__}: {error}")
+    where = f" (looked for at {resolved})" if resolved != path else ""
+    return UnreadableFile(path, f"the file does not exist{where}")
+
+
+def _part(path: str, size: int, offset: int, length: int | None, limit: int) -> int:
+    """How many bytes to read. Raises UnreadableFile when that is too many."""
+    wanted = max(0, size - offset if length is None else min(length, size - offset))
+    limits.within(wanted, limit, path)
+    if wanted >= limits.LARGE:
+        limits.require_memory(wanted, path)
+    return wanted
+
+
+def _open_below(root: str, real: str) -> int:
+    """Open a file by its resolved path, step by step from the root and through no link, so that nobody can put one in
+    the way between the check and now. A pipe does not block."""
+    flags = os.O_RDONLY
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
+        flags |= getattr(os, name, 0)
+    if os.open not in os.supports_dir_fd or real == root:
+        return os.open(real, flags)
+    folder = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    *folders, name = real[len(root) :].strip("/").split("/")
+    at = os.open(root, folder)
+    try:
+        for part in folders:
+            inner = os.open(part, folder, dir_fd=at)
+            os.close(at)
+            at = inner
+        return os.open(name, flags, dir_fd=at)
+    finally:
+        os.close(at)

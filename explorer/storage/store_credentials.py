@@ -1,0 +1,48 @@
+"""How the stores of one table are opened: by obstore, or else by pyiceberg's FileIO."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import urlparse
+
+from explorer.storage.stores import combined, plain_key, split_uri, store_of
+
+if TYPE_CHECKING:
+    from pyiceberg.io import FileIO
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+
+class Access:
+    """How stores are opened with what was given last; another takes its place when that is renewed."""
+
+    def __init__(self, own: Mapping[str, str], given: Mapping[str, str]) -> None:
+        self.given = given
+        self.properties = combined(own, given)
+        self._file_ios: dict[str, FileIO] = {}
+        self._stores: dict[str, ObjectStore | None] = {}
+        outer = {k: v for k, v in os.environ.items() if k.startswith(("AWS_", "GOOGLE_", "AZURE_"))}
+        outer.pop("AWS_SESSION_TOKEN", None)  # one account, for an hour
+        said = (sorted(own.items()), sorted(outer.items()), given.get("s3.endpoint"))
+        self.identity = hashlib.blake2b(repr(said).encode(), digest_size=16).hexdigest()
+
+    def file_io(self, path: str) -> FileIO:
+        """pyiceberg's, for a URI."""
+        scheme = urlparse(path).scheme
+        if scheme not in self._file_ios:
+            from pyiceberg.io import load_file_io
+
+            self._file_ios[scheme] = load_file_io(self.properties, path)
+        return self._file_ios[scheme]
+
+    def store(self, resolved: str) -> tuple[ObjectStore | None, str]:
+        """The store that reads a URI, and the key there; None where FileIO does."""
+        scheme, bucket, key = split_uri(resolved)
+        name = f"{scheme}://{bucket}"
+        if name not in self._stores:
+            self._stores[name] = store_of(resolved, self.properties)
+        return self._stores[name] if plain_key(key) else None, key
