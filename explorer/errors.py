@@ -49,6 +49,10 @@ class StatementFailed(ExplorerError):
     """Spark or Iceberg could not carry out a statement, a read or a commit: the message is their reason."""
 
 
+class WrongUsage(ExplorerError):
+    """Parameters that do not go together, or a required one that is missing."""
+
+
 class NotPossible(ExplorerError):
     """What was asked for cannot be done as things stand; the message says what is in the way."""
 

@@ -1,56 +1,72 @@
-"""What all commands share: the group, opening a table, printing, problems and exit codes.
+"""What all commands share: groups, messages, errors and exit codes.
 
-Exit codes: 0 all is well; 1 what was asked for cannot be had (the message names the file and the cause); 2 wrong usage;
-3 the output is incomplete, since some of the table's files cannot be read (each is named on stderr); 4 Spark or Java is
-not to be had."""
+\b
+Exit codes:
+  0    the answer is complete
+  1    there is no answer; the message names the file and the cause
+  2    wrong usage
+  3    the answer is incomplete, since some files cannot be read; each is named on stderr
+  4    Spark or Java is not available
+  5    the doctor has warnings
+  6    the doctor has errors
+  130  interrupted"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
 import explorer
-from explorer.cli.patience import begin, patience
-from explorer.errors import EngineError, ExplorerError, TableNotFound
+from explorer.cli.patience import patience
+from explorer.errors import EngineError, ExplorerError, WrongUsage
 from explorer.progress import Watch
+from explorer.questions import GROUPS as QUESTION_GROUPS
 
-if TYPE_CHECKING:
-    from explorer.storage.locate import Location
-
-F = TypeVar("F", bound=Callable[..., Any])
-Where = tuple["str | None", tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-"""--catalog, --property, --root and --relocate."""
-INCOMPLETE, FAILED, NO_ENGINE = 3, 1, 4
+FAILED, INCOMPLETE, NO_ENGINE, WARNING, ERROR, INTERRUPTED = 1, 3, 4, 5, 6, 130
+COMMAND = "iceberg-explorer"
+GROUPS = {**QUESTION_GROUPS, "export": "Pages and pictures that open without this program."}
 
 
 class Group(click.Group):
-    """Commands in the order they are written; our errors as messages, not tracebacks."""
+    """Commands in the order in which they are added; our errors as messages, not tracebacks."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if args[:2] == ["metadata", "diff"]:
-            args = ["metadata-diff", *args[2:]]
-        return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
         with _safe_errors():
             return super().make_context(*args, **options)
 
+
+FIRST = ("show", "overview", "plan", "doctor", "health", "diff", "rows", "sql", "count")
+LAST = ("glossary", "demo", "serve", "course", "config", "completion")
+
+
+class Main(Group):
+    """The command itself: everyday commands, groups, and what hosts the product."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        between = [name for name in GROUPS if name]
+        return [*FIRST, *between, *LAST]
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             with _Told().listening(), patience(), _safe_errors():
                 return super().invoke(ctx)
+        except WrongUsage as error:
+            raise click.UsageError(safe(str(error)), ctx) from error
         except EngineError as error:
             fail(error, NO_ENGINE)
         except ExplorerError as error:
             fail(error, FAILED)
+        except KeyboardInterrupt:
+            say("interrupted")
+            sys.exit(INTERRUPTED)
         except BrokenPipeError:  # `| head` closed the pipe: nothing more to say
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
@@ -68,41 +84,47 @@ def _safe_errors() -> Iterator[None]:
 
 
 class _Told(Watch):
-    """Says on stderr what is to be known of an answer, once."""
+    """Prints on stderr, once, what is to be known of an answer; on a terminal also how far the work is."""
 
     def say(self, text: str) -> None:
         if text != self.said:
             say(text)
         super().say(text)
 
+    def tell(self, done: int, total: int, what: str) -> None:
+        super().tell(done, total, what)
+        if sys.stderr.isatty():
+            text = f"{done:,} of {total:,} {what}" if total else ""
+            click.echo(f"\r\x1b[K{printable(text)}", err=True, nl=False)
+
 
 def fail(error: Exception, code: int) -> None:
-    """Say what is wrong on stderr and leave."""
-    say(f"iceberg-explorer: {error}")
+    """Print on stderr what is wrong, and exit."""
+    say(f"{COMMAND}: {error}")
     sys.exit(code)
 
 
 def say(message: str) -> None:
-    """A message on stderr: no command to the terminal, no credentials, whatever a table, a path or an error holds."""
+    """Print a message on stderr, without terminal commands and credentials, whatever a table or an error contains."""
     click.echo(safe(message), err=True)
 
 
 def safe(message: str) -> str:
-    """A message without commands to a terminal and credentials."""
+    """Return a message without terminal commands and credentials."""
     from explorer.spec.secrets.redaction import redacted
 
     return printable(redacted(message))
 
 
 def printable(text: str) -> str:
-    """Lines of text, without what could command a terminal or pass for other text."""
+    """Return lines of text without terminal commands."""
     from explorer.render.text import printable_lines
 
     return printable_lines(text)
 
 
 @click.group(
-    cls=Group,
+    cls=Main,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=__doc__.partition("\n\n")[2] if __doc__ else None,
 )
@@ -111,52 +133,31 @@ def main() -> None:
     """Explore the metadata of Apache Iceberg tables.
 
     TABLE is db.table in the embedded sandbox, catalog.db.table from .pyiceberg.yaml, or a path or URI of a table folder
-    or metadata.json. A snapshot is an id, a branch or tag, a name as shown (snapshot-3), or a timestamp."""
+    or metadata.json. A snapshot is an id, a branch or tag, a name as shown (snapshot-3), or a time.
+    """
 
 
-def output_of(*formats: str) -> Callable[[F], F]:
-    """--output text|json and more formats."""
-    choice = click.Choice(["text", "json", *formats])
-    return click.option("--output", "-o", type=choice, default="text", show_default=True, help="How to print.")
+def group(name: str) -> click.Group:
+    """Return the group of commands with a name; "" is the command itself."""
+    if not name:
+        return main
+    if name not in main.commands:
+        main.add_command(Group(name, help=GROUPS.get(name)))
+    found = main.commands[name]
+    assert isinstance(found, click.Group), f"{name} is a command"
+    return found
 
 
-output_option = output_of()
-"""--output text|json."""
-
-
-def table_options(command: F) -> F:
-    """TABLE, --catalog, --property, --root, --relocate, --output."""
-    return where_options(output_option(command))
-
-
-def where_options(command: F) -> F:
-    """TABLE, --catalog, --property, --root, --relocate."""
-    return click.argument("table")(_place_options(command))
-
-
-def catalog_options(command: F) -> F:
-    """TABLE or --all, and where: --catalog, --property, --root, --relocate."""
-    every = click.option(
-        "--all", "every", is_flag=True, help="Every table of a catalog (--catalog, the sandbox if left out)."
-    )
-    return click.argument("table", required=False)(every(_place_options(command)))
-
-
-def _place_options(command: F) -> F:
-    """--catalog, --property, --root, --relocate."""
-    return click.option("--catalog", help="The catalog that TABLE is in.")(reading_options(command))
-
-
-def reading_options(command: F) -> F:
-    """--property, --root, --relocate."""
+def place_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --property, --root and --relocate."""
     for option in (
         click.option(
             "--relocate",
             multiple=True,
             metavar="OLD=NEW",
-            help="What the metadata says is below OLD was moved, and is below NEW now.",
+            help="Read below NEW what the metadata places below OLD. May be given several times.",
         ),
-        click.option("--root", "roots", multiple=True, help="Also allow reading below this folder or URI."),
+        click.option("--root", "roots", multiple=True, help="Also read below this folder or URI."),
         click.option(
             "--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A catalog or storage property."
         ),
@@ -165,53 +166,14 @@ def reading_options(command: F) -> F:
     return command
 
 
-writes_option = click.option(
-    "--allow-writes",
-    is_flag=True,
-    help="Also on a teaching table, or a table of another catalog that Spark knows (spark.json).",
-)
-snapshot_option = click.option(
-    "--snapshot", "-s", help="Id, branch, tag, snapshot-N or timestamp; the current one if left out."
-)
-engine_option = click.option(
-    "--engine", type=click.Choice(["auto", "local", "spark"]), default="auto", show_default=True,
-    help="Who decodes the manifests: this process, or Spark's workers.",
-)  # fmt: skip
-
-
-def opened(
-    table: str, catalog: str | None, properties: Iterable[str], roots: Iterable[str], relocate: Iterable[str]
-) -> explorer.Table:
-    """Open TABLE with the common options."""
+def places(properties: Iterable[str], roots: Iterable[str], relocate: Iterable[str]) -> dict[str, Any]:
+    """Return these options as parameters.TableAt and CatalogAt take them. Raises BadParameter."""
     own = pairs(properties, "--property", "KEY=VALUE")
-    moves = dict(map(_move, relocate))
-    begin(table)
-    return explorer.open_table(table, catalog, own or None, list(roots), moves)
-
-
-def located(
-    table: str, catalog: str | None, properties: Iterable[str], roots: Iterable[str], relocate: Iterable[str]
-) -> Location:
-    """Where TABLE is, whose metadata file cannot be read."""
-    from explorer.storage.locate import locate
-
-    own = pairs(properties, "--property", "KEY=VALUE")
-    return locate(table, catalog, own or None, tuple(map(_move, relocate)))
-
-
-def catalog_of(
-    catalog: str | None, properties: Iterable[str], roots: Iterable[str], relocate: Iterable[str]
-) -> dict[str, Any]:
-    """The common options as explorer.reports.catalog_sweep.sweep has them; without a name the catalog that the
-    properties describe, or the sandbox."""
-    from explorer.storage.catalogs.catalogs import chosen_name
-
-    own = pairs(properties, "--property", "KEY=VALUE") or None
-    moves = tuple(map(_move, relocate))
-    return {"catalog": chosen_name(catalog, own), "properties": own, "roots": tuple(roots), "relocate": moves}
+    return {"properties": own or None, "roots": tuple(roots), "relocate": tuple(map(_move, relocate))}
 
 
 def _move(text: str) -> tuple[str, str]:
+    from explorer.errors import TableNotFound
     from explorer.storage.locate import parse_move
 
     try:
@@ -221,7 +183,7 @@ def _move(text: str) -> tuple[str, str]:
 
 
 def pairs(items: Iterable[str], option: str, form: str) -> dict[str, str]:
-    """KEY=VALUE options. Raises BadParameter."""
+    """Return KEY=VALUE options as a dict. Raises BadParameter."""
     values = {}
     for item in items:
         key, separator, value = item.partition("=")
@@ -231,69 +193,11 @@ def pairs(items: Iterable[str], option: str, form: str) -> dict[str, str]:
     return values
 
 
-def emit(data: Any, output: str, text: Callable[[], str]) -> None:
-    """Print JSON data, or the text made of it."""
-    from explorer.render.text import json_text
-
-    click.echo(json_text(data) if output == "json" else printable(text().rstrip("\n")))
-
-
-def as_table(batch: Any) -> Any:
-    """One batch."""
-    import pyarrow as pa
-
-    return pa.Table.from_batches([batch])
-
-
-def emit_json(rows: Iterable[Any], output: str) -> None:
-    """An array with a row on each line, or (jsonl) these lines alone."""
-    from explorer.render.text import json_text
-
-    lines = (json_text(row, indent=None) for row in rows)
-    if output == "jsonl":
-        for line in lines:
-            click.echo(line)
-        return
-    first = next(lines, None)
-    click.echo("[]" if first is None else f"[\n{first}", nl=False)
-    for line in lines:
-        click.echo(f",\n{line}", nl=False)
-    click.echo("" if first is None else "\n]")
-
-
-def emit_pieces(data: Mapping[str, Any], output: str, lines: Iterable[str]) -> None:
-    """Print JSON data, whose values that are iterators are made as they are printed, or lines of text as they are."""
-    from explorer.render.text import json_pieces
-
-    if output == "json":
-        for piece in json_pieces(data):
-            click.echo(piece, nl=False)
-        click.echo()
-        return
-    for line in lines:
-        click.echo(printable(line))
-
-
-def emit_object(head: Mapping[str, Any], tables: Mapping[str, explorer.Collection]) -> None:
-    """An object with the rows of tables, each of them as it is read."""
-    from explorer.render.rows import json_rows
-    from explorer.render.text import json_text
-
-    click.echo(json_text(dict(head))[:-2], nl=False)
-    for name, rows in tables.items():
-        lines = (json_text(row, None) for batch in rows.iter_batches() for row in json_rows(as_table(batch)))
-        click.echo(f",\n  {json_text(name)}: [", nl=False)
-        for at, line in enumerate(lines):
-            click.echo(f"{',' if at else ''}\n    {line}", nl=False)
-        click.echo("\n  ]", nl=False)
-    click.echo("\n}")
-
-
-def finish(table: explorer.Table) -> None:
-    """Say in a text answer what it lacks. Name every problem on stderr; exit with 3 when something could not be
-    read."""
+def finish(table: explorer.Table, output: str) -> None:
+    """Name every problem of a table on stderr; in text say what the answer lacks. Exits with INCOMPLETE if a file could
+    not be read."""
     lacks = table.tree.lacks
-    if lacks and click.get_current_context().params.get("output") == "text":
+    if lacks and output == "text":
         click.echo(printable(f"⚠ {lacks}."))
     for problem in table.problems:
         say(f"{problem.severity}: {problem}")

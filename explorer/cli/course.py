@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from explorer.cli.base import emit, fail, main, output_option, say
+from explorer.cli.base import COMMAND, FAILED, fail, main, say
+from explorer.cli.output import FORMATS, output_option, print_data
 from explorer.errors import NotPossible
 
 
@@ -18,7 +19,7 @@ from explorer.errors import NotPossible
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default="iceberg-course")
 @click.argument("jupyter", nargs=-1, metavar="[-- JUPYTERLAB'S OPTIONS]")
 @click.option("--progress", "asked", is_flag=True, help="Only say which exercises are solved, per notebook.")
-@output_option
+@output_option(*FORMATS)
 def course(folder: Path, jupyter: tuple[str, ...], asked: bool, output: str) -> None:
     """Copy the notebooks to FOLDER (./iceberg-course) and open JupyterLab there. A notebook that is there already is
     left as it is: it is somebody's work."""
@@ -33,14 +34,14 @@ def course(folder: Path, jupyter: tuple[str, ...], asked: bool, output: str) -> 
     try:
         copied = copy(folder)
     except OSError as error:
-        fail(NotPossible(f"the notebooks cannot be copied to {folder}: {error.strerror or error}"), 1)
+        fail(NotPossible(f"the notebooks cannot be copied to {folder}: {error.strerror or error}"), FAILED)
     kept = [name for name, new in copied.items() if not new]
     rows = [{"notebook": name, "copied": new} for name, new in copied.items()]
     told = [f"{len(copied) - len(kept)} notebooks copied to {folder.resolve()}"]
     told += [f"left as it is: {name}" for name in kept]
-    emit({"folder": str(folder.resolve()), "notebooks": rows}, output, lambda: "\n".join(told))
+    print_data({"folder": str(folder.resolve()), "notebooks": rows}, output, lambda: "\n".join(told))
     if names := missing():
-        say(f"{len(names)} teaching tables are not there yet: iceberg-explorer demo")
+        say(f"{len(names)} teaching tables are missing: {COMMAND} demo")
     sys.stdout.flush()
     root = ["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []  # which Jupyter refuses otherwise
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}", *root, *jupyter]
@@ -54,7 +55,7 @@ def _progress(output: str) -> None:
     try:
         exercises = progress()
     except OSError as error:
-        fail(NotPossible(f"what is solved cannot be read: {error}"), 1)
+        fail(NotPossible(f"what is solved cannot be read: {error}"), FAILED)
     rows = []
     for notebook, of in groupby(exercises, lambda one: one.notebook):
         each = list(of)
@@ -63,4 +64,4 @@ def _progress(output: str) -> None:
             "solved": f"{sum(bool(one.solved) for one in each)} of {len(each)}",
             "open": " ".join(str(one.number) for one in each if not one.solved),
         })  # fmt: skip
-    emit([asdict(one) for one in exercises], output, lambda: render_table(rows, width=120))
+    print_data([asdict(one) for one in exercises], output, lambda: render_table(rows, width=120))

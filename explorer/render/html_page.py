@@ -42,6 +42,17 @@ def render_page(title: str, data: Mapping[str, Any], notes: Sequence[str], scrip
     )
 
 
+def still_page(title: str, body: str) -> str:
+    """A page without a script: pictures and tables, whose parts have styles of their own."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
+        f'content="{policy}"><title>{escape(clean(title))}</title><style>body {{ font: 14px system-ui, sans-serif; '
+        f"margin: 24px; color-scheme: light dark }} svg {{ display: block; margin: 16px 0 }}</style></head>"
+        f"<body>{body}</body></html>\n"
+    )
+
+
 def held(data: Mapping[str, Any]) -> str:
     """Data, as a page holds it for its script. Whatever strings it has, it stays one block of JSON: it has no < in
     it."""

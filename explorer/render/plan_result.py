@@ -57,17 +57,6 @@ class ShownPlan:
     def _repr_html_(self) -> str:
         return not_typeset("\n".join(self._html()))
 
-    def to_html(self) -> str:
-        """A page of its own, which opens from disk and needs no script."""
-        policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"
-        title = escape(clean(f"plan: {self.plan.bound}"))
-        return (
-            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
-            f'content="{policy}"><title>{title}</title><style>body {{ font: 14px system-ui, sans-serif; margin: 24px; '
-            f"color-scheme: light dark }} svg {{ display: block; margin: 16px 0 }}</style></head>"
-            f"<body>{self._repr_html_()}</body></html>\n"
-        )
-
     def to_svg(self) -> str:
         """Its pictures below each other, as one."""
         return stacked(list(self._pictures()), "a planned scan")

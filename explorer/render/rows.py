@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from explorer.graph.graph import Graph
 from explorer.model.manifest import MANIFEST_CONTENT, ManifestFile
-from explorer.model.metadata import Snapshot, SnapshotRef, TableMetadata
+from explorer.model.metadata import Schema, Snapshot, SnapshotRef, TableMetadata
 from explorer.model.problem import Problem
+from explorer.spec.schemas.schema_fields import walk_fields
 from explorer.spec.secrets.redaction import metadata_without_secrets, without_secrets
 from explorer.spec.values.values import row_dicts, source_type, summary_bound
 
@@ -77,6 +78,24 @@ def snapshot_row(snapshot: Snapshot) -> dict[str, Any]:
         "added-rows": snapshot.added_rows,
         "summary": without_secrets(snapshot.summary),
     }
+
+
+def field_rows(schema: Schema) -> list[dict[str, Any]]:
+    """The fields of a schema, nested ones too: field-id, name (its path), type, required, identifier, doc, defaults."""
+    fields = walk_fields(schema.raw["fields"])
+    return [
+        {
+            "field-id": field["id"],
+            "name": path,
+            "type": field["type"] if isinstance(field["type"], str) else str(field["type"].get("type")),
+            "required": field.get("required"),
+            "identifier": field["id"] in schema.identifier_field_ids,
+            "doc": field.get("doc"),
+            "initial-default": plain(field.get("initial-default")),
+            "write-default": plain(field.get("write-default")),
+        }
+        for path, field in fields
+    ]
 
 
 def ref_row(ref: SnapshotRef) -> dict[str, Any]:

@@ -10,7 +10,9 @@ from platformdirs import user_cache_path, user_data_path
 
 from explorer.errors import AccessRefused
 
-HOME_VARIABLE = "ICEBERG_EXPLORER_HOME"
+PREFIX = "ICEBERG_EXPLORER_"
+"""Of the environment variables of this program."""
+HOME_VARIABLE = f"{PREFIX}HOME"
 
 
 def data_home() -> Path:
@@ -25,7 +27,7 @@ def data_home() -> Path:
 
 def cache_home() -> Path:
     """$ICEBERG_EXPLORER_CACHE, or the platform's user cache folder: everything in it can be made again."""
-    chosen = os.environ.get("ICEBERG_EXPLORER_CACHE")
+    chosen = os.environ.get(f"{PREFIX}CACHE")
     return Path(chosen) if chosen else user_cache_path("iceberg-explorer")
 
 

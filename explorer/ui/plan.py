@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.queries.collection import Collection
+from explorer.render.html_page import still_page
 from explorer.render.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.render.plans import (
     answer_rows,
@@ -245,7 +246,9 @@ def _files_grid(files: pd.DataFrame) -> list[Any]:
 
 def _graph(table: Table, pushed_down: Pushed | None, state: PlanState) -> list[Any]:
     files = {
-        "plan.html": lambda: table.shown(state.plan, pushed_down).to_html().encode(),
+        "plan.html": lambda: still_page(
+            f"plan: {state.plan.bound}", table.shown(state.plan, pushed_down)._repr_html_()
+        ).encode(),
         "plan.svg": lambda: table.shown(state.plan, pushed_down).to_svg().encode(),
     }
     buttons = pn.Row(*downloads(files, width=110, height=34))

@@ -3,7 +3,7 @@ spec.commits.commit, how their files are written in lab.planning."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -352,3 +352,10 @@ class Operation:
         if self.chosen is not None:
             return f"{self.kind}{by}, with {', '.join(self.chosen) or 'no validations'}"
         return f"{self.kind}{by}" + (f", {self.isolation}" if self.what.serializable else "")
+
+
+def operation_without(kind: str, isolation: str, without: Collection[str], engine: str = "java") -> Operation:
+    """Return an operation with the validations of its isolation level, without those that are named."""
+    usual = Operation(kind, isolation, engine)
+    left = tuple(v for v in usual.validations if v not in without)
+    return usual if left == usual.validations else Operation(kind, isolation, engine, left)

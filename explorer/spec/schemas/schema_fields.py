@@ -10,7 +10,7 @@ from explorer.model.metadata import Json, Schema
 
 def named_kinds(schema: Schema) -> dict[int, tuple[str, Any]]:
     """Return the path and type of every field of a schema, by its id."""
-    return {field["id"]: (path, field["type"]) for path, field in _walk(schema.raw["fields"])}
+    return {field["id"]: (path, field["type"]) for path, field in walk_fields(schema.raw["fields"])}
 
 
 def absent_required(fields: Sequence[Json], there: Collection[int], known: Collection[int]) -> Iterator[str]:
@@ -28,17 +28,18 @@ def absent_required(fields: Sequence[Json], there: Collection[int], known: Colle
     """
     for field in fields:
         name, inside = field["name"], _members(field["type"])
-        if any(own["id"] in there for _, own in _walk([field])):
+        if any(own["id"] in there for _, own in walk_fields([field])):
             yield from (f"{name}.{path}" for path in absent_required(inside, there, known))
         elif field.get("required") and field.get("initial-default") is None and field["id"] not in known:
             yield name
 
 
-def _walk(fields: Sequence[Json], above: str = "") -> Iterator[tuple[str, Json]]:
+def walk_fields(fields: Sequence[Json], above: str = "") -> Iterator[tuple[str, Json]]:
+    """Yield the path and the JSON of every field, nested ones after the one around them."""
     for field in fields:
         path = f"{above}{field['name']}"
         yield path, field
-        yield from _walk(_members(field["type"]), f"{path}.")
+        yield from walk_fields(_members(field["type"]), f"{path}.")
 
 
 def _members(kind: Any) -> list[Json]:

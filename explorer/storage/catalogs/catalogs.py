@@ -281,9 +281,9 @@ def tables(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Itera
     return _listed(load(name, extra), name)
 
 
-def namespaces(name: str) -> list[tuple[str, ...]]:
+def namespaces(name: str, extra: Mapping[str, str] | None = None) -> list[tuple[str, ...]]:
     """The namespaces of a catalog, nested ones after the one around them. Raises TableNotFound."""
-    catalog = load(name)
+    catalog = load(name, extra)
     with _listing(catalog, name):
         return list(_namespaces(catalog))
 

@@ -1,0 +1,249 @@
+"""The commands that ask questions, generated from the registry."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from explorer.cli.base import ERROR, INCOMPLETE, WARNING, finish, group, pairs, place_options, places, say
+from explorer.cli.output import FORMATS, ROW_FORMATS, Output, output_option
+from explorer.cli.patience import begin, unlimited
+from explorer.errors import WrongUsage
+from explorer.progress import listener
+from explorer.questions import QUESTIONS, Parameter, Question
+from explorer.questions.parameters import CatalogAt, TableAt
+
+if TYPE_CHECKING:
+    from explorer.questions.answers import Answer
+
+EXIT_CODES = {"ok": 0, "incomplete": INCOMPLETE, "warning": WARNING, "error": ERROR}
+PLACE = ("catalog", "properties", "roots", "relocate")
+SHORT = {"snapshot": "-s", "option": "-O"}
+
+
+class CountType(click.ParamType):
+    """A number, or `all`."""
+
+    name = "N|all"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        """Return None for all."""
+        if value is None or str(value).lower() == "all":
+            return None
+        if not str(value).isdecimal():
+            self.fail(f"{value!r} is neither a number nor 'all'", param, ctx)
+        return int(value)
+
+
+def add_commands() -> None:
+    """Add a command for each question of the registry."""
+    for question in QUESTIONS.values():
+        group(question.group).add_command(command_of(question))
+
+
+def command_of(question: Question) -> click.Command:
+    """Return the command that asks a question."""
+
+    def run(**given: Any) -> None:
+        _ask(question, given)
+
+    decorated: Callable[..., Any] = _output_options(question)(run)
+    for parameter in reversed(question.parameters):
+        decorated = _option(parameter)(decorated)
+    if question.subject in ("table", "place"):
+        decorated = click.option("--catalog", help="The catalog that TABLE is in.")(place_options(decorated))
+        decorated = click.argument("subject", metavar="TABLE")(decorated)
+    elif question.subject == "catalog":
+        decorated = click.argument("subject", metavar="[CATALOG]", required=False)(place_options(decorated))
+    positional = [p for p in question.parameters if p.is_positional]
+    about = "\n\n".join(filter(None, (question.summary, question.description)))
+    about += "".join(f"\n\n\b\n{_metavar(p)}: {p.help}" for p in positional) if positional else ""
+    command = click.command(question.name, help=about.replace("\b\n", ""), short_help=question.summary)(decorated)
+    command.params.sort(key=lambda param: param.name in PLACE)  # options that most people never need come last
+    return command
+
+
+def _metavar(parameter: Parameter) -> str:
+    return parameter.name.upper()
+
+
+def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    kind, name = parameter.kind, parameter.name
+    types: dict[str, Any] = {
+        "number": click.IntRange(min=None if kind.least is None else int(kind.least)),
+        "count": CountType(),
+        "decimal": click.FloatRange(min=kind.least),
+        "choice": click.Choice([choice for choice in kind.choices if choice]),
+    }
+    how: dict[str, Any] = {"type": types.get(kind.form, str)}
+    if parameter.is_positional:
+        shown = name.upper() if parameter.is_required else f"[{name.upper()}]{'...' if kind.several else ''}"
+        how |= {"nargs": -1} if kind.several else {}
+        if not (parameter.is_required or kind.several):
+            how["default"] = parameter.default
+        return click.argument(name, metavar=shown, required=parameter.is_required, **how)
+    words = [f"--{name.replace('_', '-')}", *([SHORT[name]] if name in SHORT else []), name]
+    if kind.form == "flag":
+        return click.option(*words, is_flag=True, help=parameter.help)
+    if kind.several:
+        return click.option(*words, multiple=True, metavar=kind.metavar or None, help=parameter.help, **how)
+    default = parameter.default
+    return click.option(
+        *words,
+        default=default or None if isinstance(default, str) and not default else default,
+        show_default=default not in (None, ""),
+        metavar=kind.metavar if kind.form != "choice" else None,
+        help=parameter.help,
+        **how,
+    )
+
+
+def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    formats = list(ROW_FORMATS if question.has_rows or question.is_endless else FORMATS)
+    formats += ["sarif"] if question.name == "doctor" else []
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        if question.has_rows:
+            names = {parameter.name for parameter in question.parameters}
+            if "limit" not in names:
+                command = click.option(
+                    "--limit", "row_limit", type=click.IntRange(min=0), help="Print at most N rows."
+                )(command)
+            command = click.option("--columns", "row_columns", metavar="A,B", help="Print only these columns.")(command)
+            command = click.option(
+                "--filter", "row_filter", default="", metavar="FILTER",
+                help='Print only rows that match, such as "record_count > 1000".',
+            )(command)  # fmt: skip
+        if question.has_picture:
+            command = click.option(
+                "--picture", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+                help="Draw the answer into this file (.svg or .html), and print nothing.",
+            )(command)  # fmt: skip
+        return output_option(*formats)(command)
+
+    return decorate
+
+
+def _ask(question: Question, given: dict[str, Any]) -> None:
+    """Ask a question, print its answer and exit with its code."""
+    form, picture = given.pop("output"), given.pop("picture", None)
+    columns = tuple(name.strip() for name in (given.pop("row_columns", None) or "").split(",") if name.strip())
+    output = Output(form, given.pop("row_filter", ""), columns, given.pop("row_limit", None))
+    if picture is not None:
+        check_drawable(picture)
+    subject = _subject(question, given)
+    arguments = {p.name: _value(p, given[p.name]) for p in question.parameters}
+    opened = subject.open() if question.subject == "table" else subject
+    answer = question.ask(opened, **arguments)
+    for note in getattr(answer, "notes", ()):
+        say(note)
+    if picture is not None:
+        draw(answer, picture)
+    elif question.is_endless:
+        _print_until_interrupted(answer, output)
+    elif form == "sarif":
+        _print_sarif(answer)
+    else:
+        output.print(answer, question.columns, opened if question.subject == "table" else None)
+    code = EXIT_CODES[answer.level()] if hasattr(answer, "level") else 0
+    if code in (WARNING, ERROR):
+        sys.exit(code)
+    if isinstance(subject, TableAt) and subject.opened is not None and question.name != "doctor":
+        finish(subject.opened, form)
+    sys.exit(code)
+
+
+def _subject(question: Question, given: dict[str, Any]) -> Any:
+    if not question.subject:
+        return None
+    name = given.pop("subject")
+    where = places(given.pop("properties"), given.pop("roots"), given.pop("relocate"))
+    if question.subject == "catalog":
+        from explorer.storage.catalogs.catalogs import chosen_name
+
+        return CatalogAt(chosen_name(name, where["properties"]), **where)
+    begin(name)
+    return TableAt(name, given.pop("catalog"), **where)
+
+
+def _value(parameter: Parameter, given: Any) -> Any:
+    """The value of a parameter as its question takes it."""
+    kind, option = parameter.kind, f"--{parameter.name.replace('_', '-')}"
+    if given is None:
+        return parameter.default if kind.form != "count" else None
+    if kind.form == "pairs":
+        return pairs(given, option, "NAME=VALUE")
+    if kind.form == "numbers":
+        return {name: _number(option, name, text) for name, text in pairs(given, option, "NAME=VALUE").items()}
+    if kind.is_in_files:
+        return [line for text in given for line in (_lines(text[1:]) if text.startswith("@") else [text])]
+    return given
+
+
+def _lines(name: str) -> list[str]:
+    """The lines of a file, or of stdin for `-`, without comments and empty ones. Raises ClickException."""
+    try:
+        with click.open_file(name, encoding="utf-8") as file:
+            lines = [line.strip() for line in file]
+    except OSError as error:
+        raise click.ClickException(f"{name} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise click.ClickException(f"{name}: not all of it is UTF-8 text ({error.reason})") from error
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _number(option: str, name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{name}={text!r} is no number", param_hint=option) from error
+
+
+def _print_until_interrupted(answer: Answer[Any], output: Output) -> None:
+    """Print an answer that goes on until Ctrl+C; what has begun is printed to its end."""
+    unlimited()
+    say("Ctrl+C ends")
+    watch = listener()
+    assert watch is not None  # main listens
+    before = signal.signal(signal.SIGINT, lambda *_: watch.cancel())
+    try:
+        output.print(answer)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _print_sarif(answer: Answer[Any]) -> None:
+    from explorer.render.doctor import sarif
+    from explorer.render.text import json_text
+
+    answer.to_json()  # of a catalog the reports are made now
+    click.echo(json_text(sarif(answer.value if isinstance(answer.value, list) else [answer.value])))
+
+
+def check_drawable(target: Path) -> None:
+    """Check what can be known of a file before there is something to write. Raises WrongUsage, ClickException."""
+    import os
+
+    if target.suffix not in (".html", ".svg"):
+        raise WrongUsage(f"{target.name}: a picture is drawn as .html or .svg")
+    if not target.parent.is_dir():
+        raise click.ClickException(f"{target} cannot be written: there is no folder {target.parent}")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise click.ClickException(f"{target} cannot be written: permission denied")
+
+
+def draw(answer: Answer[Any], target: Path) -> None:
+    """Write the picture of an answer into a file. Raises WrongUsage for an answer without one, ClickException."""
+    if getattr(answer, "picture", None) is None:
+        raise WrongUsage("this answer has no picture")
+    text = answer.to_html() if target.suffix == ".html" else answer.to_svg()
+    try:
+        target.write_text(text, "utf-8")
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written: {error.strerror}") from error
+    say(f"wrote {target}")

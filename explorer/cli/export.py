@@ -1,0 +1,93 @@
+"""Pages and pictures of tables, which open without this program."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+import explorer
+from explorer.cli.base import COMMAND, FAILED, INCOMPLETE, finish, group, pairs, place_options, places, say
+from explorer.cli.output import FORMATS, ROW_FORMATS, output_option, print_data, print_rows
+from explorer.cli.patience import begin
+from explorer.questions.parameters import TableAt
+
+export = group("export")
+
+
+@export.command()
+@click.argument("table")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--catalog", help="The catalog that TABLE is in.")
+@place_options
+@output_option(*FORMATS)
+def page(table: str, file: Path, catalog: str | None, output: str, **where: Any) -> None:
+    """Write a table as one HTML file that needs no kernel, server or network."""
+    from explorer.render.text import render_fields
+
+    if not file.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {file.parent}", param_hint="FILE")
+    begin(table)
+    opened = TableAt(table, catalog, **places(**where)).open()
+    written = explorer.export_html(opened, file)
+    print_data(written, output, lambda: render_fields(written))
+    finish(opened, output)
+
+
+@export.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--catalog", default="", help="All tables of this catalog instead of the teaching tables.")
+@click.option("--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A property of the catalog.")
+@output_option(*ROW_FORMATS)
+def gallery(folder: Path, catalog: str, properties: tuple[str, ...], output: str) -> None:
+    """Write the teaching tables as a folder of such files, with an index.html."""
+    rows = explorer.gallery(folder, catalog, pairs(properties, "--property", "KEY=VALUE") or None)
+    print_rows(rows, output, ["table", "snapshots", "nodes", "bytes", "file", "error"])
+    if not len(rows):
+        say(f"no tables: {COMMAND} demo unpacks the teaching tables")
+        sys.exit(FAILED)
+    if any(row.get("error") for row in rows):
+        sys.exit(INCOMPLETE)
+
+
+@export.command()
+@click.argument("table")
+@click.option("--catalog", help="The catalog that TABLE is in.")
+@place_options
+@click.option(
+    "--snapshot", "-s", help="The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out."
+)
+@click.option(
+    "--format", "picture", type=click.Choice(["dot", "svg", "png", "html", "json"]), default="svg", show_default=True,
+    help="What to draw: DOT, SVG, PNG, a page with pan and zoom, or the graph as JSON.",
+)  # fmt: skip
+@click.option(
+    "--file", "-f", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write here instead of to stdout."
+)
+@click.option("--search", default="", help="Only files, manifests and snapshots that contain this text.")
+@click.option("--diff", "sides", nargs=2, metavar="A B", help="Draw the difference of two snapshots instead.")
+def graph(
+    table: str, catalog: str | None, snapshot: str | None, picture: str, target: Path | None, search: str,
+    sides: tuple[str, str] | None, **where: Any,
+) -> None:  # fmt: skip
+    """Draw the metadata tree."""
+    from dataclasses import replace
+
+    from explorer.ui.export import export as drawing
+
+    if sides and (snapshot or search):
+        raise click.UsageError("--diff takes no --snapshot or --search")
+    begin(table)
+    opened = TableAt(table, catalog, **places(**where)).open()
+    view = None if sides else replace(opened.default_view(snapshot), search=search)
+    data = drawing(opened.diff_graph(*sides) if sides else opened.graph(view=view), picture)
+    if target:
+        target.write_bytes(data)
+        say(f"wrote {target} ({len(data):,} bytes)")
+    elif picture == "png" and sys.stdout.isatty():
+        raise click.UsageError("a PNG is no text for a terminal: use --file")
+    else:
+        sys.stdout.buffer.write(data)
+    finish(opened, "json")

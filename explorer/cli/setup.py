@@ -1,0 +1,69 @@
+"""What is configured here, and completion for shells."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from explorer.cli.base import COMMAND, main
+from explorer.cli.output import FORMATS, output_option, print_data
+
+VARIABLES = {
+    "HOME": "the folder of the sandbox",
+    "CACHE": "the folder of jars and decoded manifests",
+    "MEMORY": "how much memory a question may use, such as 600M or 4G",
+    "SECONDS": "how many seconds of the processor a command may use for a table",
+    "SPARK_MASTER": "the master of Spark",
+    "SPARK_CONF": "settings of Spark, as JSON",
+    "PASSWORD": "the password of a shared server",
+    "QUOTAS": "the quotas of a shared server",
+    "AUDIT": "the audit log of a shared server",
+    "METRICS_TOKEN": "the token that reads a server's metrics",
+}
+"""What each environment variable sets, by its name without the prefix."""
+SECRET = ("PASSWORD", "METRICS_TOKEN")
+
+
+@main.command()
+@output_option(*FORMATS)
+def config(output: str) -> None:
+    """Show which folders, catalogs, Java and environment variables are used here; no secret is shown."""
+    from explorer.render.text import render_fields
+    from explorer.storage.catalogs.catalogs import configured, default_name
+    from explorer.storage.data_dirs import PREFIX, cache_home, data_home
+
+    data: dict[str, Any] = {
+        "sandbox": str(data_home()),
+        "cache": str(cache_home()),
+        "catalogs": configured(),
+        "default catalog": default_name(),
+        "java": _java(),
+    }
+    for name, about in VARIABLES.items():
+        value = os.environ.get(f"{PREFIX}{name}")
+        data[f"{PREFIX}{name}"] = f"not set: {about}" if value is None else "(set)" if name in SECRET else value
+    print_data(data, output, lambda: render_fields(data | {"catalogs": ", ".join(data["catalogs"])}))
+
+
+def _java() -> str:
+    from explorer.errors import EngineError
+    from explorer.spark_engine.java import find_java
+
+    try:
+        return str(find_java())
+    except EngineError as error:
+        return str(error)
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print what a shell needs to complete commands and options, to be put into its start file."""
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None  # click has these
+    variable = f"_{COMMAND.upper().replace('-', '_')}_COMPLETE"
+    click.echo(found(main, {}, COMMAND, variable).source())

@@ -1,0 +1,128 @@
+"""Answers: each is data that shows itself as JSON, as text, as rows, and as blocks from which a page is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+
+from explorer.questions.blocks import Block, Picture, Rows, Text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from explorer.queries.collection import Collection
+
+T = TypeVar("T")
+Level = Literal["ok", "incomplete", "warning", "error"]
+LONGEST = 200_000
+"""Characters of a text that a notebook prints."""
+
+
+class Result(Protocol):
+    """What every answer can do. Lists of rows (queries.collection.Collection) are such answers too."""
+
+    def to_json(self) -> Any:
+        """Return the answer as JSON data."""
+
+    def to_text(self) -> str:
+        """Return the answer as text."""
+
+    def to_arrow(self) -> pa.Table:
+        """Return the answer's rows. Raises NotPossible for an answer that has none."""
+
+    def blocks(self) -> Sequence[Block]:
+        """Return the parts of a page that shows the answer."""
+
+
+@dataclass(frozen=True, repr=False)
+class Answer(Generic[T]):
+    """One answer.
+
+    Args:
+        value: The answer as an object.
+        json: Makes JSON data of it. Values of the mapping that are iterators are made as they are printed.
+        text: Makes the lines of its text.
+        rows: Makes its main rows, where it has rows.
+        picture: Makes its picture as SVG, where it has one.
+        html: Makes what a notebook shows in place of picture and text.
+        level: Says how good the news is, once the text or the JSON is made.
+        notes: What is to be known beside the answer, a sentence each.
+    """
+
+    value: T
+    json: Callable[[], Any]
+    text: Callable[[], Iterable[str]]
+    rows: Callable[[], Collection] | None = None
+    picture: Callable[[], str] | None = None
+    html: Callable[[], str] | None = None
+    level: Callable[[], Level] = field(default=lambda: "ok")
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> Any:
+        """Return the answer as JSON data."""
+        data = self.json()
+        if isinstance(data, Mapping):
+            return {name: list(value) if isinstance(value, Iterator) else value for name, value in data.items()}
+        return list(data) if isinstance(data, Iterator) else data
+
+    def lines(self) -> Iterator[str]:
+        """Return the lines of the text, as they are made."""
+        for part in self.text():
+            yield from part.rstrip("\n").split("\n")
+
+    def to_text(self) -> str:
+        """Return the answer as text."""
+        return "\n".join(self.lines()) + "\n"
+
+    def to_svg(self) -> str:
+        """Return the answer's picture. Raises NotPossible for an answer that has none."""
+        if self.picture is None:
+            from explorer.errors import NotPossible
+
+            raise NotPossible("this answer has no picture")
+        return self.picture()
+
+    def to_html(self) -> str:
+        """Return a page of its own, which opens from disk and needs no script."""
+        from explorer.render.html_page import still_page
+
+        return still_page(next(self.lines(), ""), self._repr_html_())
+
+    def to_arrow(self) -> pa.Table:
+        """Return the answer's rows. Raises NotPossible for an answer that has none."""
+        if self.rows is None:
+            from explorer.errors import NotPossible
+
+            raise NotPossible("this answer is not a list of rows")
+        return self.rows().to_arrow()
+
+    def blocks(self) -> Sequence[Block]:
+        """Return the parts of a page that shows the answer: the picture, the text, the rows."""
+        from explorer.render.text import clean
+
+        parts: list[Block] = [Picture(self.picture())] if self.picture else []
+        parts.append(Text(tuple(map(clean, self.lines()))))
+        return [*parts, Rows(self.rows())] if self.rows else parts
+
+    def __repr__(self) -> str:
+        from explorer.render.text import clean
+
+        text, size = [], 0
+        for line in map(clean, self.lines()):
+            size += len(line) + 1
+            if size > LONGEST:
+                text.append("… the text goes on: to_text() returns all of it")
+                break
+            text.append(line)
+        return "\n".join(text)
+
+    def _repr_html_(self) -> str:
+        from explorer.render.text import not_typeset
+
+        if self.html:
+            return self.html()
+        drawn = self.picture() if self.picture else ""
+        text = f"<pre>{escape(repr(self))}</pre>"
+        return not_typeset(f"{drawn}<details><summary>as text</summary>{text}</details>" if drawn else text)

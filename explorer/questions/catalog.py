@@ -1,0 +1,181 @@
+"""Questions about all tables of a catalog, and about what the catalog stores."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from explorer.questions.answers import Answer, Level
+from explorer.questions.check import level_of
+from explorer.questions.parameters import CatalogAt, EngineName, Limits, Pairs, TableAt, Texts
+from explorer.questions.registry import question
+
+if TYPE_CHECKING:
+    from explorer.queries.collection import Collection
+    from explorer.render.doctor import ShownReport
+
+SUMMARY_COLUMNS = (
+    "table", "format_version", "snapshots", "refs", "manifests", "data_files", "delete_files", "records", "file_bytes",
+    "problems", "error",
+)  # fmt: skip
+
+
+@question("tables", "catalog", columns=SUMMARY_COLUMNS)
+def tables(catalog: CatalogAt, *, summary: bool = False, namespace: str = "") -> Collection:
+    """List the tables of a catalog.
+
+    Args:
+        summary: Also count files, rows, sizes, snapshots and problems of each. A table that fails has an error.
+        namespace: Only tables of this namespace.
+    """
+    from explorer.queries.collection import Collection
+    from explorer.reports.catalog_sweep import summaries
+    from explorer.storage.catalogs import catalogs
+
+    if summary:
+        return Collection(summaries(namespace=namespace, **catalog.arguments()), "tables")
+    listed = catalogs.tables(catalog.name, catalog.properties)
+    rows = [{"catalog": t.catalog, "identifier": t.identifier} for t in listed]
+    chosen = [row for row in rows if not namespace or row["identifier"].startswith(f"{namespace}.")]
+    return Collection.of_rows(chosen, "tables")
+
+
+@question("namespaces", "catalog")
+def namespaces(catalog: CatalogAt) -> Collection:
+    """List the namespaces of a catalog, nested ones after the one around them."""
+    from explorer.queries.collection import Collection
+    from explorer.storage.catalogs import catalogs
+
+    names = catalogs.namespaces(catalog.name, catalog.properties)
+    return Collection.of_rows([{"namespace": ".".join(name)} for name in names], "namespaces")
+
+
+@question("pointer", "catalog")
+def pointer(table: TableAt) -> Answer[Any]:
+    """Show what the catalog stores of a table, and the metadata file at which the table was opened."""
+    from explorer.errors import UnreadableFile
+    from explorer.render.text import render_fields
+    from explorer.reports.catalog_entry import pointer as pointer_of
+    from explorer.reports.catalog_entry import pointer_alone
+
+    try:
+        table.open()
+    except UnreadableFile as error:
+        stored = pointer_alone(table.location(), error)
+    else:
+        stored = pointer_of(table.open())
+    opened = {
+        "metadata_location": stored.metadata_location,
+        "previous": stored.previous,
+        "newer": stored.newer,
+        "beside": stored.beside,
+    } | ({"unreadable": stored.unreadable} if stored.unreadable else {})
+    row = dict(stored.stored.row)
+    return Answer(
+        stored,
+        lambda: {"where": stored.stored.where, "stored": row, "opened": opened},
+        lambda: (f"{stored.stored.where}:", render_fields(row), "opened:", render_fields(opened)),
+        level=lambda: "incomplete" if stored.unreadable else "ok",
+    )
+
+
+@question("doctor", "catalog")
+def doctor(
+    catalog: CatalogAt,
+    *,
+    files: bool = False,
+    deep: bool = False,
+    each: bool = False,
+    skip: Texts = (),
+    severity: Pairs = {},  # noqa: B006
+    namespace: str = "",
+    engine: EngineName = "auto",
+) -> Answer[list[ShownReport]]:
+    """Check every table of a catalog against the spec and itself.
+
+    Args:
+        files: Also check that each file exists and is as long as recorded, and look for files that nothing refers to.
+        deep: Also read footers, deletes and data. It includes --files.
+        each: Also list each finding that one stands for or explains.
+        skip: Leave a rule out, by id or number. May be given several times.
+        severity: Give a rule another severity: fatal, error, warning or info.
+        namespace: Only tables of this namespace.
+        engine: What decodes the manifests: this process, or Spark's workers.
+    """
+    from explorer.errors import ExplorerError, UnreadableFile
+    from explorer.render.doctor import render_report, report_object
+    from explorer.reports.catalog_sweep import sweep
+    from explorer.reports.doctor import diagnose, unopened
+
+    options: dict[str, Any] = {"files": files, "deep": deep, "skip": skip, "severity": severity, "engine": engine}
+    reports: list[ShownReport] = []
+    failures: list[str] = []
+
+    def reported() -> Iterator[ShownReport]:
+        """Each table's report as it is made; what has none is in `failures`."""
+        for swept in sweep(lambda one: diagnose(one, **options), namespace=namespace, **catalog.arguments()):
+            report = swept.answer
+            if report is None:
+                try:
+                    if not isinstance(swept.failure, UnreadableFile):
+                        raise ExplorerError(swept.error)
+                    report = unopened(swept.table, swept.failure, skip, severity)
+                except ExplorerError as error:
+                    failures.append(f"{swept.table}: {error}")
+                    continue
+            reports.append(report)
+            yield report
+
+    def level() -> Level:
+        levels = {level_of(report) for report in reports}
+        worst = next((one for one in ("error", "warning", "incomplete") if one in levels), "ok")
+        return "incomplete" if failures and worst == "ok" else worst  # type: ignore[return-value]
+
+    def text() -> Iterator[str]:
+        yield from (render_report(report, each) for report in reported())
+        yield from (f"could not be checked: {failure}" for failure in failures)
+
+    def json() -> Any:
+        rows = [report_object(report, each) for report in reported()]
+        return [*rows, *({"table": failure.partition(": ")[0], "error": failure} for failure in failures)]
+
+    return Answer(reports, json, text, level=level)
+
+
+@question("health", "catalog", rows=True)
+def health(
+    catalog: CatalogAt,
+    *,
+    threshold: Limits = {},  # noqa: B006
+    clustering: bool = False,
+    namespace: str = "",
+    engine: EngineName = "auto",
+) -> Answer[Any]:
+    """Measure the health of every table of a catalog, the worst first.
+
+    Args:
+        threshold: The value above which a measure matters (docs/health.md). May be given several times.
+        clustering: Also measure how files are clustered by column, which reads all bounds.
+        namespace: Only tables of this namespace.
+        engine: What decodes the manifests: this process, or Spark's workers.
+    """
+    from explorer.queries.collection import Collection
+    from explorer.render.health import told_row
+    from explorer.render.text import render_table
+    from explorer.reports.health import catalog_checkup
+
+    rows = catalog_checkup(
+        catalog.name, catalog.properties, namespace, catalog.roots, catalog.relocate,
+        limits=threshold, clustering=clustering, engine=engine,
+    )  # fmt: skip
+    failed = sum(row["error"] is not None for row in rows)
+    listed = Collection.of_rows(rows, "tables")
+    return Answer(
+        rows,
+        listed.to_json,
+        lambda: (render_table([told_row(row) for row in rows], None if sys.stdout.isatty() else 400),),
+        lambda: listed,
+        level=lambda: "incomplete" if failed else "ok",
+        notes=(f"{failed} of the tables could not be read",) if failed else (),
+    )

@@ -1,0 +1,148 @@
+"""Questions about what is wrong with a table, and whether a commit to it would succeed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from explorer.questions.answers import Answer, Level
+from explorer.questions.parameters import EngineName, Filter, Kind, Limits, Pairs, Side, SnapshotRef, TableAt, Texts
+from explorer.questions.registry import question
+from explorer.spec.commits.operations import KINDS, isolation_of, operation_without
+
+if TYPE_CHECKING:
+    from explorer.render.doctor import ShownReport
+    from explorer.render.health import ShownHealth
+    from explorer.spec.commits.commit import Decision
+    from explorer.table import Table
+
+OperationKind: TypeAlias = Annotated[str, Kind("choice", "OPERATION", choices=tuple(KINDS))]
+
+
+@question("doctor", rows=True)
+def doctor(
+    table: TableAt,
+    *,
+    files: bool = False,
+    deep: bool = False,
+    each: bool = False,
+    skip: Texts = (),
+    severity: Pairs = {},  # noqa: B006
+    snapshot: SnapshotRef = None,
+    engine: EngineName = "auto",
+) -> Answer[ShownReport]:
+    """Check a table against the spec and itself.
+
+    docs/doctor.md has the rules, and so has `doctor --rules`.
+
+    Args:
+        files: Also check that each file exists and is as long as recorded, and look for files that nothing refers to.
+        deep: Also read footers, deletes and data. It includes --files.
+        each: Also list each finding that one stands for or explains.
+        skip: Leave a rule out, by id or number. May be given several times.
+        severity: Give a rule another severity: fatal, error, warning or info.
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. All snapshots if left out.
+        engine: What decodes the manifests: this process, or Spark's workers.
+    """
+    from explorer.errors import UnreadableFile
+    from explorer.reports.doctor import diagnose, unopened
+
+    try:
+        opened = table.open()
+    except UnreadableFile as error:
+        report = unopened(table.name, error, skip, severity)
+    else:
+        report = diagnose(
+            opened, snapshot=snapshot, files=files, deep=deep, skip=skip, severity=severity, engine=engine
+        )
+    return report_answer(report, each)
+
+
+def report_answer(report: ShownReport, each: bool = False) -> Answer[ShownReport]:
+    """Return a report as an answer; `each` also lists the findings that one stands for."""
+    from explorer.queries.collection import Collection
+    from explorer.render.doctor import finding_row, render_report, report_object
+
+    return Answer(
+        report,
+        lambda: report_object(report, each),
+        lambda: (render_report(report, each),),
+        lambda: Collection.of_rows([finding_row(finding) for finding in report.findings], "findings"),
+        html=report._repr_html_,
+        level=lambda: level_of(report),
+    )
+
+
+def level_of(report: ShownReport) -> Level:
+    """Return how good a report is."""
+    if report.worst in ("fatal", "error"):
+        return "error"
+    if report.worst == "warning":
+        return "warning"
+    return "incomplete" if report.not_checked else "ok"
+
+
+@question("health", rows=True)
+def health(
+    table: Table,
+    *,
+    threshold: Limits = {},  # noqa: B006
+    clustering: bool = False,
+    snapshot: SnapshotRef = None,
+    engine: EngineName = "auto",
+) -> Answer[ShownHealth]:
+    """Measure a table's health, each number against a threshold.
+
+    It measures file sizes, partitions, deletes, manifests, commits, snapshots and the metadata file.
+
+    Args:
+        threshold: The value above which a measure matters (docs/health.md). May be given several times.
+        clustering: Also measure how files are clustered by column, which reads all bounds.
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        engine: What decodes the manifests: this process, or Spark's workers.
+    """
+    from explorer.queries.collection import Collection
+    from explorer.render.health import health_object, render_health
+    from explorer.reports.health import checkup
+
+    at = None if snapshot is None else table.resolve(snapshot).snapshot.snapshot_id
+    checked = checkup(table, limits=threshold, clustering=clustering, snapshot_id=at, engine=engine)
+    data = health_object(checked)
+    return Answer(
+        checked,
+        lambda: data,
+        lambda: (render_health(checked),),
+        lambda: Collection.of_rows(data["measures"], "measures"),
+        html=checked._repr_html_,
+    )
+
+
+@question("conflict", "check")
+def conflict(
+    table: Table,
+    base: Side,
+    operation: OperationKind,
+    *,
+    isolation: Literal["", "serializable", "snapshot"] = "",
+    without: Texts = (),
+    where: Filter = "",
+) -> Answer[Decision]:
+    """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry or refuse, and why.
+
+    Args:
+        base: The snapshot at which the commit began.
+        operation: The operation that it commits.
+        isolation: The isolation level. The table's property decides if left out, else it is serializable.
+        without: Switch a validation off, by its name in Iceberg's API. May be given several times.
+        where: The rows that the operation is about.
+    """
+    from explorer.render.rows import plain
+    from explorer.reports.conflicts import explain_conflict
+
+    level = isolation or isolation_of(operation, table.metadata.properties)
+    checks = operation_without(operation, level, without).validations
+    decision = explain_conflict(table, base, operation, checks, where)
+    lines = [decision.words, f"isolation: {level}", f"validations: {', '.join(checks) or 'none'}"]
+    lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
+    data = plain(asdict(decision)) | {"words": decision.words, "isolation": level, "validations": list(checks)}
+    return Answer(decision, lambda: data, lambda: lines)

@@ -1,0 +1,316 @@
+"""Questions about what a table's metadata says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from explorer.questions.answers import Answer
+from explorer.questions.parameters import Count, EngineName, FilePath, Filter, Number, SnapshotRef, Texts
+from explorer.questions.registry import question
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from explorer.graph.graph import Graph
+    from explorer.queries.collection import Collection
+    from explorer.render.overview import ShownOverview
+    from explorer.table import Table
+
+PARTITION_COLUMNS = (
+    "partition", "spec_id", "record_count", "file_count", "total_data_file_size_in_bytes",
+    "position_delete_file_count", "equality_delete_file_count",
+)  # fmt: skip
+
+
+@question("show")
+def show(table: Table, *, snapshot: SnapshotRef = None) -> Answer[Graph]:
+    """Show the metadata tree of a table.
+
+    Args:
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+    """
+    from explorer.render.rows import graph_object
+    from explorer.render.text import render_tree
+
+    graph = table.graph(snapshot)
+    return Answer(graph, lambda: graph_object(graph), lambda: (table.why, render_tree(graph)))
+
+
+@question("overview", picture=True)
+def overview(table: Table, *, snapshot: SnapshotRef = None) -> Answer[ShownOverview]:
+    """Show what a table is and holds, and what each snapshot added and removed.
+
+    Where manifests are small, the answer also has deletes by kind, visible rows, health, the doctor's verdict, file
+    sizes and partitions.
+
+    Args:
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+    """
+    from explorer.render.history_pictures import overview_svg
+    from explorer.render.overview import overview_object, render_overview
+    from explorer.reports.overview import overview
+
+    told = overview(table, snapshot)
+    return Answer(
+        told,
+        lambda: overview_object(told),
+        lambda: (render_overview(told),),
+        picture=lambda: overview_svg(told),
+        html=told._repr_html_,
+    )
+
+
+@question("metadata", "inspect")
+def metadata(table: Table) -> Answer[Mapping[str, Any]]:
+    """Show the metadata file: every field, unknown ones too."""
+    from explorer.render.rows import metadata_object
+    from explorer.render.text import render_fields
+
+    data = metadata_object(table.metadata)
+    return Answer(data, lambda: data, lambda: (render_fields(data),))
+
+
+@question("schema", "inspect")
+def schema(table: Table, *, snapshot: SnapshotRef = None) -> Collection:
+    """List the fields of the schema by which a snapshot is read, nested fields too.
+
+    Args:
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current schema if left out.
+    """
+    from explorer.queries.collection import Collection
+    from explorer.render.rows import field_rows
+    from explorer.storage.rows import read_schema
+
+    return Collection.of_rows(field_rows(read_schema(table.metadata, table.reading(snapshot).schema_id)), "fields")
+
+
+@question("properties", "inspect")
+def properties(table: Table) -> Collection:
+    """List the table properties; values that may be secrets are hidden."""
+    from explorer.queries.collection import Collection
+    from explorer.render.rows import metadata_object
+
+    known = metadata_object(table.metadata).get("properties")
+    rows = known.items() if isinstance(known, dict) else ()
+    return Collection.of_rows([{"property": name, "value": value} for name, value in sorted(rows)], "properties")
+
+
+@question("snapshots", "inspect")
+def snapshots(table: Table) -> Collection:
+    """List all snapshots."""
+    return table.snapshots
+
+
+@question("refs", "inspect")
+def refs(table: Table) -> Collection:
+    """List branches and tags."""
+    return table.refs
+
+
+@question("manifests", "inspect")
+def manifests(table: Table, *, snapshot: SnapshotRef = None) -> Collection:
+    """List the manifests of a snapshot, with decoded partition summaries.
+
+    Args:
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+    """
+    return table.manifests(snapshot)
+
+
+@question("entries", "inspect")
+def entries(
+    table: Table,
+    *,
+    view: Literal["stored", "inherited", "logical", "all"] = "logical",
+    metrics: bool = False,
+    snapshot: SnapshotRef = None,
+    engine: EngineName = "auto",
+) -> Collection:
+    """List manifest entries as stored, after inheritance, or with their logical status.
+
+    Args:
+        view: The state of each entry: as stored, after inheritance, as of the snapshot, or all three.
+        metrics: Also show column sizes, counts and bounds.
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        engine: What decodes the manifests: this process, or Spark's workers.
+    """
+    return table.entries(snapshot, view, metrics, engine)
+
+
+@question("files", "inspect")
+def files(
+    table: Table, *, metrics: bool = False, snapshot: SnapshotRef = None, engine: EngineName = "auto"
+) -> Collection:
+    """List the data and delete files that a reader of a snapshot uses.
+
+    Args:
+        metrics: Also show column sizes, counts and bounds.
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        engine: What decodes the manifests: this process, or Spark's workers.
+    """
+    return table.files(snapshot, metrics, engine)
+
+
+@question("partitions", "inspect", columns=PARTITION_COLUMNS)
+def partitions(table: Table, *, snapshot: SnapshotRef = None, engine: EngineName = "auto") -> Collection:
+    """Add up the live files by partition.
+
+    Args:
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        engine: What decodes the manifests: this process, or Spark's workers.
+    """
+    return table.partitions(snapshot, engine)
+
+
+@question("file", "inspect")
+def file(
+    table: Table,
+    path: FilePath,
+    *,
+    show: Literal["life", "footer", "rows", "deletes"] = "life",
+    offset: Number = None,
+    snapshot: SnapshotRef = None,
+    engine: EngineName = "auto",
+) -> Answer[Any] | Collection:
+    """Show one data or delete file: its life, its footer, its rows, or the deletes that it holds.
+
+    Args:
+        path: The file: its path, a prefix of its name, the end of its path, or its label in a list.
+        show: The life of the file over all snapshots; the footer of a Parquet or Puffin file; the rows of a data file
+            and what deletes each; the contents of a delete file or deletion vector.
+        offset: The content offset of a deletion vector, where several are in one Puffin file.
+        snapshot: The snapshot, for all but the life. The current one if left out.
+        engine: What decodes the manifests for the life: this process, or Spark's workers.
+    """
+    if show == "rows":
+        return table.file_rows(path, snapshot)
+    if show == "deletes":
+        return table.delete_contents(path, snapshot, offset)
+    if show == "footer":
+        from explorer.render.row_views import render_footer
+        from explorer.render.rows import plain
+
+        footer = table.footer(path, snapshot)
+        return Answer(footer, lambda: plain(footer), lambda: (render_footer(footer),))
+    from explorer.render.changes import biography_object, render_biography
+
+    life = table.file(path, engine)
+    return Answer(life, lambda: biography_object(life), lambda: (render_biography(life),))
+
+
+@question("deletes", "inspect", rows=True, picture=True)
+def deletes(
+    table: Table,
+    *,
+    show: Literal["pairs", "layers"] = "pairs",
+    limit: Count = None,
+    snapshot: SnapshotRef = None,
+    engine: EngineName = "auto",
+) -> Answer[Any]:
+    """Show which deletes apply to which data files, clause by clause, and which are dangling.
+
+    Args:
+        show: Pairs of data and delete files; or data files and deletes by data sequence number, from below.
+        limit: The largest number of pairs, and of dangling deletes.
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        engine: What decodes the manifests: this process, or Spark's workers.
+    """
+    from explorer.queries.collection import Collection
+    from explorer.render.row_views import delete_lines, delete_rows, layer_rows
+    from explorer.render.text import render_table
+    from explorer.spec.text.names import base_name
+
+    known = table.deletes(snapshot, engine)
+    if show == "layers":
+        layers = layer_rows(table.delete_layers(known, engine)[:limit])
+        shown = [row | {"path": base_name(row["path"])} for row in layers]
+        return Answer(
+            layers,
+            lambda: layers,
+            lambda: (render_table(shown, 220, LAYER_COLUMNS),),
+            lambda: Collection.of_rows(layers, "layers"),
+        )
+    notes: tuple[str, ...] = ()
+    if limit is not None and limit < max(len(known.verdicts), len(known.alone)):
+        cut = f"at most {limit:,} are told of {len(known.verdicts):,} pairs and of {len(known.alone):,} without any"
+        notes = (f"{cut}; {known.applying:,} pairs apply",)
+    return Answer(
+        known,
+        lambda: delete_rows(known, limit),
+        lambda: delete_lines(known, limit),
+        lambda: Collection.of_rows(list(delete_rows(known, limit)), "deletes"),
+        lambda: delete_picture(known),
+        notes=notes,
+    )
+
+
+LAYER_COLUMNS = ("sequence_number", "kind", "partition", "files", "rows", "bytes", "applied", "path")
+
+
+def delete_picture(known: Any) -> str:
+    """Draw data files and the deletes that could matter to them."""
+    from explorer.graph.delete_graph import delete_graph
+    from explorer.render.pictures import sentence
+    from explorer.render.svg import render_svg
+
+    if not known.files.deletes:
+        return sentence("No deletes are live in this snapshot.")
+    return render_svg(delete_graph("deletes", 0, known))
+
+
+@question("columns", "inspect")
+def columns(
+    table: Table,
+    *,
+    show: Literal["metrics", "clustering"] = "metrics",
+    snapshot: SnapshotRef = None,
+    engine: EngineName = "auto",
+) -> Collection:
+    """Show what is recorded of each column, or how well files are clustered by it.
+
+    Args:
+        show: Which statistics are kept, by which rule, and what a filter can skip; or how many files a query for one
+            value opens, by the files' bounds.
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        engine: What decodes the manifests: this process, or Spark's workers.
+    """
+    from explorer.queries.collection import Collection
+    from explorer.render.plans import clustering_rows, mode_rows
+
+    if show == "clustering":
+        return Collection.of_rows(clustering_rows(table.clustering((), snapshot, engine)), "columns")
+    return Collection.of_rows(mode_rows(table.metrics(snapshot, engine)), "columns")
+
+
+@question("map", "inspect")
+def file_map(table: Table, *, where: Filter = "", deletes: bool = False, snapshot: SnapshotRef = None) -> Collection:
+    """List all files of a snapshot, and those that it removed, as cells of a map.
+
+    A cell is one file, or as many files as leave at most 4,000 cells.
+
+    Args:
+        where: A filter: each cell then says what a scan does with it.
+        deletes: Also count the deletes that apply to each file.
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+    """
+    from explorer.queries.collection import Collection
+    from explorer.reports.file_map import file_map as cells_of
+
+    plan = table.plan(where, snapshot) if where else None
+    cells = cells_of(table, snapshot, plan=plan, deletes=deletes).every
+    return Collection.of_rows(list(map(vars, cells)), "cells")
+
+
+@question("glossary")
+def glossary(words: Texts = ()) -> Answer[Mapping[str, Any]]:
+    """Explain the words of Iceberg: those that have WORDS in their name or meaning, or all.
+
+    Args:
+        words: Words to look up.
+    """
+    from explorer.spec.text.glossary import TERMS, looked_up
+
+    terms = looked_up(" ".join(words)) if words else TERMS
+    rows = {name: {"meaning": term.meaning, "section": term.section} for name, term in terms.items()}
+    return Answer(terms, lambda: rows, lambda: (f"{name}: {term}" for name, term in terms.items()))

@@ -1,0 +1,149 @@
+"""Questions about maintenance, and about operations on branches, tags and the current snapshot."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+from explorer.questions.answers import Answer
+from explorer.questions.parameters import EngineName, Filter, Kind, Number, Pairs, SnapshotRef
+from explorer.questions.registry import question
+from explorer.spec.snapshots.ref_operations import OPERATIONS
+
+if TYPE_CHECKING:
+    from explorer.reports.maintenance import Preview
+    from explorer.reports.maintenance.runs import Outcome
+    from explorer.spec.snapshots.refs import RefPreview
+    from explorer.table import Table
+
+Procedure = Literal[
+    "compact", "compact-sort", "compact-z-order", "rewrite-manifests", "rewrite-position-deletes", "expire",
+    "remove-orphans", "next-append", "dangling-deletes",
+]  # fmt: skip
+
+
+@question("preview", "maintain")
+def preview(
+    table: Table,
+    operation: Procedure,
+    *,
+    sort_by: str = "",
+    retain_last: Number = None,
+    option: Pairs = {},  # noqa: B006
+    where: Filter = "",
+    engine: EngineName = "auto",
+) -> Answer[Preview]:
+    """Plan maintenance from metadata alone, as Iceberg would.
+
+    Args:
+        operation: The operation.
+        sort_by: For sorting: column names, separated by commas.
+        retain_last: For expiry: the snapshots to keep on each branch, in place of the table's policy.
+        option: An option of the procedure, by its name. May be given several times.
+        where: Rewrite only files that may match this filter.
+        engine: What decodes the manifests: this process, or Spark's workers.
+    """
+    from explorer.render.maintenance import render_preview
+    from explorer.render.rows import json_rows
+    from explorer.reports.maintenance import preview as preview_of
+
+    seen = preview_of(table, operation, sort_by, retain_last, engine, option, where)
+    head = {"operation": seen.operation, "call": seen.call, "refusal": seen.refusal, "words": list(seen.words)}
+
+    def json() -> Any:
+        parts = {
+            name: (row for part in rows.iter_tables() for row in json_rows(part)) for name, rows in seen.tables.items()
+        }
+        return {**head, **parts}
+
+    return Answer(seen, json, lambda: (render_preview(seen.words, seen.call, seen.tables, table.metadata.location),))
+
+
+@question("run", "maintain", writing=True)
+def run(
+    table: Table,
+    operation: Procedure,
+    *,
+    sort_by: str = "",
+    retain_last: Number = None,
+    option: Pairs = {},  # noqa: B006
+    where: Filter = "",
+    allow_writes: bool = False,
+) -> Answer[Outcome]:
+    """Carry maintenance out through Spark's procedures, on a table of the sandbox.
+
+    Args:
+        operation: The operation.
+        sort_by: For sorting: column names, separated by commas.
+        retain_last: For expiry: the snapshots to keep on each branch, in place of the table's policy.
+        option: An option of the procedure, by its name. May be given several times.
+        where: Rewrite only files that may match this filter.
+        allow_writes: Also write to a teaching table, or a table of another catalog that Spark knows (spark.json).
+    """
+    from explorer.render.rows import plain
+    from explorer.render.text import render_fields, render_table
+    from explorer.reports.maintenance import runs
+
+    done, _ = runs.run(table, operation, sort_by, retain_last, allow_writes, options=option, where=where)
+    rows = [{"of": k, "before": v, "after": asdict(done.after)[k]} for k, v in asdict(done.before).items()]
+    return Answer(
+        done,
+        lambda: plain(asdict(done)),
+        lambda: (render_fields(dict(done.answer[0]) if done.answer else {}) + render_table(rows),),
+    )
+
+
+RefOperation: TypeAlias = Annotated[str, Kind("choice", "OPERATION", choices=tuple(OPERATIONS))]
+
+
+@question("preview", "refs")
+def preview_refs(
+    table: Table, operation: RefOperation, *, name: str = "", snapshot: SnapshotRef = None
+) -> Answer[RefPreview]:
+    """Show what an operation on branches, tags or the current snapshot would do, from metadata alone.
+
+    Args:
+        operation: The operation.
+        name: The branch or tag; for publish, the WAP id.
+        snapshot: The snapshot that it is about; for rollback-to-time, a time.
+    """
+    from explorer.reports.maintenance import runs
+
+    return _refs_answer(runs.preview_undo(table, operation, name, _text(snapshot)))
+
+
+@question("run", "refs", writing=True)
+def run_refs(
+    table: Table,
+    operation: RefOperation,
+    *,
+    name: str = "",
+    snapshot: SnapshotRef = None,
+    allow_writes: bool = False,
+) -> Answer[RefPreview]:
+    """Carry an operation on branches, tags or the current snapshot out, on a table of the sandbox.
+
+    Args:
+        operation: The operation.
+        name: The branch or tag; for publish, the WAP id.
+        snapshot: The snapshot that it is about; for rollback-to-time, a time.
+        allow_writes: Also write to a teaching table, or a table of another catalog that Spark knows (spark.json).
+    """
+    from explorer.reports.maintenance import runs
+
+    outcome = runs.preview_undo(table, operation, name, _text(snapshot))
+    statement, _ = runs.run_undo(table, operation, name, _text(snapshot), allow_writes)
+    return _refs_answer(outcome, statement)
+
+
+def _text(snapshot: str | int | None) -> str | None:
+    return None if snapshot is None else str(snapshot)
+
+
+def _refs_answer(outcome: RefPreview, *notes: str) -> Answer[RefPreview]:
+    return Answer(
+        outcome,
+        lambda: asdict(outcome),
+        lambda: [*(outcome.words or ("nothing else changes",)), *(f"  {file}" for file in outcome.files)],
+        notes=notes,
+    )

@@ -1,0 +1,163 @@
+"""The registry: every question that the product answers, described once.
+
+A question is a function with typed parameters (see parameters.py) that returns an answer (see answers.py). Its first
+parameter says what it is about: `table: Table`, `table: TableAt` where the table may not open, or
+`catalog: CatalogAt`. The first line of its docstring is its summary; `Args` describes its parameters."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from textwrap import dedent
+from typing import Any, Literal, TypeVar
+
+from explorer.questions.parameters import Kind, kind_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+Subject = Literal["", "table", "place", "catalog"]
+SUBJECTS: dict[str, Subject] = {"Table": "table", "TableAt": "place", "CatalogAt": "catalog"}
+GROUPS = {
+    "": "Everyday questions.",
+    "inspect": "What a table's metadata says: snapshots, manifests, entries, files, deletes.",
+    "history": "How a table came to be what it is: commits, lineage, lifecycles.",
+    "data": "Rows: how they differ between snapshots, and what happened to them.",
+    "scan": "What other layouts would make of queries, and where files lie.",
+    "check": "Whether a commit would succeed.",
+    "maintain": "Maintenance: what a procedure would do, and doing it.",
+    "refs": "Branches, tags and rollbacks: what an operation would do, and doing it.",
+    "catalog": "All tables of a catalog, and what the catalog stores.",
+    "lab": "Commits that meet: writers and readers step by step, on Iceberg itself.",
+}
+"""The groups of questions, with a line for each."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a question: its name, kind, description and default. It is required if it has no default. On the
+    command line a positional one has a place, the others are options."""
+
+    name: str
+    kind: Kind
+    help: str
+    default: Any = inspect.Parameter.empty
+    is_positional: bool = True
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question.
+
+    Args:
+        name: Its name, with dashes, as the command line has it.
+        group: The group that it is in; "" for everyday questions.
+        function: Answers it.
+        columns: The columns of its rows that text shows, where it has no room for all.
+        is_writing: Whether it changes tables.
+        is_endless: Whether its answer goes on until somebody stops it.
+        has_rows: Whether its answer is a list of rows, or has rows.
+        has_picture: Whether its answer has a picture.
+    """
+
+    name: str
+    group: str
+    function: Callable[..., Any]
+    columns: tuple[str, ...] = ()
+    is_writing: bool = False
+    is_endless: bool = False
+    has_rows: bool = False
+    has_picture: bool = False
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The words that name it on the command line."""
+        return (self.group, self.name) if self.group else (self.name,)
+
+    @cached_property
+    def subject(self) -> Subject:
+        """What it is about."""
+        first = next(iter(inspect.signature(self.function).parameters.values()), None)
+        return SUBJECTS.get(str(first.annotation), "") if first else ""
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Its parameters, without the subject."""
+        names = vars(sys.modules[self.function.__module__])
+        described = _described(self.function)
+        listed = list(inspect.signature(self.function).parameters.values())[1 if self.subject else 0 :]
+        return tuple(
+            Parameter(
+                p.name,
+                kind_of(eval(str(p.annotation), dict(names))),
+                described[p.name],
+                p.default,
+                p.kind is p.POSITIONAL_OR_KEYWORD,
+            )
+            for p in listed
+        )
+
+    @property
+    def summary(self) -> str:
+        """Its first line."""
+        return inspect.getdoc(self.function).partition("\n")[0]  # type: ignore[union-attr]
+
+    @property
+    def description(self) -> str:
+        """What follows the first line, up to its parameters."""
+        text = (inspect.getdoc(self.function) or "").partition("\n")[2]
+        return re.split(r"^(?:Args|Returns|Raises):$", text, maxsplit=1, flags=re.MULTILINE)[0].strip()
+
+    def ask(self, subject: Any = None, **arguments: Any) -> Any:
+        """Answer the question.
+
+        Args:
+            subject: What it is about; nothing where the question has no subject.
+            arguments: Its parameters, by name.
+
+        Returns:
+            The answer.
+        """
+        return self.function(subject, **arguments) if self.subject else self.function(**arguments)
+
+
+QUESTIONS: dict[tuple[str, ...], Question] = {}
+"""All questions, by the words that name each."""
+
+
+def question(
+    name: str,
+    group: str = "",
+    *,
+    columns: tuple[str, ...] = (),
+    writing: bool = False,
+    endless: bool = False,
+    rows: bool = False,
+    picture: bool = False,
+) -> Callable[[F], F]:
+    """Register a function as a question; see Question."""
+
+    def register(function: F) -> F:
+        lists = rows or bool(re.search(r"\b(?:Collection|Rows)\b", function.__annotations__["return"]))
+        one = Question(name, group, function, columns, writing, endless, lists, picture)
+        if one.path in QUESTIONS or group not in GROUPS:
+            raise ValueError(f"{' '.join(one.path)} is registered already, or its group is unknown")
+        QUESTIONS[one.path] = one
+        return function
+
+    return register
+
+
+def _described(function: Callable[..., Any]) -> dict[str, str]:
+    """Return the descriptions of a function's parameters, from `Args:` of its docstring."""
+    text = inspect.getdoc(function) or ""
+    section = re.search(r"^Args:\n((?:[ \t]+.*\n?|\n)+)", text, re.MULTILINE)
+    parts = re.split(r"^(\w+): ", dedent(section[1]) if section else "", flags=re.MULTILINE)[1:]
+    return {name: " ".join(told.split()) for name, told in zip(parts[::2], parts[1::2], strict=True)}

@@ -1,0 +1,134 @@
+"""Questions about what a query reads, and what it would read of another layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from explorer.errors import NotFoundInTable, WrongUsage
+from explorer.questions.answers import Answer
+from explorer.questions.parameters import EngineName, Filter, Filters, Positive, SnapshotRef, Texts
+from explorer.questions.registry import question
+
+if TYPE_CHECKING:
+    from explorer.queries.collection import Collection
+    from explorer.spec.scan.plan import Plan
+    from explorer.table import Table
+
+Stage = Literal["all", "filter", "manifests", "partitions", "files", "row-groups", "tasks"]
+
+
+@question("plan", picture=True)
+def plan(
+    table: Table,
+    where: Filter,
+    *,
+    stage: Stage = "all",
+    sql: bool = False,
+    engines: bool = False,
+    measure: bool = False,
+    compare_with: Texts = (),
+    snapshot: SnapshotRef = None,
+    engine: EngineName = "auto",
+) -> Answer[Plan] | Collection:
+    """Show what a query reads and skips, and the comparison that decides, from metadata alone.
+
+    Args:
+        where: A filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (docs/filters.md).
+        stage: Show only the rows of this stage, in full.
+        sql: The filter is Spark SQL: also show what Spark hands to Iceberg of it.
+        engines: Also ask Iceberg's own planner, in Spark, and pyiceberg's.
+        measure: Also run it in Spark, four times, and compare its scan report with the plan.
+        compare_with: With --measure: run it on this version, or other table, too. May be given several times.
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        engine: What decodes the manifests: this process, or Spark's workers.
+    """
+    from explorer.queries.collection import Collection
+    from explorer.render import plans
+
+    if compare_with and not measure:
+        raise WrongUsage("--compare-with requires --measure")
+    if stage != "all" and (engines or measure):
+        raise WrongUsage("--stage shows that stage alone: leave out --engines and --measure")
+    planned, pushed = table.plan_sql(where, snapshot, engine) if sql else (table.plan(where, snapshot, engine), None)
+    listed = {
+        "filter": lambda: Collection.of_rows(plans.spec_rows(planned), "specs"),
+        "manifests": lambda: Collection.of_rows(plans.manifest_rows(planned), "manifests"),
+        "partitions": lambda: table.partition_verdicts(planned, engine),
+        "files": lambda: Collection(planned.files, "files"),
+        "tasks": lambda: Collection.of_rows(plans.task_rows(planned.tasks.first), "tasks"),
+    }
+    if stage in listed:
+        return listed[stage]()
+    if stage == "row-groups":
+        groups = list(plans.group_rows(table.row_groups(planned)))
+        return Answer(
+            planned,
+            lambda: groups,
+            lambda: list(plans.group_lines(groups)) or ["(none)"],
+            lambda: Collection.of_rows(groups, "row groups"),
+        )
+    from explorer.render import scan_reports
+    from explorer.reports.timings import measure as measured
+
+    runs = measured(table, where, (snapshot, *compare_with), sql) if measure else []
+    answers = plans.answer_rows(planned, table.ask_planners(planned)) if engines else []
+    data = plans.plan_object(planned) | plans.pushed_object(planned, pushed)
+    data |= {"planners": answers} if engines else {}
+    data |= {"runs": scan_reports.measured_object(runs)} if measure else {}
+    lines = (
+        *plans.pushed_lines(planned, pushed), *plans.plan_lines(planned), *plans.answer_lines(answers),
+        *scan_reports.measured_lines(runs),
+    )  # fmt: skip
+    shown = lambda: table.shown(planned, pushed)  # noqa: E731
+    return Answer(
+        planned,
+        lambda: data,
+        lambda: lines,
+        picture=lambda: shown().to_svg(),
+        html=lambda: shown()._repr_html_(),
+    )
+
+
+@question("estimate", "scan", picture=True)
+def estimate(
+    table: Table,
+    where: Filters = (),
+    *,
+    write: bool = False,
+    rows: Positive = 100_000,
+    file_size: Positive | None = None,
+    snapshot: SnapshotRef = None,
+) -> Answer[Any]:
+    """Estimate what queries would read if the table were sorted, partitioned or compacted.
+
+    Filters are ranked by the bytes that they read, changes by what all filters would read together.
+
+    Args:
+        where: A filter; several may be given, and @FILE stands for the lines of a file. With --write it may be left
+            out.
+        write: Really write the same rows in several layouts into the sandbox, measure, and drop them again. The table
+            itself is only read.
+        rows: With --write: the largest number of rows to write.
+        file_size: The size of a file as it would be written, in bytes.
+        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+    """
+    if write:
+        from explorer.lab.layouts import compare_layouts
+        from explorer.render.layouts import layouts_lines, layouts_object, layouts_svg
+
+        layouts = compare_layouts(table, where, snapshot, rows)
+        return Answer(
+            layouts,
+            lambda: layouts_object(layouts),
+            lambda: layouts_lines(layouts),
+            picture=lambda: layouts_svg(layouts),
+        )
+    from explorer.render.estimates import estimates_lines, estimates_object
+    from explorer.reports.estimates import estimate as estimates_of
+
+    if not where:
+        raise WrongUsage("name at least one filter")
+    estimates = estimates_of(table, where, snapshot, file_size)
+    if not any(asked.plan for asked in estimates.asked):
+        raise NotFoundInTable("\n".join(f"{asked.where}: {asked.error}" for asked in estimates.asked))
+    return Answer(estimates, lambda: estimates_object(estimates), lambda: estimates_lines(estimates))
