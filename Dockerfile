@@ -13,8 +13,8 @@ COPY docs/replays docs/replays
 RUN python -m pip install --no-cache-dir --no-build-isolation --no-deps . \
     && useradd --create-home explorer && mkdir /data && chown explorer /data
 USER explorer
-ENV ICEBERG_EXPLORER_HOME=/data/home ICEBERG_EXPLORER_CACHE=/data/cache
+ENV ICEDIVE_HOME=/data/home ICEDIVE_CACHE=/data/cache
 EXPOSE 5006
 VOLUME /data
 HEALTHCHECK CMD python -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:5006/health', timeout=5)"
-CMD ["iceberg-explorer", "serve", "--address", "0.0.0.0", "--port", "5006"]
+CMD ["icedive", "serve", "--address", "0.0.0.0", "--port", "5006"]

@@ -14,8 +14,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 	clean requirements
 
 demo: $(STAMP)  ## unpack the teaching tables and open the dashboard on loopback
-	$(BIN)/iceberg-explorer demo
-	$(BIN)/iceberg-explorer serve --show --port $(PORT)
+	$(BIN)/icedive demo
+	$(BIN)/icedive serve --show --port $(PORT)
 
 test: $(STAMP) browser  ## lint, what needs no Spark and no browser, and a pass of each (tests/tiers.py); minutes
 	$(MAKE) --no-print-directory -j 2 lint first-tests
@@ -32,12 +32,12 @@ first-tests:
 quick first-tests test-rest: export PYTHONDONTWRITEBYTECODE :=
 
 quick: $(STAMP) lint  ## what needs neither Spark nor a browser, with a quarter of the examples
-	ICEBERG_EXPLORER_QUICK=1 $(BIN)/python -m pytest -q $(PROCESSES) tests/unit tests/properties \
+	ICEDIVE_QUICK=1 $(BIN)/python -m pytest -q $(PROCESSES) tests/unit tests/properties \
 		tests/security/test_places.py tests/security/test_web.py
 
 test-servers: $(STAMP)  ## minutes: every server there is, some of them fetched by maven
 	-mvn -B -q -f tests/servers/rest/pom.xml dependency:build-classpath -Dmdep.outputFile=/dev/null
-	ICEBERG_EXPLORER_EVERY_SERVER=1 $(BIN)/python -m pytest tests/servers
+	ICEDIVE_EVERY_SERVER=1 $(BIN)/python -m pytest tests/servers
 
 # Spark 3.5 has a Python environment of its own, with the last pyspark 3.5 and Iceberg's jar for it.
 SPARK35 := .venv-spark35
@@ -46,7 +46,7 @@ spark35: $(STAMP)  ## minutes: what is printed, put to the real parser of Spark 
 	test -x $(SPARK35)/bin/python || $(PYTHON) -m venv $(SPARK35)
 	$(SPARK35)/bin/python -m pip install --quiet --disable-pip-version-check pyspark==3.5.7
 	mvn -B -q dependency:copy -Dartifact=$(SPARK35_JAR) -DoutputDirectory=$(CURDIR)/$(SPARK35)
-	ICEBERG_EXPLORER_SPARK35="$(SPARK35)/bin/python,$$(ls $(SPARK35)/iceberg-spark-runtime-*.jar)" \
+	ICEDIVE_SPARK35="$(SPARK35)/bin/python,$$(ls $(SPARK35)/iceberg-spark-runtime-*.jar)" \
 		$(BIN)/python -m pytest tests/unit/test_statements.py tests/spark/test_remedies35.py
 
 teaching-tables: $(STAMP)  ## minutes: have Spark build the teaching tables, and pack them into explorer/lab/scenarios/tables
@@ -56,7 +56,7 @@ test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, whe
 	$(BIN)/python -m tests.pythons
 
 lab: $(STAMP)  ## JupyterLab on notebooks/
-	$(BIN)/iceberg-explorer demo
+	$(BIN)/icedive demo
 	$(BIN)/jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
 
 lint: $(STAMP)
@@ -88,39 +88,39 @@ bench-start: $(STAMP)  ## minutes: Spark's start with and without kept classes; 
 	$(BIN)/python -m benchmarks.spark_start
 
 bench-lesson: $(STAMP)  ## a quarter of an hour: the lesson with thirty seats, real pages; writes docs/lesson.md
-	$(BIN)/iceberg-explorer demo
+	$(BIN)/icedive demo
 	$(BIN)/python -m benchmarks.lesson
 
 follow: $(STAMP) browser  ## minutes: a page follows a table with two hundred commits: times, and the memory
-	ICEBERG_EXPLORER_EVERY_COMMIT=1 $(BIN)/python -m pytest -n 0 -s tests/browser/test_followed.py
+	ICEDIVE_EVERY_COMMIT=1 $(BIN)/python -m pytest -n 0 -s tests/browser/test_followed.py
 
 plan-fuzz: $(STAMP)  ## half an hour: 50,000 verdicts on generated tables and filters, held against Iceberg's evaluators
-	ICEBERG_EXPLORER_PLANS=160 $(BIN)/python -m pytest tests/spark/test_planning.py -k every_verdict
+	ICEDIVE_PLANS=160 $(BIN)/python -m pytest tests/spark/test_planning.py -k every_verdict
 
 race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundred kills; faults at chosen points
-	$(BIN)/iceberg-explorer lab-race
-	$(BIN)/iceberg-explorer lab-race --kills 100
-	$(BIN)/iceberg-explorer lab-race --faults
-	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_race.py
+	$(BIN)/icedive lab race
+	$(BIN)/icedive lab race --kills 100
+	$(BIN)/icedive lab race --faults
+	ICEDIVE_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_race.py
 
 pairs: $(STAMP)  ## a quarter of an hour: every pair of operations, each validation on its own
-	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_lab.py tests/spark/test_layout_exercises.py
+	ICEDIVE_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_lab.py tests/spark/test_layout_exercises.py
 
 screens: $(STAMP) browser  ## an hour and a half: pictures of every view of seven tables, and what does not fit
-	ICEBERG_EXPLORER_EVERY_SCREEN=1 $(BIN)/python -m pytest -n 2 --dist load tests/browser/test_rooms_fit.py
+	ICEDIVE_EVERY_SCREEN=1 $(BIN)/python -m pytest -n 2 --dist load tests/browser/test_rooms_fit.py
 
 fuzz: $(STAMP)  ## a quarter of an hour: thousands of tables damaged where meaning sits, from another seed each day
-	ICEBERG_EXPLORER_MUTATIONS=4000 ICEBERG_EXPLORER_SEED=$$(date +%j) \
+	ICEDIVE_MUTATIONS=4000 ICEDIVE_SEED=$$(date +%j) \
 		$(BIN)/python -m pytest tests/security/test_damage.py
 
 attacks: $(STAMP)  ## ten hours: 5,000 statements that reach out, every example of Spark's pages, large tables of every kind, and the largest of 2 MB in each
-	ICEBERG_EXPLORER_EVERY_STATEMENT=1 $(BIN)/python -m pytest tests/security/test_sql.py tests/browser/test_markup.py \
+	ICEDIVE_EVERY_STATEMENT=1 $(BIN)/python -m pytest tests/security/test_sql.py tests/browser/test_markup.py \
 		tests/browser/test_outlives.py tests/spark/test_projection.py
-	ICEBERG_EXPLORER_EVERY_SIZE=1 $(BIN)/python -m pytest $(PROCESSES) tests/security/test_growth.py tests/security/test_regexes.py
-	ICEBERG_EXPLORER_EVERY_BOUND=1 $(BIN)/python -m pytest -n 0 -s tests/security/test_bounds.py
+	ICEDIVE_EVERY_SIZE=1 $(BIN)/python -m pytest $(PROCESSES) tests/security/test_growth.py tests/security/test_regexes.py
+	ICEDIVE_EVERY_BOUND=1 $(BIN)/python -m pytest -n 0 -s tests/security/test_bounds.py
 
 robustness: $(STAMP)  ## a quarter of an hour: tables damaged one place at a time; writes docs/robustness.md
-	$(BIN)/iceberg-explorer demo
+	$(BIN)/icedive demo
 	$(BIN)/python -m tests.robustness.corpus --out docs/robustness.md
 
 coverage: $(STAMP)  ## seconds: what of the three texts can be seen, run and is asked; writes docs/coverage.md

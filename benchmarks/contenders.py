@@ -49,7 +49,7 @@ def warm_diff(folder: str) -> Callable[[], int]:
         return len(change.added) + len(change.removed)
 
     run()
-    shutil.rmtree(os.path.join(os.environ["ICEBERG_EXPLORER_CACHE"], "manifests"), ignore_errors=True)
+    shutil.rmtree(os.path.join(os.environ["ICEDIVE_CACHE"], "manifests"), ignore_errors=True)
     return run
 
 

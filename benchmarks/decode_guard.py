@@ -31,7 +31,7 @@ print(json.dumps([time.perf_counter() - began, cpu]))"""
 def measure(code: Path, name: str, folder: str, cache: Path) -> tuple[float, float]:
     """(seconds, CPU seconds) of one contender."""
     shutil.rmtree(cache, ignore_errors=True)
-    environment = {**os.environ, "PYTHONPATH": str(code), "ICEBERG_EXPLORER_CACHE": str(cache)}
+    environment = {**os.environ, "PYTHONPATH": str(code), "ICEDIVE_CACHE": str(cache)}
     command = [sys.executable, "-c", _MEASURE, name, folder]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=code, check=True)
     seconds, cpu = json.loads(done.stdout.splitlines()[-1])

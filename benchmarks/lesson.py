@@ -3,7 +3,7 @@ one dashboard, which this starts. Writes what it measured into that page, with t
 
     python -m benchmarks.lesson [--seats 30] [--spread 20] [--out docs/lesson.md]
 
-Needs the teaching tables (`iceberg-explorer demo`). In each part every seat begins within `spread` seconds, as a class
+Needs the teaching tables (`icedive demo`). In each part every seat begins within `spread` seconds, as a class
 does that is told to. A part's time is from a person's click to what it brings; the browsers share this machine with
 the server, which those of a class do not."""
 

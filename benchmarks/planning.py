@@ -57,7 +57,7 @@ def main() -> None:
 
     def fresh() -> explorer.Table:
         """The table opened anew, of which no cache knows anything."""
-        os.environ["ICEBERG_EXPLORER_CACHE"] = tempfile.mkdtemp()
+        os.environ["ICEDIVE_CACHE"] = tempfile.mkdtemp()
         return explorer.open_table(str(folder))
 
     fresh().plan("ts < '2024-01-05'")  # as the JVM is: warm, with other manifests

@@ -136,9 +136,9 @@ def answer(question: str, location: str, url: str, folder: str) -> None:
         own = {"uri": f"sqlite:///{folder}/catalog.db", "warehouse": "s3://warehouse/wh", **keys}
         THEIRS[question](SqlCatalog("remote", **own).load_table("db.t"))
 
-    os.environ["ICEBERG_EXPLORER_CACHE"] = tempfile.mkdtemp(dir=folder)
+    os.environ["ICEDIVE_CACHE"] = tempfile.mkdtemp(dir=folder)
     ask()
-    os.environ["ICEBERG_EXPLORER_CACHE"] = tempfile.mkdtemp(dir=folder)
+    os.environ["ICEDIVE_CACHE"] = tempfile.mkdtemp(dir=folder)
     print("warm", flush=True)
     for _ in sys.stdin:
         began = time.perf_counter()

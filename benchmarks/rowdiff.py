@@ -67,5 +67,5 @@ def measure() -> dict[str, float | int]:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as home:
-        os.environ["ICEBERG_EXPLORER_HOME"] = home
+        os.environ["ICEDIVE_HOME"] = home
         print(json.dumps(measure()))

@@ -39,7 +39,7 @@ def table(size: str) -> Path:
 
 
 def measure(name: str, folder: Path, cache: Path) -> dict[str, Any] | None:
-    environment = {**os.environ, "ICEBERG_EXPLORER_CACHE": str(cache)}
+    environment = {**os.environ, "ICEDIVE_CACHE": str(cache)}
     shutil.rmtree(cache / "manifests", ignore_errors=True) if not name.startswith("reopen") else None
     command = [sys.executable, "-m", "benchmarks.contenders", name.removeprefix("reopen_"), str(folder)]
     result = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=HERE.parent)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.screen [TABLE_FOLDER...]
 
-Needs the teaching tables (`iceberg-explorer demo`). `page` is from navigation to the first node of a fresh browser;
+Needs the teaching tables (`icedive demo`). `page` is from navigation to the first node of a fresh browser;
 `open_<table>` from the click in the catalog tree, or from navigation to a folder's URL, to its nodes; `diff_` and
 `history_` from the click on the tab to its first answer."""
 

@@ -152,7 +152,7 @@ async def server(cache: str) -> AsyncIterator[tuple[str, str, psutil.Process, Pa
     port = free_port()
     command = [sys.executable, "-u", "-m", "explorer.cli", "serve", "--port", str(port)]
     with tempfile.TemporaryDirectory() as work:
-        environment = {**os.environ, "ICEBERG_EXPLORER_CACHE": cache, "ICEBERG_EXPLORER_HOME": f"{work}/home"}
+        environment = {**os.environ, "ICEDIVE_CACHE": cache, "ICEDIVE_HOME": f"{work}/home"}
         log = Path(work) / "log"
         with log.open("w") as errors:
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment)

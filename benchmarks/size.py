@@ -102,7 +102,7 @@ def ask(arguments: list[str], folder: Path, cache: str) -> Measured | str:
     """One question; why it failed, if it did."""
     name, *more = arguments
     command = [sys.executable, "-m", "explorer.cli", name, str(folder), *more]
-    environment = {**os.environ, "ICEBERG_EXPLORER_CACHE": cache}
+    environment = {**os.environ, "ICEDIVE_CACHE": cache}
     start = time.perf_counter()
     with tempfile.TemporaryFile() as told, subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=told, env=environment, cwd=HERE.parent
@@ -193,11 +193,11 @@ def told(name: str, question: Callable[[], object]) -> None:
 
 def engines(folder: Path, master: str, beside: Sequence[str]) -> list[str]:
     """Lines of both engines, of a cluster's Spark, and of others, as one table; each is a process of its own."""
-    cluster = {"ICEBERG_EXPLORER_SPARK_MASTER": master, "ICEBERG_EXPLORER_SPARK_CONF": CLUSTER}
+    cluster = {"ICEDIVE_SPARK_MASTER": master, "ICEDIVE_SPARK_CONF": CLUSTER}
     asked = {
-        "here": ("local", {}), "Spark `local[2]`": ("spark", {"ICEBERG_EXPLORER_SPARK_MASTER": "local[2]"}),
+        "here": ("local", {}), "Spark `local[2]`": ("spark", {"ICEDIVE_SPARK_MASTER": "local[2]"}),
         "two workers of one core": ("spark", cluster),
-        "Iceberg's `files` on Spark `local[2]`": ("iceberg", {"ICEBERG_EXPLORER_SPARK_MASTER": "local[2]"}),
+        "Iceberg's `files` on Spark `local[2]`": ("iceberg", {"ICEDIVE_SPARK_MASTER": "local[2]"}),
         "pyiceberg's inspect": ("pyiceberg", {}),
     }  # fmt: skip
     heads = [*list(asked)[:3], *beside]
@@ -205,7 +205,7 @@ def engines(folder: Path, master: str, beside: Sequence[str]) -> list[str]:
     for head in heads:
         who, settings = asked[head]
         with tempfile.TemporaryDirectory() as cache:
-            own = {"ICEBERG_EXPLORER_CACHE": cache} if who == "local" else {}  # jars are there; workers keep theirs
+            own = {"ICEDIVE_CACHE": cache} if who == "local" else {}  # jars are there; workers keep theirs
             command = [sys.executable, "-m", "benchmarks.size", "--ask", who, str(folder)]
             environment = {**os.environ, **settings, **own}
             run = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=HERE.parent)

@@ -61,8 +61,8 @@ def measured(java: Path, runs: int) -> dict[str, tuple[float, float]]:
         for n in range(runs + 1):
             for kept, all_of in told.items():
                 environment = {
-                    **os.environ, "JAVA_HOME": str(java), "ICEBERG_EXPLORER_HOME": f"{work}/home",
-                    "ICEBERG_EXPLORER_CACHE": f"{work}/{kept}",
+                    **os.environ, "JAVA_HOME": str(java), "ICEDIVE_HOME": f"{work}/home",
+                    "ICEDIVE_CACHE": f"{work}/{kept}",
                 }  # fmt: skip
                 command = [sys.executable, "-m", "benchmarks.spark_start", "--once", *(["--keep"] if kept else [])]
                 run = subprocess.run(

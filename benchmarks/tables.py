@@ -21,7 +21,7 @@ def with_one_change(folder: Path) -> None:
     if len(explorer.open_table(str(folder)).metadata.snapshots) > 1:
         return
     with tempfile.TemporaryDirectory() as home:
-        environment = {**os.environ, "ICEBERG_EXPLORER_HOME": home}
+        environment = {**os.environ, "ICEDIVE_HOME": home}
         subprocess.run(
             [sys.executable, "-m", "benchmarks.tables", str(folder)],
             check=True,

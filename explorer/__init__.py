@@ -356,7 +356,7 @@ def metadata_view(spark: Any, table: Table, snapshot: str | int | None = None, n
 def spark(conf: Mapping[str, str] | None = None, master: str | None = None) -> Any:
     """A SparkSession with Iceberg and the sandbox catalog (`sandbox.db.t`). Waits until it is ready.
 
-    `conf` and `master` win over $ICEBERG_EXPLORER_SPARK_CONF and spark.json. Raises EngineError with the fix."""
+    `conf` and `master` win over $ICEDIVE_SPARK_CONF and spark.json. Raises EngineError with the fix."""
     from explorer.spark_engine.spark import SparkEngine, shared_engine
 
     return (SparkEngine(conf, master) if conf or master else shared_engine()).session()

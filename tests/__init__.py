@@ -5,4 +5,4 @@ import os
 
 def examples(count: int) -> int:
     """How many of `count` generated examples, or tries at a race, there are: a quarter in `make quick`."""
-    return -(-count // 4) if os.environ.get("ICEBERG_EXPLORER_QUICK") else count
+    return -(-count // 4) if os.environ.get("ICEDIVE_QUICK") else count

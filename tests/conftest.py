@@ -14,17 +14,17 @@ import pytest
 
 from tests.tiers import is_rest
 
-KEPT = os.environ.get("ICEBERG_EXPLORER_TEST_HOME")
-HOME = Path(KEPT or tempfile.mkdtemp(prefix="iceberg-explorer-test-"))
+KEPT = os.environ.get("ICEDIVE_TEST_HOME")
+HOME = Path(KEPT or tempfile.mkdtemp(prefix="icedive-test-"))
 HOME.mkdir(parents=True, exist_ok=True)
-os.environ["ICEBERG_EXPLORER_HOME"] = os.environ["ICEBERG_EXPLORER_TEST_HOME"] = str(HOME)  # the other processes' too
+os.environ["ICEDIVE_HOME"] = os.environ["ICEDIVE_TEST_HOME"] = str(HOME)  # the other processes' too
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m"
 os.environ.setdefault("JDK_JAVA_OPTIONS", SHORT_LIVED)
 """Each Java lives for minutes, with little in memory: what its second compiler (a quarter of the processor) and the
 threads of its collector cost never comes back. Without the second compiler it would have too little room for code, and
 throw some away to compile it again; and it would collect when it has loaded a few classes."""
 
-os.environ.setdefault("ICEBERG_EXPLORER_SECONDS", "3600")
+os.environ.setdefault("ICEDIVE_SECONDS", "3600")
 """No command is refused for its time: no test depends on the machine's speed."""
 
 gc.disable()

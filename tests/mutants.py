@@ -305,7 +305,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     os.chdir(ROOT)
-    os.environ["ICEBERG_EXPLORER_QUICK"] = "1"
+    os.environ["ICEDIVE_QUICK"] = "1"
     only = [name for name in options.only.split(",") if name]
     paths = [p for p in sorted(CORE.rglob("*.py")) if not only or p.stem in only]
     every = [mutant for path in paths for mutant in mutants_of(path)]

@@ -59,7 +59,7 @@ def page(found: list[Claim]) -> str:
         "- *Run*: the reader makes it happen or computes it again: a commit, a plan, a read by Spark.",
         "- *Asked*: a question or exercise is about it; several claims share one.",
         "",
-        "`show …` is a command of `iceberg-explorer`. `04 lab08` is the cell of that id in notebook 04. The errors of",
+        "`show …` is a command of `icedive`. `04 lab08` is the cell of that id in notebook 04. The errors of",
         "the texts are in [errata.md](errata.md).",
         "",
         "| text | claims | seen | run | asked | not seen |",

@@ -28,7 +28,7 @@ from explorer.progress import Watch
 from explorer.questions import GROUPS as QUESTION_GROUPS
 
 FAILED, INCOMPLETE, NO_ENGINE, WARNING, ERROR, INTERRUPTED = 1, 3, 4, 5, 6, 130
-COMMAND = "iceberg-explorer"
+COMMAND = "icedive"
 GROUPS = {**QUESTION_GROUPS, "export": "Pages and pictures that open without this program."}
 
 

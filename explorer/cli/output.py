@@ -106,7 +106,7 @@ def print_rows(
         row for part in parts for row in with_times(_in_words(part, table) if table else json_rows(part), rows.what)
     )
     width = shutil.get_terminal_size((160, 24)).columns if sys.stdout.isatty() else 220
-    named = [c for c in columns if c in rows.columns] if columns else first_columns(rows.what, rows.columns)
+    named = [c for c in columns if c in rows.columns] or first_columns(rows.what, rows.columns)
     for text in render_stream(told, width, named, fitting):
         click.echo(printable(text.rstrip("\n")))
 
@@ -180,12 +180,14 @@ def _flat(table: Any, schema: Any) -> Any:
 
 def _in_words(part: Any, table: Table) -> list[dict[str, Any]]:
     """Rows as JSON data, partitions as paths, and what is told by a number in the spec's words."""
+    import pyarrow as pa
+
     from explorer.model.manifest import FILE_CONTENT, STATUS
     from explorer.render.rows import json_rows
     from explorer.spec.values.values import column_values, named_partition_path
 
     rows = json_rows(part)
-    if {"partition", "spec_id"} <= set(part.column_names):
+    if {"partition", "spec_id"} <= set(part.column_names) and pa.types.is_struct(part["partition"].type):
         specs = {s.spec_id: s for s in table.metadata.partition_specs}
         for row, value in zip(rows, column_values(part["partition"]), strict=True):
             row["partition"] = named_partition_path(value, specs.get(row["spec_id"]), table.metadata)

@@ -20,7 +20,7 @@ from explorer.progress import listener
 from explorer.spec.text.units import human_bytes
 from explorer.storage import limits
 
-VARIABLE = "ICEBERG_EXPLORER_SECONDS"
+VARIABLE = "ICEDIVE_SECONDS"
 SECONDS, BYTES, SECONDS_PER_MB = 7.5, 2_000_000, 20.0
 """Seconds of the processor for a table of which no more than these bytes are read, beside the two in which Python
 starts; and more for each megabyte beyond."""

@@ -95,7 +95,7 @@ def _forget_another_sandbox() -> None:
     "--address",
     default="127.0.0.1",
     show_default=True,
-    help="Others than loopback need a password in ICEBERG_EXPLORER_PASSWORD.",
+    help="Others than loopback need a password in ICEDIVE_PASSWORD.",
 )
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Another name that browsers call it by.")
 @click.option("--allow-sql", is_flag=True, help="Also on another address than loopback: SQL.")

@@ -154,7 +154,7 @@ def render_catalogue(run: Catalogue) -> str:
         "# What happens when two commits conflict",
         "",
         (
-            "`iceberg-explorer lab-catalogue` generates this page. It ran every pair on Iceberg itself, on "
+            "`icedive lab catalogue` generates this page. It ran every pair on Iceberg itself, on "
             "a small table of two data files in two"
         ),
         (
@@ -235,7 +235,7 @@ def render_catalogue(run: Catalogue) -> str:
             "class that implements it (`iceberg-core`). If it makes a snapshot, its `commit` is that of "
             "`SnapshotProducer`. Spark appends batches by"
         ),
-        "`newAppend` and streams by `newFastAppend`. `iceberg-explorer lab OPERATION` runs one alone.",
+        "`newAppend` and streams by `newFastAppend`. `icedive lab run OPERATION` runs one alone.",
         "",
         "| operation | method | interface | class |",
         "|---|---|---|---|",

@@ -89,7 +89,7 @@ def race(
     """That many writer processes, Java and pyiceberg in turn, make that many commits each. `progress` is called while
     they run; when `cancelled()` they are killed, and the table is looked at as it is then. Raises EngineError when a
     writer does not get ready."""
-    home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-race-"))
+    home = Path(tempfile.mkdtemp(prefix="icedive-race-"))
     try:
         _make(home)
         names = [f"{ENGINES[i % 2]}-{i}" for i in range(writers)]
@@ -123,7 +123,7 @@ def kills(
     """Start a writer, kill it with SIGKILL at some moment while it commits, and look at the table; so often, on one
     table."""
     chance = random.Random(seed)
-    home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-kills-"))
+    home = Path(tempfile.mkdtemp(prefix="icedive-kills-"))
     tallies = []
     try:
         _make(home)
@@ -161,7 +161,7 @@ class Fault:
 
 def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] = lambda *_: None) -> list[Fault]:
     """Let a writer process of each kind meet each of FAULTS in one commit, and look at the table afterwards."""
-    home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-faults-"))
+    home = Path(tempfile.mkdtemp(prefix="icedive-faults-"))
     met = []
     try:
         _make(home)

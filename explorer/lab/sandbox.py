@@ -37,7 +37,7 @@ class Bench:
 
     def __init__(self, engine: SparkEngine) -> None:
         self.engine = engine
-        self.home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-lab-"))
+        self.home = Path(tempfile.mkdtemp(prefix="icedive-lab-"))
         weakref.finalize(self, shutil.rmtree, self.home, ignore_errors=True)
         self.spark = engine.new_session()
         for key, value in sandbox_conf(self.home).items():

@@ -204,7 +204,7 @@ def replay(bench: Bench, saved: str) -> Run:
     try:
         data = json.loads(saved)
         if "folder" in data:
-            raise NotPossible("this run is one on a folder: `iceberg-explorer lab --replay` plays it")
+            raise NotPossible("this run is one on a folder: `icedive lab run --replay` plays it")
         operations = []
         for o in data["operations"]:
             chosen = o.get("chosen")

@@ -196,7 +196,7 @@ def sarif(reports: Sequence[Report]) -> dict[str, Any]:
         for r in RULES
     ]
     results = [metadata_without_secrets(_result(report, f)) for report in reports for f in report.findings]
-    driver = {"name": "iceberg-explorer", "rules": rules}
+    driver = {"name": "icedive", "rules": rules}
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",

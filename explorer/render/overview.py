@@ -171,7 +171,7 @@ def _drawn(told: Overview) -> Iterator[str]:
                 for t in told.judged.tiles[:PARTITIONS]]  # fmt: skip
         yield from ("", "Partitions by bytes, the largest first", *render_table(rows, 120).splitlines())
         if len(told.judged.tiles) > PARTITIONS:
-            yield f"… {len(told.judged.tiles) - PARTITIONS:,} more: `iceberg-explorer partitions` lists all"
+            yield f"… {len(told.judged.tiles) - PARTITIONS:,} more: `icedive inspect partitions` lists all"
 
 
 EXPLAINED = {

@@ -12,7 +12,7 @@ from explorer.storage.excerpts import hide_bytes
 from explorer.storage.locate import names_a_path
 from explorer.storage.paths import below, canonical
 
-VARIABLE = "ICEBERG_EXPLORER_SERVED_ROOTS"
+VARIABLE = "ICEDIVE_SERVED_ROOTS"
 """Holds the folders and URIs as a JSON list; where it is not set, any path may be opened."""
 REFUSED = (
     "This server opens tables of its catalogs, and paths below the folders that it was started with (--root): "

@@ -35,7 +35,7 @@ def question(context: SparkContext, name: str) -> Iterator[None]:
     """What this thread has Spark do in the block is one question's, called so on Spark's pages. Who waits for it is
     told of its tasks, and may cancel them. Raises EngineError and StatementFailed, which name the worker that failed,
     and Cancelled."""
-    group, watch, over = f"iceberg-explorer-{uuid.uuid4().hex[:12]}", listener(), threading.Event()
+    group, watch, over = f"icedive-{uuid.uuid4().hex[:12]}", listener(), threading.Event()
     before: dict[str, str | None] = {}
     try:
         before = {key: context.getLocalProperty(key) for key in LOCAL}

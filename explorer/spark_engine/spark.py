@@ -80,8 +80,8 @@ def sandbox_conf(sandbox: Path | None = None) -> dict[str, str]:
 def settings(
     conf: Mapping[str, str] | None = None, master: str | None = None, sandbox: Path | None = None
 ) -> dict[str, str]:
-    """All Spark settings, later ones winning: defaults, $ICEBERG_EXPLORER_HOME/spark.json,
-    $ICEBERG_EXPLORER_SPARK_CONF (a JSON object) and $ICEBERG_EXPLORER_SPARK_MASTER, then the arguments.
+    """All Spark settings, later ones winning: defaults, $ICEDIVE_HOME/spark.json,
+    $ICEDIVE_SPARK_CONF (a JSON object) and $ICEDIVE_SPARK_MASTER, then the arguments.
 
     Raises EngineError when the file or the variable is not a JSON object of strings."""
     merged = {
@@ -102,7 +102,7 @@ def settings(
     }
     file = data_home() / "spark.json"
     sources = [(str(file), file.read_text() if file.is_file() else None)]
-    sources.append(("ICEBERG_EXPLORER_SPARK_CONF", os.environ.get("ICEBERG_EXPLORER_SPARK_CONF")))
+    sources.append(("ICEDIVE_SPARK_CONF", os.environ.get("ICEDIVE_SPARK_CONF")))
     for origin, text in sources:
         if text:
             merged.update(_json_settings(origin, text))

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from explorer.errors import EngineError
 from explorer.storage.loopback import is_loopback
 
-VARIABLE = "ICEBERG_EXPLORER_SPARK_MASTER"
+VARIABLE = "ICEDIVE_SPARK_MASTER"
 SECONDS = 10.0
 """In which one of a master's addresses must answer."""
 YARN_CONF = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")

@@ -44,13 +44,13 @@ def package() -> Path:
     """A zip of the modules that decode manifests, which needs no more than NEEDED and what they bring: without the
     package's root, which imports everything. In a folder of this process, that nobody else may write to."""
     global _folder
-    _folder = tempfile.TemporaryDirectory(prefix="iceberg-explorer-")
+    _folder = tempfile.TemporaryDirectory(prefix="icedive-")
     root = Path(__file__).parent.parent
     files = [f for part in _PARTS for f in sorted(root.glob(part))] + [
         root / "spark_engine" / name for name in _ENGINES
     ]
     digest = hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()[:12]
-    path = Path(_folder.name, f"iceberg_explorer_{digest}.zip")
+    path = Path(_folder.name, f"icedive_{digest}.zip")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("explorer/__init__.py", "")
         for file in files:

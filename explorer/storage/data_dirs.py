@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -10,25 +11,33 @@ from platformdirs import user_cache_path, user_data_path
 
 from explorer.errors import AccessRefused
 
-PREFIX = "ICEBERG_EXPLORER_"
+PREFIX = "ICEDIVE_"
 """Of the environment variables of this program."""
 HOME_VARIABLE = f"{PREFIX}HOME"
 
 
 def data_home() -> Path:
-    """$ICEBERG_EXPLORER_HOME, or the platform's user data folder. Raises AccessRefused when others could have put
+    """$ICEDIVE_HOME, or the platform's user data folder. Raises AccessRefused when others could have put
     something there: its spark.json and catalog are trusted."""
     chosen = os.environ.get(HOME_VARIABLE)
-    folder = Path(chosen) if chosen else user_data_path("iceberg-explorer")
+    folder = Path(chosen) if chosen else _moved(user_data_path("iceberg-explorer"), user_data_path("icedive"))
     if (reason := not_private(folder)) is not None:
         raise AccessRefused(f"{folder}: {reason}; mend that, or choose another folder with ${HOME_VARIABLE}")
     return folder
 
 
+def _moved(former: Path, folder: Path) -> Path:
+    """The folder; what stands in the one of this program's former name is moved there once."""
+    if former.is_dir() and not folder.exists():
+        with contextlib.suppress(OSError):  # another process was faster, or it is in use
+            former.rename(folder)
+    return folder
+
+
 def cache_home() -> Path:
-    """$ICEBERG_EXPLORER_CACHE, or the platform's user cache folder: everything in it can be made again."""
+    """$ICEDIVE_CACHE, or the platform's user cache folder: everything in it can be made again."""
     chosen = os.environ.get(f"{PREFIX}CACHE")
-    return Path(chosen) if chosen else user_cache_path("iceberg-explorer")
+    return Path(chosen) if chosen else user_cache_path("icedive")
 
 
 def sandbox_home() -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-HIDDEN = "ICEBERG_EXPLORER_HIDE_BYTES"
+HIDDEN = "ICEDIVE_HIDE_BYTES"
 """Set where no message may quote a file; child processes have it from their parent."""
 
 

@@ -45,9 +45,9 @@ JSON_DEPTH = 100
 NAMES = 1_000_000
 """Names listed in a folder."""
 
-VARIABLE = "ICEBERG_EXPLORER_MEMORY"
+VARIABLE = "ICEDIVE_MEMORY"
 LIMIT, LEAST = 1 << 30, 512 << 20
-"""Bytes of memory that questions may take, if $ICEBERG_EXPLORER_MEMORY says nothing; and at least: what decoding takes
+"""Bytes of memory that questions may take, if $ICEDIVE_MEMORY says nothing; and at least: what decoding takes
 is of the files."""
 LARGE = 8 << 20
 """Smaller reads are not counted."""
@@ -83,7 +83,7 @@ _changed = threading.Condition()
 @functools.cache
 def limit() -> int:
     """Bytes of memory that the questions of this process may take together: of all reads under way, and what shares of
-    it are kept; beside the 100 MiB of Python and its libraries. $ICEBERG_EXPLORER_MEMORY says it, such as 600M or 4G.
+    it are kept; beside the 100 MiB of Python and its libraries. $ICEDIVE_MEMORY says it, such as 600M or 4G.
     Raises ExplorerError."""
     text = os.environ.get(VARIABLE, "").strip()
     if not text:

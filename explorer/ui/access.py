@@ -47,7 +47,7 @@ FOREIGN = (
 NO_TOKEN = "This dashboard belongs to who started it: open the URL, with its token, that the server printed."
 FOR_LOOPBACK = (
     "Only this machine is served, since nobody can log in: "
-    "set ICEBERG_EXPLORER_PASSWORD and start the server anew to serve others."
+    "set ICEDIVE_PASSWORD and start the server anew to serve others."
 )
 POLICY = (
     # Panel starts a page by inline scripts, so each answer gets a nonce; its components come as modules made from Blobs
@@ -145,7 +145,7 @@ class Access:
         login = self.oauth and path.removeprefix(application.prefix) in ("/login", "/logout")
         if path not in documents and not _is_part(path, documents) and not login:
             return Plain, {"status": 404, "text": "There is no such page."}
-        name = f"iceberg-explorer-{port}"
+        name = f"icedive-{port}"
         given = request.cookies.get(name)
         if self.oauth or (given is not None and _equal(given.value, self.cookie)):
             # Bokeh would take a session's id from the request: whoever gave it to a person would share their session

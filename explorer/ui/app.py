@@ -1,6 +1,6 @@
 """The dashboard: catalogs and tables at the left, one table's graph and lists in the middle. One `Dashboard` a session.
 
-`iceberg-explorer serve` runs it; `panel serve explorer/ui/app.py` works too, behind the same door.
+`icedive serve` runs it; `panel serve explorer/ui/app.py` works too, behind the same door.
 
 It is longer than other modules: what all rooms share (table, snapshot, pair, URL) is changed here and nowhere else."""
 

@@ -11,7 +11,7 @@ from panel.custom import AnyWidgetComponent
 
 from explorer.ui.assets import browser_script
 
-LOOK = "iceberg-explorer-look"
+LOOK = "icedive-look"
 """The cookie that says whether the page is dark: as the system is (auto-dark), or as a person chose."""
 OURS = ("table", "view", "snapshot", "node", "compare")
 """Parameters that say where the page is; others stay as they were."""

@@ -280,7 +280,7 @@ def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:
     number = len(diff.added) + len(diff.removed)
     files_words = f"{count(number, 'file')} differ{'s' if number == 1 else ''}, net"
     if number > FILES_SHOWN:
-        files_words += f"; the first {FILES_SHOWN:,} are shown, `iceberg-explorer diff` has all"
+        files_words += f"; the first {FILES_SHOWN:,} are shown, `icedive diff` has all"
     fates = [{"manifest": base_name(p), "became": "added", "why": ""} for p in diff.added_manifests]
     fates += [
         {

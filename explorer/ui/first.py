@@ -43,7 +43,7 @@ WAIT_S = 0.5
 LEFT_S = 15
 """So long the first part is made for a page whose session does not come."""
 TITLE = "Iceberg metadata explorer"
-TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
+TABLE_VARIABLE = "ICEDIVE_TABLE"
 HEAD = """<!doctype html><html lang="en" data-theme-managed="true"><head><meta charset="utf-8">
 <title>%s</title><meta name="viewport" content="width=device-width">
 <link rel="icon" href="static/extensions/panel/images/favicon.ico"><style>%s</style></head>

@@ -15,7 +15,7 @@ from explorer.spark_engine.sql_guard import quotas
 from explorer.ui.background import Session
 from explorer.ui.pools import AWAY, CLICKS, ELSEWHERE, FIRST, HERE
 
-VARIABLE = "ICEBERG_EXPLORER_METRICS_TOKEN"
+VARIABLE = "ICEDIVE_METRICS_TOKEN"
 
 
 class Health(RequestHandler):
@@ -31,7 +31,7 @@ class Health(RequestHandler):
 
 
 class Metrics(RequestHandler):
-    """Numbers as Prometheus reads them, for who has the token of $ICEBERG_EXPLORER_METRICS_TOKEN; without one there
+    """Numbers as Prometheus reads them, for who has the token of $ICEDIVE_METRICS_TOKEN; without one there
     are none."""
 
     def get(self) -> None:
@@ -62,10 +62,10 @@ def metrics() -> str:
     ]
     lines: list[str] = []
     for name, kind, labels, value in samples:
-        if (head := f"# TYPE iceberg_explorer_{name} {kind}") not in lines:
+        if (head := f"# TYPE icedive_{name} {kind}") not in lines:
             lines.append(head)
         told = ",".join(f'{key}="{text}"' for key, text in labels.items())
-        lines.append(f"iceberg_explorer_{name}{{{told}}} {value:g}" if told else f"iceberg_explorer_{name} {value:g}")
+        lines.append(f"icedive_{name}{{{told}}} {value:g}" if told else f"icedive_{name} {value:g}")
     return "\n".join(lines) + "\n"
 
 

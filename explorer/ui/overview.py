@@ -134,5 +134,5 @@ def welcome(open_table: Callable[[str], None], problem: str = "") -> Any:
         listed.on_click(lambda event: open_table(f"sandbox.{NAMESPACE}.{rows[event.row]['table']}"))
         parts.append(listed)
     else:
-        parts.append(note("There are none yet: iceberg-explorer demo builds them.", margin=(6, 14)))
+        parts.append(note("There are none yet: icedive demo builds them.", margin=(6, 14)))
     return pn.Column(*parts, sizing_mode="stretch_both")

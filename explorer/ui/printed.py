@@ -50,7 +50,7 @@ class Shown:
         for line in map(clean, self.lines(result)):
             size += len(line) + 1
             if size > longest:
-                kept.append("… and more: iceberg-explorer prints all of it")
+                kept.append("… and more: icedive prints all of it")
                 break
             kept.append(line)
         return "\n".join(kept) + "\n"

@@ -25,7 +25,7 @@ from explorer.spark_engine.sql_guard.quotas import check_audit, quotas
 from explorer.storage.loopback import is_loopback
 from explorer.ui.access import Access
 
-PASSWORD_VARIABLE = "ICEBERG_EXPLORER_PASSWORD"
+PASSWORD_VARIABLE = "ICEDIVE_PASSWORD"
 SWITCH_S = 0.0005
 """How long a thread computes before another may: of the page's thread, which lets go at each file and message, each
 time waits so long for those that compute. Ten times as long, as Python has it, a click took twice as long beside them
@@ -164,7 +164,7 @@ def _door() -> Access:
     access = Access((socket.gethostname(), socket.getfqdn()), password)
     servers = [o for o in gc.get_objects() if isinstance(o, BokehTornado)]  # nothing else leads from here to them
     if not servers:
-        raise AccessRefused("the server cannot be guarded: use iceberg-explorer serve")
+        raise AccessRefused("the server cannot be guarded: use icedive serve")
     for server in servers:
         access.guard(server)
         page = f"{server._absolute_url}{min(server.app_paths).lstrip('/')}"

@@ -162,9 +162,7 @@ def test_another_site_opens_and_frames_nothing(dashboard: Served, browser: Brows
 def shared(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A dashboard for others: every address, and a password."""
     log = tmp_path_factory.mktemp("shared") / "log"
-    with served(
-        log, "--address", "0.0.0.0", "--allow-host", "tables.example", ICEBERG_EXPLORER_PASSWORD="a b&c"
-    ) as url:
+    with served(log, "--address", "0.0.0.0", "--allow-host", "tables.example", ICEDIVE_PASSWORD="a b&c") as url:
         yield url
 
 

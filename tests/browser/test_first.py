@@ -108,7 +108,7 @@ def test_who_knows_nothing_reads_what_this_is(dashboard: Served, watched: Watche
 
 def test_dark_from_the_first_moment(dashboard: Served, watched: Watched) -> None:
     page = watched.page
-    page.context.add_cookies([{"name": "iceberg-explorer-look", "value": "dark", "url": dashboard}])
+    page.context.add_cookies([{"name": "icedive-look", "value": "dark", "url": dashboard}])
     with without_scripts(page):
         first(page, f"{dashboard}?table=demo.three_inserts")
         expect(page.locator("#first")).to_have_css("background-color", "rgb(18, 18, 18)")

@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import PATIENCE_MS, Watched, served, show
 from tests.unit.test_following import Home
 
-EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_COMMIT"))
+EVERY = bool(os.environ.get("ICEDIVE_EVERY_COMMIT"))
 SOON = 2.0
 """Seconds after which a commit is to be seen, where nothing else is done."""
 WARM, ALL = 40, 200

@@ -18,7 +18,7 @@ from explorer.ui.rooms import ROOMS, VIEWS
 from tests.browser.conftest import Watched, to
 from tests.unit.small import make_table, partitioned
 
-EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_SCREEN"))
+EVERY = bool(os.environ.get("ICEDIVE_EVERY_SCREEN"))
 SIZES = ((1280, 800), (1920, 1080))
 SMALL = ((1024, 768), (640, 400))
 """The second is 1280 by 800 at 200%."""

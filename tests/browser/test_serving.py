@@ -58,7 +58,7 @@ def tls_ending_proxy(port: int, target: int) -> Iterator[None]:
 def test_behind_a_proxy(sandbox: Path, tmp_path: Path, browser: Browser) -> None:
     outside = free_port()
     public = f"http://localhost:{outside}/iceberg"
-    own = {"ICEBERG_EXPLORER_PASSWORD": "secret", "ICEBERG_EXPLORER_METRICS_TOKEN": "numbers"}
+    own = {"ICEDIVE_PASSWORD": "secret", "ICEDIVE_METRICS_TOKEN": "numbers"}
     with served(tmp_path / "log", "--prefix", public, **own) as url:
         target = urlsplit(url).port or 0
         with tls_ending_proxy(outside, target):
@@ -68,7 +68,7 @@ def test_behind_a_proxy(sandbox: Path, tmp_path: Path, browser: Browser) -> None
             assert ask(public, "/iceberg/metrics")[0] == 404
             assert ask(public, "/iceberg/metrics", Authorization="Bearer wrong")[0] == 404
             status, _, text = ask(public, "/iceberg/metrics", Authorization="Bearer numbers")
-            assert (status, "iceberg_explorer_sessions 0" in text) == (200, True)
+            assert (status, "icedive_sessions 0" in text) == (200, True)
             assert ask(public, "/iceberg/")[0] == 401
             _, headers, _ = ask(
                 public, "/iceberg/", "POST", "password=secret", Content_Type="application/x-www-form-urlencoded"
@@ -83,13 +83,13 @@ def test_behind_a_proxy(sandbox: Path, tmp_path: Path, browser: Browser) -> None
             expect(page.locator("#first")).to_have_count(0)  # its own view is there
             assert json.loads(ask(public, "/iceberg/health")[2])["spark"] == "stopped"
             text = ask(public, "/iceberg/metrics", Authorization="Bearer numbers")[2]
-            assert "iceberg_explorer_sessions 1" in text
+            assert "icedive_sessions 1" in text
             page.context.close()
 
 
 def test_a_prefix_may_be_a_path_and_hosts_are_allowed(sandbox: Path, tmp_path: Path) -> None:
     with served(
-        tmp_path / "log", "--prefix", "/user/ada/proxy", "--allow-host", "hub.example", ICEBERG_EXPLORER_PASSWORD="x"
+        tmp_path / "log", "--prefix", "/user/ada/proxy", "--allow-host", "hub.example", ICEDIVE_PASSWORD="x"
     ) as url:
         assert url.entry.endswith("/user/ada/proxy/")
         assert ask(url, "/user/ada/proxy/", Host="hub.example")[0] == 401  # the password is asked for
@@ -107,7 +107,7 @@ def test_a_prefix_may_be_a_path_and_hosts_are_allowed(sandbox: Path, tmp_path: P
 
 
 def test_by_https_only_a_cookie_says_so(sandbox: Path, tmp_path: Path) -> None:
-    with served(tmp_path / "log", "--prefix", "https://hub.example/x", ICEBERG_EXPLORER_PASSWORD="x") as url:
+    with served(tmp_path / "log", "--prefix", "https://hub.example/x", ICEDIVE_PASSWORD="x") as url:
         port = urlsplit(url).port
         posted = {"Content_Type": "application/x-www-form-urlencoded", "Host": "hub.example"}
         _, headers, _ = ask(f"http://localhost:{port}", "/x/", "POST", "password=x", **posted)
@@ -125,7 +125,7 @@ def test_a_port_that_is_taken_is_said() -> None:
 
 @pytest.mark.parametrize("prefix", ["iceberg", "ftp://a.example/x", "//a.example/x", "/x?y=1"])
 def test_a_prefix_that_is_none_is_refused(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ICEBERG_EXPLORER_PASSWORD", "x")
+    monkeypatch.setenv("ICEDIVE_PASSWORD", "x")
     told = CliRunner().invoke(main, ["serve", "--port", "0", "--prefix", prefix])
     assert told.exit_code != 0
     assert "is neither a path such as /iceberg nor a URL" in told.output
@@ -195,11 +195,11 @@ def test_by_oauth(sandbox: Path, tmp_path: Path, browser: Browser, provider: str
         "PANEL_OAUTH_PROVIDER": "generic", "PANEL_OAUTH_KEY": "us", "PANEL_OAUTH_SECRET": "a-secret",
         "PANEL_COOKIE_SECRET": "c" * 32, "PANEL_OAUTH_AUTHORIZE_URL": f"{provider}/authorize",
         "PANEL_OAUTH_TOKEN_URL": f"{provider}/token", "PANEL_OAUTH_USER_URL": f"{provider}/user",
-        "ICEBERG_EXPLORER_METRICS_TOKEN": "numbers",
-        "ICEBERG_EXPLORER_QUOTAS": json.dumps({"reads": 1, "rows": 2, "seconds": 300}),
+        "ICEDIVE_METRICS_TOKEN": "numbers",
+        "ICEDIVE_QUOTAS": json.dumps({"reads": 1, "rows": 2, "seconds": 300}),
     }  # fmt: skip
     audit = tmp_path / "audit.jsonl"
-    with served(tmp_path / "log", "--allow-sql", ICEBERG_EXPLORER_AUDIT=str(audit), **own) as url:
+    with served(tmp_path / "log", "--allow-sql", ICEDIVE_AUDIT=str(audit), **own) as url:
         assert "token" not in url.entry
         status, headers, _ = ask(url, "/")
         assert (status, urlsplit(headers["Location"]).path.lstrip(".")) == (302, "/login")
@@ -217,7 +217,7 @@ def test_by_oauth(sandbox: Path, tmp_path: Path, browser: Browser, provider: str
         expect(page.get_by_text("Spark: ready")).to_be_visible(timeout=120_000)
         expect(page.get_by_text("no read gives more here")).to_be_visible(timeout=120_000)
         text = ask(url, "/metrics", Authorization="Bearer numbers")[2]
-        assert 'iceberg_explorer_statements_total{kind="rows",outcome="answered"} 1' in text
+        assert 'icedive_statements_total{kind="rows",outcome="answered"} 1' in text
         [line] = [json.loads(line) for line in audit.read_text().splitlines()]
         told = (line["who"], line["kind"], line["outcome"], line["rows"])
         assert told == ("ada@example.org", "rows", "answered", 2)

@@ -21,7 +21,7 @@ from tests.security.bounds import ENDS, MOST_SECONDS, compact, measured
 from tests.security.dimensions import DIMENSIONS, make
 from tests.security.test_growth import COMMANDS
 
-pytestmark = pytest.mark.skipif("ICEBERG_EXPLORER_EVERY_BOUND" not in os.environ, reason="hours: make attacks does it")
+pytestmark = pytest.mark.skipif("ICEDIVE_EVERY_BOUND" not in os.environ, reason="hours: make attacks does it")
 STARTED_S = 2.0
 """What Python's start takes of the processor: commands are measured without it."""
 WORST = {"snapshots": 110_000, "entries of one path": 250_000, "branches on a chain, of many ages": 60_000}

@@ -1,7 +1,7 @@
 """Tables damaged at random, where meaning sits: a JSON value, a field of an Avro record, a manifest's own schema. Every
 question about them ends in an answer, a Problem or an error of ours, and never in another exception.
 
-`make fuzz` sets ICEBERG_EXPLORER_MUTATIONS to thousands, and ICEBERG_EXPLORER_SEED to another seed."""
+`make fuzz` sets ICEDIVE_MUTATIONS to thousands, and ICEDIVE_SEED to another seed."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ TABLES = (
     "manifest_lifecycle", "partition_evolution", "schema_evolution", "branches_and_tags", "upgraded_v1",
     "copy_on_write_update", "position_deletes", "equality_deletes", "deletion_vectors",
 )  # fmt: skip
-MUTATIONS = int(os.environ.get("ICEBERG_EXPLORER_MUTATIONS", "144"))
-SEED = int(os.environ.get("ICEBERG_EXPLORER_SEED", "21"))
+MUTATIONS = int(os.environ.get("ICEDIVE_MUTATIONS", "144"))
+SEED = int(os.environ.get("ICEDIVE_SEED", "21"))
 ODD: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 7, 2**31, -(2**63), 2**63 - 1, 2**64, 10**30, 0.5, float("nan"), float("inf"),
     "", "x", "\0", "\ud800", "main", "1", "-1", "../../..", "/etc/hostname", "file:///", "s3://", "[16]",
@@ -251,7 +251,7 @@ def test_json_that_is_not_closed_is_refused_in_linear_time() -> None:
 
 
 def test_a_damaged_file_of_the_cache_is_none_or_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path))
+    monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path))
     table = pa.table({"n": range(9), "of": pa.array(["a", "b", "c"] * 3).dictionary_encode()})
     cache.put("key", "whole", table, lambda: None)
     cache.settle()

@@ -26,7 +26,7 @@ from explorer.render import changes
 from explorer.ui import standalone
 from tests.security.dimensions import DIMENSIONS, TOGETHER, make
 
-ALONE = "ICEBERG_EXPLORER_EVERY_SIZE" in os.environ
+ALONE = "ICEDIVE_EVERY_SIZE" in os.environ
 SIZE = 60 if ALONE else 6
 MOST = 5 if ALONE else 8
 """Times the work that may be added when the size is four times as large: in linear time it is four, in quadratic time

@@ -183,7 +183,7 @@ def test_a_browser_is_told_nothing_of_what_failed(number: int, written: io.Strin
         access.guard(server._tornado)
         server.start()
         token = generate_jwt_token(generate_session_id())
-        headers = {"Cookie": f"iceberg-explorer-{server.port}={access.cookie}"}
+        headers = {"Cookie": f"icedive-{server.port}={access.cookie}"}
         request = HTTPRequest(f"ws://localhost:{server.port}/ws", headers=headers)
         socket = await websocket_connect(request, subprotocols=["bokeh", token])
         said = [str(await socket.read_message()) for _ in range(3)]  # ACK
@@ -244,7 +244,7 @@ def test_jars_that_others_may_change_are_not_run(
     jar = cache / "jars" / "g_a-1.jar"
     jar.write_bytes(b"PK")
     jar.chmod(0o644)
-    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(cache))
+    monkeypatch.setenv("ICEDIVE_CACHE", str(cache))
     resolve = lambda: java.resolve_jars(Java("java", 17, "here"), ("g:a:1",))  # noqa: E731
     assert resolve() == [jar]
     (cache / place).chmod((cache / place).stat().st_mode | mode)

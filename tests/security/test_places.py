@@ -187,7 +187,7 @@ def test_every_path_of_a_snapshot_is_named(table: Path) -> None:
 @pytest.fixture
 def cached(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A table whose manifests are in the cache; gives the cache's folder."""
-    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "SMALLEST", 0)
     explorer.open_table(str(table)).entries()
     cache.settle()

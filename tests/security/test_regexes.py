@@ -23,7 +23,7 @@ SIZE = 8
 """How often a text is repeated."""
 LINEAR = 3
 """From twice the size to four times it, the steps grow by twice what they grow by before; in quadratic time by four."""
-TEXTS = 600 if "ICEBERG_EXPLORER_EVERY_SIZE" in os.environ else 60
+TEXTS = 600 if "ICEDIVE_EVERY_SIZE" in os.environ else 60
 """Texts that each pattern meets, beside the repeats of each of its words."""
 MOST = 100_000
 """Steps that no text of such a size takes."""

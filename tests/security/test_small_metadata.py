@@ -37,7 +37,7 @@ def test_a_manifest_has_as_many_entries_as_memory_allows(tmp_path: Path, monkeyp
     table = explorer.open_table(str(folder))
     assert len(table.files()) == 3
     [problem] = table.problems
-    assert "has 50 entries; at most 40 are read here; set ICEBERG_EXPLORER_MEMORY to more" in problem.cause
+    assert "has 50 entries; at most 40 are read here; set ICEDIVE_MEMORY to more" in problem.cause
     monkeypatch.setattr(limits, "EACH_ENTRY", limits.limit() // 50)
     assert len(explorer.open_table(str(folder)).files()) == 53
 

@@ -100,7 +100,7 @@ class Engineer:
         """The same where the store, from which nothing is kept, refuses everything."""
 
         def refuse() -> None:
-            self.monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(self.folder / "empty"))
+            self.monkeypatch.setenv("ICEDIVE_CACHE", str(self.folder / "empty"))
             store.proxy.fault = lambda request: "refuse"
 
         no_secret(secrets, when_refused(f"{name}.shop.marked", self.reads, refuse, self.page))

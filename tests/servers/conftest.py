@@ -20,7 +20,7 @@ from tests.servers import asking
 from tests.servers.proxy import Proxy
 
 COMMITS = 40
-EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_SERVER"))
+EVERY = bool(os.environ.get("ICEDIVE_EVERY_SERVER"))
 """Whether `make test-servers` runs, not `make test`."""
 
 
@@ -69,7 +69,7 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 @pytest.fixture
 def store(bucket: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """The bucket on a good day, with nothing in the cache."""
-    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "cache"))
     bucket.proxy.delay, bucket.proxy.fault = 0.0, lambda request: ""
     bucket.proxy.reset()
     return bucket

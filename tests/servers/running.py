@@ -23,7 +23,7 @@ from explorer.spark_engine.java import PACKAGES, find_java, resolve_jars, spark_
 from explorer.spark_engine.tables import mounts
 from tests.ports import free_port
 
-JARS = "ICEBERG_EXPLORER_REST_JARS"
+JARS = "ICEDIVE_REST_JARS"
 """Names a folder with the jars of rest/pom.xml; without it they are looked for in maven's local repository."""
 _REST = Path(__file__).parent / "rest"
 _QUICK = ("-XX:TieredStopAtLevel=1", "-Xmx384m")
@@ -185,7 +185,7 @@ def spark_cluster(folder: Path) -> Iterator[str]:
     command += ["-cp", f"{spark_home()}/jars/*"]
     known = {
         "SPARK_HOME": str(spark_home()), "SPARK_SCALA_VERSION": "2.13", "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": "",
-        "ICEBERG_EXPLORER_CACHE": str(folder / "cache"),
+        "ICEDIVE_CACHE": str(folder / "cache"),
     }  # fmt: skip
     master = ["org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
     with ExitStack() as processes:

@@ -29,7 +29,7 @@ SECRETS = ("hush-glue", "hush-store", "hush-password", "hush-token", "hush-ugi")
 def all_servers() -> None:
     """Only for `make test-servers`."""
     if not EVERY:
-        pytest.skip("part of `make test-servers` ($ICEBERG_EXPLORER_EVERY_SERVER)")
+        pytest.skip("part of `make test-servers` ($ICEDIVE_EVERY_SERVER)")
 
 
 def prove(
@@ -77,7 +77,7 @@ def test_versitygw(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A store that takes these keys only, and an SQL catalog of its tables."""
-    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "cache"))
     with versitygw(tmp_path, ("admin", "hush-store")) as address:
         store = {
             "s3.endpoint": address, "s3.access-key-id": "admin", "s3.secret-access-key": "hush-store",
@@ -104,7 +104,7 @@ def postgres(tmp_path: Path) -> Iterator[int]:
     if not shutil.which("initdb") or not shutil.which("pg_ctl"):
         pytest.skip("PostgreSQL (initdb, pg_ctl) is not on this machine's PATH")
     pytest.importorskip("psycopg2", reason="the extra `postgres` is not installed")
-    folder = Path(tempfile.mkdtemp(prefix="iceberg-explorer-postgres-"))
+    folder = Path(tempfile.mkdtemp(prefix="icedive-postgres-"))
     options: dict[str, str] = {}
     if os.getuid() == 0:  # which PostgreSQL refuses
         try:

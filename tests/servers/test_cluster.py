@@ -21,7 +21,7 @@ from tests.unit.small import make_table
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if not EVERY:
-        pytest.skip("part of `make test-servers` ($ICEBERG_EXPLORER_EVERY_SERVER)")
+        pytest.skip("part of `make test-servers` ($ICEDIVE_EVERY_SERVER)")
     with spark_cluster(tmp_path_factory.mktemp("cluster")) as master:
         yield master
 
@@ -42,7 +42,7 @@ def python_without(folder: Path, *packages: str) -> str:
 def ask(master: str, python: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """A program of its own, whose Spark is that cluster's."""
     conf = {"spark.pyspark.python": python, "spark.executor.memory": "512m", **settings}
-    own = {"ICEBERG_EXPLORER_SPARK_MASTER": master, "ICEBERG_EXPLORER_SPARK_CONF": json.dumps(conf)}
+    own = {"ICEDIVE_SPARK_MASTER": master, "ICEDIVE_SPARK_CONF": json.dumps(conf)}
     return subprocess.run(
         [sys.executable, "-m", *arguments], env={**os.environ, **own}, capture_output=True, text=True, timeout=600
     )

@@ -22,7 +22,7 @@ from tests.robustness.corpus import outcomes
 from tests.robustness.editing import edit_avro, edit_json
 from tests.statements.printed import statements
 
-SOME = float(os.environ.get("ICEBERG_EXPLORER_CORPUS", "0.1"))
+SOME = float(os.environ.get("ICEDIVE_CORPUS", "0.1"))
 """The share of the corpus that is asked: `make robustness` asks all."""
 
 

@@ -19,8 +19,8 @@ def proofs() -> list[tuple[str, list[str]]]:
     found: list[tuple[str, list[str]]] = []
     for block in re.findall(r"^```\n(.*?)^```", (ROOT / "docs" / "errata.md").read_text(), re.M | re.S):
         for line in block.splitlines():
-            if line.startswith("$ iceberg-explorer "):
-                found.append((line.removeprefix("$ iceberg-explorer "), []))
+            if line.startswith("$ icedive "):
+                found.append((line.removeprefix("$ icedive "), []))
             else:
                 found[-1][1].append(line)
     return found

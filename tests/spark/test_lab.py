@@ -223,7 +223,7 @@ def test_the_classes_behind_operations_are_icebergs(bench: Bench) -> None:
         assert interface in [i.getSimpleName() for i in found.getInterfaces()]
 
 
-EVERY = os.environ.get("ICEBERG_EXPLORER_EVERY_PAIR") == "1"
+EVERY = os.environ.get("ICEDIVE_EVERY_PAIR") == "1"
 PAIRS = [(late, Operation(early)) for late in operations() for early in CATALOGUED]
 """Every pair of the catalogue, here and under `make pairs`; all else that can meet only there, and every commit that is
 not stepped."""

@@ -102,7 +102,7 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
         ("price", "No field id says"),
     ),
 ]
-EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_PAIR"))
+EVERY = bool(os.environ.get("ICEDIVE_EVERY_PAIR"))
 EXERCISES = (*LAYOUT_EXERCISES, *CATALOG_EXERCISES)
 
 

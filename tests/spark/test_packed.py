@@ -16,7 +16,7 @@ from explorer.lab.scenarios.workshop import BUILDING, Workshop
 from explorer.spark_engine.spark import SparkEngine
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
 
-ALL = os.environ.get("ICEBERG_EXPLORER_EVERY_TABLE") == "1"
+ALL = os.environ.get("ICEDIVE_EVERY_TABLE") == "1"
 SOME = {"position_deletes", "deletion_vectors", "equality_deletes", "partition_evolution", "branches_and_tags"}
 BY_NAME = {s.name: s for s in SCENARIOS}
 

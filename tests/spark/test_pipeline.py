@@ -40,7 +40,7 @@ from tests.unit.other_types import MISREAD, write_table
 from tests.unit.small import make_table
 from tests.unit.test_repeated_keys import upserted
 
-EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_SCENARIO"))
+EVERY = bool(os.environ.get("ICEDIVE_EVERY_SCENARIO"))
 FEW = ["manifest_lifecycle", "equality_deletes", "deletion_vectors", "partition_evolution", "upgraded_v1"]
 NAMES = [s.name for s in SCENARIOS] if EVERY else FEW
 

@@ -23,7 +23,7 @@ from explorer.spec.values.values import primitive_type
 from tests.helpers import open_demo
 from tests.spark.planner_oracle import Iceberg, Made, Row, drawn_filter, drawn_transform, evolved, make
 
-TABLES = int(os.environ.get("ICEBERG_EXPLORER_PLANS", "0")) or 8
+TABLES = int(os.environ.get("ICEDIVE_PLANS", "0")) or 8
 FILTERS = 25
 
 

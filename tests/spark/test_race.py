@@ -34,7 +34,7 @@ def test_killed_writers_lose_nothing_that_was_acknowledged(sandbox: Path) -> Non
 
 
 def test_faults_lose_nothing_that_was_acknowledged(sandbox: Path) -> None:
-    writers = ENGINES if os.environ.get("ICEBERG_EXPLORER_EVERY_PAIR") else ("pyiceberg",)  # Java's start takes long
+    writers = ENGINES if os.environ.get("ICEDIVE_EVERY_PAIR") else ("pyiceberg",)  # Java's start takes long
     found = {(f.writer, f.fault): f for f in faults(writers)}
     assert len(found) == len(writers) * len(FAULTS)
     for (_, fault), seen in found.items():

@@ -16,7 +16,7 @@ from tests.statements import run35
 from tests.statements.printed import statements
 from tests.unit.small import newest_metadata
 
-SPARK35 = os.environ.get("ICEBERG_EXPLORER_SPARK35", "")
+SPARK35 = os.environ.get("ICEDIVE_SPARK35", "")
 """A Python with pyspark 3.5, and the path of Iceberg's jar for it, with a comma between."""
 
 

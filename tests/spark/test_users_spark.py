@@ -17,7 +17,7 @@ from explorer.spark_engine.spark import SparkEngine
 
 def run_beside(how: str, folder: Path) -> Any:
     command = [sys.executable, "-m", "tests.spark.users_session", how, str(folder)]
-    environment = {**os.environ, "ICEBERG_EXPLORER_HOME": str(folder / "home")}
+    environment = {**os.environ, "ICEDIVE_HOME": str(folder / "home")}
     ran = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=Path(__file__).parents[2])
     assert ran.returncode == 0, ran.stderr[-3000:]
     return json.loads(ran.stdout.splitlines()[-1])

@@ -33,7 +33,7 @@ def test_of_a_page_that_was_closed_nothing_is_kept(whole: Path, monkeypatch: pyt
         access = Access()
         access.guard(server._tornado)
         server.start()
-        url, cookie = f"http://localhost:{server.port}/", f"iceberg-explorer-{server.port}={access.cookie}"
+        url, cookie = f"http://localhost:{server.port}/", f"icedive-{server.port}={access.cookie}"
         before, pages = len(pn.state._views), []
         for _ in range(3):
             seat, _ = await come(url, cookie, table=str(whole), view="graph")
@@ -96,7 +96,7 @@ def test_first_parts_take_no_clicks_and_end_when_nobody_comes(monkeypatch: pytes
         access = Access()
         access.guard(server._tornado)
         server.start()
-        headers = {"Cookie": f"iceberg-explorer-{server.port}={access.cookie}"}
+        headers = {"Cookie": f"icedive-{server.port}={access.cookie}"}
         client = AsyncHTTPClient(force_instance=True)
         url = f"http://localhost:{server.port}/?view=graph&table="
         pages = await asyncio.gather(*(client.fetch(f"{url}/slow/{n}", headers=headers) for n in range(6)))

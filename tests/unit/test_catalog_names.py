@@ -18,7 +18,7 @@ from tests.unit.small import in_catalog, make_table, newest_metadata
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder for pyiceberg's configuration, and no sandbox."""
-    monkeypatch.setenv("ICEBERG_EXPLORER_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ICEDIVE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PYICEBERG_HOME", str(tmp_path))
     return tmp_path
 

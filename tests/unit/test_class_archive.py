@@ -13,7 +13,7 @@ from explorer.spark_engine.java import Java
 
 @pytest.fixture
 def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path))
+    monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path))
     (tmp_path / "one.jar").write_text("a jar")
     place = jvm_cds.place(Java("/usr/bin/java", 17, "PATH"), [tmp_path / "one.jar"])
     place.parent.mkdir(mode=0o700)

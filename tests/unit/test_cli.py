@@ -143,7 +143,7 @@ def test_every_command_is_documented_by_its_whole_name() -> None:
     assert all(command.help for command in main.commands.values())
     terminal = (ROOT / "README.md").read_text().split("## In the terminal")[1].split("each with")[0]
     for name in re.findall(r"`([a-z -]+?)(?: --[^`]*)?`", terminal):
-        assert name in {*main.commands, "iceberg-explorer", "metadata diff"}, name
+        assert name in {*main.commands, "icedive", "metadata diff"}, name
 
 
 def test_every_option_is_documented_and_nothing_else() -> None:
@@ -232,10 +232,10 @@ def test_a_closed_pipe_is_no_error(output: str, tmp_path: Path) -> None:
 
 
 def test_serving_to_other_machines_needs_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ICEBERG_EXPLORER_PASSWORD", raising=False)
+    monkeypatch.delenv("ICEDIVE_PASSWORD", raising=False)
     result = run("serve", "--address", "0.0.0.0")
     assert result.exit_code == 1
-    assert "ICEBERG_EXPLORER_PASSWORD" in result.stderr
+    assert "ICEDIVE_PASSWORD" in result.stderr
 
 
 def test_commands_that_decode_data_files_end_well(tmp_path: Path) -> None:

@@ -51,16 +51,16 @@ def test_no_usable_java_says_what_was_tried_and_the_fix(tmp_path: Path, monkeypa
 
 
 def test_settings_by_file_environment_and_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ICEBERG_EXPLORER_HOME", str(tmp_path))
+    monkeypatch.setenv("ICEDIVE_HOME", str(tmp_path))
     (tmp_path / "spark.json").write_text('{"spark.driver.memory": "3g", "a": 1}')
     assert settings()["spark.driver.memory"] == "3g"
-    monkeypatch.setenv("ICEBERG_EXPLORER_SPARK_CONF", '{"spark.driver.memory": "4g"}')
-    monkeypatch.setenv("ICEBERG_EXPLORER_SPARK_MASTER", "local[1]")
+    monkeypatch.setenv("ICEDIVE_SPARK_CONF", '{"spark.driver.memory": "4g"}')
+    monkeypatch.setenv("ICEDIVE_SPARK_MASTER", "local[1]")
     assert (settings()["spark.driver.memory"], settings()["spark.master"]) == ("4g", "local[1]")
     chosen = settings({"spark.driver.memory": "5g"}, master="local[2]")
     assert (chosen["spark.driver.memory"], chosen["spark.master"], chosen["a"]) == ("5g", "local[2]", "1")
-    monkeypatch.setenv("ICEBERG_EXPLORER_SPARK_CONF", "not json")
-    with pytest.raises(EngineError, match="ICEBERG_EXPLORER_SPARK_CONF is not JSON"):
+    monkeypatch.setenv("ICEDIVE_SPARK_CONF", "not json")
+    with pytest.raises(EngineError, match="ICEDIVE_SPARK_CONF is not JSON"):
         settings()
 
 
@@ -83,7 +83,7 @@ def test_a_failed_start_is_a_state_and_an_error(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_jar_that_is_not_the_one_that_is_pinned_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path))
+    monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path))
     assert set(java.SHA256) == {*java.PACKAGES, *(java.BUNDLES[store].package for store in ("aws", "gcp"))}
     for pinned in java.SHA256:
         group, artifact, version = pinned.split(":")

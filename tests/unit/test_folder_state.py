@@ -186,11 +186,11 @@ def test_a_sandbox_that_was_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     from explorer.lab.scenarios import built
     from explorer.spark_engine.spark import SparkEngine
 
-    monkeypatch.setenv("ICEBERG_EXPLORER_HOME", str(home))
+    monkeypatch.setenv("ICEDIVE_HOME", str(home))
     assert built() == {"three_inserts"}
     assert locate("demo.three_inserts").metadata_location
     shutil.copytree(home, copied)
-    monkeypatch.setenv("ICEBERG_EXPLORER_HOME", str(copied))
+    monkeypatch.setenv("ICEDIVE_HOME", str(copied))
     assert built() == set()
     with pytest.raises(TableNotFound, match=f"moved or copied: its catalog still points into {home}/sandbox"):
         locate("demo.three_inserts")
@@ -203,7 +203,7 @@ def test_a_sandbox_that_was_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert catalog_entries(copied / "sandbox") == {}
     assert catalog_entries(home / "sandbox")
     shutil.rmtree(table.folder)
-    monkeypatch.setenv("ICEBERG_EXPLORER_HOME", str(home))
+    monkeypatch.setenv("ICEDIVE_HOME", str(home))
     assert built() == set()
 
 

@@ -89,7 +89,7 @@ def test_a_threshold_decides_the_level_and_what_helps_is_said(small: Path) -> No
     assert health_object(again)["measures"] == health_object(told[1.5])["measures"]
     assert told[1.5].measures[0].id == "small-files"
     assert "small-files 2 (above 1.5)" in repr(told[1.5])
-    helps = "iceberg-explorer maintain TABLE compact prints the statement, where it does something now and may be run"
+    helps = "icedive maintain preview TABLE compact prints the statement, where it does something now and may be run"
     assert f"what would help: {helps}" in repr(told[1.5])
     assert helps in told[1.5]._repr_html_()
     assert runs.preview(explorer.open_table(str(small)), "compact").call == ""  # so health prints none
@@ -226,7 +226,7 @@ def test_what_says_nothing_of_a_small_table_is_not_called_ok(small: Path) -> Non
 def test_health_prints_no_statement_that_nobody_looked_at(measure: Measure) -> None:
     """Health opens no data file, so that it cannot know whether Spark would write what it misreads, or fail."""
     assert "CALL" not in measure.helps
-    for command in re.findall(r"iceberg-explorer (maintain TABLE [^,;]*?) (?:prints|tells)", measure.helps):
+    for command in re.findall(r"icedive (maintain TABLE [^,;]*?) (?:prints|tells)", measure.helps):
         options = ["your_table" if word == "TABLE" else word for word in command.split()]
         run = CliRunner().invoke(main, options)
         assert run.exit_code != 2, run.output  # a table that there is none of, no wrong usage

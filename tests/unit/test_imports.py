@@ -15,7 +15,7 @@ LARGE = {
 READS = {"fastavro", "numpy", "pandas", "polars", "pyarrow", "rich"}
 """What reading and printing a table takes. pandas is imported by pyarrow, where it is installed."""
 ASK = (
-    "import sys; sys.argv = ['iceberg-explorer', *sys.argv[1:]]\n"
+    "import sys; sys.argv = ['icedive', *sys.argv[1:]]\n"
     "from explorer.cli import main\n"
     "try:\n    main()\n"
     "finally:\n    print(*sorted(m for m in sys.modules if '.' not in m), file=sys.stderr)"

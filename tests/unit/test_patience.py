@@ -46,7 +46,7 @@ def test_a_command_that_goes_on_is_refused(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(Table, "lifecycle", loop)
     result = CliRunner().invoke(main, ["lifecycle", str(folder)])
     assert result.exit_code == 1
-    assert result.stderr.startswith(f"iceberg-explorer: {folder}: refused: the command took ")
+    assert result.stderr.startswith(f"icedive: {folder}: refused: the command took ")
     assert patience.VARIABLE in result.stderr
     assert "Traceback" not in result.output
 
@@ -103,7 +103,7 @@ def test_decoded_manifests_count_as_their_bytes(tmp_path: Path, monkeypatch: pyt
     import explorer
 
     monkeypatch.setattr(cache, "SMALLEST", 1)
-    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "cache"))
     folder = make(tmp_path / "t", "entries", 200)
     told = []
     for _ in range(2):

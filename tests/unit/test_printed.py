@@ -105,7 +105,7 @@ def test_the_text_below_a_picture_is_not_endless(shell: InteractiveShell, whole:
     assert "… 1,800 older manifests" in html
     assert len(html) < 3 * LONG
     endless = Shown("numbers", lambda first: map(str, itertools.count(first))).text(7, LONG)  # no more lines are made
-    assert endless.endswith("… and more: iceberg-explorer prints all of it\n")
+    assert endless.endswith("… and more: icedive prints all of it\n")
     assert LONG - 100 < len(endless) < LONG + 100
     assert "… 1,960 older manifests not drawn" in pictured(shell, many)
 

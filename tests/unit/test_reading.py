@@ -368,7 +368,7 @@ def test_the_disk_cache_gives_the_same_and_survives_damage(
 ) -> None:
     from explorer.storage import cache
 
-    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "SMALLEST", 0)
     first = explorer.open_table(str(table)).entries(metrics=True).to_arrow()
     cache.settle()

@@ -23,7 +23,7 @@ from tests.statements.printed import printed
 from tests.statements.spark35 import fault
 from tests.unit.small import in_catalog
 
-SPARK35 = os.environ.get("ICEBERG_EXPLORER_SPARK35", "")
+SPARK35 = os.environ.get("ICEDIVE_SPARK35", "")
 """A Python with pyspark 3.5, and the path of Iceberg's jar for it, with a comma between."""
 STRANGE = ("my-catalog", "größe 1", "order")
 """A catalog, a namespace and a table whose names need quotes, or are words of SQL."""

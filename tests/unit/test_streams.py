@@ -270,11 +270,11 @@ def test_the_memory_limit_is_an_option_of_the_process(tmp_path: Path, monkeypatc
             limits.limit.cache_clear()
             told = CliRunner().invoke(main, ["entries", folder])
             assert (told.exit_code, told.stdout) == (1, "")
-            assert f"ICEBERG_EXPLORER_MEMORY is '{text}': say 600M or 4G, and 512 MiB at least" in told.stderr
+            assert f"ICEDIVE_MEMORY is '{text}': say 600M or 4G, and 512 MiB at least" in told.stderr
         monkeypatch.setenv(limits.VARIABLE, "512M")
         limits.limit.cache_clear()
         with (
-            pytest.raises(UnreadableFile, match=r"x: has 536,870,913 bytes to unpack; .*; set ICEBERG_EXPLORER_MEMORY"),
+            pytest.raises(UnreadableFile, match=r"x: has 536,870,913 bytes to unpack; .*; set ICEDIVE_MEMORY"),
             limits.reading((512 << 20) + 1, "x"),
         ):
             pass

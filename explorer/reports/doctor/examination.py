@@ -45,7 +45,7 @@ from explorer.storage.formats.json_text import NO_JSON
 from explorer.storage.manifest_reader import NOT_NOW
 from explorer.table import Table
 
-PLUGINS = "iceberg_explorer.doctor"
+PLUGINS = "icedive.doctor"
 """The entry points of installed packages that bring further rules: functions of a Table that give findings."""
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from explorer.errors import ExplorerError
 from explorer.spec.secrets.redaction import redacted
 
-VARIABLE, AUDIT_VARIABLE = "ICEBERG_EXPLORER_QUOTAS", "ICEBERG_EXPLORER_AUDIT"
+VARIABLE, AUDIT_VARIABLE = "ICEDIVE_QUOTAS", "ICEDIVE_AUDIT"
 WAIT_S = 0.25
 
 

@@ -34,13 +34,13 @@ class Measure:
 
 
 _PRINTS = "prints the statement, where it does something now and may be run"
-_COMPACT = f"iceberg-explorer maintain TABLE compact {_PRINTS}"
-_MANIFESTS = f"iceberg-explorer maintain TABLE rewrite-manifests {_PRINTS}"
-_EXPIRE = f"iceberg-explorer maintain TABLE expire {_PRINTS}"
-_CLEAN = f"iceberg-explorer maintain TABLE expire -O clean_expired_metadata=true {_PRINTS}"
-_DELETED = f"iceberg-explorer maintain TABLE compact -O delete-file-threshold=1 {_PRINTS}"
-_ALL = f"iceberg-explorer maintain TABLE compact -O rewrite-all=true {_PRINTS}"
-_SORT = f"iceberg-explorer maintain TABLE compact-sort {_PRINTS}"
+_COMPACT = f"icedive maintain preview TABLE compact {_PRINTS}"
+_MANIFESTS = f"icedive maintain preview TABLE rewrite-manifests {_PRINTS}"
+_EXPIRE = f"icedive maintain preview TABLE expire {_PRINTS}"
+_CLEAN = f"icedive maintain preview TABLE expire -O clean_expired_metadata=true {_PRINTS}"
+_DELETED = f"icedive maintain preview TABLE compact -O delete-file-threshold=1 {_PRINTS}"
+_ALL = f"icedive maintain preview TABLE compact -O rewrite-all=true {_PRINTS}"
+_SORT = f"icedive maintain preview TABLE compact-sort {_PRINTS}"
 _NOW: Scope = "current snapshot"
 MEASURES: Sequence[Measure] = (
     Measure("small-files", "Files that merging small ones would save", _NOW, 100, "",
@@ -65,7 +65,7 @@ MEASURES: Sequence[Measure] = (
             "readers compare each row of the files that they apply to with theirs", _DELETED),
     Measure("dangling-deletes", "Delete files that apply to no data file", _NOW, 100, "",
             "whoever plans a scan reads their entries in manifests, and nobody opens them",
-            "iceberg-explorer maintain TABLE dangling-deletes tells which procedure drops each"),
+            "icedive maintain preview TABLE dangling-deletes tells which procedure drops each"),
     Measure("small-manifests", "Manifests beyond those that their bytes fill", _NOW, 100, "",
             "commit.manifest.min-count-to-merge is 100: a planner opens each",
             f"{_MANIFESTS}, for those of the current partition spec; with -O spec_id=N for others"),

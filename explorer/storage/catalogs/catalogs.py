@@ -124,7 +124,7 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
     """Connect to a catalog. Raises TableNotFound when it is not configured or cannot be reached."""
     own = properties_of(name, extra)
     if name == SANDBOX and not (sandbox_home() / "catalog.db").is_file() and not extra:
-        raise TableNotFound("the sandbox catalog does not exist yet: run `iceberg-explorer demo` to make its tables")
+        raise TableNotFound("the sandbox catalog does not exist yet: run `icedive demo` to make its tables")
     # pyiceberg read its configuration when it was imported, the working folder's too: ours takes its place.
     pyiceberg._ENV_CONFIG.config = FrozenDict(**configuration())
     try:

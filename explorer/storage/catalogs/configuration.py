@@ -3,7 +3,7 @@ is trusted.
 
 A `.pyiceberg.yaml` may name classes to import (`py-catalog-impl`, `py-io-impl`, `auth.impl`,
 `write.py-location-provider.impl`) and servers to send credentials to, so one that came with a downloaded folder runs
-whatever its author likes. The working folder's counts when $ICEBERG_EXPLORER_TRUST names the folder (several: separated
+whatever its author likes. The working folder's counts when $ICEDIVE_TRUST names the folder (several: separated
 as in $PATH) and nobody else can write to the folder or the file; else it is left out, which is told."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pyiceberg.utils import config as pyiceberg
 from explorer.errors import ExplorerError
 from explorer.storage.data_dirs import not_private
 
-TRUST_VARIABLE = "ICEBERG_EXPLORER_TRUST"
+TRUST_VARIABLE = "ICEDIVE_TRUST"
 _told: set[str] = set()
 
 

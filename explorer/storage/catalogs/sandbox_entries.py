@@ -108,6 +108,6 @@ def moved_words(other: str) -> str:
     """What to say of a sandbox whose catalog points into another."""
     return (
         f"this sandbox was moved or copied: its catalog still points into {other}, where nothing is read or written. "
-        "Run `iceberg-explorer demo`: it removes those entries and unpacks the teaching tables here; a table's folder "
+        "Run `icedive demo`: it removes those entries and unpacks the teaching tables here; a table's folder "
         "in the warehouse can be opened by its path"
     )

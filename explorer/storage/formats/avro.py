@@ -242,7 +242,7 @@ class Undecodable(Exception):
 def repacked(container: Container, schema: Any = None) -> bytes:
     """The readable blocks as an Avro file without compression, under the writer's schema or another one that reads the
     same bytes."""
-    sync = b"iceberg-explorer"
+    sync = b"icedive-sync-16b"
     text = json.dumps(schema or container.schema).encode()
     out = [MAGIC, _write_long(1), _write_long(11), b"avro.schema", _write_long(len(text)), text, _write_long(0), sync]
     for block in container.blocks:

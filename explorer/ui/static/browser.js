@@ -84,7 +84,7 @@ const presenting = (event) => {
 };
 
 // Dark as the system is, until a person chooses: that is remembered. The server reads it before the page is made.
-const LOOK = "iceberg-explorer-look";
+const LOOK = "icedive-look";
 const look = () => (document.cookie.match(new RegExp(`${LOOK}=([a-z-]+)`)) || ["", ""])[1];
 const keep = (value) => {
   document.cookie = `${LOOK}=${value}; path=${location.pathname}; max-age=31536000; samesite=strict`;

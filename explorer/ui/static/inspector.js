@@ -4,7 +4,7 @@ import { copies } from "./copy.js";
 import { button, html, zoomOf } from "./dom.js";
 import { sideWidth } from "./pure.js";
 
-const WIDTH = 380, STEP = 24, KEPT = "iceberg-explorer-inspector";
+const WIDTH = 380, STEP = 24, KEPT = "icedive-inspector";
 const HINT = "Click a node to see its fields. Double-click a snapshot to look at the table as of it. "
   + "Drag to pan, scroll to move, Ctrl+scroll to zoom.";
 

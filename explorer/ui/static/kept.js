@@ -1,6 +1,6 @@
 // Tables that a person has opened last, and those that were pinned. The browser keeps their names; the page tells which
 // of them there are, and opens them.
-const KEY = `iceberg-explorer-tables ${location.pathname}`;
+const KEY = `icedive-tables ${location.pathname}`;
 const MOST = { recent: 6, pinned: 30 }, LONGEST = 300;
 
 const names = (list, most) => {
