@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from explorer.errors import ExplorerError, NotFoundInTable
+from explorer.errors import ExplorerError, NotFoundInTable, TableNotFound
 from explorer.graph.diff_graph import diff_graph
 from explorer.graph.graph import Graph
 from explorer.graph.source import GraphView
@@ -52,7 +53,7 @@ from explorer.spec.snapshots.lifecycle import Biography, Cell, biography, lifecy
 from explorer.spec.snapshots.lineage import HistoryEntry, LogEntry, current_log, history
 from explorer.spec.snapshots.metadata_diff import metadata_diff
 from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
-from explorer.storage.locate import Location, located_again
+from explorer.storage.locate import Location, locate, located_again
 from explorer.storage.reader import TableReader
 from explorer.storage.rows import MAPPED, read_schema
 from explorer.storage.spill import spooled
@@ -456,3 +457,21 @@ class Table:
 def _reopened(location: Location, roots: Sequence[str], display: Display | None) -> Table:
     """The table of a pickle: the same metadata file, read anew."""
     return Table(TableReader(location, roots), display)
+
+
+def open_table(
+    table: Any,
+    catalog: str | None = None,
+    properties: Mapping[str, str] | None = None,
+    roots: Sequence[str] = (),
+    relocate: Mapping[str, str] | None = None,
+    display: Display | None = None,
+) -> Table:
+    """Open a table; the arguments are those of explorer.open_table, and what displays it in a notebook. Raises
+    TableNotFound, UnreadableFile, AccessRefused."""
+    if isinstance(getattr(table, "metadata_location", None), str):  # pyiceberg's
+        properties = {**getattr(table.io, "properties", {}), **(properties or {})}
+        table = table.metadata_location
+    if not isinstance(table, (str, Path)):
+        raise TableNotFound(f"{type(table).__name__} is no table: give a name, a path, a URI or a pyiceberg Table")
+    return Table(TableReader(locate(str(table), catalog, properties, (relocate or {}).items()), roots), display)

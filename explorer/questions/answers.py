@@ -84,6 +84,11 @@ class Answer(Generic[T]):
             raise NotPossible("this answer has no picture")
         return self.picture()
 
+    def _repr_svg_(self) -> str | None:
+        from explorer.render.pictures import grounded
+
+        return grounded(self.picture()) if self.picture else None
+
     def to_html(self) -> str:
         """Return a page of its own, which opens from disk and needs no script."""
         from explorer.render.html_page import still_page
@@ -123,6 +128,8 @@ class Answer(Generic[T]):
 
         if self.html:
             return self.html()
-        drawn = self.picture() if self.picture else ""
+        from explorer.render.pictures import still
+
+        drawn = still(self.picture(), next(self.lines(), "")) if self.picture else ""
         text = f"<pre>{escape(repr(self))}</pre>"
         return not_typeset(f"{drawn}<details><summary>as text</summary>{text}</details>" if drawn else text)

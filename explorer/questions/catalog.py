@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.questions.answers import Answer, Level
 from explorer.questions.check import level_of
-from explorer.questions.parameters import CatalogAt, EngineName, Limits, Pairs, TableAt, Texts
+from explorer.questions.parameters import NOTHING, CatalogAt, EngineName, Limits, Pairs, TableAt, Texts
 from explorer.questions.registry import question
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def doctor(
     deep: bool = False,
     each: bool = False,
     skip: Texts = (),
-    severity: Pairs = {},  # noqa: B006
+    severity: Pairs = NOTHING,
     namespace: str = "",
     engine: EngineName = "auto",
 ) -> Answer[list[ShownReport]]:
@@ -147,7 +147,7 @@ def doctor(
 def health(
     catalog: CatalogAt,
     *,
-    threshold: Limits = {},  # noqa: B006
+    threshold: Limits = NOTHING,
     clustering: bool = False,
     namespace: str = "",
     engine: EngineName = "auto",

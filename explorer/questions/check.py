@@ -6,7 +6,18 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from explorer.questions.answers import Answer, Level
-from explorer.questions.parameters import EngineName, Filter, Kind, Limits, Pairs, Side, SnapshotRef, TableAt, Texts
+from explorer.questions.parameters import (
+    NOTHING,
+    EngineName,
+    Filter,
+    Kind,
+    Limits,
+    Pairs,
+    Side,
+    SnapshotRef,
+    TableAt,
+    Texts,
+)
 from explorer.questions.registry import question
 from explorer.spec.commits.operations import KINDS, isolation_of, operation_without
 
@@ -27,7 +38,7 @@ def doctor(
     deep: bool = False,
     each: bool = False,
     skip: Texts = (),
-    severity: Pairs = {},  # noqa: B006
+    severity: Pairs = NOTHING,
     snapshot: SnapshotRef = None,
     engine: EngineName = "auto",
 ) -> Answer[ShownReport]:
@@ -86,7 +97,7 @@ def level_of(report: ShownReport) -> Level:
 def health(
     table: Table,
     *,
-    threshold: Limits = {},  # noqa: B006
+    threshold: Limits = NOTHING,
     clustering: bool = False,
     snapshot: SnapshotRef = None,
     engine: EngineName = "auto",

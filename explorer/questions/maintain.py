@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from explorer.questions.answers import Answer
-from explorer.questions.parameters import EngineName, Filter, Kind, Number, Pairs, SnapshotRef
+from explorer.questions.parameters import NOTHING, EngineName, Filter, Kind, Number, Pairs, SnapshotRef
 from explorer.questions.registry import question
 from explorer.spec.snapshots.ref_operations import OPERATIONS
 
@@ -29,7 +29,7 @@ def preview(
     *,
     sort_by: str = "",
     retain_last: Number = None,
-    option: Pairs = {},  # noqa: B006
+    option: Pairs = NOTHING,
     where: Filter = "",
     engine: EngineName = "auto",
 ) -> Answer[Preview]:
@@ -66,7 +66,7 @@ def run(
     *,
     sort_by: str = "",
     retain_last: Number = None,
-    option: Pairs = {},  # noqa: B006
+    option: Pairs = NOTHING,
     where: Filter = "",
     allow_writes: bool = False,
 ) -> Answer[Outcome]:

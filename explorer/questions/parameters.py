@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
 if TYPE_CHECKING:
@@ -73,6 +74,10 @@ Positive: TypeAlias = Annotated[int, Kind("number", "N", least=1)]
 Number: TypeAlias = Annotated["int | None", Kind("number", "N")]
 Seconds: TypeAlias = Annotated["float | None", Kind("decimal", "SECONDS", least=0.1)]
 EngineName: TypeAlias = Literal["auto", "local", "spark"]
+
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+"""The default of pairs."""
 
 
 @dataclass(frozen=True)

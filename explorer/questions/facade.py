@@ -1,0 +1,795 @@
+"""What `open_table` and `catalog` return: every question as a method.
+
+The command `icedive GROUP NAME TABLE` and the method `table.GROUP.NAME()` are one question. tests/facade_source.py
+generates this module from the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from explorer.questions import catalog as catalog_questions
+from explorer.questions import check as check_questions
+from explorer.questions import data as data_questions
+from explorer.questions import history as history_questions
+from explorer.questions import inspect as inspect_questions
+from explorer.questions import lab as lab_questions
+from explorer.questions import maintain as maintain_questions
+from explorer.questions import scan as scan_questions
+from explorer.questions.answers import Answer
+from explorer.questions.check import OperationKind
+from explorer.questions.data import FIRST_ROWS
+from explorer.questions.maintain import Procedure, RefOperation
+from explorer.questions.parameters import (
+    NOTHING,
+    CatalogAt,
+    ColumnNames,
+    Count,
+    EngineName,
+    FilePath,
+    Filter,
+    Filters,
+    Least,
+    Limits,
+    MetadataRef,
+    Number,
+    Pairs,
+    Positive,
+    Seconds,
+    Side,
+    SnapshotRef,
+    Sql,
+    TableAt,
+    Texts,
+)
+from explorer.questions.scan import Stage
+
+if TYPE_CHECKING:
+    from explorer.graph.graph import Graph
+    from explorer.lab.observe import Observation
+    from explorer.model.metadata import TableMetadata
+    from explorer.model.problem import Problem
+    from explorer.queries.collection import Collection, Rows
+    from explorer.queries.row_history import Fate
+    from explorer.render.doctor import ShownReport
+    from explorer.render.health import ShownHealth
+    from explorer.render.overview import ShownOverview
+    from explorer.reports.maintenance import Preview
+    from explorer.reports.maintenance.runs import Outcome
+    from explorer.spec.commits.commit import Decision
+    from explorer.spec.commits.costs import RunCost
+    from explorer.spec.rows.live_rows import LiveRows
+    from explorer.spec.rows.row_diff import RowDiff
+    from explorer.spec.scan.plan import Plan
+    from explorer.spec.snapshots.diff import SnapshotDiff
+    from explorer.spec.snapshots.refs import RefPreview
+    from explorer.table import Table
+
+
+class InspectQuestions:
+    """What a table's metadata says: snapshots, manifests, entries, files, deletes."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self._table = table
+
+    def metadata(self) -> Answer[Mapping[str, Any]]:
+        """Show the metadata file: every field, unknown ones too."""
+        return inspect_questions.metadata(self._table.engine)
+
+    def schema(self, *, snapshot: SnapshotRef = None) -> Collection:
+        """List the fields of the schema by which a snapshot is read, nested fields too.
+
+        Args:
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current schema if left out.
+        """
+        return inspect_questions.schema(self._table.engine, snapshot=snapshot)
+
+    def properties(self) -> Collection:
+        """List the table properties; values that may be secrets are hidden."""
+        return inspect_questions.properties(self._table.engine)
+
+    def snapshots(self) -> Collection:
+        """List all snapshots."""
+        return inspect_questions.snapshots(self._table.engine)
+
+    def refs(self) -> Collection:
+        """List branches and tags."""
+        return inspect_questions.refs(self._table.engine)
+
+    def manifests(self, *, snapshot: SnapshotRef = None) -> Collection:
+        """List the manifests of a snapshot, with decoded partition summaries.
+
+        Args:
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        """
+        return inspect_questions.manifests(self._table.engine, snapshot=snapshot)
+
+    def entries(
+        self,
+        *,
+        view: Literal["stored", "inherited", "logical", "all"] = "logical",
+        metrics: bool = False,
+        snapshot: SnapshotRef = None,
+        engine: EngineName = "auto",
+    ) -> Collection:
+        """List manifest entries as stored, after inheritance, or with their logical status.
+
+        Args:
+            view: The state of each entry: as stored, after inheritance, as of the snapshot, or all three.
+            metrics: Also show column sizes, counts and bounds.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return inspect_questions.entries(
+            self._table.engine, view=view, metrics=metrics, snapshot=snapshot, engine=engine
+        )
+
+    def files(self, *, metrics: bool = False, snapshot: SnapshotRef = None, engine: EngineName = "auto") -> Collection:
+        """List the data and delete files that a reader of a snapshot uses.
+
+        Args:
+            metrics: Also show column sizes, counts and bounds.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return inspect_questions.files(self._table.engine, metrics=metrics, snapshot=snapshot, engine=engine)
+
+    def partitions(self, *, snapshot: SnapshotRef = None, engine: EngineName = "auto") -> Collection:
+        """Add up the live files by partition.
+
+        Args:
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return inspect_questions.partitions(self._table.engine, snapshot=snapshot, engine=engine)
+
+    def file(
+        self,
+        path: FilePath,
+        *,
+        show: Literal["life", "footer", "rows", "deletes"] = "life",
+        offset: Number = None,
+        snapshot: SnapshotRef = None,
+        engine: EngineName = "auto",
+    ) -> Answer[Any] | Collection:
+        """Show one data or delete file: its life, its footer, its rows, or the deletes that it holds.
+
+        Args:
+            path: The file: its path, a prefix of its name, the end of its path, or its label in a list.
+            show: The life of the file over all snapshots; the footer of a Parquet or Puffin file; the rows of a
+                data file and what deletes each; the contents of a delete file or deletion vector.
+            offset: The content offset of a deletion vector, where several are in one Puffin file.
+            snapshot: The snapshot, for all but the life. The current one if left out.
+            engine: What decodes the manifests for the life: this process, or Spark's workers.
+        """
+        return inspect_questions.file(
+            self._table.engine, path, show=show, offset=offset, snapshot=snapshot, engine=engine
+        )
+
+    def deletes(
+        self,
+        *,
+        show: Literal["pairs", "layers"] = "pairs",
+        limit: Count = None,
+        snapshot: SnapshotRef = None,
+        engine: EngineName = "auto",
+    ) -> Answer[Any]:
+        """Show which deletes apply to which data files, clause by clause, and which are dangling.
+
+        Args:
+            show: Pairs of data and delete files; or data files and deletes by data sequence number, from below.
+            limit: The largest number of pairs, and of dangling deletes.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return inspect_questions.deletes(self._table.engine, show=show, limit=limit, snapshot=snapshot, engine=engine)
+
+    def columns(
+        self,
+        *,
+        show: Literal["metrics", "clustering"] = "metrics",
+        snapshot: SnapshotRef = None,
+        engine: EngineName = "auto",
+    ) -> Collection:
+        """Show what is recorded of each column, or how well files are clustered by it.
+
+        Args:
+            show: Which statistics are kept, by which rule, and what a filter can skip; or how many files a query
+                for one value opens, by the files' bounds.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return inspect_questions.columns(self._table.engine, show=show, snapshot=snapshot, engine=engine)
+
+    def map(self, *, where: Filter = "", deletes: bool = False, snapshot: SnapshotRef = None) -> Collection:
+        """List all files of a snapshot, and those that it removed, as cells of a map.
+
+        A cell is one file, or as many files as leave at most 4,000 cells.
+
+        Args:
+            where: A filter: each cell then says what a scan does with it.
+            deletes: Also count the deletes that apply to each file.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        """
+        return inspect_questions.file_map(self._table.engine, where=where, deletes=deletes, snapshot=snapshot)
+
+
+class HistoryQuestions:
+    """How a table came to be what it is: commits, lineage, lifecycles."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self._table = table
+
+    def lineage(self) -> Answer[Any]:
+        """Show the lineage of snapshots beside the snapshot log, and explain where they differ."""
+        return history_questions.lineage(self._table.engine)
+
+    def lifecycle(self, *, engine: EngineName = "auto") -> Answer[Any]:
+        """Show what happened to every manifest: created, carried, rewritten, merged, dropped, and why.
+
+        Args:
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return history_questions.lifecycle(self._table.engine, engine=engine)
+
+    def commits(
+        self, *, first: SnapshotRef = None, last: SnapshotRef = None, engine: EngineName = "auto"
+    ) -> Answer[RunCost]:
+        """Show what each commit did and cost, and the write amplification of them all.
+
+        Args:
+            first: The snapshot before the first commit. From the oldest one on if left out.
+            last: The snapshot of the last commit. The current one if left out.
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return history_questions.commits(self._table.engine, first=first, last=last, engine=engine)
+
+    def metadata(self, before: MetadataRef, after: MetadataRef | None = None) -> Answer[dict[str, Any]]:
+        """Compare two metadata files by meaning.
+
+        Args:
+            before: The older metadata file: its version number, or its path.
+            after: The newer metadata file. The current one if left out.
+        """
+        return history_questions.metadata(self._table.engine, before, after)
+
+    def watch(self, *, interval: Seconds = None) -> Answer[Any]:
+        """Follow a table, and show what each commit changed as soon as it is committed.
+
+        Only the pointer is polled.
+
+        Args:
+            interval: Look every so many seconds. Every second if left out, but never at a table in a remote store.
+        """
+        return history_questions.watch(self._table.engine, interval=interval)
+
+
+class DataQuestions:
+    """Rows: how they differ between snapshots, and what happened to them."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self._table = table
+
+    def diff(self, before: Side, after: Side, *, key: ColumnNames = (), engine: EngineName = "auto") -> Answer[RowDiff]:
+        """Show the rows that differ between two snapshots; only files that differ are read.
+
+        It needs no Spark while the rows fit in memory.
+
+        Args:
+            before: The older snapshot, or `none`: the table before its first snapshot.
+            after: The newer snapshot.
+            key: A column that identifies a row, so that updates are recognized. May be given several times.
+            engine: What reads: this process, or Spark's workers.
+        """
+        return data_questions.diff(self._table.engine, before, after, key=key, engine=engine)
+
+    def history(
+        self,
+        where: Filter,
+        *,
+        key: ColumnNames = (),
+        every_file: bool = False,
+        explain: Least = 100,
+        snapshot: SnapshotRef = None,
+        engine: EngineName = "auto",
+    ) -> Answer[Fate]:
+        """Show what happened to the rows that match a filter, and why they are visible or not.
+
+        It needs no Spark while the entries fit in memory.
+
+        Args:
+            where: A filter such as "name = 'jack'".
+            key: A column that identifies a row, so that updates are recognized. May be given several times.
+            every_file: Also read the data files that the filter excludes by partition values, counts or bounds,
+                which may be wrong, however many they are.
+            explain: The largest number of rows that are explained one by one.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+            engine: What reads: this process, or Spark's workers.
+        """
+        return data_questions.history(
+            self._table.engine, where, key=key, every_file=every_file, explain=explain, snapshot=snapshot, engine=engine
+        )
+
+
+class ScanQuestions:
+    """What other layouts would make of queries, and where files lie."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self._table = table
+
+    def estimate(
+        self,
+        where: Filters = (),
+        *,
+        write: bool = False,
+        rows: Positive = 100000,
+        file_size: Positive | None = None,
+        snapshot: SnapshotRef = None,
+    ) -> Answer[Any]:
+        """Estimate what queries would read if the table were sorted, partitioned or compacted.
+
+        Filters are ranked by the bytes that they read, changes by what all filters would read together.
+
+        Args:
+            where: A filter; several may be given, and @FILE stands for the lines of a file. With --write it may be
+                left out.
+            write: Really write the same rows in several layouts into the sandbox, measure, and drop them again. The
+                table itself is only read.
+            rows: With --write: the largest number of rows to write.
+            file_size: The size of a file as it would be written, in bytes.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        """
+        return scan_questions.estimate(
+            self._table.engine, where, write=write, rows=rows, file_size=file_size, snapshot=snapshot
+        )
+
+
+class CheckQuestions:
+    """Whether a commit would succeed."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self._table = table
+
+    def conflict(
+        self,
+        base: Side,
+        operation: OperationKind,
+        *,
+        isolation: Literal["", "serializable", "snapshot"] = "",
+        without: Texts = (),
+        where: Filter = "",
+    ) -> Answer[Decision]:
+        """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry or refuse, and why.
+
+        Args:
+            base: The snapshot at which the commit began.
+            operation: The operation that it commits.
+            isolation: The isolation level. The table's property decides if left out, else it is serializable.
+            without: Switch a validation off, by its name in Iceberg's API. May be given several times.
+            where: The rows that the operation is about.
+        """
+        return check_questions.conflict(
+            self._table.engine, base, operation, isolation=isolation, without=without, where=where
+        )
+
+
+class MaintainQuestions:
+    """Maintenance: what a procedure would do, and doing it."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self._table = table
+
+    def preview(
+        self,
+        operation: Procedure,
+        *,
+        sort_by: str = "",
+        retain_last: Number = None,
+        option: Pairs = NOTHING,
+        where: Filter = "",
+        engine: EngineName = "auto",
+    ) -> Answer[Preview]:
+        """Plan maintenance from metadata alone, as Iceberg would.
+
+        Args:
+            operation: The operation.
+            sort_by: For sorting: column names, separated by commas.
+            retain_last: For expiry: the snapshots to keep on each branch, in place of the table's policy.
+            option: An option of the procedure, by its name. May be given several times.
+            where: Rewrite only files that may match this filter.
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return maintain_questions.preview(
+            self._table.engine,
+            operation,
+            sort_by=sort_by,
+            retain_last=retain_last,
+            option=option,
+            where=where,
+            engine=engine,
+        )
+
+    def run(
+        self,
+        operation: Procedure,
+        *,
+        sort_by: str = "",
+        retain_last: Number = None,
+        option: Pairs = NOTHING,
+        where: Filter = "",
+        allow_writes: bool = False,
+    ) -> Answer[Outcome]:
+        """Carry maintenance out through Spark's procedures, on a table of the sandbox.
+
+        Args:
+            operation: The operation.
+            sort_by: For sorting: column names, separated by commas.
+            retain_last: For expiry: the snapshots to keep on each branch, in place of the table's policy.
+            option: An option of the procedure, by its name. May be given several times.
+            where: Rewrite only files that may match this filter.
+            allow_writes: Also write to a teaching table, or a table of another catalog that Spark knows
+                (spark.json).
+        """
+        return maintain_questions.run(
+            self._table.engine,
+            operation,
+            sort_by=sort_by,
+            retain_last=retain_last,
+            option=option,
+            where=where,
+            allow_writes=allow_writes,
+        )
+
+
+class RefsQuestions:
+    """Branches, tags and rollbacks: what an operation would do, and doing it."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self._table = table
+
+    def preview(self, operation: RefOperation, *, name: str = "", snapshot: SnapshotRef = None) -> Answer[RefPreview]:
+        """Show what an operation on branches, tags or the current snapshot would do, from metadata alone.
+
+        Args:
+            operation: The operation.
+            name: The branch or tag; for publish, the WAP id.
+            snapshot: The snapshot that it is about; for rollback-to-time, a time.
+        """
+        return maintain_questions.preview_refs(self._table.engine, operation, name=name, snapshot=snapshot)
+
+    def run(
+        self, operation: RefOperation, *, name: str = "", snapshot: SnapshotRef = None, allow_writes: bool = False
+    ) -> Answer[RefPreview]:
+        """Carry an operation on branches, tags or the current snapshot out, on a table of the sandbox.
+
+        Args:
+            operation: The operation.
+            name: The branch or tag; for publish, the WAP id.
+            snapshot: The snapshot that it is about; for rollback-to-time, a time.
+            allow_writes: Also write to a teaching table, or a table of another catalog that Spark knows
+                (spark.json).
+        """
+        return maintain_questions.run_refs(
+            self._table.engine, operation, name=name, snapshot=snapshot, allow_writes=allow_writes
+        )
+
+
+class CatalogQuestions:
+    """All tables of a catalog, and what the catalog stores."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self._table = table
+
+    def pointer(self) -> Answer[Any]:
+        """Show what the catalog stores of a table, and the metadata file at which the table was opened."""
+        return catalog_questions.pointer(self._table._at())
+
+
+class LabQuestions:
+    """Commits that meet: writers and readers step by step, on Iceberg itself."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self._table = table
+
+    def observe(self, statement: Sql = "", *, api: str = "", allow_writes: bool = False) -> Answer[Observation]:
+        """Run one writing statement on a table of the sandbox, and show the files it wrote in order, the swap, the
+        report.
+
+        Args:
+            statement: The statement, in which `t` is the table.
+            api: Instead of a statement: an operation of the table API, such as rewriteManifests.
+            allow_writes: Also write to a teaching table, or a table of another catalog that Spark knows
+                (spark.json).
+        """
+        return lab_questions.observe(self._table.engine, statement, api=api, allow_writes=allow_writes)
+
+
+class OpenTable:
+    """An open table. Its methods ask questions; each returns an answer, which shows itself as text, JSON, rows or, in a
+    notebook, as a picture. In a notebook the table itself shows as the live graph."""
+
+    def __init__(self, engine: Table) -> None:
+        self.engine = engine
+        """What answers: the open table as this package uses it."""
+        self.inspect = InspectQuestions(self)
+        self.history = HistoryQuestions(self)
+        self.data = DataQuestions(self)
+        self.scan = ScanQuestions(self)
+        self.check = CheckQuestions(self)
+        self.maintain = MaintainQuestions(self)
+        self.refs = RefsQuestions(self)
+        self.catalog = CatalogQuestions(self)
+        self.lab = LabQuestions(self)
+
+    @property
+    def name(self) -> str:
+        """`catalog.db.table`, or the name of the table's folder."""
+        return self.engine.name
+
+    @property
+    def metadata(self) -> TableMetadata:
+        """The metadata file with which the table was opened."""
+        return self.engine.metadata
+
+    @property
+    def why(self) -> str:
+        """Which metadata file was chosen, and why; what else its folder contains."""
+        return self.engine.why
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Everything that was wrong so far: in the metadata file, and in what was read since."""
+        return self.engine.problems
+
+    def refresh(self) -> OpenTable:
+        """Return the table as its catalog or folder has it now. Raises TableNotFound, UnreadableFile."""
+        return OpenTable(self.engine.refresh())
+
+    def __repr__(self) -> str:
+        return repr(self.engine)
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.engine._repr_mimebundle_(**options)
+
+    def _ipython_display_(self) -> None:
+        self.engine._ipython_display_()
+
+    def _at(self) -> TableAt:
+        return TableAt(self.engine.name, opened=self.engine)
+
+    def doctor(
+        self,
+        *,
+        files: bool = False,
+        deep: bool = False,
+        each: bool = False,
+        skip: Texts = (),
+        severity: Pairs = NOTHING,
+        snapshot: SnapshotRef = None,
+        engine: EngineName = "auto",
+    ) -> Answer[ShownReport]:
+        """Check a table against the spec and itself.
+
+        docs/doctor.md has the rules, and so has `doctor --rules`.
+
+        Args:
+            files: Also check that each file exists and is as long as recorded, and look for files that nothing
+                refers to.
+            deep: Also read footers, deletes and data. It includes --files.
+            each: Also list each finding that one stands for or explains.
+            skip: Leave a rule out, by id or number. May be given several times.
+            severity: Give a rule another severity: fatal, error, warning or info.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. All snapshots if left out.
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return check_questions.doctor(
+            self._at(),
+            files=files,
+            deep=deep,
+            each=each,
+            skip=skip,
+            severity=severity,
+            snapshot=snapshot,
+            engine=engine,
+        )
+
+    def health(
+        self,
+        *,
+        threshold: Limits = NOTHING,
+        clustering: bool = False,
+        snapshot: SnapshotRef = None,
+        engine: EngineName = "auto",
+    ) -> Answer[ShownHealth]:
+        """Measure a table's health, each number against a threshold.
+
+        It measures file sizes, partitions, deletes, manifests, commits, snapshots and the metadata file.
+
+        Args:
+            threshold: The value above which a measure matters (docs/health.md). May be given several times.
+            clustering: Also measure how files are clustered by column, which reads all bounds.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return check_questions.health(
+            self.engine, threshold=threshold, clustering=clustering, snapshot=snapshot, engine=engine
+        )
+
+    def rows(
+        self,
+        *,
+        condition: Sql = "",
+        column: ColumnNames = (),
+        limit: Count = FIRST_ROWS,
+        provenance: bool = False,
+        snapshot: SnapshotRef = None,
+    ) -> Rows:
+        """Read rows of any version through Spark.
+
+        Args:
+            condition: A condition in Spark SQL, which the rows fulfil.
+            column: Read only this column. May be given several times.
+            limit: The largest number of rows; `all` reads all.
+            provenance: Also show each row's file, position, partition and, in version 3, row id.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        """
+        return data_questions.rows(
+            self.engine, condition=condition, column=column, limit=limit, provenance=provenance, snapshot=snapshot
+        )
+
+    def sql(self, query: Sql, *, limit: Count = FIRST_ROWS) -> Rows:
+        """Run a read-only query through Spark.
+
+        Args:
+            query: The query. `t` is the table, `t@snapshot-1` and `db.other@tag` are versions.
+            limit: The largest number of rows; `all` reads all.
+        """
+        return data_questions.sql(self.engine, query, limit=limit)
+
+    def count(self, *, snapshot: SnapshotRef = None) -> Answer[LiveRows]:
+        """Count the visible rows, and the rows that each delete hides.
+
+        Args:
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        """
+        return data_questions.count(self.engine, snapshot=snapshot)
+
+    def diff(self, before: Side, after: Side, *, engine: EngineName = "auto") -> Answer[SnapshotDiff]:
+        """Show what differs between two snapshots: the net files, and what happened to the manifests.
+
+        Of a snapshot and its parent the answer begins with a sentence.
+
+        Args:
+            before: The older snapshot, or `none`: the table before its first snapshot.
+            after: The newer snapshot.
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return history_questions.diff(self.engine, before, after, engine=engine)
+
+    def show(self, *, snapshot: SnapshotRef = None) -> Answer[Graph]:
+        """Show the metadata tree of a table.
+
+        Args:
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        """
+        return inspect_questions.show(self.engine, snapshot=snapshot)
+
+    def overview(self, *, snapshot: SnapshotRef = None) -> Answer[ShownOverview]:
+        """Show what a table is and holds, and what each snapshot added and removed.
+
+        Where manifests are small, the answer also has deletes by kind, visible rows, health, the doctor's verdict,
+        file
+        sizes and partitions.
+
+        Args:
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+        """
+        return inspect_questions.overview(self.engine, snapshot=snapshot)
+
+    def plan(
+        self,
+        where: Filter,
+        *,
+        stage: Stage = "all",
+        sql: bool = False,
+        engines: bool = False,
+        measure: bool = False,
+        compare_with: Texts = (),
+        snapshot: SnapshotRef = None,
+        engine: EngineName = "auto",
+    ) -> Answer[Plan] | Collection:
+        """Show what a query reads and skips, and the comparison that decides, from metadata alone.
+
+        Args:
+            where: A filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (docs/filters.md).
+            stage: Show only the rows of this stage, in full.
+            sql: The filter is Spark SQL: also show what Spark hands to Iceberg of it.
+            engines: Also ask Iceberg's own planner, in Spark, and pyiceberg's.
+            measure: Also run it in Spark, four times, and compare its scan report with the plan.
+            compare_with: With --measure: run it on this version, or other table, too. May be given several times.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return scan_questions.plan(
+            self.engine,
+            where,
+            stage=stage,
+            sql=sql,
+            engines=engines,
+            measure=measure,
+            compare_with=compare_with,
+            snapshot=snapshot,
+            engine=engine,
+        )
+
+
+class OpenCatalog:
+    """A catalog. Its methods ask questions about all its tables."""
+
+    def __init__(self, place: CatalogAt) -> None:
+        self._place = place
+
+    def __repr__(self) -> str:
+        return f"the catalog {self._place.name}"
+
+    def tables(self, *, summary: bool = False, namespace: str = "") -> Collection:
+        """List the tables of a catalog.
+
+        Args:
+            summary: Also count files, rows, sizes, snapshots and problems of each. A table that fails has an error.
+            namespace: Only tables of this namespace.
+        """
+        return catalog_questions.tables(self._place, summary=summary, namespace=namespace)
+
+    def namespaces(self) -> Collection:
+        """List the namespaces of a catalog, nested ones after the one around them."""
+        return catalog_questions.namespaces(self._place)
+
+    def doctor(
+        self,
+        *,
+        files: bool = False,
+        deep: bool = False,
+        each: bool = False,
+        skip: Texts = (),
+        severity: Pairs = NOTHING,
+        namespace: str = "",
+        engine: EngineName = "auto",
+    ) -> Answer[list[ShownReport]]:
+        """Check every table of a catalog against the spec and itself.
+
+        Args:
+            files: Also check that each file exists and is as long as recorded, and look for files that nothing
+                refers to.
+            deep: Also read footers, deletes and data. It includes --files.
+            each: Also list each finding that one stands for or explains.
+            skip: Leave a rule out, by id or number. May be given several times.
+            severity: Give a rule another severity: fatal, error, warning or info.
+            namespace: Only tables of this namespace.
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return catalog_questions.doctor(
+            self._place,
+            files=files,
+            deep=deep,
+            each=each,
+            skip=skip,
+            severity=severity,
+            namespace=namespace,
+            engine=engine,
+        )
+
+    def health(
+        self, *, threshold: Limits = NOTHING, clustering: bool = False, namespace: str = "", engine: EngineName = "auto"
+    ) -> Answer[Any]:
+        """Measure the health of every table of a catalog, the worst first.
+
+        Args:
+            threshold: The value above which a measure matters (docs/health.md). May be given several times.
+            clustering: Also measure how files are clustered by column, which reads all bounds.
+            namespace: Only tables of this namespace.
+            engine: What decodes the manifests: this process, or Spark's workers.
+        """
+        return catalog_questions.health(
+            self._place, threshold=threshold, clustering=clustering, namespace=namespace, engine=engine
+        )
