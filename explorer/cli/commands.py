@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from explorer.cli import complete
 from explorer.cli.base import ERROR, INCOMPLETE, WARNING, finish, group, pairs, place_options, places, say
 from explorer.cli.output import FORMATS, ROW_FORMATS, Output, output_option
 from explorer.cli.patience import begin, unlimited
@@ -57,7 +58,7 @@ def command_of(question: Question) -> click.Command:
         decorated = _option(parameter)(decorated)
     if question.subject in ("table", "place"):
         decorated = click.option("--catalog", help="The catalog that TABLE is in.")(place_options(decorated))
-        decorated = click.argument("subject", metavar="TABLE")(decorated)
+        decorated = click.argument("subject", metavar="TABLE", shell_complete=complete.tables)(decorated)
     elif question.subject == "catalog":
         decorated = click.argument("subject", metavar="[CATALOG]", required=False)(place_options(decorated))
     positional = [p for p in question.parameters if p.is_positional]
@@ -81,6 +82,8 @@ def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[...
         "choice": click.Choice([choice for choice in kind.choices if choice]),
     }
     how: dict[str, Any] = {"type": types.get(kind.form, str)}
+    if (completer := complete.values(kind.offer)) is not None:
+        how["shell_complete"] = completer
     if parameter.is_positional:
         shown = name.upper() if parameter.is_required else f"[{name.upper()}]{'...' if kind.several else ''}"
         how |= {"nargs": -1} if kind.several else {}

@@ -143,14 +143,38 @@ def write_table(rows: Collection, form: str) -> None:
     if form == "parquet":
         if sys.stdout.isatty():
             raise WrongUsage("Parquet is not text for a terminal: write it to a file with >")
-        with pq.ParquetWriter(out, rows.schema) as parquet:
+        schema = pa.schema([pa.field(f.name, _in_parquet(f.type)) for f in rows.schema])
+        with pq.ParquetWriter(out, schema) as parquet:
             for batch in rows.iter_batches():
-                parquet.write_batch(batch)
+                arrays = [_without_empty(column, f.type) for column, f in zip(batch.columns, rows.schema, strict=True)]
+                parquet.write_table(pa.table(arrays, schema=schema))
         return
     schema = pa.schema([pa.field(f.name, f.type if _is_simple(f.type) else pa.string()) for f in rows.schema])
     with pa_csv.CSVWriter(out, schema) as writer:
         for batch in rows.iter_batches():
             writer.write_table(_flat(_as_table(batch), schema))
+
+
+def _in_parquet(kind: Any) -> Any:
+    """A type as Parquet has it: a struct without fields, such as an unpartitioned table's partition, is null."""
+    import pyarrow as pa
+
+    if not pa.types.is_struct(kind):
+        return kind
+    fields = [pa.field(field.name, _in_parquet(field.type)) for field in kind]
+    return pa.struct(fields) if fields else pa.null()
+
+
+def _without_empty(column: Any, kind: Any) -> Any:
+    """The column with such nulls."""
+    import pyarrow as pa
+
+    if _in_parquet(kind) == kind:
+        return column
+    if kind.num_fields == 0:
+        return pa.nulls(len(column))
+    parts = [_without_empty(column.field(at), field.type) for at, field in enumerate(kind)]
+    return pa.StructArray.from_arrays(parts, fields=list(_in_parquet(kind)), mask=column.is_null())
 
 
 def _is_simple(kind: Any) -> bool:

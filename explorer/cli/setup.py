@@ -52,7 +52,7 @@ def _java() -> str:
     from explorer.spark_engine.java import find_java
 
     try:
-        return str(find_java())
+        return f"{(java := find_java()).command} (version {java.version}, {java.origin})"
     except EngineError as error:
         return str(error)
 

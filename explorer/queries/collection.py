@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from explorer.errors import NotFoundInTable
 from explorer.queries.filters import arrow_columns, bound_filter, matching
+from explorer.render.blocks import Block
+from explorer.render.blocks import Rows as BlockOfRows
 from explorer.render.list_columns import first_columns, with_times
 from explorer.render.rows import columns_of, json_rows, plain
 from explorer.render.text import cell, not_typeset, render_stream
@@ -182,6 +184,15 @@ class Collection(Sequence[Mapping[str, Any]]):
     def to_json(self) -> list[dict[str, Any]]:
         """The rows as JSON data: bytes as hex, dates and times in ISO form."""
         return json_rows(self.to_arrow())
+
+    def to_text(self) -> str:
+        """All rows as a text table."""
+        rows = (row for part in self.iter_tables() for row in with_times(json_rows(part), self.what))
+        return "".join(render_stream(rows, None, first_columns(self.what, self.columns)))
+
+    def blocks(self) -> Sequence[Block]:
+        """The parts of a page that shows the rows."""
+        return [BlockOfRows(self)]
 
     def __repr__(self) -> str:
         more = f"… {len(self) - SHOWN:,} more rows\n" if len(self) > SHOWN else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from explorer.questions.blocks import Block, Picture, Rows, Text
+from explorer.render.blocks import Block, Picture, Rows, Text
 
 if TYPE_CHECKING:
     import pyarrow as pa

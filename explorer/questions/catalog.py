@@ -25,6 +25,9 @@ SUMMARY_COLUMNS = (
 def tables(catalog: CatalogAt, *, summary: bool = False, namespace: str = "") -> Collection:
     """List the tables of a catalog.
 
+    With a summary, it reads the metadata file and one manifest list of each table. If a table fails, `error`
+    gives the reason.
+
     Args:
         summary: Also count files, rows, sizes, snapshots and problems of each. A table that fails has an error.
         namespace: Only tables of this namespace.
@@ -53,7 +56,11 @@ def namespaces(catalog: CatalogAt) -> Collection:
 
 @question("pointer", "catalog")
 def pointer(table: TableAt) -> Answer[Any]:
-    """Show what the catalog stores of a table, and the metadata file at which the table was opened."""
+    """Show what the catalog stores of a table, and the metadata file at which the table was opened.
+
+    It is the row of an SQL catalog (SQLite, PostgreSQL), or the answer of a REST server without the values of
+    its configuration.
+    """
     from explorer.errors import UnreadableFile
     from explorer.render.text import render_fields
     from explorer.reports.catalog_entry import pointer as pointer_of

@@ -22,6 +22,7 @@ from explorer.questions.registry import question
 from explorer.spec.commits.operations import KINDS, isolation_of, operation_without
 
 if TYPE_CHECKING:
+    from explorer.queries.collection import Collection
     from explorer.render.doctor import ShownReport
     from explorer.render.health import ShownHealth
     from explorer.spec.commits.commit import Decision
@@ -44,7 +45,8 @@ def doctor(
 ) -> Answer[ShownReport]:
     """Check a table against the spec and itself.
 
-    docs/doctor.md has the rules, and so has `doctor --rules`.
+    Each finding has the file, both values, the affected snapshots, what Spark cannot do, and a remedy. It also
+    works on tables that cannot be opened. docs/doctor.md has the rules.
 
     Args:
         files: Also check that each file exists and is as long as recorded, and look for files that nothing refers to.
@@ -91,6 +93,15 @@ def level_of(report: ShownReport) -> Level:
     if report.worst == "warning":
         return "warning"
     return "incomplete" if report.not_checked else "ok"
+
+
+@question("rules", "check", columns=("number", "id", "severity", "depth", "title"))
+def rules() -> Collection:
+    """List the doctor's rules: what each is called, how bad it is, where it is written, what it reads."""
+    from explorer.queries.collection import Collection
+    from explorer.spec.doctor.rules import RULES
+
+    return Collection.of_rows(list(map(vars, RULES)), "rules")
 
 
 @question("health", rows=True)

@@ -55,6 +55,8 @@ def sql(table: Table, query: Sql, *, limit: Count = FIRST_ROWS) -> Rows:
 def count(table: Table, *, snapshot: SnapshotRef = None) -> Answer[LiveRows]:
     """Count the visible rows, and the rows that each delete hides.
 
+    It needs no Spark. It opens only delete files, and data files with position or equality deletes.
+
     Args:
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
     """
@@ -71,7 +73,8 @@ def diff(
 ) -> Answer[RowDiff]:
     """Show the rows that differ between two snapshots; only files that differ are read.
 
-    It needs no Spark while the rows fit in memory.
+    Rows are inserted, deleted or updated; keys that several rows of one side have are named. It needs no Spark
+    while the rows fit in memory; beyond that Spark's workers run the same code.
 
     Args:
         before: The older snapshot, or `none`: the table before its first snapshot.
@@ -99,7 +102,9 @@ def history(
 ) -> Answer[Fate]:
     """Show what happened to the rows that match a filter, and why they are visible or not.
 
-    It needs no Spark while the entries fit in memory.
+    It says when matching rows appeared, changed or were deleted, by what, and which statistic hides a row from
+    scans. If older snapshots have expired, it says that rows existed before. Bounds may be wrong, so it also
+    reads skipped files: up to 200 files of 64 MiB together. It needs no Spark while the entries fit in memory.
 
     Args:
         where: A filter such as "name = 'jack'".

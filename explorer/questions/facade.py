@@ -176,6 +176,9 @@ class InspectQuestions:
     ) -> Answer[Any]:
         """Show which deletes apply to which data files, clause by clause, and which are dangling.
 
+        It reads manifests alone. A position delete hides nothing if its paths name no data file of the snapshot;
+        this is shown if the entry names the file, or if its bounds of paths are equal.
+
         Args:
             show: Pairs of data and delete files; or data files and deletes by data sequence number, from below.
             limit: The largest number of pairs, and of dangling deletes.
@@ -193,6 +196,8 @@ class InspectQuestions:
     ) -> Collection:
         """Show what is recorded of each column, or how well files are clustered by it.
 
+        Metrics say what a filter on the column can skip, how many files have them, and the property that sets them.
+
         Args:
             show: Which statistics are kept, by which rule, and what a filter can skip; or how many files a query
                 for one value opens, by the files' bounds.
@@ -204,7 +209,8 @@ class InspectQuestions:
     def map(self, *, where: Filter = "", deletes: bool = False, snapshot: SnapshotRef = None) -> Collection:
         """List all files of a snapshot, and those that it removed, as cells of a map.
 
-        A cell is one file, or as many files as leave at most 4,000 cells.
+        A cell is one file, or a group of files so that there are at most 4,000 cells. Each has rows, bytes, status
+        and age.
 
         Args:
             where: A filter: each cell then says what a scan does with it.
@@ -237,6 +243,8 @@ class HistoryQuestions:
     ) -> Answer[RunCost]:
         """Show what each commit did and cost, and the write amplification of them all.
 
+        The write amplification is the bytes written for each byte that is still read at the end.
+
         Args:
             first: The snapshot before the first commit. From the oldest one on if left out.
             last: The snapshot of the last commit. The current one if left out.
@@ -256,7 +264,8 @@ class HistoryQuestions:
     def watch(self, *, interval: Seconds = None) -> Answer[Any]:
         """Follow a table, and show what each commit changed as soon as it is committed.
 
-        Only the pointer is polled.
+        It prints the difference of each new commit until Ctrl+C. It asks only for the catalog's pointer, or for the
+        folder's version hint and file names.
 
         Args:
             interval: Look every so many seconds. Every second if left out, but never at a table in a remote store.
@@ -273,7 +282,8 @@ class DataQuestions:
     def diff(self, before: Side, after: Side, *, key: ColumnNames = (), engine: EngineName = "auto") -> Answer[RowDiff]:
         """Show the rows that differ between two snapshots; only files that differ are read.
 
-        It needs no Spark while the rows fit in memory.
+        Rows are inserted, deleted or updated; keys that several rows of one side have are named. It needs no Spark
+        while the rows fit in memory; beyond that Spark's workers run the same code.
 
         Args:
             before: The older snapshot, or `none`: the table before its first snapshot.
@@ -295,7 +305,9 @@ class DataQuestions:
     ) -> Answer[Fate]:
         """Show what happened to the rows that match a filter, and why they are visible or not.
 
-        It needs no Spark while the entries fit in memory.
+        It says when matching rows appeared, changed or were deleted, by what, and which statistic hides a row from
+        scans. If older snapshots have expired, it says that rows existed before. Bounds may be wrong, so it also
+        reads skipped files: up to 200 files of 64 MiB together. It needs no Spark while the entries fit in memory.
 
         Args:
             where: A filter such as "name = 'jack'".
@@ -328,7 +340,9 @@ class ScanQuestions:
     ) -> Answer[Any]:
         """Estimate what queries would read if the table were sorted, partitioned or compacted.
 
-        Filters are ranked by the bytes that they read, changes by what all filters would read together.
+        It estimates the effect of sorting by a column, of one more partition field, and of compaction
+        (docs/estimates.md). Filters are ranked by the bytes that they read, changes by what all filters would read
+        together.
 
         Args:
             where: A filter; several may be given, and @FILE stands for the lines of a file. With --write it may be
@@ -391,6 +405,10 @@ class MaintainQuestions:
     ) -> Answer[Preview]:
         """Plan maintenance from metadata alone, as Iceberg would.
 
+        It shows groups, files, manifests or snapshots with the reason for each; why nothing would happen, or why it
+        never ends; and the statement to paste (docs/maintenance.md). next-append shows what appends merge,
+        dangling-deletes what drops deletes that hide nothing.
+
         Args:
             operation: The operation.
             sort_by: For sorting: column names, separated by commas.
@@ -450,6 +468,8 @@ class RefsQuestions:
     def preview(self, operation: RefOperation, *, name: str = "", snapshot: SnapshotRef = None) -> Answer[RefPreview]:
         """Show what an operation on branches, tags or the current snapshot would do, from metadata alone.
 
+        It shows refs, the current snapshot, what stays reachable, and the files that no metadata would name.
+
         Args:
             operation: The operation.
             name: The branch or tag; for publish, the WAP id.
@@ -481,7 +501,11 @@ class CatalogQuestions:
         self._table = table
 
     def pointer(self) -> Answer[Any]:
-        """Show what the catalog stores of a table, and the metadata file at which the table was opened."""
+        """Show what the catalog stores of a table, and the metadata file at which the table was opened.
+
+        It is the row of an SQL catalog (SQLite, PostgreSQL), or the answer of a REST server without the values of
+        its configuration.
+        """
         return catalog_questions.pointer(self._table._at())
 
 
@@ -570,7 +594,8 @@ class OpenTable:
     ) -> Answer[ShownReport]:
         """Check a table against the spec and itself.
 
-        docs/doctor.md has the rules, and so has `doctor --rules`.
+        Each finding has the file, both values, the affected snapshots, what Spark cannot do, and a remedy. It also
+        works on tables that cannot be opened. docs/doctor.md has the rules.
 
         Args:
             files: Also check that each file exists and is as long as recorded, and look for files that nothing
@@ -649,6 +674,8 @@ class OpenTable:
     def count(self, *, snapshot: SnapshotRef = None) -> Answer[LiveRows]:
         """Count the visible rows, and the rows that each delete hides.
 
+        It needs no Spark. It opens only delete files, and data files with position or equality deletes.
+
         Args:
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
         """
@@ -677,9 +704,9 @@ class OpenTable:
     def overview(self, *, snapshot: SnapshotRef = None) -> Answer[ShownOverview]:
         """Show what a table is and holds, and what each snapshot added and removed.
 
-        Where manifests are small, the answer also has deletes by kind, visible rows, health, the doctor's verdict,
-        file
-        sizes and partitions.
+        It shows rows (recorded and visible), files, deletes by kind, bytes, and schema, partition spec and sort
+        order in words. Where manifests are small, it also has the results of health and doctor, file sizes and
+        partitions.
 
         Args:
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
@@ -699,6 +726,10 @@ class OpenTable:
         engine: EngineName = "auto",
     ) -> Answer[Plan] | Collection:
         """Show what a query reads and skips, and the comparison that decides, from metadata alone.
+
+        It shows partition summaries, partition values, column metrics, conditions that are left for rows, deletes
+        and tasks. The stage row-groups reads the footers of the files, and shows which row groups statistics,
+        dictionaries or bloom filters skip, and which pages may match.
 
         Args:
             where: A filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (docs/filters.md).
@@ -734,6 +765,9 @@ class OpenCatalog:
 
     def tables(self, *, summary: bool = False, namespace: str = "") -> Collection:
         """List the tables of a catalog.
+
+        With a summary, it reads the metadata file and one manifest list of each table. If a table fails, `error`
+        gives the reason.
 
         Args:
             summary: Also count files, rows, sizes, snapshots and problems of each. A table that fails has an error.

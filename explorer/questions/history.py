@@ -91,6 +91,8 @@ def commits(
 ) -> Answer[RunCost]:
     """Show what each commit did and cost, and the write amplification of them all.
 
+    The write amplification is the bytes written for each byte that is still read at the end.
+
     Args:
         first: The snapshot before the first commit. From the oldest one on if left out.
         last: The snapshot of the last commit. The current one if left out.
@@ -128,7 +130,8 @@ def metadata(table: Table, before: MetadataRef, after: MetadataRef | None = None
 def watch(table: Table, *, interval: Seconds = None) -> Answer[Any]:
     """Follow a table, and show what each commit changed as soon as it is committed.
 
-    Only the pointer is polled.
+    It prints the difference of each new commit until Ctrl+C. It asks only for the catalog's pointer, or for the
+    folder's version hint and file names.
 
     Args:
         interval: Look every so many seconds. Every second if left out, but never at a table in a remote store.

@@ -41,8 +41,9 @@ def show(table: Table, *, snapshot: SnapshotRef = None) -> Answer[Graph]:
 def overview(table: Table, *, snapshot: SnapshotRef = None) -> Answer[ShownOverview]:
     """Show what a table is and holds, and what each snapshot added and removed.
 
-    Where manifests are small, the answer also has deletes by kind, visible rows, health, the doctor's verdict, file
-    sizes and partitions.
+    It shows rows (recorded and visible), files, deletes by kind, bytes, and schema, partition spec and sort
+    order in words. Where manifests are small, it also has the results of health and doctor, file sizes and
+    partitions.
 
     Args:
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
@@ -210,6 +211,9 @@ def deletes(
 ) -> Answer[Any]:
     """Show which deletes apply to which data files, clause by clause, and which are dangling.
 
+    It reads manifests alone. A position delete hides nothing if its paths name no data file of the snapshot;
+    this is shown if the entry names the file, or if its bounds of paths are equal.
+
     Args:
         show: Pairs of data and delete files; or data files and deletes by data sequence number, from below.
         limit: The largest number of pairs, and of dangling deletes.
@@ -269,6 +273,8 @@ def columns(
 ) -> Collection:
     """Show what is recorded of each column, or how well files are clustered by it.
 
+    Metrics say what a filter on the column can skip, how many files have them, and the property that sets them.
+
     Args:
         show: Which statistics are kept, by which rule, and what a filter can skip; or how many files a query for one
             value opens, by the files' bounds.
@@ -287,7 +293,8 @@ def columns(
 def file_map(table: Table, *, where: Filter = "", deletes: bool = False, snapshot: SnapshotRef = None) -> Collection:
     """List all files of a snapshot, and those that it removed, as cells of a map.
 
-    A cell is one file, or as many files as leave at most 4,000 cells.
+    A cell is one file, or a group of files so that there are at most 4,000 cells. Each has rows, bytes, status
+    and age.
 
     Args:
         where: A filter: each cell then says what a scan does with it.

@@ -36,7 +36,8 @@ def run(
 ) -> Answer[Any]:
     """Let writers commit to a small table in a temporary catalog, and readers read it, step by step, on Iceberg.
 
-    read-both is a query over that table and another, to which append-other commits.
+    It runs them step by step, or in every order, and shows the snapshots that each writer loaded. read-both is
+    a query over that table and another, to which append-other commits. docs/replays has runs to replay.
 
     Args:
         operations: One operation for each writer or reader: A, B and so on.
@@ -145,7 +146,7 @@ def streaming(
 ) -> Answer[Any]:
     """Append the same rows by Structured Streaming and by INSERTs, and count the manifests after each commit.
 
-    A hundred commits of each take a minute or two.
+    A stream uses FastAppend, an INSERT MergeAppend. A hundred commits of each take a minute or two.
 
     Args:
         commits: How many commits each makes.

@@ -35,6 +35,10 @@ def preview(
 ) -> Answer[Preview]:
     """Plan maintenance from metadata alone, as Iceberg would.
 
+    It shows groups, files, manifests or snapshots with the reason for each; why nothing would happen, or why it
+    never ends; and the statement to paste (docs/maintenance.md). next-append shows what appends merge,
+    dangling-deletes what drops deletes that hide nothing.
+
     Args:
         operation: The operation.
         sort_by: For sorting: column names, separated by commas.
@@ -101,6 +105,8 @@ def preview_refs(
     table: Table, operation: RefOperation, *, name: str = "", snapshot: SnapshotRef = None
 ) -> Answer[RefPreview]:
     """Show what an operation on branches, tags or the current snapshot would do, from metadata alone.
+
+    It shows refs, the current snapshot, what stays reachable, and the files that no metadata would name.
 
     Args:
         operation: The operation.

@@ -32,6 +32,10 @@ def plan(
 ) -> Answer[Plan] | Collection:
     """Show what a query reads and skips, and the comparison that decides, from metadata alone.
 
+    It shows partition summaries, partition values, column metrics, conditions that are left for rows, deletes
+    and tasks. The stage row-groups reads the footers of the files, and shows which row groups statistics,
+    dictionaries or bloom filters skip, and which pages may match.
+
     Args:
         where: A filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (docs/filters.md).
         stage: Show only the rows of this stage, in full.
@@ -101,7 +105,9 @@ def estimate(
 ) -> Answer[Any]:
     """Estimate what queries would read if the table were sorted, partitioned or compacted.
 
-    Filters are ranked by the bytes that they read, changes by what all filters would read together.
+    It estimates the effect of sorting by a column, of one more partition field, and of compaction
+    (docs/estimates.md). Filters are ranked by the bytes that they read, changes by what all filters would read
+    together.
 
     Args:
         where: A filter; several may be given, and @FILE stands for the lines of a file. With --write it may be left

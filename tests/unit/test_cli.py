@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 import explorer
 from explorer.cli import main
+from explorer.questions import QUESTIONS
 from explorer.storage.locate import parse_move
 from tests import examples
 from tests.unit.small import edit_metadata, make_table, newest_metadata
@@ -112,68 +113,51 @@ def test_an_unreadable_metadata_file_is_1(tmp_path: Path) -> None:
 
 
 ROOT = Path(__file__).parents[2]
-COMMON = {"--output", "--catalog", "--property", "--root", "--relocate", "--snapshot"}
+COMMON = {"--output", "--catalog", "--property", "--root", "--relocate", "--snapshot", "--help"}
 """Options that docs/cli.md tells of once, for all commands; `--snapshot` in its rows is `-s`."""
-CHOOSE = {"--where", "--columns", "--limit"}
-"""Options of commands that list rows, told of once too."""
 
 
-def listing() -> str:
-    """What docs/cli.md says of commands that list rows."""
-    text = (ROOT / "docs" / "cli.md").read_text()
-    return text[text.index("Commands that list rows") :].split("\n\n")[0]
+def hosts() -> dict[str, click.Command]:
+    """The commands that ask no question, by their words."""
+    named: dict[str, click.Command] = {}
+    for name, command in main.commands.items():
+        inside = command.commands.items() if isinstance(command, click.Group) else [("", command)]
+        named |= {f"{name} {inner}".strip(): one for inner, one in inside}
+    return {name: one for name, one in named.items() if tuple(name.split()) not in QUESTIONS}
 
 
-def documented() -> dict[str, str]:
-    """What the table of docs/cli.md says of each command: the code before its description."""
-    text = (ROOT / "docs" / "cli.md").read_text()
-    rows = re.findall(r"^\| (`.*?`.*?) \| ", text[: text.index("| variable |")], flags=re.MULTILINE)
-    by_name = {}
-    for row in rows:
-        row = row.split("(or `metadata diff`)")[0]
-        for code in re.findall(r"`([^`]+)`", row):
-            if not code.startswith("--"):  # what may stand instead of an argument
-                by_name[code.split()[0]] = row
-    return by_name
+def test_what_asks_no_question_is_documented_with_its_options() -> None:
+    rows = re.findall(r"^\| `([^`]+)` \| ", (ROOT / "docs" / "cli.md").read_text(), flags=re.MULTILINE)
+    for name, command in hosts().items():
+        [row] = [row for row in rows if row.split("[")[0].startswith(name) or row.startswith(f"{name} ")]
+        options = {o for p in command.params if isinstance(p, click.Option) for o in p.opts if o.startswith("--")}
+        assert options - COMMON == set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", row)) - COMMON, name
+        assert command.help
 
 
-def test_every_command_is_documented_by_its_whole_name() -> None:
-    assert isinstance(main, click.Group)
-    assert documented().keys() == main.commands.keys()
-    assert all(command.help for command in main.commands.values())
-    terminal = (ROOT / "README.md").read_text().split("## In the terminal")[1].split("each with")[0]
-    for name in re.findall(r"`([a-z -]+?)(?: --[^`]*)?`", terminal):
-        assert name in {*main.commands, "icedive", "metadata diff"}, name
+def test_the_reference_is_that_of_the_registry() -> None:
+    assert (ROOT / "docs" / "reference.md").read_text() == reference.text()
 
 
-def test_every_option_is_documented_and_nothing_else() -> None:
-    assert isinstance(main, click.Group)
-    for name, row in documented().items():
-        options = {o for p in main.commands[name].params if isinstance(p, click.Option) for o in p.opts}
-        told = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", row))
-        assert told <= options, name
-        missing = (
-            {o for o in options - told if o.startswith("--")} - COMMON - (CHOOSE if f"`{name}`" in listing() else set())
-        )
-        assert missing <= ({"--allow-writes"} if name in ("maintain", "undo", "observe") else set()), name
-        assert ("-s" in options) == ("[-s" in row), name
+def test_every_command_of_the_readme_is_there() -> None:
+    terminal = (ROOT / "README.md").read_text().split("## In the terminal")[1].split("\n## ")[0]
+    for words in re.findall(r"icedive ([a-z][a-z -]*[a-z])", terminal):
+        command: click.Command = main
+        for word in words.split():
+            if not isinstance(command, click.Group):
+                break
+            assert word in command.commands, words
+            command = command.commands[word]
 
 
-def test_every_command_that_lists_rows_is_told_of_as_such() -> None:
-    def have(option: str) -> set[str]:
-        return {n for n, c in main.commands.items() for p in c.params if option in p.opts}
-
-    def lines(command: click.Command) -> bool:
-        return any(isinstance(p.type, click.Choice) and "jsonl" in p.type.choices for p in command.params)
-
-    assert isinstance(main, click.Group)
-    whole, _, rest = listing().partition("`file-map`")
-    named = [set(re.findall(r"`([a-z-]+)`", part)) & main.commands.keys() for part in (whole, f"`file-map`{rest}")]
-    assert have("--columns") - {"maintain"} == {*named[0], "file-map"}
-    assert {name for name, command in main.commands.items() if lines(command)} == named[0] | named[1] | {
-        "watch",
-        "gallery",
-    }
+def test_an_option_has_one_meaning() -> None:
+    """An option of several questions is described in the same words, but for what these name."""
+    described: dict[str, set[str]] = {}
+    for question in QUESTIONS.values():
+        for parameter in question.parameters:
+            if not parameter.is_positional:
+                described.setdefault(parameter.name, set()).add(parameter.kind.form)
+    assert {name: forms for name, forms in described.items() if len(forms) > 1} == {}
 
 
 def test_places_that_moved_are_given_as_pairs(table: Path, tmp_path: Path) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from explorer.queries.collection import Collection
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True)
@@ -20,7 +18,7 @@ class Text:
 class Rows:
     """Rows, which a host delivers in pages."""
 
-    rows: Collection
+    rows: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,70 @@
+"""Write docs/reference.md from the registry: `python -m tests.reference`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from explorer.questions import GROUPS, QUESTIONS, Parameter, Question
+
+TARGET = Path(__file__).parents[1] / "docs" / "reference.md"
+HEAD = """# Reference
+
+Each question has a command and a method. Both have the same parameters and return the same answer.
+`python -m tests.reference` writes this page.
+
+- An answer shows itself as text and, in a notebook, as a picture. `to_json()`, `to_text()` and, if it has rows,
+  `to_arrow()` return it as data.
+- In Python, `table` is `explorer.open_table(...)`, and `catalog` is `explorer.catalog(...)`.
+- [cli.md](cli.md) explains what all commands share: tables, snapshots, options of lists, exit codes.
+"""
+SUBJECTS = {"table": "TABLE", "place": "TABLE", "catalog": "[CATALOG]", "": ""}
+
+
+def text() -> str:
+    """Return the page."""
+    parts = [HEAD]
+    for group, about in GROUPS.items():
+        parts.append(f"## {group.capitalize() or 'Everyday'}\n\n{about}\n")
+        parts += [_section(q) for q in QUESTIONS.values() if q.group == group]
+    return "\n".join(parts)
+
+
+def _section(question: Question) -> str:
+    places = [SUBJECTS[question.subject], *(_place(p) for p in question.parameters if p.is_positional)]
+    command = " ".join(filter(None, ("icedive", *question.path, *places)))
+    lines = [f"### {' '.join(question.path)}\n", f"`{command}`{_method(question)}\n", f"{question.summary}\n"]
+    if question.description:
+        lines.append(f"{' '.join(question.description.split())}\n")
+    if question.is_writing:
+        lines.append("It writes.\n")
+    if question.parameters:
+        lines += ["| parameter | meaning | default |", "|---|---|---|", *map(_row, question.parameters), ""]
+    kinds = ["a list of rows"] * question.has_rows + ["a picture"] * question.has_picture
+    if kinds:
+        lines.append(f"The answer has {' and '.join(kinds)}.\n")
+    return "\n".join(lines)
+
+
+def _method(question: Question) -> str:
+    if not question.subject:
+        return ""
+    words = ("catalog",) if question.subject == "catalog" else ("table", question.group)
+    return f" · `{'.'.join(filter(None, (*words, question.name.replace('-', '_'))))}()`"
+
+
+def _place(parameter: Parameter) -> str:
+    name = parameter.name.upper()
+    return name if parameter.is_required else f"[{name}]{'...' if parameter.kind.several else ''}"
+
+
+def _row(parameter: Parameter) -> str:
+    name = parameter.name.upper() if parameter.is_positional else f"--{parameter.name.replace('_', '-')}"
+    choices = [f"`{choice}`" for choice in parameter.kind.choices if choice]
+    meaning = parameter.help + (f" One of {', '.join(choices)}." if choices else "")
+    default = parameter.default
+    shown = f"`{default}`" if isinstance(default, (str, int, float)) and default not in ("", False) else ""
+    return f"| `{name}` | {meaning.replace('|', chr(92) + '|')} | {'required' if parameter.is_required else shown} |"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(text())
