@@ -1,0 +1,75 @@
+"""Every question that reads metadata, asked of every teaching table in Python and on the command line: equal answers."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import explorer
+from explorer.cli import main
+from explorer.questions import QUESTIONS, Question
+from tests.helpers import steady
+
+SPARK = {("rows",), ("sql",), ("history", "watch")}
+"""They need Spark, or do not end."""
+ASKED = [
+    one for one in QUESTIONS.values() if one.subject in ("table", "place") and not one.is_writing and one.path not in SPARK
+]  # fmt: skip
+TIMES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? UTC|\d+ (?:second|minute|hour)s? ago|\S*… ?\S*")
+
+
+def arguments(one: Question, table: explorer.OpenTable) -> list[list[str]]:
+    """Words for what a question requires, once or more often."""
+    column = table.inspect.schema()[0]["name"]
+    files = [Path(row["file_path"]).name for row in table.inspect.files()]
+    known: dict[str, list[str]] = {
+        "where": [f"{column} is not null"], "before": ["snapshot-1"], "after": ["main"], "base": ["snapshot-1"],
+        "path": files[:1], "operation": ["append"],
+    }  # fmt: skip
+    if one.path == ("history", "metadata"):
+        return [["0"]]
+    if one.path == ("maintain", "preview"):
+        return [[operation] for operation in ("compact", "rewrite-manifests", "next-append", "dangling-deletes")]
+    if one.path == ("refs", "preview"):
+        return [["tag", "--name", "x"]]
+    required = [p.name for p in one.parameters if p.is_required] + (["where"] if one.path == ("scan", "estimate") else [])
+    return [[known[name][0] for name in required]]
+
+
+def method(one: Question, table: explorer.OpenTable) -> Any:
+    """The method of a question."""
+    holder = getattr(table, one.group) if one.group else table
+    return getattr(holder, one.name.replace("-", "_"))
+
+
+def same(text: str) -> str:
+    """A text without what no two askings have in common."""
+    return TIMES.sub("(time)", text)
+
+
+@pytest.mark.parametrize("one", ASKED, ids=lambda one: " ".join(one.path))
+def test_python_and_the_command_line_agree(one: Question, sandbox: Path, teaching_table: str) -> None:
+    table = explorer.open_table(teaching_table)
+    for words in arguments(one, table):
+        given: dict[str, Any] = {"name": words[2]} if "--name" in words else {}
+        asked = [[words[0]]] if one.path == ("scan", "estimate") else words[: 1 if given else None]
+        try:
+            answer = method(one, table)(*asked, **given)
+        except explorer.ExplorerError as error:
+            failed = CliRunner().invoke(main, [*one.path, teaching_table, *words])
+            assert (failed.exit_code, str(error) in failed.stderr) == (1, True)
+            continue
+        run = CliRunner().invoke(main, [*one.path, teaching_table, *words, "--output", "json"])
+        level = answer.level() if hasattr(answer, "level") else "ok"
+        assert run.exit_code == {"ok": 0, "incomplete": 3, "warning": 5, "error": 6}[level], run.output
+        assert steady(json.loads(run.stdout)) == steady(json.loads(json.dumps(answer.to_json())))
+        text = CliRunner().invoke(main, [*one.path, teaching_table, *words]).stdout
+        if not isinstance(answer, explorer.Collection):
+            assert same(text) == same(answer.to_text())
+        else:
+            assert text.splitlines()[0].split()[0] in answer.columns if len(answer) else text.strip() in ("", "(none)")
