@@ -16,19 +16,19 @@ from explorer.errors import UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.progress import steps
 from explorer.queries.metadata_tree import MetadataTree
+from explorer.spec.commits.uncommitted_files import is_data_file
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.maintenance.orphan_rules import hidden_partitions, is_hidden
 from explorer.spec.text.names import base_name
 from explorer.storage.folder_state import metadata_version
 from explorer.storage.reader import TableReader
+from explorer.storage.stores import Stored
 
 NAMING = ("/snapshots", "/statistics", "/partition-statistics", "/metadata-log")
 """What names files in a metadata file."""
 METADATA_ENDINGS = ("metadata.json", "metadata.json.gz")
 """How the names of metadata files end, in small letters; Hadoop's of compressed ones end as the others do."""
-DATA_ENDINGS = (".parquet", ".orc", ".avro")
-"""How the names of data files end."""
 PATHS = pa.schema([("file_path", pa.string())])
 
 
@@ -133,15 +133,15 @@ def _follows(tree: MetadataTree, other: MetadataTree) -> str:
     return ""
 
 
-def files_beside(tree: MetadataTree) -> dict[str, float]:
-    """The files in the folders where a table keeps its metadata, and when each was written."""
+def files_beside(tree: MetadataTree) -> dict[str, Stored]:
+    """The files in the folders where a table keeps its metadata."""
     own = tree.metadata.metadata_location.rpartition("/")[0]
     folders = {f"{tree.metadata.location.rstrip('/')}/metadata", own}
-    written: dict[str, float] = {}
+    there: dict[str, Stored] = {}
     for folder in sorted(folders):
         with contextlib.suppress(UnreadableFile):  # there is no such folder
-            written |= _written(tree, folder)
-    return written
+            there |= _files_below(tree, folder)
+    return there
 
 
 def _place(tree: MetadataTree, path: str) -> str:
@@ -154,17 +154,18 @@ def _place(tree: MetadataTree, path: str) -> str:
 
 
 class Below:
-    """The files below a folder, by what follows its path: when each was `written` (ms since 1970), and which of them
-    are `live`, as far as was told. Raises UnreadableFile where the folder cannot be listed."""
+    """The files below a folder, by what follows its path: when each was `written` (ms since 1970), how long they are,
+    and which of them are `live`, as far as was told. Raises UnreadableFile where the folder cannot be listed."""
 
     def __init__(self, tree: MetadataTree, folder: str) -> None:
         self._storage = tree.reader.storage
-        written, top = _written(tree, folder), _top(tree, folder)
-        self.paths = written
-        self.written = {path[len(top) :]: at * 1000 for path, at in written.items()}
+        there, top = _files_below(tree, folder), _top(tree, folder)
+        self.paths = there
+        self.written = {path[len(top) :]: of.written * 1000 for path, of in there.items()}
+        self.bytes = {path[len(top) :]: of.bytes for path, of in there.items()}
         self._really = defaultdict[str, list[str]](list)
         """By where a path really leads: links may lead to the same file."""
-        for path, rest in zip(written, self.written, strict=True):
+        for path, rest in zip(there, self.written, strict=True):
             self._really[self._storage.canonical(path)].append(rest)
         self._by_name = defaultdict[str, list[str]](list)
         for rest in self.written:
@@ -204,28 +205,29 @@ class Below:
         return namesakes | reasons
 
 
-def _written(tree: MetadataTree, folder: str) -> dict[str, float]:
-    """The files below a folder and when each was written."""
+def _files_below(tree: MetadataTree, folder: str) -> dict[str, Stored]:
+    """The files below a folder."""
     root = tree.reader.storage.folder(folder)
     if root is None:
-        return tree.reader.storage.changed(folder)
-    written = {}
+        return tree.reader.storage.files_below(folder)
+    there = {}
     for file in steps(sorted(Path(root).rglob("*")), "files"):
         with contextlib.suppress(FileNotFoundError):  # gone meanwhile
             if not file.is_dir():  # also where a link leads to one
-                written[str(file)] = file.lstat().st_mtime  # a link's own: what it leads to may lie elsewhere
-    return written
+                own = file.lstat()  # a link's own: what it leads to may lie elsewhere
+                there[str(file)] = Stored(own.st_mtime, own.st_size)
+    return there
 
 
-def unreached_files(tree: MetadataTree) -> tuple[dict[str, float], list[OtherMetadata]]:
+def unreached_files(tree: MetadataTree) -> tuple[dict[str, Stored], list[OtherMetadata]]:
     """Find the files below a table's folder that no metadata there leads to.
 
     Args:
         tree: The table's.
 
     Returns:
-        Such files with their age in hours, and the metadata files that the table does not know. Files whose name
-        metadata has in another place are left out.
+        Such files, and the metadata files that the table does not know. Files whose name metadata has in another place
+        are left out.
 
     Raises:
         UnreadableFile: The folder cannot be listed, or a manifest list or manifest cannot be read.
@@ -238,7 +240,8 @@ def unreached_files(tree: MetadataTree) -> tuple[dict[str, float], list[OtherMet
 def orphans(tree: MetadataTree) -> dict[str, float]:
     """The files below a table's folder that its own metadata does not lead to, with their age in hours: what writers
     that were killed left, their metadata files too. Raises as `unreached_files` does."""
-    return _unreached(tree, _told(tree), {})
+    now = time.time()
+    return {path: (now - of.written) / 3600 for path, of in _unreached(tree, _told(tree), {}).items()}
 
 
 def _told(tree: MetadataTree) -> Below:
@@ -248,14 +251,13 @@ def _told(tree: MetadataTree) -> Below:
     return below
 
 
-def _unreached(tree: MetadataTree, below: Below, maybe: Mapping[str, str]) -> dict[str, float]:
+def _unreached(tree: MetadataTree, below: Below, maybe: Mapping[str, str]) -> dict[str, Stored]:
     """What is neither live nor may be, but files that are hidden to remove_orphan_files, such as Delta's log of the
     same table."""
-    top, now = _top(tree, tree.metadata.location), time.time() * 1000
     own = hidden_partitions(tree.metadata)
     return {
-        top + rest: (now - at) / 3_600_000
-        for rest, at in below.written.items()
+        path: of
+        for rest, (path, of) in zip(below.written, below.paths.items(), strict=True)
         if rest not in below.live
         and rest not in maybe
         and not rest.endswith((".crc", "/version-hint.text"))
@@ -277,9 +279,9 @@ def unnamed_data_files(tree: MetadataTree) -> list[str]:
     rest = [
         rest
         for rest in sorted(below.written.keys() - below.live - below.namesakes.keys())
-        if rest.endswith(DATA_ENDINGS) and not any(is_hidden(name, own) for name in rest.split("/"))
+        if is_data_file(rest) and not any(is_hidden(name, own) for name in rest.split("/"))
     ]
-    return [location.rstrip("/") + name for name in rest if not name.startswith("/metadata/")]
+    return [location.rstrip("/") + name for name in rest]
 
 
 def _top(tree: MetadataTree, folder: str) -> str:

@@ -17,6 +17,7 @@ from explorer.spec.filters.expressions import TRUE, BoundTerm, Expression, predi
 from explorer.spec.rows.row_diff import named_fields
 from explorer.spec.scan.chunk_tests import Part, Unread
 from explorer.spec.scan.row_groups import GroupVerdict, row_groups
+from explorer.spec.schemas.required_nulls import required_nulls
 from explorer.spec.schemas.schema_fields import named_kinds
 from explorer.spec.schemas.stored_types import TypeDifference, promoted_date, type_differences
 from explorer.storage.formats.parquet import read_footer
@@ -82,8 +83,10 @@ def columns_not_rewritten(files: Files, path: str, schema: Schema) -> dict[str, 
     Raises:
         UnreadableFile: The footer cannot be read.
     """
-    columns, kinds = _footer(files, path)["columns"], named_kinds(schema)
-    found = {name: d for name, d in type_differences(columns, kinds) if d.misread or d.fails}
+    footer, kinds = _footer(files, path), named_kinds(schema)
+    columns = footer["columns"]
+    found = dict(required_nulls(footer, schema))
+    found |= {name: d for name, d in type_differences(columns, kinds) if d.misread or d.fails}
     for column in columns:
         name, kind = kinds.get(column["field_id"], ("", None))
         if (date := promoted_date(column, kind)) is not None:
@@ -105,8 +108,9 @@ def misread_columns(files: Files, path: str, schema: Schema) -> dict[str, TypeDi
     Raises:
         UnreadableFile: The footer cannot be read.
     """
-    columns = _footer(files, path)["columns"]
-    return {name: d for name, d in type_differences(columns, named_kinds(schema)) if d.misread}
+    footer = _footer(files, path)
+    found = (*required_nulls(footer, schema), *type_differences(footer["columns"], named_kinds(schema)))
+    return {name: d for name, d in found if d.misread}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
 from explorer.model.problem import Problem
 from explorer.progress import steps
-from explorer.queries.filters import filter_columns, filter_for, scan_of
+from explorer.queries.filters import filter_columns, filter_for, folded_by_spark, scan_of
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.parquet_groups import row_groups_of_file
 from explorer.queries.row_reader import RowReader
@@ -55,6 +55,7 @@ def plan_scan(
     columns = filter_columns(schema, required=True)
     metadata = tree.metadata
     bound = filter_for(metadata, where, columns, null_too=True)
+    _, folded = folded_by_spark(filter_for(metadata, where, filter_columns(schema), null_too=True), schema)
     scan = scan_of(metadata, schema, columns, bound)
     listed = tree.manifests(snapshot)
     data = [m for m in listed if m.content == 0]
@@ -87,7 +88,7 @@ def plan_scan(
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, short), wholly=summed.wholly,
         delete_files=len(summed.used), skipped_deletes=len(summed.skipped),
         unplaced=come.unplaced(summed.used) if come else (),
-        refused=summed.refused, failing=tuple(m.manifest_path for m in scan.failing_manifests(listed)),
+        refused=summed.refused, folded=folded, failing=tuple(m.manifest_path for m in scan.failing_manifests(listed)),
         missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,
         make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
         made=why,

@@ -33,6 +33,8 @@ REFUSED = {
 
 UNOPENED = "Data files were not opened; --deep opens them."
 """Of a report without `--deep`."""
+UNLISTED = "--files asks whether each file is there, and for files that nothing leads to; it opens none."
+"""Of a report without `--files`."""
 
 
 class ShownReport(Report):
@@ -100,6 +102,13 @@ def _is_unopened(report: Report) -> bool:
     return bool(report.checked.get("entries")) and "files read" not in report.checked
 
 
+def _not_looked_at(report: Report) -> list[str]:
+    """What a deeper look would take in, in sentences."""
+    if not _is_unopened(report):
+        return []
+    return [UNOPENED, *([] if "files" in report.checked else [UNLISTED])]
+
+
 def verdict(report: Report) -> str:
     """How many findings of which severity, and the worst of them, in a line."""
     told = _by_severity(report)
@@ -149,7 +158,7 @@ def _explained(finding: Finding) -> Iterator[str]:
 
 def render_report(report: Report, every: bool = False) -> str:
     """A report as text; with `every` also the place of each finding that one stands for or explains."""
-    told = [summary(report), *([UNOPENED] if _is_unopened(report) else [])]
+    told = [summary(report), *_not_looked_at(report)]
     for finding in report.findings:
         told += ["", f"{finding.severity} {finding.rule} ({finding.about.number}): {finding.about.title}"]
         told += [f"    {line}" for line in lines(finding)]
@@ -179,7 +188,7 @@ def report_html(report: Report) -> str:
         for f in report.findings
     )
     missing = "".join(f"<br>not checked: {escape(clean(line))}" for line in report.not_checked[:20])
-    unopened = f"<br>{escape(UNOPENED)}" if _is_unopened(report) else ""
+    unopened = "".join(f"<br>{escape(line)}" for line in _not_looked_at(report))
     return f"<div><p>{escape(clean(summary(report)))}{unopened}{missing}</p><table>{rows}</table></div>"
 
 

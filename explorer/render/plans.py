@@ -50,6 +50,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
             for vector in plan.unplaced
         ],
         "columns-of-another-name": plan.renamed,
+        "folded": plan.folded,
         "failing-manifests": list(plan.failing),
         "other-readers": [
             {"rule": o.difference.rule, "data-files": o.files, "more": o.more, "fewer": o.fewer, "words": str(o)}
@@ -156,6 +157,8 @@ def summary_lines(plan: Plan) -> Iterator[str]:
     if plan.missing:
         verb = "is" if plan.missing == 1 else "are"
         yield f"⚠ {count(plan.missing, 'file')} that the manifest list counts {verb} not found in its manifests"
+    if plan.folded:
+        yield clean(f"Spark {plan.folded}")
     if plan.wholly:
         why = ": every row is asked for" if plan.bound == TRUE else ", by partition or bounds"
         yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}{why}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from explorer.errors import UnreadableFile
 from explorer.model.problem import Problem, Severity
-from explorer.spec.doctor.cases import GREAT_VERSION
+from explorer.spec.doctor.cases import BEHIND, GREAT_VERSION
 from explorer.spec.text.names import base_name, first_of
 from explorer.spec.text.units import count
 from explorer.storage.metadata import StateHead, read_head
@@ -24,6 +24,8 @@ RULE = "metadata-choice"
 """The doctor's rule for a folder in which readers may find another state."""
 MOST_HEADS, MOST_BYTES = 50, 64 << 20
 """Metadata files, and bytes of them, that are read to choose one."""
+NEWER = 3
+"""Metadata files of a higher version than a catalog's that are read, from the highest on, until one can be."""
 METADATA_NAME = re.compile(r"^(?:.+\.)?metadata\.json(?:\.gz)?$")
 _VERSIONED = re.compile(r"^(?:v(\d{1,20})\.|(\d{1,20})-[0-9a-fA-F-]+\.)", re.ASCII)
 _HADOOP = re.compile(r"^v(0|[1-9]\d{0,9})(\.metadata\.json|\.gz\.metadata\.json|\.metadata\.json\.gz)$", re.ASCII)
@@ -113,21 +115,32 @@ def state_of_catalog(opened: str, names: Sequence[str], read: Callable[[str], by
     if not newer:
         return notes.state(own, reason)
     notes.beside.append(f"{count(len(newer), 'metadata file')} of a higher version ({first_of(newer, 3)})")
-    try:
-        earlier = [base_name(path) for path in read_head(read(newer[0]), newer[0]).earlier]
-    except UnreadableFile:
-        earlier = []
-    if own in earlier:
-        behind = len(earlier) - earlier.index(own)
+    heads, unreadable, _ = _heads(newer[:NEWER], read)
+    lost = f"; {first_of(sorted(unreadable), NEWER)} cannot be read" if unreadable else ""
+    further = next((words for name in heads if (words := _further(own, name, heads[name], read))), "")
+    if further or lost:
+        one = ", which is 1 commit " in further
         notes.problem(
             own,
-            f"the catalog points to version {metadata_version(own)}, and the folder contains {newer[0]}, which is "
-            f"{count(behind, 'commit')} further in the same history: the catalog is behind its folder, or a writer "
-            "has written that file and not yet, or never, told the catalog",
-            "open that file by its path to see it",
-            "warning" if behind > 1 else "info",
+            f"the catalog points to version {metadata_version(own)}, and the folder contains "
+            f"{further or f'{first_of(newer, 3)} of a higher version'}{lost}: {BEHIND}, or a "
+            "writer has written that and not yet, or never, told the catalog",
+            "open such a file by its path to see it",
+            "warning" if lost or not one else "info",
         )
     return notes.state(own, reason)
+
+
+def _further(own: str, name: str, head: StateHead, read: Callable[[str], bytes]) -> str:
+    """How far a newer metadata file is from the one that a catalog points to; empty where it is another table's."""
+    earlier = [base_name(path) for path in head.earlier]
+    if own in earlier:
+        return f"{name}, which is {count(len(earlier) - earlier.index(own), 'commit')} further in the same history"
+    try:
+        same = read_head(read(own), own).table_uuid == head.table_uuid
+    except UnreadableFile:  # opening it says why
+        same = False
+    return f"{name} of the same table, whose log does not go back to {own}" if same else ""
 
 
 def _newer_files(names: Sequence[str], opened: str) -> list[str]:

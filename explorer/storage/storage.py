@@ -24,7 +24,7 @@ from explorer.storage import cache, limits
 from explorer.storage.paths import DOTS, LONGEST, below, canonical, local_path, relocated, spelled, written_once
 from explorer.storage.prefetch import Ahead
 from explorer.storage.store_credentials import Access
-from explorer.storage.stores import EACH, explained, infos, names_in, refused, requests, times_in
+from explorer.storage.stores import EACH, Stored, explained, files_in, infos, names_in, refused, requests
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -287,18 +287,17 @@ class Storage:
 
         return self._ask(folder, resolved, names_in, listed)
 
-    def changed(self, folder: str) -> dict[str, float]:
-        """The files of a store at any depth below a folder, by URI, and when each was last written, in seconds since
-        1970. Raises as `read` does."""
+    def files_below(self, folder: str) -> dict[str, Stored]:
+        """The files of a store at any depth below a folder, by URI. Raises as `read` does."""
         resolved, _, _ = self._checked(folder)
         top = resolved.rstrip("/")
 
-        def written(_: FileIO) -> dict[str, float]:
+        def stored(_: FileIO) -> dict[str, Stored]:
             listed = infos(resolved, self._access.properties, recursive=True)
-            return {top + rest: info.mtime_ns / 1e9 for info, rest in listed if info.is_file}
+            return {top + rest: Stored(info.mtime_ns / 1e9, info.size) for info, rest in listed if info.is_file}
 
         told = self._ask(
-            folder, resolved, lambda store, key: {top + rest: at for rest, at in times_in(store, key).items()}, written
+            folder, resolved, lambda store, key: {top + rest: of for rest, of in files_in(store, key).items()}, stored
         )
         limits.within(len(told), limits.NAMES, folder, "files below it")
         return told

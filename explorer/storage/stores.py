@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from explorer.spec.secrets.redaction import redacted, secret_values
@@ -162,11 +162,18 @@ def names_in(store: ObjectStore, prefix: str) -> list[str]:
     return [str(item["path"]).rsplit("/", 1)[-1] for item in listed["objects"]]
 
 
-def times_in(store: ObjectStore, prefix: str) -> dict[str, float]:
-    """The files at any depth below a folder: what stands after it in their keys, and when they were written."""
+class Stored(NamedTuple):
+    """A file as a listing has it: when it was last `written`, in seconds since 1970, and its length in `bytes`."""
+
+    written: float
+    bytes: int
+
+
+def files_in(store: ObjectStore, prefix: str) -> dict[str, Stored]:
+    """The files at any depth below a folder, by what stands after it in their keys."""
     start = len(prefix.rstrip("/"))
     return {
-        str(item["path"])[start:]: item["last_modified"].timestamp()
+        str(item["path"])[start:]: Stored(item["last_modified"].timestamp(), int(item["size"]))
         for batch in store.list(f"{prefix[:start]}/")
         for item in batch
     }

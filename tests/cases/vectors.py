@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,16 @@ FIELDS = ("content_offset", "content_size_in_bytes", "referenced_data_file")
 IDS = {"referenced_data_file": 143, "content_offset": 144, "content_size_in_bytes": 145}
 
 
-def with_vector(folder: Path, missing: Collection[str] = (), version: int = 2) -> str:
+def with_vector(
+    folder: Path, missing: Collection[str] = (), version: int = 2, header: Mapping[str, str | None] | None = None
+) -> str:
     """Rows 1 to 3, the second hidden by a deletion vector.
 
     Args:
         folder: Where the table is made.
         missing: Those of FIELDS that the vector's manifest has not.
         version: The table's format version.
+        header: Keys of the header of the vector's manifest that are another than the spec's, None where it lacks them.
 
     Returns:
         The folder.
@@ -56,6 +59,6 @@ def with_vector(folder: Path, missing: Collection[str] = (), version: int = 2) -
         ]
         fields[:] = [*there, *added]
 
-    manifest = table.manifest(f"{table.uid()}-m1.avro", [(1, entry)], content=1, edit_schema=edit)
+    manifest = table.manifest(f"{table.uid()}-m1.avro", [(1, entry)], content=1, edit_schema=edit, header=header)
     table.snapshot("delete", [*table.lists[101], manifest], {"added-delete-files": "1", "added-dvs": "1"})
     return str(folder)

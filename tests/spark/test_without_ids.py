@@ -16,7 +16,8 @@ from pyarrow import orc
 import explorer
 from explorer.spark_engine.spark import SparkEngine
 from tests.cases.mini import Table
-from tests.unit.test_without_ids import nameless
+from tests.statements.printed import statements
+from tests.unit.test_without_ids import by_name, nameless
 
 
 def struct(*fields: tuple[int, str, Any]) -> dict[str, Any]:
@@ -144,3 +145,19 @@ def test_a_list_and_a_manifest(registered: Any, engine: SparkEngine, tmp_path: P
     files = spark.sql(f"SELECT file_path, partition.part FROM {name}.files ORDER BY 1").collect()
     ours = explorer.open_table(str(folder)).files()
     assert [tuple(row) for row in files] == sorted((f["file_path"], f["partition"]["part"]) for f in ours)
+
+
+def test_a_rewrite_gives_files_their_ids(engine: SparkEngine, tmp_path: Path) -> None:
+    session, path = engine.session(), by_name(tmp_path / "t")
+    session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.by_name")
+    location = explorer.open_table(path).metadata.metadata_location
+    session.sql(f"CALL sandbox.system.register_table('by_name.t', '{location}')")
+    rows = [tuple(row) for row in session.sql("SELECT * FROM sandbox.by_name.t").collect()]
+    assert rows == [(1, "a")] * 3
+    [told] = [f for f in explorer.doctor("sandbox.by_name.t", deep=True).findings if f.rule == "readers-differ"]
+    [statement] = statements(told.remedy)
+    session.sql(statement)
+    assert [tuple(row) for row in session.sql("SELECT * FROM sandbox.by_name.t").collect()] == rows
+    left = explorer.doctor("sandbox.by_name.t", deep=True, snapshot="main").findings
+    assert not [f for f in left if f.rule == "readers-differ"]
+    session.sql("DROP TABLE sandbox.by_name.t")

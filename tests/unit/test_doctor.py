@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from pyiceberg.table import StaticTable
 
 import explorer
 from explorer.cli import main
@@ -504,3 +505,17 @@ def test_what_version_1_requires_and_java_does_not_ask_for(change: dict[str, Any
     [finding] = [f for f in explorer.doctor(tmp_path / "t").findings if f.rule == "readers-differ"]
     assert (finding.severity, finding.refused) == ("warning", "")
     assert "pyiceberg 0.12 cannot open it" in finding.what
+
+
+def test_version_1_allows_a_table_without_a_uuid(tmp_path: Path) -> None:
+    written = Table(tmp_path / "t", [(1, "id", "long")], version=1)
+    written.append(written.parquet("a.parquet", {"id": [1]}))
+    edit_metadata(
+        tmp_path / "t",
+        lambda data: (data.update(schema=data["schemas"][0], **{"partition-spec": []}), data.pop("table-uuid")),
+    )
+    [finding] = explorer.doctor(tmp_path / "t").findings
+    assert (finding.rule, finding.severity, finding.refused) == ("uuid-changed", "error", "table")
+    assert finding.what == "the table has no UUID, which version 1 allows (pyiceberg reads it)"
+    read = StaticTable.from_metadata(str(newest_metadata(tmp_path / "t"))).scan().to_arrow()
+    assert read["id"].to_pylist() == [1]

@@ -43,3 +43,10 @@ def test_a_fate_says_that_a_scan_returns_what_an_excluded_delete_hides(tmp_path:
     )
     assert not fate.standings[101].come_back
     assert not table.fate("id = 1").standings[102].come_back
+
+
+@pytest.mark.parametrize("kind", DELETES)
+def test_the_doctor_tells_of_columns_beyond_the_key(kind: str, tmp_path: Path) -> None:
+    report = explorer.doctor(str(with_delete(tmp_path / "t", kind)), deep=True)
+    told = [(f.severity, f.columns) for f in report.findings if f.rule == "readers-differ"]
+    assert told == ([("info", ("name",))] if kind == "whole row" else [])

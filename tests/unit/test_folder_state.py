@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -171,6 +172,40 @@ def test_a_catalog_that_is_behind_its_folder(tmp_path: Path) -> None:
     assert "1 commit further in the same history" in problem.cause
     assert names[-1] in opened.why
     assert names[-1] in explorer.pointer(opened).beside
+
+
+def test_a_catalog_is_behind_whatever_the_newest_file_is(tmp_path: Path) -> None:
+    table = make_table(tmp_path, commits=4)
+    files = sorted((table / "metadata").glob("*.metadata.json"))
+    kept = {path: path.read_bytes() for path in files[2:]}
+    for path in files[3:]:
+        path.unlink()
+    properties = in_catalog(table)  # at the third of five
+
+    def said(**contents: bytes) -> list[tuple[str, str]]:
+        for number, path in enumerate(files[3:], 4):
+            path.write_bytes(contents.get(f"v{number}", kept[path]))
+        report = explorer.doctor(explorer.open_table("db.t", "small", properties))
+        found = [f for f in report.findings if f.rule == "metadata-choice"]
+        assert all("take out" not in f.remedy and "Do not run remove_orphan_files" in f.remedy for f in found)
+        return [(f.severity, f.what) for f in found]
+
+    [(level, words)] = said()
+    assert level == "warning"
+    assert f"{files[4].name}, which is 2 commits further in the same history: " in words
+    [(level, words)] = said(v5=kept[files[4]][:700])
+    assert level == "warning"
+    assert f"{files[3].name}, which is 1 commit further in the same history; {files[4].name} cannot be read: " in words
+    [(level, words)] = said(v4=b"{", v5=b"{")
+    assert level == "warning"
+    assert f"{files[4].name}, {files[3].name} of a higher version; {files[3].name}, {files[4].name} cannot be" in words
+    other = kept[files[4]].replace(json.loads(kept[files[4]])["table-uuid"].encode(), b"0" * 36)
+    other = other.replace(b"metadata-log", b"metadata-gol")
+    assert said(v4=other, v5=other) == []  # another table's
+    cut = kept[files[4]].replace(b"metadata-log", b"metadata-gol")
+    [(level, words)] = said(v4=cut, v5=cut)
+    assert level == "warning"
+    assert f"{files[4].name} of the same table, whose log does not go back to {files[2].name}" in words
 
 
 def test_a_sandbox_that_was_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,6 +129,6 @@ def test_no_other_remedy_drops_deletes_that_may_be_needed(needed: bool, tmp_path
 def test_where_deletes_were_not_looked_at_none_is_offered_to_be_dropped(tmp_path: Path) -> None:
     opened = wrong_counts(tmp_path, by_id(7))
     found = remedy("manifest-counts", Situation(
-        "c.db.t", opened.metadata, listed=opened.tree.manifests(opened.metadata.current_snapshot), misread=False
+        "c.db.t", opened.metadata, listed=opened.tree.manifests(opened.metadata.current_snapshot), opened=True
     ), (102,), opened.tree.manifests(opened.metadata.current_snapshot)[-1].manifest_path)  # fmt: skip
     assert found.startswith("First see icedive maintain preview dangling-deletes")

@@ -35,6 +35,16 @@ def nameless(folder: Path, version: int = 2) -> Path:
     return folder
 
 
+def by_name(folder: Path, mapped: bool = True) -> str:
+    """Two files without field ids, beside one that has them."""
+    mapping = '[{"field-id": 1, "names": ["id"]}, {"field-id": 2, "names": ["v"]}]'
+    properties = {"schema.name-mapping.default": mapping} if mapped else {}
+    table = Table(folder, [(1, "id", "long"), (2, "v", "string")], properties=properties)
+    rows = {"id": [1], "v": ["a"]}
+    table.append(*(table.parquet(f"{n}.parquet", rows, ids=n == 2) for n in range(3)))
+    return str(folder)
+
+
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_list_and_a_manifest_without_ids(version: int, tmp_path: Path) -> None:
     table = explorer.open_table(str(nameless(tmp_path / "t", version)))
@@ -74,3 +84,11 @@ def test_a_location_with_a_dot(location: str, relocate: dict[str, str], tmp_path
     opened = explorer.open_table(str(tmp_path / "t"), relocate=moves)
     assert len(opened.row_diff(None, "main").changes.inserted) == 2
     assert {problem.severity for problem in opened.problems} <= {"info"}
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_files_whose_values_come_by_name_are_told(mapped: bool, tmp_path: Path) -> None:
+    table = explorer.open_table(by_name(tmp_path / "t", mapped))
+    assert not explorer.doctor(table).findings
+    told = [(f.rule, f.severity, f.count) for f in explorer.doctor(table, deep=True).findings]
+    assert told == ([("readers-differ", "info", 2)] if mapped else [("field-ids-absent", "warning", 2)])

@@ -16,7 +16,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionField, Schema
 from explorer.progress import steps
 from explorer.spec.deletes.deletes import PATH_ID
-from explorer.spec.doctor.cases import NOT_MENDED, ONE_TOO_HIGH
+from explorer.spec.doctor.cases import BY_NAME, NOT_MENDED, ONE_TOO_HIGH
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.lists import Lists
 from explorer.spec.doctor.metrics import is_nan
@@ -40,7 +40,7 @@ from explorer.spec.values.values import (
     result_type,
 )
 from explorer.storage.formats.puffin import MAGIC, NoPuffin
-from explorer.storage.rows import read_schema
+from explorer.storage.rows import MAPPED, read_schema
 from explorer.table import Table
 
 MISSING = "the file does not exist"
@@ -165,6 +165,8 @@ class _Deep:
         if rows.num_rows != file.record_count and file.file_format != "PARQUET":
             yield self._of(file, "record-count", "the file has another number of rows", rows.num_rows,
                            f"record_count {file.record_count} in the manifest")  # fmt: skip
+        if MAPPED in (rows.schema.metadata or {}):
+            yield self._of(file, "readers-differ", BY_NAME, severity="info")
         columns = {field.id: rows.column(at) for at, field in enumerate(self.schema.fields)}
         for field in self.schema.fields:  # one may have the name of a column that is added to the rows
             if isinstance(field.type, str) and primitive_type(field.type) is not None:

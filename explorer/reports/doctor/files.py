@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,11 +10,12 @@ import pyarrow.compute as pc
 
 from explorer.errors import AccessRefused, NotNow, UnreadableFile
 from explorer.queries.orphans import unreached_files
+from explorer.spec.commits.uncommitted_files import uncommitted_words
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.grouping import MEMBERS
 from explorer.spec.doctor.lists import Lists
 from explorer.spec.entries.entries import DELETED
-from explorer.spec.text.units import count
+from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 
 OLD = 72
@@ -108,10 +110,15 @@ def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
     if others:
         not_checked.append(f"files of {count(len(others), 'other metadata file')}: {others[0].why}")
     if loose:
-        old = sum(hours > OLD for hours in loose.values())
+        now = time.time()
+        old = [of.bytes for of in loose.values() if of.written < now - OLD * 3600]
+        whole, of_old = (human_bytes(sum(sizes)) for sizes in ([of.bytes for of in loose.values()], old))
+        times = {path: (of.written * 1000, of.bytes) for path, of in loose.items()}
+        late = uncommitted_words(table.metadata, times, now * 1000)
         yield finding(
-            "orphan-files", f"{count(len(loose), 'file')} below the table's folder are named by no metadata file, "
-            f"snapshot or manifest; {old} are older than {OLD // 24} days (younger ones may be a commit's)",
+            "orphan-files", f"{count(len(loose), 'file')} ({whole}) below the table's folder are named by no metadata "
+            f"file, snapshot or manifest; {len(old)} ({of_old}) are older than {OLD // 24} days (younger ones may be a "
+            f"commit's){'. ' if late else ''}{late}",
             table.metadata.location, count=len(loose), examples=tuple(sorted(loose)[:3]), found=sorted(loose)[0],
             node=("metadata", table.metadata.metadata_location),
         )  # fmt: skip

@@ -41,5 +41,5 @@ def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing
     others = other_metadata(tree, {**below.paths, **files_beside(tree)})
     maybe = below.may_be_live(others)
     hidden = hidden_partitions(tree.metadata)
-    told = list(fates(listing, below.written, known, below.live, hidden, maybe))
+    told = list(fates(listing, below.written, known, below.live, hidden, maybe, below.bytes))
     return listing, told, [other.why for other in others]

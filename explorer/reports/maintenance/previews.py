@@ -57,6 +57,7 @@ FATES = pa.schema(
         ("reason", pa.string()),
         ("live", pa.bool_()),
         ("age", pa.string()),
+        ("bytes", pa.int64()),
     ]
 )
 CHANGES = ("rewritten", "removed", "merged", "dropped")
@@ -226,11 +227,13 @@ def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> Plan:
 
     def rows() -> Iterator[dict[str, Any]]:
         for f in fates:
-            yield {"file": f.file, "becomes": f.becomes, "reason": f.reason, "live": f.live, "age": _age(f)}
+            own = {"file": f.file, "becomes": f.becomes, "reason": f.reason, "live": f.live, "age": _age(f)}
+            yield own | {"bytes": f.bytes}
 
+    freed = [f for f in fates if f.becomes == "removed" and not f.live]
     explained = Collection(Batches(FATES, lambda: _batches(rows(), FATES)), "files")
     return Plan(
-        orphan_sentences(tree.metadata, listing, tally),
+        orphan_sentences(tree.metadata, listing, tally, freed),
         {"files": explained},
         acts=tally["removed", False] > 0,
         refusal=orphan_refusal(listing, tally, others),

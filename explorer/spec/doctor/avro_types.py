@@ -31,6 +31,9 @@ NEEDED = {"manifest": (0, 2, 100, 101, 102, 103, 104), "manifest list": (500, 50
 """Fields without which Java reads nothing."""
 NEWER = {"manifest": (134,), "manifest list": (517, 515, 516, 504, 505, 506, 512, 513, 514)}
 """Fields that the spec requires from version 2 on, and without which Java reads on."""
+INHERITED = (1, 3)
+"""Optional fields of manifests that Java takes from the manifest list where they are absent: since version 1, and 2.
+Iceberg up to 0.14 had no file_sequence_number (4)."""
 RECORDS: Mapping[tuple[str, int | None], tuple[str, ...]] = {
     ("manifest list", None): ("manifest_file",),
     ("manifest list", 507): ("r508", "partitions"),
@@ -77,6 +80,11 @@ def odd_schema(
     for i in NEWER[kind] if version > 1 else ():
         if i not in fields:
             yield Oddity(NAMES[i], f"`{NAMES[i]}` (field id {i}) is missing, which the spec requires from version 2 on")
+    absent = [i for i in INHERITED[: min(version, 2)] if i not in fields] if kind == "manifest" else []
+    if absent:
+        names = ", ".join(f"`{NAMES[i]}`" for i in (*absent, *(j for j in (4,) if j not in fields and version > 1)))
+        words = f"entries have no {names}: Iceberg Java and pyiceberg take what the manifest list says, and ClickHouse "
+        yield Oddity("manifest_entry", f"{words}up to 26.8 refuses the manifest (ClickHouse#114480)", minor=True)
     for i, avro in fields.items():
         written, wanted = _plain(avro), NUMBERS.get(i) or TEXTS.get(i)
         if i in LISTED:

@@ -19,17 +19,37 @@ DROPPED_SOURCE = (
     "field, and pyiceberg's inspect fails"
 )
 GREAT_VERSION = "Iceberg Java takes versions of files in a folder for 32-bit numbers, and finds no table here"
+BEHIND = "the catalog is behind its folder"
 OTHER_HEADER_SPEC = "its header's partition-spec is not that of the table metadata"
+OTHER_HEADER_SCHEMA = "its header's schema is not that of the table metadata"
+HEADER_ALONE = "Iceberg Java and pyiceberg do not go by the header"
+"""In the words for what only a manifest's header says."""
+BEYOND_KEY = (
+    "an equality delete has other columns than those it deletes by: a filter on such a column may exclude the delete, "
+    "and rows that it hides come back (#5852)"
+)
+BY_NAME = (
+    "it has no field ids, so its values come through the table's name mapping: readers that do not know mappings fail, "
+    "or show nulls (polars failed, polars#24915)"
+)
+UNCOMMITTED = "nobody has committed their rows, which may be nowhere else"
 NOT_MENDED = "not even without its vectorized reader"
 CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", ONE_TOO_HIGH.rpartition("{}")[2]): "early-partition",
     ("partition-value", WRAPPED.rpartition("{}")[2]): "wrapped-partition",
     ("metadata-field", NO_SUMMARY): "no-summary",
     ("readers-differ", ZERO): "field-id-zero",
+    ("readers-differ", BEYOND_KEY): "beyond-key",
+    ("readers-differ", BY_NAME): "by-name",
     ("readers-differ", DROPPED_SOURCE): "dropped-source",
+    ("metadata-choice", BEHIND): "catalog-behind",
     ("metadata-choice", GREAT_VERSION): "great-version",
     ("spec-unknown", OTHER_HEADER_SPEC): "header-spec",
+    ("schema-rebound", OTHER_HEADER_SCHEMA): "header-schema",
+    ("spec-unknown", HEADER_ALONE): "header-alone",
+    ("manifest-content", HEADER_ALONE): "header-alone",
     ("value-suspect", HIVE_NULL): "hive-null",
+    ("orphan-files", UNCOMMITTED): "uncommitted",
     ("column-type", RIGHT): "type-read-right",
     ("column-type", NOT_MENDED): "type-misread",
 }

@@ -11,7 +11,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.doctor.cases import CASES
 from explorer.spec.doctor.remedies import GOES_BACK, LostFiles, Situation, complains, keeps_from_loading, remedy
-from explorer.spec.doctor.remedy_texts import REMEDY_OF
+from explorer.spec.doctor.remedy_texts import LETTER_OF_CASE, MISREAD_BY, REMEDY_OF, Remedy
 from explorer.spec.doctor.rules import BY_ID, RULES, Rule, Severity
 from explorer.spec.secrets.redaction import redacted
 from explorer.spec.snapshots.lineage import ancestry
@@ -104,6 +104,12 @@ def _mended_as(cause: Finding) -> str:
     )
 
 
+def _letter(found: Finding) -> Remedy | None:
+    """The remedy of a finding's rule, or of its case."""
+    case = _mended_as(found)
+    return LETTER_OF_CASE.get(case) or REMEDY_OF.get(case) or REMEDY_OF.get(found.rule)
+
+
 @dataclass(frozen=True)
 class RuleChoice:
     """Rules that are not asked, and severities that are another than the rule's."""
@@ -137,7 +143,7 @@ class RuleChoice:
         faults of this one, `lost_files` and `doubts` as remedies.Situation has them. `deep`: data files were opened."""
         asked = [f for f in findings if f.rule not in self.skip]
         levels = self.severity or {}
-        bad = [f for f in asked if f.severity in ("fatal", "error") or REMEDY_OF.get(f.rule) in GOES_BACK]
+        bad = [f for f in asked if f.severity in ("fatal", "error") or _letter(f) in GOES_BACK]
         hurt = {i for f in bad for i in f.snapshots}
         now = metadata.current_snapshot_id if metadata else None
         situation = Situation(
@@ -146,7 +152,7 @@ class RuleChoice:
             frozenset(f.rule for f in asked if f.refused == "table" or keeps_from_loading(f.rule, f.location)),
             frozenset(f.rule for f in asked), listed, previous.metadata_location if previous else "",
             previous is not None and complains(previous), lost_files,
-            _misread(asked, now) if deep else None, doubts,
+            _misread(asked, now), deep, doubts,
         )  # fmt: skip
         told = [
             replace(
@@ -166,9 +172,10 @@ def _named(name: str) -> list[Rule]:
     return rules
 
 
-def _misread(findings: Iterable[Finding], current: int | None) -> bool:
-    """Whether Spark takes values of the current snapshot's files for others."""
-    return any(f.rule == "column-type" and f.severity == "error" and current in f.snapshots for f in findings)
+def _misread(findings: Iterable[Finding], current: int | None) -> tuple[str, ...]:
+    """The rules by which Spark takes values of the current snapshot's files for others, or cannot write them anew."""
+    rules = {f.rule for f in findings if f.rule in MISREAD_BY and f.severity == "error" and current in f.snapshots}
+    return tuple(sorted(rules))
 
 
 def _refs(metadata: TableMetadata | None, snapshots: Iterable[int]) -> tuple[str, ...]:

@@ -13,10 +13,10 @@ import pyarrow as pa
 from explorer.model.manifest import FIELD_IDS, ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.avro_types import Oddity, odd_header, odd_names, odd_schema
-from explorer.spec.doctor.cases import DROPPED_SOURCE, OTHER_HEADER_SPEC
+from explorer.spec.doctor.cases import DROPPED_SOURCE
 from explorer.spec.doctor.facts import COUNTS, LIVE, OWN
 from explorer.spec.doctor.findings import Finding, Refused, finding
-from explorer.spec.entries.manifest_headers import check_header
+from explorer.spec.doctor.header_rules import header_rules
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.text.units import signed, whole
 
@@ -331,6 +331,7 @@ def record_rules(lists: Lists) -> Iterator[Finding]:
 def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: Mapping[str, int]) -> Iterator[Finding]:
     """What manifests hold against their records in all lists, their headers, their sizes."""
     told: set[tuple[str, str, Any]] = set()
+    meta = lists.meta
     for snapshot in lists.snapshots:
         for n, m in enumerate(lists.lists[snapshot.snapshot_id]):
             place = f"record {n} of {snapshot.manifest_list}"
@@ -341,7 +342,9 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
             if (m.manifest_path, "header", (m.content, m.partition_spec_id)) not in told:
                 told.add((m.manifest_path, "header", (m.content, m.partition_spec_id)))
                 header = headers.get(m.manifest_path)
-                yield from _headers(lists, m, header.metadata if header else None)
+                agreed = all(note["rule"] != "manifest-content" for note in held.notes)
+                for rule, what, place_in, more in header_rules(header.metadata, m, meta, agreed) if header else ():
+                    yield lists.of(rule, what, m.manifest_path, place_in, **more)
             wrong = {
                 f"{name}_count": (recorded, held.sums[name])
                 for name in COUNTS
@@ -449,33 +452,6 @@ def _notes(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
             refused=note["refused"] or "",
             **severity,
         )
-
-
-_RULE = {"content": "manifest-content", "partition-spec-id": "spec-unknown", "partition-spec": "spec-unknown",
-         "schema field ids in no schema": "schema-rebound",
-    "schema": "schema-rebound", "format-version": "manifest-content"}  # fmt: skip
-
-
-def _headers(lists: Lists, record: ManifestFile, header: Mapping[str, str] | None) -> Iterator[Finding]:
-    for check in check_header(header, record, lists.meta) if header else ():
-        if check.agrees is False and (check.name != "partition-spec" or _other_spec(check.header, check.other)):
-            severity = {"severity": "info"} if check.source != "manifest list" and check.name[0] in "fs" else {}
-            yield lists.of(
-                _RULE[check.name],
-                OTHER_HEADER_SPEC
-                if check.name == "partition-spec"
-                else f"its header's {check.name} is not that of the {check.source}",
-                record.manifest_path,
-                f"header {check.name}",
-                found=check.header,
-                expected=check.other,
-                **severity,
-            )
-
-
-def _other_spec(header: Sequence[Any], other: Sequence[Any]) -> bool:
-    """Whether two specs differ in more than the names of fields."""
-    return [(f[0], f[2]) for f in header] != [(f[0], f[2]) for f in other]
 
 
 def _adders(lists: Lists, path: str, held: Held) -> Iterator[Finding]:

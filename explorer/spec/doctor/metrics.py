@@ -11,10 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.spec.doctor.cases import BEYOND_KEY
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.scan.ranges import decoded
+from explorer.spec.schemas.required_nulls import FAILS, SHOWS, spark_reading
 from explorer.spec.values.values import decode_bound
 
 Flags = npt.NDArray[np.bool_]
@@ -32,6 +34,8 @@ DATE_WIDTH = 4
 _BYTES = ("string", "binary", "uuid", "fixed")
 UNITS_LOST = {"us": (1, 1_000), "ns": (1, 1_000, 1_000_000)}
 """Of a time column's unit: what seconds from 2001 to 2039 are multiplied by when they stand in it as another unit."""
+SHOWN = 10
+"""Columns beyond its key that are told of an equality delete."""
 EARLIEST, LATEST = 1_000_000_000, 2_200_000_000
 """Seconds of the years 2001 and 2039."""
 
@@ -66,9 +70,34 @@ def metric_notes(
         for field_id, name in required.items():
             wrong = np.zeros(len(rows), bool)
             wrong[at[(keys == field_id) & (counts > 0)]] = True
-            notes.add("required-absent", wrong & live & (content == 0), "a required column has nulls", column=name)
+            effect = spark_reading(kinds.get(field_id, ""))
+            notes.add(
+                "required-absent",
+                wrong & live & (content == 0),
+                f"a required column has nulls: {effect}",
+                column=name,
+                severity="warning" if effect == SHOWS else "error",
+                refused="part" if effect == FAILS else "",
+            )
+    _beyond_keys(table, nulls, names, notes, live & (content == 2))
     _nan_counts(nans, kinds, names, notes, live & (content == 0))
     _bounds(table, kinds, names, notes, live & (content == 0))
+
+
+def _beyond_keys(table: pa.Table, nulls: Flat, names: Mapping[int, str], notes: Notes, deletes: Flags) -> None:
+    """Of rule 63: equality deletes whose entries tell of other columns than those that they delete by."""
+    if not deletes.any():
+        return
+    lists = table["equality_ids"].combine_chunks()
+    parents, keys = pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists).fill_null(0).to_numpy()
+    mine = (parents.astype(np.int64) << 32) | keys
+    told = [(at, ids) for at, ids, _ in (nulls, _map(table, "lower_bounds"), _map(table, "upper_bounds"))]
+    at, ids = (np.concatenate(parts) for parts in zip(*told, strict=True))
+    beyond = deletes[at] & ~np.isin((at << 32) | ids, mine)
+    for own in np.unique(ids[beyond])[:SHOWN].tolist():
+        those = np.zeros(len(deletes), bool)
+        those[at[beyond & (ids == own)]] = True
+        notes.add("readers-differ", those, BEYOND_KEY, severity="info", column=names.get(own, f"field {own}"))
 
 
 def _nan_counts(nans: Flat, kinds: Mapping[int, str], names: Mapping[int, str], notes: Notes, data: Flags) -> None:

@@ -112,7 +112,9 @@ class Situation:
         previous: The metadata file before this one, where it lacks the faults of this one.
         complains: Whether register_table reports an error after it made a table of that file.
         lost_files: The data files of lost manifests, where some are found.
-        misread: Whether Spark takes values of the current snapshot's files for others; None where no file was opened.
+        misread: The rules by which Spark takes values of the current snapshot's files for others, or cannot write them
+            anew.
+        opened: Whether data files were opened.
         doubts: Of the current snapshot's deletes that apply to nothing and may be needed, by their kind, how many there
             are and why, of the first of them; None where it is not known.
     """
@@ -127,7 +129,8 @@ class Situation:
     previous: str = ""
     complains: bool = False
     lost_files: LostFiles | None = None
-    misread: bool | None = None
+    misread: tuple[str, ...] = ()
+    opened: bool = False
     doubts: Mapping[str, tuple[int, str]] | None = None
 
 
@@ -150,7 +153,7 @@ def remedy(
         Sentences, with statements that can be executed as they are.
     """
     metadata, letter = situation.metadata, _letter(rule, situation, file, node, location, snapshots)
-    if situation.misread is None and rule in TO_BE_OPENED and node and node[0] == "manifest":
+    if not situation.opened and rule in TO_BE_OPENED and node and node[0] == "manifest":
         return TO_BE_OPENED[rule]
     blocked = _blocked(rule, letter, situation)
     if blocked:
@@ -164,8 +167,8 @@ def remedy(
         (catalog, name), key = NOWHERE, "name"
     fault = Fault(rule, metadata, catalog, name, file, node, columns) if metadata else None
     writes = letter in WRITES_DATA or rule == "wrapped-partition"
-    if writes and situation.misread and rule != "column-type":
-        return MISREAD
+    if writes and (misread := [other for other in situation.misread if other != rule]):
+        return MISREAD.format(", ".join(misread))
     if letter == "C" and rule != "position-bounds" and (kept := _kept_deletes(rule, situation)):
         return kept
     text = (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
@@ -182,7 +185,7 @@ def remedy(
         again=_again(situation, catalog, name) if rule == "manifest-missing" else "",
     )  # fmt: skip
     text += _lost_deletes(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
-    return UNOPENED + text if writes and situation.misread is None else text
+    return UNOPENED + text if writes and not situation.opened else text
 
 
 def keeps_from_loading(rule: str, location: str) -> bool:

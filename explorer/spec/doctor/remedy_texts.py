@@ -91,9 +91,11 @@ REMEDY_OF: Mapping[str, Remedy] = {
 """By rule."""
 STATIC = "SET spark.sql.sources.partitionOverwriteMode=static, or old rows stay in other partitions; then "
 """Before an INSERT OVERWRITE that is to replace all rows."""
+MISREAD_BY = ("column-type", "required-absent")
+"""Rules whose errors keep Spark from writing rows anew as they are."""
 MISREAD = (
-    "First mend column-type: until then Spark takes values for others than the files have, and would write those for "
-    "good."
+    "First mend {}: until then Spark takes values for others than the files have, or fails on them, and would write "
+    "those others for good."
 )
 DROPS_ALONE = (
     " Or take out this file alone, and keep the others: a DELETE in Spark drops a data file without reading it where "
@@ -121,7 +123,7 @@ TEXTS: Mapping[Remedy, str] = {
     "O": STATIC + "INSERT OVERWRITE {table} SELECT * FROM {table}; compaction refuses where it finds more rows than "
     "are recorded. Older snapshots keep the fault until they expire.",
     "C": POSITION_DELETES
-    + "'rewrite-all', 'true')); equality deletes go with CALL {catalog}.system.rewrite_data_files("
+    + "'rewrite-all', 'true')); equality deletes and deletion vectors go with CALL {catalog}.system.rewrite_data_files("
     "table => '{name}', options => map('rewrite-all', 'true', 'remove-dangling-deletes', 'true')).",
     "D": "CALL {catalog}.system.remove_orphan_files(table => '{name}', dry_run => true) lists those older than three "
     "days; without dry_run it removes them.",
@@ -167,6 +169,21 @@ TEXTS_OF: Mapping[str, str] = {
     "dropped-source": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', "
     "'true')) writes the rows by the current spec. CALL {catalog}.system.expire_snapshots(table => '{name}', "
     "clean_expired_metadata => true) drops the old spec, once no snapshot uses it.",
+    "header-schema": "Spark reads rows by the table's schema, whatever the header says. Look which of the two has the "
+    "columns of the data files (iceberg-explorer footer): where only the header has, the metadata file was edited, and "
+    "nothing in Spark mends that; else nothing has to be done.",
+    "uncommitted": "First ask the writer of those files: where their rows are in no other file, the procedure "
+    "add_files adds them to the table. CALL {catalog}.system.remove_orphan_files(table => '{name}', dry_run => true) "
+    "lists what is older than three days; without dry_run it removes them, those files too.",
+    "catalog-behind": "Nothing in Spark moves the pointer of a table that is there. See what the newer file has, by "
+    "its path (iceberg-explorer doctor --files, snapshots). Where its commits are wanted, the procedure register_table "
+    "makes a table of it under another name. Do not run remove_orphan_files before: to this table what only the newer "
+    "file names are orphans.",
+    "beyond-key": "Nothing has to be done where those columns have the values of the rows that go. CALL {catalog}."
+    "system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true', 'remove-dangling-deletes', "
+    "'true')) writes the rows that stay, and drops the deletes.",
+    "by-name": "Keep the property schema.name-mapping.default as it is. CALL {catalog}.system.rewrite_data_files("
+    "table => '{name}', options => map('rewrite-all', 'true')) writes files that have field ids.",
     "great-version": "Nothing in Spark mends a folder. Open the table through its catalog, or by the path of its "
     "metadata file. Leave the hint as it is: readers that do open the folder go by it.",
     "file-replaced": "Another file took its place. Restore the file from a backup, or else: {back} The rows that it "
@@ -203,8 +220,14 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "field-id-zero": "H",
     "type-misread": "X",
     "header-spec": "B",
+    "header-alone": "B",
+    "header-schema": "X",
     "great-version": "Y",
+    "catalog-behind": "Y",
+    "uncommitted": "D",
     "dropped-source": "R",
+    "by-name": "R",
+    "beyond-key": "C",
     "file-replaced": "F",
 }
 """By what a finding of a rule is, where that is not the rule's."""

@@ -63,7 +63,8 @@ def current_schema(meta: TableMetadata) -> Iterator[Finding]:
 
 def _identity(meta: TableMetadata, previous: TableMetadata | None, here: Any) -> Iterator[Finding]:
     if meta.raw.get("table-uuid") is None:
-        yield here("uuid-changed", "the table has no UUID", location="/table-uuid", refused="table")
+        allowed = ", which version 1 allows (pyiceberg reads it)" if meta.format_version == 1 else ""
+        yield here("uuid-changed", f"the table has no UUID{allowed}", location="/table-uuid", refused="table")
     elif meta.table_uuid is not None and not re.fullmatch(
         r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", meta.table_uuid
     ):

@@ -36,11 +36,11 @@ def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: Ta
     schema's field ids against the table metadata."""
     spec = metadata.spec(manifest.partition_spec_id)
     fields = None if spec is None else [[f.field_id, f.name, f.transform] for f in spec.fields]
-    written = _json(header.get("partition-spec"))
+    written = parsed(header.get("partition-spec"))
     parts = written.get("fields", []) if isinstance(written, Mapping) else written
     known = {i for schema in metadata.schemas for i in schema.by_id}
     meant = metadata.schema(signed(header.get("schema-id"))) if "schema-id" in header else None
-    schema = _json(header.get("schema"))
+    schema = parsed(header.get("schema"))
     ids = {f["id"] for f in _fields(schema) if type(f.get("id")) is int}
     unknown = sorted(ids - known) if isinstance(schema, Mapping) else None
     meant = meant or (metadata.schema(schema.get("schema-id")) if isinstance(schema, Mapping) else None)
@@ -85,7 +85,8 @@ def _columns(raw: Any, depth: int = DEPTH) -> list[tuple[Any, ...]]:
     return fields
 
 
-def _json(text: str | None) -> Any:
+def parsed(text: str | None) -> Any:
+    """What a header's value is as JSON; None where it is none."""
     try:
         return json.loads(text) if text else None
     except (ValueError, RecursionError):

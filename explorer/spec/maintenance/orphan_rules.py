@@ -3,12 +3,13 @@ them, and takes those for orphans whose paths no metadata names, spelled as it i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from explorer.model.metadata import TableMetadata
-from explorer.spec.text.units import count
+from explorer.spec.commits.uncommitted_files import uncommitted_words
+from explorer.spec.text.units import count, human_bytes
 
 Becomes = Literal["removed", "too young", "not listed", "kept", "in doubt"]
 MODES = ("ERROR", "IGNORE", "DELETE")
@@ -30,6 +31,7 @@ class Fate:
     reason: str
     age_hours: float
     live: bool
+    bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -81,34 +83,38 @@ def fates(
     live: Collection[str],
     hidden: Collection[str],
     others: Mapping[str, str],
+    sizes: Mapping[str, int] | None = None,
 ) -> Iterator[Fate]:
     """What becomes of files below a folder. `written` has for each path below it when it was written, in ms; `known`
     are those that are `spelled`, `live` those that metadata leads to, however it spells them. Files that are live and
     stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones do; `others`
-    has, for files that may be live though this table's metadata does not lead to them, the reason."""
+    has, for files that may be live though this table's metadata does not lead to them, the reason; `sizes` has how long
+    they are."""
     own = listing.split(listing.location)[0]
     own = ("file", "") if own[0] == "" else own
+    lengths = sizes or {}
     for rest, at in written.items():
+        size = lengths.get(rest)
         file = listing.location.rstrip("/") + rest
         age = (listing.now_ms - at) / 3_600_000
         is_live = rest in live or rest in others
         if any(is_hidden(name, hidden) for name in rest.split("/")):
             if not is_live:
-                yield Fate(file, "not listed", "its name, or a folder's, begins with `_` or `.`", age, False)
+                yield Fate(file, "not listed", "its name, or a folder's, begins with `_` or `.`", age, False, size)
             continue
         met = known.get(rest)
         if at >= listing.older_than_ms:
             if not is_live:
-                yield Fate(file, "too young", "it may be of a commit under way", age, False)
+                yield Fate(file, "too young", "it may be of a commit under way", age, False, size)
         elif met is None:
             why = "no snapshot or metadata file that is left leads to it"
             if rest in live:
                 why = "it is live: metadata spells its path in another way than the table's location"
             elif rest in others:
                 why = others[rest]
-            yield Fate(file, "removed", why, age, is_live)
+            yield Fate(file, "removed", why, age, is_live, size)
         elif apart := _apart(met, own):
-            yield Fate(file, *_mismatch(listing.mode, apart), age, True)
+            yield Fate(file, *_mismatch(listing.mode, apart), age, True, size)
 
 
 def hidden_partitions(metadata: TableMetadata) -> set[str]:
@@ -165,10 +171,18 @@ def refusal(listing: Listing, tally: Mapping[tuple[Becomes, bool], int], others:
     return ""
 
 
-def sentences(metadata: TableMetadata, listing: Listing, tally: Mapping[tuple[Becomes, bool], int]) -> Iterator[str]:
-    """What it comes to. `tally` counts fates by what becomes of files and whether they are live."""
+def sentences(
+    metadata: TableMetadata, listing: Listing, tally: Mapping[tuple[Becomes, bool], int], freed: Sequence[Fate] = ()
+) -> Iterator[str]:
+    """What it comes to. `tally` counts fates by what becomes of files and whether they are live; `freed` are those of
+    the files that go and are not live."""
     removed = tally.get(("removed", False), 0)
-    yield f"{count(removed, 'file')} that nothing leads to {'is' if removed == 1 else 'are'} old enough to be removed."
+    whole = f" ({human_bytes(sum(f.bytes or 0 for f in freed))})" if freed else ""
+    are = "is" if removed == 1 else "are"
+    yield f"{count(removed, 'file')} that nothing leads to {are} old enough to be removed{whole}."
+    late = {f.file: (listing.now_ms - f.age_hours * 3_600_000, f.bytes or 0) for f in freed}
+    if words := uncommitted_words(metadata, late, listing.now_ms):
+        yield f"Look first: of these {words}. The procedure add_files adds such files to a table."
     young: tuple[tuple[Becomes, str], ...] = (
         ("too young", "too young: younger than older_than, they may be of a commit under way"),
         ("not listed", "not listed, since their names begin with `_` or `.`: the procedure never removes them"),

@@ -84,6 +84,8 @@ class Plan:
     """Of those that come along, the deletion vectors whose entries do not say where they are: Spark fails."""
     refused: int
     """Data files that are read, and that Iceberg Java 1.12 refuses to scan (spec.deletes.deletes.Verdict.refused)."""
+    folded: str
+    """What Spark makes of IS NULL and IS NOT NULL of required columns, in words; empty where the filter has none."""
     failing: tuple[str, ...]
     """Paths of manifests, of data and deletes, on which Iceberg Java fails with this filter (spec.scan.scan.Scan)."""
     missing: int

@@ -1,0 +1,59 @@
+"""Files that were written after a table's last commit: rows that no snapshot has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from explorer.model.metadata import TableMetadata
+from explorer.spec.doctor.cases import UNCOMMITTED
+from explorer.spec.snapshots.lineage import ancestry
+from explorer.spec.text.units import count, human_bytes, instant
+
+DATA_ENDINGS = (".parquet", ".orc", ".avro")
+"""How the names of data files end."""
+PROGRESS = ("kafka.connect.offsets", "flink.max-committed-checkpoint-id", "spark.sql.streaming.epochId")
+"""What begins the keys of summaries by which a writer knows what it has committed, and leaves out the rest: Kafka
+Connect's sink (#15293), Flink's (#10892) and Spark's streams."""
+UNDER_WAY = 3_600_000
+"""Milliseconds for which a file may be of a commit under way."""
+SHOWN = 100
+"""Characters of a key or value."""
+
+
+def is_data_file(path: str) -> bool:
+    """Whether a file's name is that of a data file, and its folder is not that of metadata."""
+    return path.endswith(DATA_ENDINGS) and "/metadata/" not in path
+
+
+def uncommitted_words(metadata: TableMetadata, files: Mapping[str, tuple[float, int]], now: float) -> str:
+    """Say which files hold rows that nobody committed.
+
+    Args:
+        metadata: The table's.
+        files: Those that nothing leads to, with when each was written (ms since 1970), and its length.
+        now: The time, in the same way: younger files may be of a commit under way.
+
+    Returns:
+        Sentences; empty where no such data file was written after the last commit.
+    """
+    last = max((s.timestamp_ms or 0 for s in metadata.snapshots), default=0)
+    known = [(written, size) for path, (written, size) in files.items() if is_data_file(path)]
+    late = [size for written, size in known if last < written < now - UNDER_WAY]
+    if not late:
+        return ""
+    since = f"after the last commit ({instant(last)})" if last else "and there is no commit"
+    said = f"{count(len(late), 'data file')} ({human_bytes(sum(late))}) {'was' if len(late) == 1 else 'were'} written "
+    told = f"{said}{since}: {UNCOMMITTED}"
+    if progress := writer_progress(metadata):
+        told += f". The summary of a commit says {progress}: its writer leaves out what it takes for older than that"
+    return told
+
+
+def writer_progress(metadata: TableMetadata) -> str:
+    """What the newest commit with such a key says of how far its writer came, in words; empty where none says so."""
+    for own in ancestry(metadata, metadata.current_snapshot_id):
+        snapshot = metadata.snapshot(own)
+        for key, value in sorted(snapshot.summary.items()) if snapshot else ():
+            if key.startswith(PROGRESS):
+                return f"{key[:SHOWN]} = {value[:SHOWN]}"
+    return ""
