@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from explorer.cli.writes import OPERATIONS
 from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
-from explorer.cli.writes import OPERATIONS
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, StatementFailed
 from explorer.lab import scenarios
 from explorer.lab.observe import observe, observe_api

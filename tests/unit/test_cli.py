@@ -17,7 +17,7 @@ import explorer
 from explorer.cli import main
 from explorer.questions import QUESTIONS
 from explorer.storage.locate import parse_move
-from tests import examples
+from tests import examples, reference
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
 TABLE_COMMANDS = ["show", "metadata", "snapshots", "refs", "manifests", "entries", "files", "graph"]
