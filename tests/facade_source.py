@@ -54,7 +54,15 @@ class OpenTable:
         return self.engine.problems
 
     def refresh(self) -> OpenTable:
-        """Return the table as its catalog or folder has it now. Raises TableNotFound, UnreadableFile."""
+        """Open the table again, as its catalog or folder has it now.
+
+        Returns:
+            The table. This one stays as it is.
+
+        Raises:
+            TableNotFound: The table is gone.
+            UnreadableFile: Its metadata file cannot be read.
+        """
         return OpenTable(self.engine.refresh())
 
     def __repr__(self) -> str:

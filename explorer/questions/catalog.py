@@ -31,6 +31,11 @@ def tables(catalog: CatalogAt, *, summary: bool = False, namespace: str = "") ->
     Args:
         summary: Also count files, rows, sizes, snapshots and problems of each. A table that fails has an error.
         namespace: Only tables of this namespace.
+
+    Returns:
+        A row for each table: catalog, identifier. With a summary: table, format_version,
+        last_updated_ms, snapshots, refs, manifests, data_files, delete_files, records, file_bytes,
+        problems, error.
     """
     from explorer.queries.collection import Collection
     from explorer.reports.catalog_sweep import summaries
@@ -46,7 +51,11 @@ def tables(catalog: CatalogAt, *, summary: bool = False, namespace: str = "") ->
 
 @question("namespaces", "catalog")
 def namespaces(catalog: CatalogAt) -> Collection:
-    """List the namespaces of a catalog, nested ones after the one around them."""
+    """List the namespaces of a catalog, nested ones after the one around them.
+
+    Returns:
+        A row for each namespace: namespace.
+    """
     from explorer.queries.collection import Collection
     from explorer.storage.catalogs import catalogs
 
@@ -60,6 +69,9 @@ def pointer(table: TableAt) -> Answer[Any]:
 
     It is the row of an SQL catalog (SQLite, PostgreSQL), or the answer of a REST server without the values of
     its configuration.
+
+    Returns:
+        What the catalog stores, and the metadata file that was opened.
     """
     from explorer.errors import UnreadableFile
     from explorer.render.text import render_fields
@@ -109,6 +121,9 @@ def doctor(
         severity: Give a rule another severity: fatal, error, warning or info.
         namespace: Only tables of this namespace.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        A report for each table.
     """
     from explorer.errors import ExplorerError, UnreadableFile
     from explorer.render.doctor import render_report, report_object
@@ -166,6 +181,9 @@ def health(
         clustering: Also measure how files are clustered by column, which reads all bounds.
         namespace: Only tables of this namespace.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        A row for each table: table, level, a column for each measure, error.
     """
     from explorer.queries.collection import Collection
     from explorer.render.health import told_row

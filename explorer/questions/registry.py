@@ -115,6 +115,12 @@ class Question:
         text = (inspect.getdoc(self.function) or "").partition("\n")[2]
         return re.split(r"^(?:Args|Returns|Raises):$", text, maxsplit=1, flags=re.MULTILINE)[0].strip()
 
+    @property
+    def returns(self) -> str:
+        """What it returns."""
+        section = re.search(r"^Returns:\n((?:    .*\n?)+)", inspect.getdoc(self.function) or "", re.MULTILINE)
+        return " ".join(section[1].split()) if section else ""
+
     def ask(self, subject: Any = None, **arguments: Any) -> Any:
         """Answer the question.
 

@@ -45,6 +45,10 @@ def plan(
         compare_with: With --measure: run it on this version, or other table, too. May be given several times.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        The plan: what is left after each stage, in manifests, files, rows and bytes. With a stage, a
+        list of rows.
     """
     from explorer.queries.collection import Collection
     from explorer.render import plans
@@ -117,6 +121,9 @@ def estimate(
         rows: With --write: the largest number of rows to write.
         file_size: The size of a file as it would be written, in bytes.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+    Returns:
+        Files, rows and bytes that each filter reads now, and would read after each change.
     """
     if write:
         from explorer.lab.layouts import compare_layouts
