@@ -1,9 +1,9 @@
 """Explore and debug the metadata of Apache Iceberg tables.
 
 >>> import explorer
->>> table = explorer.open_table("demo.manifest_lifecycle")   # the embedded sandbox catalog
->>> table = explorer.open_table("/data/warehouse/db/orders") # a table folder, a metadata.json or a URI
->>> table.snapshots.to_pandas()
+>>> table = explorer.open_table("demo.three_inserts")  # or a table folder, a metadata.json, a URI
+>>> len(table.inspect.snapshots())
+3
 """
 
 from __future__ import annotations
