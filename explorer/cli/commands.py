@@ -136,8 +136,10 @@ def _ask(question: Question, given: dict[str, Any]) -> None:
     output = Output(form, given.pop("row_filter", ""), columns, given.pop("row_limit", None))
     if picture is not None:
         check_drawable(picture)
-    subject = _subject(question, given)
     arguments = {p.name: _value(p, given[p.name]) for p in question.parameters}
+    if question.check:
+        question.check(**arguments, drawing=picture is not None)
+    subject = _subject(question, given)
     opened = subject.open() if question.subject == "table" else subject
     answer = question.ask(opened, **arguments)
     for note in getattr(answer, "notes", ()):

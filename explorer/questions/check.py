@@ -33,7 +33,7 @@ def doctor(
 ) -> Answer[ShownReport]:
     """Check a table against the spec and itself.
 
-    docs/doctor.md has the rules, and so has `doctor --rules`.
+    docs/doctor.md has the rules.
 
     Args:
         files: Also check that each file exists and is as long as recorded, and look for files that nothing refers to.

@@ -308,7 +308,8 @@ def test_a_storage_goes_to_a_worker_with_its_bounds(tmp_path: Path) -> None:
 
 
 def test_on_the_command_line(sandbox: Path) -> None:
-    ask = ["entries", f"{NAMESPACE}.equality_deletes", "-o", "json", "--columns", "file_path,logical_status"]
+    table = f"{NAMESPACE}.equality_deletes"
+    ask = ["inspect", "entries", table, "-o", "json", "--columns", "file_path,logical_status"]
     ours, theirs = (CliRunner().invoke(main, [*ask, "--engine", engine]) for engine in ("local", "spark"))
     assert theirs.exit_code == 0, theirs.output
     assert json.loads(theirs.stdout) == json.loads(ours.stdout)

@@ -142,7 +142,8 @@ def test_a_viewer_follows_to_what_is_new_and_is_told_nothing_else(home: Home) ->
 
 @pytest.fixture
 def watching(home: Home) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "explorer.cli", "watch", str(home.path), "--interval", "0.2", "-o", "jsonl"]
+    ask = ["history", "watch", str(home.path), "--interval", "0.2", "-o", "jsonl"]
+    command = [sys.executable, "-m", "explorer.cli", *ask]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         yield process
         process.kill()
