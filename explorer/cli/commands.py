@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from explorer.cli.base import ERROR, INCOMPLETE, WARNING, finish, group, pairs, place_options, places, say
+from explorer.cli.base import ERROR, INCOMPLETE, WARNING, finish, group, pairs, place_options, places, safe, say
 from explorer.cli.output import FORMATS, ROW_FORMATS, Output, output_option
 from explorer.cli.patience import begin, unlimited
 from explorer.errors import WrongUsage
@@ -50,7 +50,10 @@ def command_of(question: Question) -> click.Command:
     """Return the command that asks a question."""
 
     def run(**given: Any) -> None:
-        _ask(question, given)
+        try:
+            _ask(question, given)
+        except WrongUsage as error:  # whose message then names the command's own help
+            raise click.UsageError(safe(str(error))) from error
 
     decorated: Callable[..., Any] = _output_options(question)(run)
     for parameter in reversed(question.parameters):

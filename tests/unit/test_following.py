@@ -153,6 +153,7 @@ def test_on_the_command_line_until_it_is_interrupted(home: Home, watching: subpr
     assert watching.stdout is not None
     assert watching.stderr is not None
     assert "looking every 0.2 s" in watching.stderr.readline()
+    assert watching.stderr.readline() == "Ctrl+C ends\n"
     new = home.commit()
     told = json.loads(watching.stdout.readline())
     assert told["snapshot_id"] == new

@@ -76,8 +76,7 @@ COMMANDS = {
     "inspect entries": "logical_status = 'DELETED'", "history lineage": "snapshot = 'snapshot-2'",
     "history lifecycle": "state = 'created'", "history commits": "rows_removed > 0",
     "inspect columns": "type = 'long'", "inspect columns --show clustering": "column = 'id'",
-    "inspect deletes --show layers": "sequence_number > 2", "inspect map": "bytes > 0 and status = 'removed'",
-    "health": "unit = 'bytes'",
+    "inspect map": "status = 'DELETED'", "health": "unit = 'bytes'",
 }  # fmt: skip
 
 
@@ -97,6 +96,15 @@ def test_files_that_differ_are_the_rows_of_a_diff(folder: str) -> None:
 def test_rows_of_a_data_file_are_chosen(folder: str) -> None:
     file = rows("inspect", "files", folder, "--filter", "record_count > 1")[0]["file_path"]
     check(["inspect", "file", folder, file, "--show", "rows"], 2, "_pos = 0")
+
+
+def test_what_is_no_list_has_no_rows_to_choose(folder: str) -> None:
+    file = rows("inspect", "files", folder)[0]["file_path"]
+    for command in (["plan", folder, "id = 1"], ["inspect", "file", folder, file]):
+        for options in (["--columns", "a"], ["--filter", "a = 1"], ["--limit", "1"], ["-o", "csv"]):
+            refused = CliRunner().invoke(main, [*command, *options])
+            assert (refused.exit_code, refused.stdout) == (2, "")
+            assert "this answer is not a list of rows" in refused.stderr
 
 
 def test_tables_of_a_catalog_are_chosen(catalog: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +128,10 @@ def test_a_map_has_columns_and_a_limit(folder: str) -> None:
 def test_layers_of_deletes_are_lines(folder: str) -> None:
     layers = rows("inspect", "deletes", folder, "--show", "layers")
     assert layers == json.loads(printed("inspect", "deletes", folder, "--show", "layers", "-o", "json"))
-    assert len(layers) > 0
+    assert len(layers) > 1
+    assert rows("inspect", "deletes", folder, "--show", "layers", "--limit", "1") == layers[:1]
+    last = f"sequence_number = {layers[-1]['sequence_number']}"
+    assert rows("inspect", "deletes", folder, "--show", "layers", "--filter", last) == layers[-1:]
 
 
 @pytest.mark.parametrize("form", ["text", "jsonl"])
