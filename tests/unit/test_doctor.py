@@ -193,7 +193,7 @@ def test_a_table_that_cannot_be_opened_is_diagnosed(table: Path) -> None:
     newest_metadata(table).write_text('{"format-version": 2, ')
     report = explorer.doctor(str(table))
     assert [(f.rule, f.severity) for f in report.findings] == [("metadata-unreadable", "fatal")]
-    assert report.exit_code == 4
+    assert report.exit_code == 6
     assert "00002-" in report.findings[0].remedy  # the file before it
 
 
