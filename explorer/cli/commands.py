@@ -107,7 +107,7 @@ def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[...
 
 
 def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    formats = list(ROW_FORMATS if question.has_rows or question.is_endless else FORMATS)
+    formats = list(ROW_FORMATS if question.has_rows else (*FORMATS, "jsonl") if question.is_endless else FORMATS)
     formats += ["sarif"] if question.name == "doctor" else []
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -48,8 +48,8 @@ DROPS_OLD_DELETES = ("R", "O", "T")
 OF_POSITIONS = ("position-deletes-v3", "delete-names-nothing")
 """Rules that are about position delete files alone."""
 UNKNOWN_DELETES = (
-    "First see icedive maintain preview TABLE dangling-deletes: what writes delete files anew drops those that apply to "
-    "nothing, and these may be needed."
+    "First see icedive maintain preview TABLE dangling-deletes: what writes delete files anew drops those that apply "
+    "to nothing, and these may be needed."
 )
 """Where it is not known whether deletes that apply to nothing may be needed."""
 COMPLAINS = (
