@@ -47,7 +47,7 @@ COMMANDS = [
     "inspect columns {} --show clustering", "scan estimate {} id=1", "inspect map {} --deletes", "diff {} none main",
     "diff {} 101 main", "export page {} {}.html", "maintain preview {} expire", "maintain preview {} compact",
     "maintain preview {} rewrite-manifests", "maintain preview {} remove-orphans",
-    "refs preview {} rollback --snapshot 101", "refs preview {} tag --name x", "check conflict {} 101 append",
+    "refs preview {} rollback --snapshot 101", "refs preview {} tag --name x -s 101", "check conflict {} 101 append",
     "data history {} id=1", "data diff {} 101 102", "inspect file {} a.parquet --show rows",
     "inspect file {} a.parquet --show footer", "inspect file {} p.parquet --show deletes", "history metadata {} 1",
 ]  # fmt: skip

@@ -49,7 +49,7 @@ NAMES = [s.name for s in SCENARIOS] if EVERY else FEW
 def embedded(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session of the tests is the one there is."""
     shared_engine.cache_clear()
-    for module in ("table", "collection", "metadata_tree", "changed_rows"):
+    for module in ("table", "queries.collection", "queries.metadata_tree", "queries.row_diff"):
         monkeypatch.setattr(f"explorer.{module}.shared_engine", lambda: engine)
 
 

@@ -91,12 +91,16 @@ def test_a_read_only_session_changes_nothing(sandbox: Path, monkeypatch: pytest.
             ["inspect", "deletes", full], ["data", "diff", full, "snapshot-1", "snapshot-2"],
             ["export", "graph", full, "--format", "json"], ["maintain", "preview", full, "expire"],
             ["maintain", "preview", full, "compact"], ["maintain", "preview", full, "remove-orphans"],
-            ["check", "conflict", full, "snapshot-1", "compaction"], ["refs", "preview", full, "tag", "--name", "x"],
+            ["check", "conflict", full, "snapshot-1", "compaction"],
+            ["refs", "preview", full, "rollback", "-s", "snapshot-1"],
         ):  # fmt: skip
             result = CliRunner().invoke(main, command)
             assert result.exit_code == 0 or "no ancestor" in result.output, (command, result.output)
         assert len(open_demo(name).rows()) > 0  # through Spark
-        for command in (["maintain", "run", full, "compact"], ["refs", "run", full, "tag", "--name", "x"]):
+        for command in (
+            ["maintain", "run", full, "compact"],
+            ["refs", "run", full, "tag", "--name", "x", "-s", "snapshot-1"],
+        ):
             refused = CliRunner().invoke(main, command)
             assert refused.exit_code == 1
             assert "teaching table" in refused.output
