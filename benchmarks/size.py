@@ -47,10 +47,10 @@ BY_ENGINE = [
 ]
 QUESTIONS = {
     "show": ["show"],
-    "a million entries, jsonl": ["entries", "-o", "jsonl", "--limit", "1000000"],
-    "entries of one partition, jsonl": ["entries", "-o", "jsonl", "--where", "partition.region = 'region-03'"],
+    "a million entries, jsonl": ["inspect entries", "-o", "jsonl", "--limit", "1000000"],
+    "entries of one partition, jsonl": ["inspect entries", "-o", "jsonl", "--filter", "partition.region = 'region-03'"],
     "a million files, two columns, jsonl": [
-        "files",
+        "inspect files",
         "-o",
         "jsonl",
         "--columns",
@@ -58,16 +58,16 @@ QUESTIONS = {
         "--limit",
         "1000000",
     ],
-    "partitions": ["partitions", "-o", "json"],
-    "deletes, all pairs counted, 1,000 told": ["deletes", "-o", "json", "--limit", "1000"],
-    "deletes in layers": ["deletes", "-o", "json", "--layers"],
-    "the map of all files, with deletes": ["file-map", "-o", "json", "--deletes"],
-    "lifecycle": ["lifecycle", "-o", "json"],
+    "partitions": ["inspect partitions", "-o", "json"],
+    "deletes, all pairs counted, 1,000 told": ["inspect deletes", "-o", "json", "--limit", "1000"],
+    "deletes in layers": ["inspect deletes", "-o", "json", "--show", "layers"],
+    "the map of all files, with deletes": ["inspect map", "-o", "json", "--deletes"],
+    "lifecycle": ["history lifecycle", "-o", "json"],
     "diff of the first and the last snapshot": ["diff", "-o", "json", "snapshot-1", "snapshot-4"],
     "diff of nothing and the current snapshot": ["diff", "-o", "json", "none", "main"],
-    "commits": ["commits", "-o", "json"],
-    "the life of one file": ["file", "-o", "json", "del-0.parquet"],
-    "what expiry would free": ["maintain", "-o", "json", "expire"],
+    "commits": ["history commits", "-o", "json"],
+    "the life of one file": ["inspect file", "-o", "json", "del-0.parquet"],
+    "what expiry would free": ["maintain preview", "-o", "json", "expire"],
     "health": ["health", "-o", "json"],
 }
 
@@ -101,7 +101,7 @@ def table(size: str) -> Path:
 def ask(arguments: list[str], folder: Path, cache: str) -> Measured | str:
     """One question; why it failed, if it did."""
     name, *more = arguments
-    command = [sys.executable, "-m", "explorer.cli", name, str(folder), *more]
+    command = [sys.executable, "-m", "explorer.cli", *name.split(), str(folder), *more]
     environment = {**os.environ, "ICEDIVE_CACHE": cache}
     start = time.perf_counter()
     with tempfile.TemporaryFile() as told, subprocess.Popen(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from explorer.questions.answers import Answer, Level
@@ -22,7 +22,7 @@ SUMMARY_COLUMNS = (
 
 
 @question("tables", "catalog", columns=SUMMARY_COLUMNS)
-def tables(catalog: CatalogAt, *, summary: bool = False, namespace: str = "") -> Collection:
+def tables(catalog: CatalogAt, *, summary: bool = False, namespace: str = "") -> Collection | Answer[Collection]:
     """List the tables of a catalog.
 
     With a summary, it reads the metadata file and one manifest list of each table. If a table fails, `error`
@@ -38,15 +38,38 @@ def tables(catalog: CatalogAt, *, summary: bool = False, namespace: str = "") ->
         problems, error.
     """
     from explorer.queries.collection import Collection
-    from explorer.reports.catalog_sweep import summaries
     from explorer.storage.catalogs import catalogs
 
     if summary:
-        return Collection(summaries(namespace=namespace, **catalog.arguments()), "tables")
+        return _summaries(catalog, namespace)
     listed = catalogs.tables(catalog.name, catalog.properties)
     rows = [{"catalog": t.catalog, "identifier": t.identifier} for t in listed]
     chosen = [row for row in rows if not namespace or row["identifier"].startswith(f"{namespace}.")]
     return Collection.of_rows(chosen, "tables")
+
+
+def _summaries(catalog: CatalogAt, namespace: str) -> Answer[Collection]:
+    """Summaries of tables, which are made as they are read; then the answer knows whether one failed."""
+    from explorer.progress import say
+    from explorer.queries.collection import Collection
+    from explorer.reports.catalog_sweep import summaries
+    from explorer.spec.entries.lazy_table import Batches
+
+    made = summaries(namespace=namespace, **catalog.arguments())
+    failures = 0
+
+    def read() -> Iterator[Any]:
+        nonlocal failures
+        failures = 0
+        for rows in made.read():
+            failures += len(rows) - rows["error"].null_count
+            yield rows
+        if failures:
+            say(f"{failures} of the tables could not be read")
+
+    rows = Collection(Batches(made.schema, read), "tables")
+    level: Callable[[], Level] = lambda: "incomplete" if failures else "ok"  # noqa: E731
+    return Answer(rows, rows.to_json, lambda: (repr(rows),), lambda: rows, level=level)
 
 
 @question("namespaces", "catalog")

@@ -908,7 +908,7 @@ class OpenCatalog:
     def __repr__(self) -> str:
         return f"the catalog {self._place.name}"
 
-    def tables(self, *, summary: bool = False, namespace: str = "") -> Collection:
+    def tables(self, *, summary: bool = False, namespace: str = "") -> Collection | Answer[Collection]:
         """List the tables of a catalog.
 
         With a summary, it reads the metadata file and one manifest list of each table. If a table fails, `error`

@@ -67,10 +67,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 ASKED = [
-    "show", "snapshots", "refs", "manifests", "entries", "files", "partitions", "graph --format svg",
-    "graph --format dot", "overview", "history", "diff {} snapshot-1 snapshot-3", "lifecycle", "commits", "deletes",
-    "file {} {file}", "plan {} id>0", "health", "doctor", "metadata", "metadata-diff {} 0 3", "file-map",
-    "maintain {} expire", "clustering", "metrics", "export {} --html {out}", "graph --format html",
+    "show {}", "inspect snapshots {}", "inspect refs {}", "inspect manifests {}", "inspect entries {}",
+    "inspect files {}", "inspect partitions {}", "export graph {} --format svg", "export graph {} --format dot",
+    "overview {}", "history lineage {}", "diff {} snapshot-1 snapshot-3", "history lifecycle {}", "history commits {}",
+    "inspect deletes {}", "inspect file {} {file}", "plan {} id>0", "health {}", "doctor {}", "inspect metadata {}",
+    "history metadata {} 0 3", "inspect map {}", "maintain preview {} expire", "inspect columns {} --show clustering",
+    "inspect columns {}", "inspect schema {}", "inspect properties {}", "export page {} {out}",
+    "export graph {} --format html",
 ]  # fmt: skip
 
 
@@ -82,7 +85,6 @@ def clear(text: str) -> None:
 @pytest.mark.parametrize("asked", ASKED)
 def test_of_the_command_line(folder: Path, tmp_path: Path, asked: str) -> None:
     words = asked.split()
-    words = words if "{}" in words else [words[0], "{}", *words[1:]]
     out = tmp_path / "page.html"
     done = CliRunner().invoke(
         main, [word.format(folder, out=out, file=f"{FILE}0") if "{" in word else word for word in words]
@@ -278,7 +280,7 @@ def test_of_names(named: Path, tmp_path: Path) -> None:
     table = explorer.open_table(str(named))
     snapshot = table.metadata.snapshots[0]
     page = tmp_path / "page.html"
-    assert CliRunner().invoke(main, ["export", str(named), "--html", str(page)]).exit_code == 3  # the files are nowhere
+    assert CliRunner().invoke(main, ["export", "page", str(named), str(page)]).exit_code == 3  # the files are nowhere
     clear(page.read_text())
     begun = first({"table": str(named), "view": "graph"}).data
     clear(json.dumps(begun))
@@ -301,7 +303,7 @@ def test_csv_is_data() -> None:
 def test_what_is_data_stays_as_it_is(folder: Path) -> None:
     table = explorer.open_table(str(folder))
     assert f"{FILE}0" in table.files().to_arrow()["file_path"].to_pylist()
-    assert f"{FILE}0" in CliRunner().invoke(main, ["files", str(folder), "-o", "json"]).output
+    assert f"{FILE}0" in CliRunner().invoke(main, ["inspect", "files", str(folder), "-o", "json"]).output
 
 
 @pytest.mark.parametrize("width", range(12, 130, 5))

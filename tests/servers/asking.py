@@ -117,8 +117,11 @@ def _ask(name: str, reads: ReadSession) -> list[str]:
         explorer.open_table(f"{name}.shop.reritten")
     said += traceback.format_exception(near.value)
     full = f"{name}.shop.marked"
-    commands = (["tables", "--catalog", name], ["show", full], ["entries", full], ["diff", full, "snapshot-1", "main"])
-    for command in (*commands, ["fate", full, "id = 3"], ["row-diff", full, "snapshot-2", "main"], ["deletes", full]):
+    for command in (
+        ["catalog", "tables", name], ["catalog", "namespaces", name], ["show", full], ["inspect", "entries", full],
+        ["diff", full, "snapshot-1", "main"], ["data", "history", full, "id = 3"],
+        ["data", "diff", full, "snapshot-2", "main"], ["inspect", "deletes", full],
+    ):  # fmt: skip
         for output in ("text", "json"):
             result = CliRunner().invoke(main, [*command, "--output", output])
             assert result.exit_code == 0, (command, result.output)

@@ -74,9 +74,9 @@ def when_refused(full: str, reads: ReadSession, refuse: Callable[[], None], page
     table.files("snapshot-1")
     shown += [str(problem) for problem in table.problems]
     assert table.problems
-    for command in ("show", "entries"):
+    for command in ("show", "inspect entries"):
         for output in ("text", "json"):
-            result = CliRunner().invoke(main, [command, full, "--output", output])
+            result = CliRunner().invoke(main, [*command.split(), full, "--output", output])
             assert result.exit_code != 0
             shown.append(result.output)
     return shown

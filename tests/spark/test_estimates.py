@@ -135,8 +135,8 @@ def test_two_snapshots_run_in_spark(sandbox: Path) -> None:
         assert all(f.planned == f.spark and not f.why for f in told.values()), told
     assert any("the median of 2 runs" in line for line in measured_lines(ran))
     assert [m["version"] for m in measured_object(ran)] == ["snapshot-4", "snapshot-5"]
-    asked = ["plan", "demo.compaction_bin_pack", "name > 'b'", "-s", "snapshot-4", "--run", "--beside", "snapshot-5"]
-    told = CliRunner().invoke(main, [*asked, "--output", "json"])
+    asked = ["plan", "demo.compaction_bin_pack", "name > 'b'", "-s", "snapshot-4", "--measure"]
+    told = CliRunner().invoke(main, [*asked, "--compare-with", "snapshot-5", "--output", "json"])
     assert [m["rows"] for m in json.loads(told.stdout)["runs"]] == [9, 9]
 
 
@@ -196,7 +196,7 @@ def test_layouts_are_written_and_compared(engine: SparkEngine, sandbox: Path, mo
     engine.session()  # the command's own Spark is the same one
     before, warehouse, given = open_demo("unsorted_files"), engine.sandbox / "warehouse" / "lab", uuid.uuid4()
     monkeypatch.setattr("explorer.lab.layouts.uuid", SimpleNamespace(uuid4=lambda: given))
-    asked = ["compare-layouts", "demo.unsorted_files", "--query", "name = 'jack'", "--query", "favorite_color = 'red'"]
+    asked = ["scan", "estimate", "demo.unsorted_files", "--write", "name = 'jack'", "favorite_color = 'red'"]
     told = CliRunner().invoke(main, [*asked, "-o", "json"])
     assert told.exit_code == 0, told.output
     found = json.loads(told.stdout)

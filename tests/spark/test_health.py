@@ -24,7 +24,7 @@ NAMES = ("position_deletes", "equality_deletes", "deletion_vectors", "partition_
 def embedded(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session of the tests is the one there is."""
     shared_engine.cache_clear()
-    for module in ("table", "metadata_tree"):
+    for module in ("table", "queries.metadata_tree"):
         monkeypatch.setattr(f"explorer.{module}.shared_engine", lambda: engine)
 
 

@@ -439,7 +439,7 @@ def test_explain_conflict_of_a_real_table(sandbox: Path) -> None:
     with pytest.raises(NotFoundInTable, match="no ancestor"):
         explain_conflict(explorer.open_table("demo.branches_and_tags"), "snapshot-6", "append", ())
     for kind, level in (("cow-merge", "snapshot"), ("cow-update", "serializable")):  # as the table's properties say
-        asked = ["explain-conflict", "demo.mixed_modes", "--base", "snapshot-2", "--operation", kind, "-o", "json"]
+        asked = ["check", "conflict", "demo.mixed_modes", "snapshot-2", kind, "-o", "json"]
         assert json.loads(CliRunner().invoke(main, asked).output)["isolation"] == level
 
 

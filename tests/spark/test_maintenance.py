@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from explorer.cli.writes import OPERATIONS
 from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
@@ -14,6 +13,7 @@ from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, Stateme
 from explorer.lab import scenarios
 from explorer.lab.observe import observe, observe_api
 from explorer.queries.orphans import orphans
+from explorer.questions import QUESTIONS
 from explorer.reports.maintenance import runs
 from explorer.reports.maintenance.calls import LOOKS, PROCEDURES
 from explorer.spark_engine.spark import SparkEngine, sandbox_conf
@@ -36,7 +36,9 @@ def on_disk(table: Table) -> set[str]:
 
 
 def test_the_command_knows_every_operation() -> None:
-    assert (*PROCEDURES, *LOOKS) == OPERATIONS
+    for name in ("preview", "run"):
+        [operation] = [p for p in QUESTIONS["maintain", name].parameters if p.name == "operation"]
+        assert operation.kind.choices == (*PROCEDURES, *LOOKS)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ NAMES = [s.name for s in SCENARIOS] if EVERY else FEW
 def embedded(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session of the tests is the one there is."""
     shared_engine.cache_clear()
-    for module in ("table", "collection", "metadata_tree", "changed_rows"):
+    for module in ("table", "queries.collection", "queries.metadata_tree", "queries.row_diff"):
         monkeypatch.setattr(f"explorer.{module}.shared_engine", lambda: engine)
 
 
@@ -308,7 +308,8 @@ def test_a_storage_goes_to_a_worker_with_its_bounds(tmp_path: Path) -> None:
 
 
 def test_on_the_command_line(sandbox: Path) -> None:
-    ask = ["entries", f"{NAMESPACE}.equality_deletes", "-o", "json", "--columns", "file_path,logical_status"]
+    table = f"{NAMESPACE}.equality_deletes"
+    ask = ["inspect", "entries", table, "-o", "json", "--columns", "file_path,logical_status"]
     ours, theirs = (CliRunner().invoke(main, [*ask, "--engine", engine]) for engine in ("local", "spark"))
     assert theirs.exit_code == 0, theirs.output
     assert json.loads(theirs.stdout) == json.loads(ours.stdout)

@@ -40,7 +40,7 @@ def test_properties_that_describe_a_catalog_are_not_the_sandbox(home: Path) -> N
     with pytest.raises(TableNotFound, match="'sandbox' is the embedded catalog"):
         explorer.open_table("sandbox.db.t", None, {"uri": properties["uri"]})
     options = [option for key, value in properties.items() for option in ("-p", f"{key}={value}")]
-    swept = CliRunner().invoke(main, ["sweep", *options])
+    swept = CliRunner().invoke(main, ["catalog", "tables", "--summary", *options])
     assert "sandbox" not in swept.output
 
 

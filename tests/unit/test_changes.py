@@ -168,7 +168,7 @@ def test_nothing_is_the_table_before_its_first_snapshot(tmp_path: Path) -> None:
     data = json.loads(told.stdout)
     assert data == diff_object(table.diff(None, "main"))
     assert len(data["added_data_files"]) == len(table.files())
-    come = CliRunner().invoke(main, ["row-diff", str(folder), "none", "main", "-o", "json"])
+    come = CliRunner().invoke(main, ["data", "diff", str(folder), "none", "main", "-o", "json"])
     assert come.exit_code == 0, come.output
     assert "none" not in come.stderr
     writable(folder).manage_snapshots().create_tag(table.metadata.snapshots[0].snapshot_id, "none").commit()
@@ -254,11 +254,12 @@ def test_commands(folder: Path) -> None:
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)
 
-    assert len(run("commits", str(folder), "--from", "snapshot-1")["commits"]) == 4
-    assert run("partitions", str(folder))[0]["record_count"] == 7
-    graph = run("graph", str(folder), "--diff", "snapshot-1", "snapshot-5")
+    assert len(run("history", "commits", str(folder), "--first", "snapshot-1")["commits"]) == 4
+    assert run("inspect", "partitions", str(folder))[0]["record_count"] == 7
+    drawn = ["export", "graph", str(folder), "--diff", "snapshot-1", "snapshot-5"]
+    graph = json.loads(CliRunner().invoke(main, [*drawn, "--format", "json"]).stdout)
     assert {n["status"] for n in graph["nodes"]} >= {"added", "removed"}
-    wrong = CliRunner().invoke(main, ["graph", str(folder), "--diff", "snapshot-1", "snapshot-5", "-s", "snapshot-1"])
+    wrong = CliRunner().invoke(main, [*drawn, "-s", "snapshot-1"])
     assert wrong.exit_code == 2
-    text = CliRunner().invoke(main, ["commits", str(folder)]).stdout
+    text = CliRunner().invoke(main, ["history", "commits", str(folder)]).stdout
     assert "write amplification" in text

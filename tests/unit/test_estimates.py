@@ -354,24 +354,28 @@ def test_words_agree_and_what_all_rest_on_is_said_once(scattered: explorer.Table
 
 def test_filters_that_do_not_fit_are_told_once(scattered: explorer.Table, tmp_path: Path) -> None:
     place = scattered.metadata.metadata_location
-    some = CliRunner().invoke(main, ["estimate", place, "id = 7", "idd = 7"])
+    some = CliRunner().invoke(main, ["scan", "estimate", place, "id = 7", "idd = 7"])
     assert (some.exit_code, some.output.count("there is no column 'idd'")) == (0, 1)
     for output in ("text", "json"):
-        none = CliRunner().invoke(main, ["estimate", place, "idd = 7", "id =", "-o", output])
+        none = CliRunner().invoke(main, ["scan", "estimate", place, "idd = 7", "id =", "-o", output])
         assert (none.exit_code, none.stdout, none.stderr.count("there is no column 'idd'")) == (1, "", 1)
     other = tmp_path / "latin.txt"
     other.write_bytes(b"word = '\xe9'\n")
-    refused = CliRunner().invoke(main, ["estimate", place, "--filters", str(other)])
+    refused = CliRunner().invoke(main, ["scan", "estimate", place, f"@{other}"])
     assert (refused.exit_code, "UTF-8" in refused.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (["--file", "a.svg", "--stage", "files"], 2, "leave out --stage"), (["-f", "a.svg", "--run"], 2, "and --run"),
-        (["--file", "a.html", "--engines"], 2, "--engines"), (["--stage", "files", "--run"], 2, "that stage alone"),
-        (["--stage", "tasks", "--engines"], 2, "that stage alone"), (["--file", "a.png"], 2, "drawn as .html or .svg"),
-        (["--file", "nowhere/a.svg"], 1, "there is no folder nowhere"),
+        (["--picture", "a.svg", "--stage", "files"], 2, "leave out --stage"),
+        (["--picture", "a.svg", "--measure"], 2, "and --measure"),
+        (["--picture", "a.html", "--engines"], 2, "--engines"),
+        (["--stage", "files", "--measure"], 2, "that stage alone"),
+        (["--stage", "tasks", "--engines"], 2, "that stage alone"),
+        (["--picture", "a.png"], 2, "drawn as .html or .svg"),
+        (["--picture", "nowhere/a.svg"], 1, "there is no folder nowhere"),
+        (["--compare-with", "main"], 2, "requires --measure"),
     ],
 )  # fmt: skip
 def test_options_that_would_be_ignored_are_refused(options: list[str], code: int, said: str) -> None:
@@ -384,17 +388,17 @@ def test_the_command(scattered: explorer.Table, tmp_path: Path) -> None:
     listed = tmp_path / "past.txt"
     listed.write_text("# yesterday\nid = 7\n\nidd = 7\n")
     place = scattered.metadata.metadata_location
-    run = CliRunner().invoke(main, ["estimate", place, "word = 'w-0100'", "--filters", str(listed), "--output", "json"])
+    run = CliRunner().invoke(main, ["scan", "estimate", place, "word = 'w-0100'", f"@{listed}", "--output", "json"])
     assert run.exit_code == 0, run.output
     told = json.loads(run.stdout)
     assert [row["where"] for row in told["filters"]] == ["word = 'w-0100'", "id = 7", "idd = 7"]
     assert told["estimates"][0]["change"] == "as it is"
     assert {row["estimate"] for row in told["estimates"][1:]} == {True}
-    text = CliRunner().invoke(main, ["estimate", place, "--filters", "-"], input="id = 7\n")
+    text = CliRunner().invoke(main, ["scan", "estimate", place, "@-"], input="id = 7\n")
     assert "an estimate" in text.stdout
-    assert CliRunner().invoke(main, ["estimate", place]).exit_code == 2
-    beside = CliRunner().invoke(main, ["plan", place, "id = 7", "--beside", "snapshot-1"])
-    assert (beside.exit_code, "--run" in beside.stderr) == (2, True)
+    assert CliRunner().invoke(main, ["scan", "estimate", place]).exit_code == 2
+    beside = CliRunner().invoke(main, ["plan", place, "id = 7", "--compare-with", "snapshot-1"])
+    assert (beside.exit_code, "--measure" in beside.stderr) == (2, True)
 
 
 def test_filters_in_sparks_words() -> None:

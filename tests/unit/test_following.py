@@ -142,7 +142,8 @@ def test_a_viewer_follows_to_what_is_new_and_is_told_nothing_else(home: Home) ->
 
 @pytest.fixture
 def watching(home: Home) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "explorer.cli", "watch", str(home.path), "--interval", "0.2", "-o", "jsonl"]
+    ask = ["history", "watch", str(home.path), "--interval", "0.2", "-o", "jsonl"]
+    command = [sys.executable, "-m", "explorer.cli", *ask]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         yield process
         process.kill()
@@ -152,6 +153,7 @@ def test_on_the_command_line_until_it_is_interrupted(home: Home, watching: subpr
     assert watching.stdout is not None
     assert watching.stderr is not None
     assert "looking every 0.2 s" in watching.stderr.readline()
+    assert watching.stderr.readline() == "Ctrl+C ends\n"
     new = home.commit()
     told = json.loads(watching.stdout.readline())
     assert told["snapshot_id"] == new

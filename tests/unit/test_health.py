@@ -154,19 +154,19 @@ def test_a_catalog_the_worst_first(catalog: dict[str, str]) -> None:
     assert "/db/broken/metadata/" in rows[0]["error"]
     assert (rows[2]["worst"], rows[2]["schemas"], rows[2]["error"]) == ("schemas 1 (above 0.5)", 1, None)
     options = [text for pair in catalog.items() for text in ("-p", "=".join(pair))]
-    run = CliRunner().invoke(main, ["health", "--all", "--catalog", "small", *options, "-o", "json"])
+    run = CliRunner().invoke(main, ["catalog", "health", "small", *options, "-o", "json"])
     assert (run.exit_code, "2 of the tables could not be read" in run.stderr) == (3, True)
     assert sorted(row["table"] for row in json.loads(run.stdout))[-1] == "small.other.t"
-    wrong = CliRunner().invoke(main, ["health", "--all", "--threshold", "nothing=1"])
+    wrong = CliRunner().invoke(main, ["catalog", "health", "--threshold", "nothing=1"])
     assert (wrong.exit_code, "no measure 'nothing'" in wrong.stderr) == (1, True)
 
 
 def test_the_doctor_goes_through_a_catalog(catalog: dict[str, str]) -> None:
     """What cannot be opened is a finding that names the file; the others have their reports."""
     options = [text for pair in catalog.items() for text in ("-p", "=".join(pair))]
-    run = CliRunner().invoke(main, ["doctor", "--all", "--catalog", "small", *options, "-o", "json"])
+    run = CliRunner().invoke(main, ["catalog", "doctor", "small", *options, "-o", "json"])
     found = {r["table"]: [f["rule"] for f in r["findings"]] for r in json.loads(run.stdout)}
-    assert run.exit_code == 4, run.output
+    assert run.exit_code == 6, run.output
     assert (found["small.db.broken"], found["small.db.good"]) == (["metadata-unreadable"], [])
     assert "totals-differ" in found["small.db.wrong"]
     assert set(found) == {f"small.db.{n}" for n in ("good", "broken", "gone", "wrong")} | {"small.other.t"}
@@ -179,7 +179,7 @@ def test_a_table_on_the_command_line(small: Path) -> None:
     assert [s["section"] for s in told["sections"]][-1] == "clustering"
     text = CliRunner().invoke(main, ["health", str(small)])
     assert "Commits (retained history)" in text.stdout
-    for wrong in ([], [str(small), "--all"], [str(small), "--threshold", "schemas=many"]):
+    for wrong in ([], [str(small), "--threshold", "schemas=many"]):
         assert CliRunner().invoke(main, ["health", *wrong]).exit_code == 2
 
 
@@ -226,7 +226,7 @@ def test_what_says_nothing_of_a_small_table_is_not_called_ok(small: Path) -> Non
 def test_health_prints_no_statement_that_nobody_looked_at(measure: Measure) -> None:
     """Health opens no data file, so that it cannot know whether Spark would write what it misreads, or fail."""
     assert "CALL" not in measure.helps
-    for command in re.findall(r"icedive (maintain TABLE [^,;]*?) (?:prints|tells)", measure.helps):
+    for command in re.findall(r"icedive (maintain preview TABLE [^,;]*?) (?:prints|tells)", measure.helps):
         options = ["your_table" if word == "TABLE" else word for word in command.split()]
         run = CliRunner().invoke(main, options)
         assert run.exit_code != 2, run.output  # a table that there is none of, no wrong usage

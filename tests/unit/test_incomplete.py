@@ -16,30 +16,30 @@ from tests.cases import build_case
 
 OF_MANIFESTS = {
     "show": (),
-    "entries": (),
-    "files": (),
-    "partitions": (),
+    "inspect entries": (),
+    "inspect files": (),
+    "inspect partitions": (),
     "overview": (),
     "health": (),
-    "deletes": (),
-    "commits": (),
-    "metrics": (),
-    "clustering": (),
-    "file-map": (),
+    "inspect deletes": (),
+    "history commits": (),
+    "inspect columns": (),
+    "inspect columns --show clustering": (),
+    "inspect map": (),
     "plan": ("id = 1",),
-    "fate": ("id = 1",),
+    "data history": ("id = 1",),
     "count": (),
     "diff": ("snapshot-1", "main"),
-    "estimate": ("id = 1",),
-    "maintain": ("dangling-deletes",),
+    "scan estimate": ("id = 1",),
+    "maintain preview": ("dangling-deletes",),
 }
 """Commands whose answers come from manifests, and what they need after the table."""
-OF_LISTS = {"manifests": (), "lifecycle": ()}
+OF_LISTS = {"inspect manifests": (), "history lifecycle": ()}
 """Commands whose answers come from manifest lists."""
 
 
 def run(command: str, table: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(main, [command, str(table), *arguments])
+    return CliRunner().invoke(main, [*command.split(), str(table), *arguments])
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_each_answer_says_what_it_lacks(case: str, command: str, tmp_path: Path)
 
 def test_answers_of_the_metadata_file_alone_are_whole(tmp_path: Path) -> None:
     table = build_case("05", tmp_path)
-    for command in ("metadata", "snapshots", "refs", "history"):
+    for command in ("inspect metadata", "inspect snapshots", "inspect refs", "history lineage"):
         result = run(command, table)
         assert (result.exit_code, "could not" in result.output) == (0, False), command
 

@@ -120,7 +120,7 @@ def test_no_group_is_begun_when_as_many_files_as_may_be_are_rewritten(tmp_path: 
 def test_the_command_prints_all_of_it_as_json(opened: explorer.Table, tmp_path: Path) -> None:
     for operation in (*PROCEDURES, "next-append", "dangling-deletes"):
         seen = preview(opened, operation)
-        asked = ["maintain", opened.metadata.metadata_location, operation]
+        asked = ["maintain", "preview", opened.metadata.metadata_location, operation]
         told = json.loads(CliRunner().invoke(main, [*asked, "-o", "json"]).stdout)
         assert list(told) == ["operation", "call", "refusal", "words", *seen.tables]
         assert {name: len(told[name]) for name in seen.tables} == {n: len(rows) for n, rows in seen.tables.items()}

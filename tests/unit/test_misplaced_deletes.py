@@ -131,4 +131,4 @@ def test_where_deletes_were_not_looked_at_none_is_offered_to_be_dropped(tmp_path
     found = remedy("manifest-counts", Situation(
         "c.db.t", opened.metadata, listed=opened.tree.manifests(opened.metadata.current_snapshot), opened=True
     ), (102,), opened.tree.manifests(opened.metadata.current_snapshot)[-1].manifest_path)  # fmt: skip
-    assert found.startswith("First see icedive maintain preview dangling-deletes")
+    assert found.startswith("First see icedive maintain preview TABLE dangling-deletes")

@@ -115,7 +115,7 @@ THERE = "no current snapshot, so that readers see no rows; its metadata has 2 sn
 
 def test_a_table_without_a_current_snapshot_says_what_is_there(tmp_path: Path) -> None:
     place = str(rolled_to_nothing(tmp_path / "t"))
-    run = CliRunner().invoke(main, ["commits", place])
+    run = CliRunner().invoke(main, ["history", "commits", place])
     assert f"The table has {THERE}" in run.stdout
     assert "0 commits" not in run.stdout
     told = CliRunner().invoke(main, ["overview", place]).stdout
@@ -123,11 +123,12 @@ def test_a_table_without_a_current_snapshot_says_what_is_there(tmp_path: Path) -
     assert "the last of 2 snapshots, none of them current: snapshot-2 at 2025-06-15 15:08:40" in told
     assert "never" not in told
     assert "as recorded" not in told
-    for command in ("files", "partitions", "health", "count", "manifests", "deletes", "metrics"):
-        run = CliRunner().invoke(main, [command, place])
+    of_metadata = [f"inspect {what}" for what in ("files", "partitions", "manifests", "deletes", "columns")]
+    for command in (*of_metadata, "health", "count"):
+        run = CliRunner().invoke(main, [*command.split(), place])
         assert (run.exit_code, THERE in run.stderr) == (0, True), command
     assert not explorer.doctor(place).findings
-    assert "2 commits" in CliRunner().invoke(main, ["commits", place, "--to", "snapshot-2"]).stdout
+    assert "2 commits" in CliRunner().invoke(main, ["history", "commits", place, "--last", "snapshot-2"]).stdout
 
 
 def test_a_new_table_says_no_more_than_that(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def loop(*_: Any, **__: Any) -> None:
 def test_a_command_that_goes_on_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "SECONDS", 0.05)
     monkeypatch.setattr(Table, "lifecycle", loop)
-    result = CliRunner().invoke(main, ["lifecycle", str(folder)])
+    result = CliRunner().invoke(main, ["history", "lifecycle", str(folder)])
     assert result.exit_code == 1
     assert result.stderr.startswith(f"icedive: {folder}: refused: the command took ")
     assert patience.VARIABLE in result.stderr
@@ -62,7 +62,7 @@ def test_it_is_told_to_other_threads(folder: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(patience, "SECONDS", 0.05)
     monkeypatch.setattr(Table, "lifecycle", wait)
-    CliRunner().invoke(main, ["lifecycle", str(folder)])
+    CliRunner().invoke(main, ["history", "lifecycle", str(folder)])
     [watch] = seen
     assert watch is not None
     assert watch.cancelled
@@ -70,7 +70,7 @@ def test_it_is_told_to_other_threads(folder: Path, monkeypatch: pytest.MonkeyPat
 
 def test_what_comes_after_a_command_is_not_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "SECONDS", 60.0)
-    assert CliRunner().invoke(main, ["lifecycle", str(folder)]).exit_code == 0
+    assert CliRunner().invoke(main, ["history", "lifecycle", str(folder)]).exit_code == 0
     import signal
 
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
@@ -148,5 +148,5 @@ def test_the_time_of_children_counts(folder: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(patience, "CHILDREN_S", 0.05)
     monkeypatch.setattr(client, "processor_seconds", lambda: 100 * (time.monotonic() - began))
     monkeypatch.setattr(Table, "lifecycle", wait)
-    result = CliRunner().invoke(main, ["lifecycle", str(folder)])
+    result = CliRunner().invoke(main, ["history", "lifecycle", str(folder)])
     assert (result.exit_code, "refused: the command took" in result.stderr) == (1, True)

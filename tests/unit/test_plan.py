@@ -495,8 +495,9 @@ def test_the_command_prints_what_the_plan_is(days: Path) -> None:
     for stage, rows in (("filter", 1), ("manifests", 3), ("files", 3), ("tasks", 1)):
         told = json.loads(CliRunner().invoke(main, [*asked, "--stage", stage, "-o", "json"]).output)
         assert len(told) == rows
-    for command in ("metrics", "clustering"):
-        told = json.loads(CliRunner().invoke(main, [command, str(days), "-o", "json"]).output)
+    for show in ("metrics", "clustering"):
+        columns = ["inspect", "columns", str(days), "--show", show, "-o", "json"]
+        told = json.loads(CliRunner().invoke(main, columns).output)
         assert {row["column"] for row in told} == {"day", "ts", "name", "n"}
 
 
@@ -579,13 +580,13 @@ def test_a_plan_as_a_graph(days: Path) -> None:
 
 def test_a_plan_travels_as_a_page_or_a_picture(days: Path, tmp_path: Path) -> None:
     for name in ("plan.html", "plan.svg"):
-        ran = CliRunner().invoke(main, ["plan", str(days), "name = '<b>zoe</b>'", "--file", str(tmp_path / name)])
+        ran = CliRunner().invoke(main, ["plan", str(days), "name = '<b>zoe</b>'", "--picture", str(tmp_path / name)])
         assert ran.exit_code == 0, ran.output
     page, picture = ((tmp_path / name).read_text() for name in ("plan.html", "plan.svg"))
     assert "<b>zoe" not in page
     assert "<script" not in page
     assert len(list(ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}svg"))) == 4
-    ran = CliRunner().invoke(main, ["plan", str(days), "n = 1", "--file", str(tmp_path / "plan.pdf")])
+    ran = CliRunner().invoke(main, ["plan", str(days), "n = 1", "--picture", str(tmp_path / "plan.pdf")])
     assert ran.exit_code == 2
     ran = CliRunner().invoke(main, ["plan", str(days), "n = 1", "--stage", "partitions", "--output", "json"])
     assert [row["read"] for row in json.loads(ran.stdout)] == [1, 0, 0]

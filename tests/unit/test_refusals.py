@@ -128,7 +128,7 @@ def test_expiry_goes_by_the_policy_of_the_table(table: Path) -> None:
     kept = preview(policy, "expire", retain_last=3)
     assert kept.call == ""
     assert preview(policy, "expire", retain_last=1).call.endswith("retain_last => 1)")
-    run = CliRunner().invoke(main, ["maintain", str(table), "expire", "-o", "json"])
+    run = CliRunner().invoke(main, ["maintain", "preview", str(table), "expire", "-o", "json"])
     assert json.loads(run.stdout)["words"][0].startswith("1 snapshot of 3 would expire")
 
 

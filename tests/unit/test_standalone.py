@@ -43,7 +43,7 @@ def held(file: Path) -> dict[str, Any]:
 
 def test_a_page_has_each_snapshot_each_change_and_all_that_the_inspector_knows(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "t.html"
-    told = json.loads(run("export", str(folder), "--html", str(file), "-o", "json").stdout)
+    told = json.loads(run("export", "page", str(folder), str(file), "-o", "json").stdout)
     data, table = held(file), explorer.open_table(str(folder))
     assert told["bytes"] == file.stat().st_size
     assert told["left_out"] == []
@@ -123,7 +123,7 @@ def test_the_page_lays_out_as_python_does(folder: Path, tmp_path: Path) -> None:
 def test_a_gallery_is_a_folder_of_pages_with_an_index(folder: Path, tmp_path: Path) -> None:
     options = [word for pair in in_catalog(folder).items() for word in ("--property", "=".join(pair))]
     options += ["--catalog", "small"]
-    done = run("gallery", str(tmp_path / "out"), *options, "-o", "json")
+    done = run("export", "gallery", str(tmp_path / "out"), *options, "-o", "json")
     assert done.exit_code == 0, done.output
     [row] = json.loads(done.stdout)
     assert row["table"] == "small.db.t"
@@ -131,8 +131,8 @@ def test_a_gallery_is_a_folder_of_pages_with_an_index(folder: Path, tmp_path: Pa
     assert f'<a href="{Path(row["file"]).name}">small.db.t</a>' in index
     assert "script" not in index
     assert held(Path(row["file"]))["timeline"]["ids"]
-    assert run("gallery", str(tmp_path / "none"), "--catalog", "nowhere").exit_code == 1
-    assert run("export", str(folder), "--html", str(tmp_path / "none" / "deeper" / "t.html")).exit_code == 2
+    assert run("export", "gallery", str(tmp_path / "none"), "--catalog", "nowhere").exit_code == 1
+    assert run("export", "page", str(folder), str(tmp_path / "none" / "deeper" / "t.html")).exit_code == 2
 
 
 def test_files_of_a_gallery_are_below_it_and_each_tables_own() -> None:

@@ -94,21 +94,22 @@ def test_its_three_faces(catalog: dict[str, str]) -> None:
     rows = explorer.sweep("small", catalog, "db")
     assert [row["records"] for row in rows if row["table"].endswith("good")] == [2]
     options = [text for pair in catalog.items() for text in ("-p", "=".join(pair))]
-    run = CliRunner().invoke(main, ["sweep", "small", "--namespace", "db", *options, "-o", "jsonl"])
+    ask = ["catalog", "tables", "small", "--summary", *options, "--namespace"]
+    run = CliRunner().invoke(main, [*ask, "db", "-o", "jsonl"])
     assert run.exit_code == 3, run.output
     assert "2 of the tables could not be read" in run.stderr
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     assert sorted(line["table"] for line in lines) == sorted(row["table"] for row in rows)
-    text = CliRunner().invoke(main, ["sweep", "small", "--namespace", "other", *options])
+    text = CliRunner().invoke(main, [*ask, "other"])
     assert (text.exit_code, "small.other.t" in text.stdout) == (0, True)
-    unknown = CliRunner().invoke(main, ["sweep", "nowhere"])
+    unknown = CliRunner().invoke(main, ["catalog", "tables", "nowhere", "--summary"])
     assert (unknown.exit_code, "no catalog 'nowhere' is configured" in unknown.stderr) == (1, True)
 
 
 def test_tables_that_moved_are_swept_where_they_are(catalog: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "warehouse" / "other").rename(tmp_path / "elsewhere")
     own = [option for pair in catalog.items() for option in ("-p", "=".join(pair))]
-    command = ["sweep", "small", *own, "--namespace", "other", "-o", "json"]
+    command = ["catalog", "tables", "small", "--summary", *own, "--namespace", "other", "-o", "json"]
     lost = CliRunner().invoke(main, command)
     assert lost.exit_code == 3
     assert json.loads(lost.stdout)[0]["records"] is None

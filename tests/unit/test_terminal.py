@@ -43,11 +43,11 @@ def test_filters_take_what_is_displayed(table: Path) -> None:
 
 
 def test_snapshots_have_names_and_times(table: Path) -> None:
-    lines = run("snapshots", str(table)).stdout.splitlines()
+    lines = run("inspect", "snapshots", str(table)).stdout.splitlines()
     assert lines[0].split()[:2] == ["snapshot", "snapshot-id"]
     assert lines[1].startswith("snapshot-1 ")
     assert " UTC " in lines[1]
-    rows = json.loads(run("snapshots", str(table), "-o", "json").stdout)
+    rows = json.loads(run("inspect", "snapshots", str(table), "-o", "json").stdout)
     assert [row["snapshot"] for row in rows] == ["snapshot-1", "snapshot-2", "snapshot-3"]
     assert all(isinstance(row["timestamp-ms"], int) for row in rows)
 
@@ -72,10 +72,10 @@ def test_a_file_goes_by_any_part_that_only_it_has(table: Path) -> None:
     paths = explorer.open_table(table).files().to_arrow()["file_path"].to_pylist()
     name = paths[0].rsplit("/", 1)[-1]
     for text in (paths[0], name, name[:-8], name[4:], file_label(paths[0]), shorten(paths[0], 40)):
-        for command in ("file", "footer", "file-rows"):
-            told = run(command, str(table), text, "-o", "json")
-            assert told.exit_code == 0, (command, text, told.output)
-    told = run("file-rows", str(table), ".parquet")
+        for show in ("life", "footer", "rows"):
+            told = run("inspect", "file", str(table), text, "--show", show, "-o", "json")
+            assert told.exit_code == 0, (show, text, told.output)
+    told = run("inspect", "file", str(table), ".parquet", "--show", "rows")
     assert told.exit_code != 0
     assert "3 live data file of this snapshot goes by '.parquet': file://" in told.output
-    assert "may mean 3 files" in run("file", str(table), "parquet").output
+    assert "may mean 3 files" in run("inspect", "file", str(table), "parquet").output

@@ -30,12 +30,12 @@ def test_the_second_of_two_snapshots_with_one_id(tmp_path: Path) -> None:
     assert table.resolve("snapshot-1").snapshot is table.metadata.current_snapshot is table.metadata.snapshots[0]
     with pytest.raises(NotFoundInTable, match="snapshot-2 has the id 7, as snapshot-1 has"):
         table.diff("snapshot-1", "snapshot-2")
-    history = CliRunner().invoke(main, ["history", str(path)]).output
+    history = CliRunner().invoke(main, ["history", "lineage", str(path)]).output
     assert "rollback" not in history
     assert "snapshot-2" in history
     assert history.count("[current]") == 1
-    for command in ("count", "overview", "show", "history"):
-        result = CliRunner().invoke(main, [command, str(path)])
+    for command in ("count", "overview", "show", "history lineage"):
+        result = CliRunner().invoke(main, [*command.split(), str(path)])
         assert "2 snapshots have the id 7, and answers are of the first of them" in result.output, command
         assert "rollback" not in result.output
     findings = explorer.doctor(path).findings

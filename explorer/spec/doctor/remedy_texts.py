@@ -145,7 +145,7 @@ TEXTS: Mapping[Remedy, str] = {
     "A": "{regained}",
     "Q": "{corrected}",
     "Z": "Nothing in Spark makes the delete apply. Delete its rows again, by the keys that it holds (icedive "
-    "delete-contents shows them), if they are to go; compaction drops the delete.",
+    "inspect file TABLE PATH --show deletes shows them), if they are to go; compaction drops the delete.",
     "X": "Nothing in Spark mends it. Ask a reader that answers right (docs/readers.md names them), or keep such values "
     "in a column of another type.",
     "Y": "Nothing in Spark mends where files are.",
