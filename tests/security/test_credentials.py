@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.typedef import Record
 
-import explorer
 from explorer.cli import main
 from explorer.queries.collection import Collection
 from explorer.queries.graph import whole_view
@@ -27,6 +26,7 @@ from explorer.ui.first import first
 from explorer.ui.printed import Exhibit
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import column_names, grid, versions
+from tests import direct
 from tests.unit.small import edit_metadata, new_table
 
 KEY, PASSWORD, SIGNATURE, BEARER = "AKIAZQ3DRSTUVWXY2345", "hunter2hunter2", "c2lnbmF0dXJl", "abcdefgh12345678"
@@ -98,18 +98,18 @@ def test_of_the_command_line(folder: Path, tmp_path: Path, asked: str) -> None:
 @pytest.mark.parametrize(
     "ask",
     [
-        explorer.overview, lambda t: t.history(), lambda t: t.lifecycle(),
+        direct.overview, lambda t: t.history(), lambda t: t.lifecycle(),
         lambda t: t.diff("snapshot-1", "snapshot-3"), lambda t: t.deletes(), lambda t: t.plan("kind > 'a'"),
     ],
 )  # fmt: skip
 def test_of_results_in_a_notebook(folder: Path, ask: Any) -> None:
-    shown = Exhibit(ask(explorer.open_table(str(folder))))
+    shown = Exhibit(ask(direct.open_table(str(folder))))
     for told in (json.dumps(shown.to_json()), repr(shown), shown._repr_html_(), shown._repr_svg_() or ""):
         clear(told)
 
 
 def test_of_the_graph_and_the_inspector(folder: Path) -> None:
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     snapshot = table.metadata.current_snapshot
     assert snapshot
     graph = table.graph(view=whole_view(table.tree, snapshot, 100, 100))
@@ -277,7 +277,7 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_of_names(named: Path, tmp_path: Path) -> None:
-    table = explorer.open_table(str(named))
+    table = direct.open_table(str(named))
     snapshot = table.metadata.snapshots[0]
     page = tmp_path / "page.html"
     assert CliRunner().invoke(main, ["export", "page", str(named), str(page)]).exit_code == 3  # the files are nowhere
@@ -301,7 +301,7 @@ def test_csv_is_data() -> None:
 
 
 def test_what_is_data_stays_as_it_is(folder: Path) -> None:
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     assert f"{FILE}0" in table.files().to_arrow()["file_path"].to_pylist()
     assert f"{FILE}0" in CliRunner().invoke(main, ["inspect", "files", str(folder), "-o", "json"]).output
 

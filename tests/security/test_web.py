@@ -21,7 +21,6 @@ from tornado.http1connection import HTTP1Connection
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.iostream import IOStream
 
-import explorer
 from explorer.cli import main
 from explorer.graph.graph import Edge, Elided, Graph, Node
 from explorer.queries.collection import Collection
@@ -33,6 +32,7 @@ from explorer.ui.export import export
 from explorer.ui.first import begun, first
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import Text
+from tests import direct
 from tests.helpers import run_apart
 from tests.security.web_cases import FORMULAS, HARMLESS, LABELS, MARKUP, NUMBERS, SECRETS, TERMINAL, Attack
 from tests.unit.small import edit_metadata, make_table
@@ -200,7 +200,7 @@ def test_errors_give_a_terminal_no_commands(attack: Attack, folder: Path) -> Non
 
 
 def test_the_inspector_hides_secrets(folder: Path) -> None:
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     for node in table.graph().nodes:
         assert "hunter2" not in json.dumps(inspect(table, node).to_json()).lower(), node.label
 

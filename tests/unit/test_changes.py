@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 from pyiceberg.expressions import EqualTo
 
-import explorer
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.graph.lanes import lanes
@@ -31,6 +30,7 @@ from explorer.ui.changes import lane_cell
 from explorer.ui.costs import costs_figures, costs_words
 from explorer.ui.lifelines import FRAME, lifeline_words, lifelines
 from explorer.ui.timeline import timeline, timeline_words
+from tests import direct
 from tests.unit.small import make_table, writable
 
 
@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def table(folder: Path) -> Table:
-    return explorer.open_table(str(folder))
+    return direct.open_table(str(folder))
 
 
 def test_a_diff_graph_tells_added_removed_and_kept_apart(table: Table) -> None:
@@ -140,7 +140,7 @@ def test_files_that_both_read_are_counted_in_a_rewritten_manifest(tmp_path: Path
     made = make_table(
         tmp_path, 3, **{"commit.manifest-merge.enabled": "true", "commit.manifest.min-count-to-merge": "2"}
     )
-    merged = explorer.open_table(str(made))
+    merged = direct.open_table(str(made))
     change = merged.diff("snapshot-1", "snapshot-3")
     assert len(change.added) == 2
     assert not change.removed
@@ -163,7 +163,7 @@ def test_a_page_shows_the_first_files_of_a_diff(table: Table, monkeypatch: pytes
 
 def test_nothing_is_the_table_before_its_first_snapshot(tmp_path: Path) -> None:
     folder = make_table(tmp_path)
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     told = CliRunner().invoke(main, ["diff", str(folder), "none", "main", "-o", "json"])
     data = json.loads(told.stdout)
     assert data == diff_object(table.diff(None, "main"))

@@ -13,11 +13,10 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-import explorer
 from explorer.cli import main
 from explorer.questions import QUESTIONS
 from explorer.storage.locate import parse_move
-from tests import examples, reference
+from tests import direct, examples, reference
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
 TABLE_COMMANDS = [
@@ -229,7 +228,7 @@ def test_serving_to_other_machines_needs_a_password(monkeypatch: pytest.MonkeyPa
 def test_commands_that_decode_data_files_end_well(tmp_path: Path) -> None:
     """A thread alive at the interpreter's end made some of them abort, with 134."""
     folder = make_table(tmp_path)
-    [first, *_] = explorer.open_table(str(folder)).files()
+    [first, *_] = direct.open_table(str(folder)).files()
     ask = ["inspect", "file", str(folder), first["file_path"], "--show", "rows", "-o", "json"]
     command = [sys.executable, "-m", "explorer.cli", *ask]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(examples(4))]

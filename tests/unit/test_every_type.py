@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import explorer
 from explorer.cli import main
+from tests import direct
 from tests.unit.every_type import KINDS, every_type
 
 COMMANDS = [
@@ -44,7 +44,7 @@ def test_every_command(command: list[str], output: str, typed: Path) -> None:
 
 
 def test_values_and_nothing(typed: Path) -> None:
-    table = explorer.open_table(str(typed))
+    table = direct.open_table(str(typed))
     full, other = table.file_rows("part-0.parquet")
     nulls, empty = table.file_rows("part-1.parquet")
     own = uuid.UUID(int=7)
@@ -59,7 +59,7 @@ def test_values_and_nothing(typed: Path) -> None:
 
 
 def test_rows_that_differ(typed: Path) -> None:
-    table = explorer.open_table(str(typed))
+    table = direct.open_table(str(typed))
     for before, after, counts in (
         (None, "snapshot-1", {"inserted": 2, "deleted": 0}),
         ("snapshot-2", "snapshot-1", {"inserted": 0, "deleted": 2}),
@@ -73,7 +73,7 @@ def test_rows_that_differ(typed: Path) -> None:
 
 def test_rows_of_every_type_as_anything(typed: Path) -> None:
     for name in ("part-0.parquet", "part-1.parquet"):
-        rows = explorer.open_table(str(typed)).file_rows(name)
+        rows = direct.open_table(str(typed)).file_rows(name)
         assert rows.to_pandas()["id"].tolist() == rows.to_polars()["id"].to_list() == rows.to_arrow()["id"].to_pylist()
         assert len(rows.select("id > 100")) == 0
         assert len(rows.select("id > 100").to_pandas()) == 0

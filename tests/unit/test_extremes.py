@@ -15,6 +15,7 @@ from click.testing import CliRunner
 import explorer
 from explorer.cli import main
 from explorer.ui.tables import frame
+from tests import direct
 from tests.cases.mini import Table
 
 LAST, FIRST = (1 << 63) - 1, -(1 << 63)
@@ -99,7 +100,7 @@ def test_every_command_answers(command: str, extreme: Path) -> None:
 
 
 def test_lists_become_pandas_and_pages(extreme: Path, tmp_path: Path) -> None:
-    table = explorer.open_table(str(extreme))
+    table = direct.open_table(str(extreme))
     assert table.files().to_pandas()["partition"][0]["d"] == "5881580-07-11"
     for what, rows in (("files", table.files()), ("entries", table.entries()), ("partitions", table.partitions())):
         assert len(rows.to_pandas()) == len(frame(rows, what, table.metadata)) == len(list(rows))
@@ -109,7 +110,7 @@ def test_lists_become_pandas_and_pages(extreme: Path, tmp_path: Path) -> None:
 
 
 def test_the_doctor_tells_of_the_hours_that_wrapped_round(extreme: Path) -> None:
-    report = explorer.doctor(str(extreme), deep=True)
+    report = direct.doctor(str(extreme), deep=True)
     wrong = [f for f in report.findings if f.severity != "info" and f.rule != "readers-differ"]
     assert [(f.rule, f.columns) for f in wrong] == [("partition-value", ("t_hour",))], report
     assert report.not_checked == ()

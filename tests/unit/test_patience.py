@@ -13,6 +13,7 @@ from explorer.cli import main, patience
 from explorer.errors import ExplorerError
 from explorer.storage import cache, limits
 from explorer.table import Table
+from tests import direct
 from tests.security.dimensions import make
 from tests.unit.small import make_table
 
@@ -78,13 +79,12 @@ def test_what_comes_after_a_command_is_not_counted(folder: Path, monkeypatch: py
 
 def test_the_same_bytes_count_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Or many lists in one file would buy time for each."""
-    import explorer
 
     monkeypatch.setattr(limits.Read, "counting", True)
     monkeypatch.setattr(limits.Read, "_known", set())
     monkeypatch.setattr(limits.Read, "_of_file", {})
     monkeypatch.setattr(limits.Read, "total", 0)
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     snapshot = table.metadata.snapshots[-1]
     table.reader.storage.read(snapshot.manifest_list)
     once = limits.Read.total
@@ -100,7 +100,6 @@ def test_the_same_bytes_count_once(folder: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_decoded_manifests_count_as_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether they are read, or are in the cache, or both: what was put there is not read again."""
-    import explorer
 
     monkeypatch.setattr(cache, "SMALLEST", 1)
     monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "cache"))
@@ -111,10 +110,10 @@ def test_decoded_manifests_count_as_their_bytes(tmp_path: Path, monkeypatch: pyt
         monkeypatch.setattr(limits.Read, "_known", set())
         monkeypatch.setattr(limits.Read, "_of_file", {})
         monkeypatch.setattr(limits.Read, "total", 0)
-        table = explorer.open_table(str(folder))
+        table = direct.open_table(str(folder))
         table.files().to_arrow()
         cache.settle()
-        explorer.open_table(str(folder)).files().to_arrow()  # which remembers nothing
+        direct.open_table(str(folder)).files().to_arrow()  # which remembers nothing
         told.append(limits.Read.total)
     assert told[0] == told[1]
     lists = [Path(str(table.metadata.current_snapshot.manifest_list)).name, Path(table.metadata.metadata_location).name]

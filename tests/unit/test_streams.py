@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 import pytest
 from click.testing import CliRunner
 
-import explorer
 from explorer.cli import main
 from explorer.errors import ExplorerError, NotFoundInTable, UnreadableFile
 from explorer.queries.collection import Collection
@@ -23,6 +22,7 @@ from explorer.spark_engine import engine_choice
 from explorer.spark_engine.engine_choice import Choice, chosen
 from explorer.spec.entries.lazy_table import Batches
 from explorer.storage import limits, spill
+from tests import direct
 from tests.unit.small import make_table
 
 WORDS = pa.dictionary(pa.int32(), pa.string())
@@ -82,7 +82,7 @@ def twelve(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_many_parts_with_words_of_their_own(twelve: str) -> None:
-    rows = explorer.open_table(twelve).entries()
+    rows = direct.open_table(twelve).entries()
     assert len({row["reason"] for row in rows}) == 12
     assert len(rows[:2]) == 2
     assert len(rows[::5]) == 3
@@ -190,14 +190,14 @@ def test_columns_that_have_no_room_are_named(tmp_path: Path) -> None:
     assert all(len(line) <= 220 for line in files.stdout.splitlines()[:-1])
     two = CliRunner().invoke(main, ["inspect", "files", table, "--columns", "ordinal,spec_id"])
     assert "more columns" not in two.stdout
-    assert repr(explorer.open_table(table).files()).splitlines()[1].split()[0] == "file_path"
+    assert repr(direct.open_table(table).files()).splitlines()[1].split()[0] == "file_path"
 
 
 def test_a_table_of_small_manifests_is_one_page(twelve: str) -> None:
     """Not one as wide as its first manifest's row."""
     ask = ["inspect", "entries", twelve, "--columns", "ordinal,sequence_number,reason"]
     told = CliRunner().invoke(main, ask).stdout
-    rows = explorer.open_table(twelve).entries().select(columns=["ordinal", "sequence_number", "reason"]).to_json()
+    rows = direct.open_table(twelve).entries().select(columns=["ordinal", "sequence_number", "reason"]).to_json()
     assert told == render_table(rows, 220, ["ordinal", "sequence_number", "reason"])
 
 
@@ -209,7 +209,7 @@ def test_the_command_line_prints_rows_as_they_come(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     assert [list(line) for line in lines] == [["file_path", "record_count"]] * 3
     everything = CliRunner().invoke(main, ["inspect", "entries", table, "--output", "json"])
-    assert json.loads(everything.stdout) == explorer.open_table(table).entries().to_json()
+    assert json.loads(everything.stdout) == direct.open_table(table).entries().to_json()
     one = ["--filter", "record_count = 2 and sequence_number > 1", "--limit", "1", "-o", "json"]
     chosen = json.loads(CliRunner().invoke(main, ["inspect", "entries", table, *one]).stdout)
     assert len(chosen) == 1
@@ -222,7 +222,7 @@ def test_the_command_line_prints_rows_as_they_come(tmp_path: Path) -> None:
 
 
 def test_who_makes_the_rows_is_chosen_by_size_and_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = explorer.open_table(str(make_table(tmp_path / "t", commits=3)))
+    table = direct.open_table(str(make_table(tmp_path / "t", commits=3)))
     parts = table.tree.entries(table.metadata.current_snapshot)
 
     def here() -> str:
@@ -267,7 +267,7 @@ def test_the_memory_limit_is_an_option_of_the_process(tmp_path: Path, monkeypatc
             monkeypatch.setenv(limits.VARIABLE, text)
             limits.limit.cache_clear()
             assert (limits.limit(), limits.share(16)) == (size, size // 16)
-            assert explorer.open_table(folder).reader._entries.maxsize == size // 5
+            assert direct.open_table(folder).reader._entries.maxsize == size // 5
         for text in ("511M", "1", "many", "-1G", "1T"):
             monkeypatch.setenv(limits.VARIABLE, text)
             limits.limit.cache_clear()

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 from pyiceberg.catalog.sql import SqlCatalog
 
-import explorer
 from explorer.cli import main
 from explorer.progress import Cancelled, Watch
 from explorer.reports.catalog_sweep import summary, sweep
+from tests import direct
 from tests.unit.small import edit_metadata
 
 NAMES = ("good", "broken", "gone", "wrong")
@@ -53,7 +53,7 @@ def test_each_table_fails_alone(catalog: dict[str, str]) -> None:
 
 
 def test_any_question_may_be_asked_and_may_surprise(catalog: dict[str, str]) -> None:
-    def ask(table: explorer.Table) -> int:
+    def ask(table: direct.Table) -> int:
         if table.name.endswith("wrong"):
             raise ArithmeticError("surprise")
         return len(table.files())
@@ -79,7 +79,7 @@ def test_it_streams_tells_and_stops(catalog: dict[str, str]) -> None:
 def test_the_order_is_the_catalogs(catalog: dict[str, str]) -> None:
     others = threading.Event()
 
-    def ask(table: explorer.Table) -> str:
+    def ask(table: direct.Table) -> str:
         if table.name.endswith("good"):
             assert others.wait(60)  # it is done after one that comes later
         else:
@@ -91,7 +91,7 @@ def test_the_order_is_the_catalogs(catalog: dict[str, str]) -> None:
 
 
 def test_its_three_faces(catalog: dict[str, str]) -> None:
-    rows = explorer.sweep("small", catalog, "db")
+    rows = direct.sweep("small", catalog, "db")
     assert [row["records"] for row in rows if row["table"].endswith("good")] == [2]
     options = [text for pair in catalog.items() for text in ("-p", "=".join(pair))]
     ask = ["catalog", "tables", "small", "--summary", *options, "--namespace"]
@@ -118,5 +118,5 @@ def test_tables_that_moved_are_swept_where_they_are(catalog: dict[str, str], tmp
     assert told.exit_code == 0, told.output
     assert [row["records"] for row in json.loads(told.stdout)] == [2]
     where = {f"file://{tmp_path}/warehouse/other": str(tmp_path / "elsewhere")}
-    rows = explorer.sweep("small", catalog, "other", roots=[str(tmp_path / "elsewhere")], relocate=where)
+    rows = direct.sweep("small", catalog, "other", roots=[str(tmp_path / "elsewhere")], relocate=where)
     assert [row["records"] for row in rows] == [2]

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-import explorer
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.spec.text.names import file_label, shorten
 from explorer.spec.text.path_lookup import closeness
+from tests import direct
 
 
 def run(*arguments: str) -> Any:
@@ -22,7 +22,7 @@ def run(*arguments: str) -> Any:
 
 
 def test_filters_take_what_is_displayed(table: Path) -> None:
-    opened = explorer.open_table(table)
+    opened = direct.open_table(table)
     assert len(opened.entries(view="all").select("stored.status = 'ADDED' and logical_status = 'EXISTING'")) == 2
     entries = opened.entries()
     assert len(entries.select("status = 'ADDED'")) == len(entries.select("status = 1")) == 3
@@ -69,7 +69,7 @@ def test_how_close_a_path_is() -> None:
 
 
 def test_a_file_goes_by_any_part_that_only_it_has(table: Path) -> None:
-    paths = explorer.open_table(table).files().to_arrow()["file_path"].to_pylist()
+    paths = direct.open_table(table).files().to_arrow()["file_path"].to_pylist()
     name = paths[0].rsplit("/", 1)[-1]
     for text in (paths[0], name, name[:-8], name[4:], file_label(paths[0]), shorten(paths[0], 40)):
         for show in ("life", "footer", "rows"):
