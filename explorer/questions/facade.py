@@ -1,7 +1,7 @@
 """What `open_table` and `catalog` return: every question as a method.
 
-The command `icedive GROUP NAME TABLE` and the method `table.GROUP.NAME()` are one question. tests/facade_source.py
-generates this module from the registry."""
+The command `icedive inspect entries TABLE` and the method `table.inspect.entries()` are one question, and so are all
+others. tests/facade_source.py generates this module from the registry."""
 
 from __future__ import annotations
 
