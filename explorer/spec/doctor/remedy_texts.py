@@ -176,9 +176,9 @@ TEXTS_OF: Mapping[str, str] = {
     "add_files adds them to the table. CALL {catalog}.system.remove_orphan_files(table => '{name}', dry_run => true) "
     "lists what is older than three days; without dry_run it removes them, those files too.",
     "catalog-behind": "Nothing in Spark moves the pointer of a table that is there. See what the newer file has, by "
-    "its path (icedive doctor PATH --files tells what it lacks, icedive inspect snapshots PATH shows its commits). Where "
-    "these are wanted, the procedure register_table makes a table of it under another name. Do not run remove_orphan_files before: to this table what "
-    "only the newer file names are orphans.",
+    "its path (icedive doctor PATH --files tells what it lacks, icedive inspect snapshots PATH shows its commits). "
+    "Where these are wanted, the procedure register_table makes a table of it under another name. Do not run "
+    "remove_orphan_files before: to this table what only the newer file names are orphans.",
     "beyond-key": "Nothing has to be done where those columns have the values of the rows that go. CALL {catalog}."
     "system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true', 'remove-dangling-deletes', "
     "'true')) writes the rows that stay, and drops the deletes.",
