@@ -120,11 +120,12 @@ def test_a_worker_that_is_killed_is_told_and_the_next_question_answered(
 LOST = """
 import threading, time
 import explorer
+from explorer.table import open_table
 from explorer.spark_engine import gateway, java, pipeline
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.entries.manifest_set_diff import found_in
 
-table = direct.open_table("{table}")
+table = open_table("{table}")
 ours = table.diff(None, "main", "local")
 assert table.diff(None, "main", "spark") == ours
 
