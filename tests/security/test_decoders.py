@@ -269,7 +269,7 @@ def test_a_child_takes_no_more_than_its_share_of_memory(monkeypatch: pytest.Monk
     looking = threading.Thread(target=look)
     looking.start()
     try:
-        cause = r"f\.parquet: decoding it takes more than 268,435,456 bytes of memory; set ICEBERG_EXPLORER_MEMORY"
+        cause = r"f\.parquet: decoding it takes more than 268,435,456 bytes of memory; set ICEDIVE_MEMORY"
         with pytest.raises(UnreadableFile, match=cause):
             client.run("columns", "f.parquet", out.getvalue(), format="PARQUET", ids=[1], names=["x"])
     finally:

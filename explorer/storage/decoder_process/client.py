@@ -32,7 +32,7 @@ from explorer.storage.decoder_process.turns import LOOK_S, Turn, Turns
 SECONDS, WALL = 20, 120
 """CPU seconds for one file, and seconds on the clock: the machine may be busy. Starting a child may take as long."""
 MEMORY = 1 << 30
-"""Bytes of memory of a child, where $ICEBERG_EXPLORER_MEMORY says no more."""
+"""Bytes of memory of a child, where $ICEDIVE_MEMORY says no more."""
 WORKERS, ASIDE = 2, 2
 """Children that decode at once; and more of them, for owners who have none, while long work fills these places."""
 REUSE_BELOW = 64 << 20
