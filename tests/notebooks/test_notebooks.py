@@ -50,10 +50,10 @@ def test_text_is_text_in_a_kernel_too(sandbox: Path) -> None:
 import explorer
 from explorer.render.text import render_table, render_tree
 table = explorer.open_table("demo.three_inserts")
-print(repr(table.snapshots))
+print(repr(table.inspect.snapshots()))
 print(render_table([{"only": "here"}]))
 print(table)
-table.snapshots
+table.inspect.snapshots()
 """
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
     NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
