@@ -15,10 +15,11 @@ from typing import Any
 
 import explorer
 from explorer.storage.formats import avro
+from explorer.table import open_table
 
 
 def opened(folder: str) -> tuple[Any, list[Any]]:
-    table = explorer.open_table(folder)
+    table = open_table(folder)
     return table, table.tree.manifests(table.metadata.current_snapshot)
 
 
@@ -45,7 +46,7 @@ def warm_diff(folder: str) -> Callable[[], int]:
     is not."""
 
     def run() -> int:
-        change = explorer.open_table(folder).diff("snapshot-1", "snapshot-2")
+        change = open_table(folder).diff("snapshot-1", "snapshot-2")
         return len(change.added) + len(change.removed)
 
     run()
@@ -54,7 +55,7 @@ def warm_diff(folder: str) -> Callable[[], int]:
 
 
 def first_screen(folder: str) -> int:
-    table = explorer.open_table(folder)
+    table = open_table(folder)
     return len(table.graph().nodes)
 
 
@@ -78,7 +79,7 @@ def fastavro(folder: str) -> int:
 def _static(folder: str) -> Any:
     from pyiceberg.table import StaticTable
 
-    return StaticTable.from_metadata(explorer.open_table(folder).metadata.metadata_location)
+    return StaticTable.from_metadata(open_table(folder).metadata.metadata_location)
 
 
 def pyiceberg_entries(folder: str) -> int:
@@ -99,7 +100,7 @@ def _spark(folder: str, columns: str) -> Callable[[], int]:
 
     def run() -> int:
         frame.write.format("noop").mode("overwrite").save()
-        current = explorer.open_table(folder).metadata.current_snapshot
+        current = open_table(folder).metadata.current_snapshot
         return int(current.summary["total-data-files"])  # type: ignore[union-attr]
 
     run()  # warm
@@ -137,7 +138,7 @@ def duckdb(folder: str) -> int:
     connection.execute("LOAD iceberg")
     return int(
         connection.execute(
-            f"SELECT count(*) FROM iceberg_metadata('{explorer.open_table(folder).metadata.metadata_location}')"
+            f"SELECT count(*) FROM iceberg_metadata('{open_table(folder).metadata.metadata_location}')"
         ).fetchone()[0]
     )
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.run import GENERATOR, HERE
+from explorer.table import Table, open_table
 
 ENTRIES, MANIFESTS, TIMES = 1_000_000, 1_000, 7
 WHERE = "ts >= '2024-03-01' AND ts < '2024-03-24'"
@@ -48,17 +49,16 @@ def files_of(opened: Any) -> int:
 
 
 def main() -> None:
-    import explorer
     from explorer.spark_engine.planners import iceberg_expression
     from explorer.spark_engine.spark import shared_engine
     from explorer.spark_engine.tables import Files, iceberg_table
 
     folder = generated()
 
-    def fresh() -> explorer.Table:
+    def fresh() -> Table:
         """The table opened anew, of which no cache knows anything."""
         os.environ["ICEDIVE_CACHE"] = tempfile.mkdtemp()
-        return explorer.open_table(str(folder))
+        return open_table(str(folder))
 
     fresh().plan("ts < '2024-01-05'")  # as the JVM is: warm, with other manifests
     anew = [timed(partial(files_of, table)) for table in (fresh() for _ in range(TIMES))]

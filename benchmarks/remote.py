@@ -27,15 +27,15 @@ import pyarrow as pa
 from moto.server import ThreadedMotoServer
 from pyiceberg.catalog.sql import SqlCatalog
 
-import explorer
 from benchmarks import pages
+from explorer.table import Table, open_table
 from tests.servers.proxy import Proxy
 from tests.servers.running import versitygw
 
 DOCS = Path(__file__).parents[1] / "docs" / "remote.md"
 DELAYS_MS = (0, 5, 50)
 
-QUESTIONS: dict[str, Callable[[explorer.Table], Any]] = {
+QUESTIONS: dict[str, Callable[[Table], Any]] = {
     "show": lambda table: table.graph(),
     "entries": lambda table: table.entries(),
     "diff of neighbours": lambda table: table.diff("snapshot-20", "snapshot-21"),
@@ -131,7 +131,7 @@ def answer(question: str, location: str, url: str, folder: str) -> None:
     def ask() -> None:
         keys = {**KEYS, "s3.endpoint": url}
         if question in QUESTIONS:
-            QUESTIONS[question](explorer.open_table(location, properties=keys))
+            QUESTIONS[question](open_table(location, properties=keys))
             return
         own = {"uri": f"sqlite:///{folder}/catalog.db", "warehouse": "s3://warehouse/wh", **keys}
         THEIRS[question](SqlCatalog("remote", **own).load_table("db.t"))

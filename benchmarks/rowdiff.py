@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from explorer.table import open_table
+
 FILES, ROWS, CHANGED = 400, 10_000, 4
 
 
@@ -39,14 +41,14 @@ def measure() -> dict[str, float | int]:
     step = FILES // CHANGED * ROWS
     ids = ", ".join(str(i * step + 5) for i in range(CHANGED))
     session.sql(f"UPDATE sandbox.bench.t SET amount = -1 WHERE id IN ({ids})")
-    first, last = (s.snapshot_id for s in explorer.open_table("bench.t").metadata.snapshots)
+    first, last = (s.snapshot_id for s in open_table("bench.t").metadata.snapshots)
     sides = [f"SELECT * FROM sandbox.bench.t VERSION AS OF {i}" for i in (first, last)]
 
     def naive() -> int:
         return sum(session.sql(f"{sides[a]} EXCEPT ALL {sides[b]}").toArrow().num_rows for a, b in ((0, 1), (1, 0)))
 
     def ours() -> Any:
-        return explorer.open_table("bench.t").row_diff("snapshot-1", "snapshot-2", ["id"])
+        return open_table("bench.t").row_diff("snapshot-1", "snapshot-2", ["id"])
 
     session.sql("SELECT * FROM sandbox.bench.t LIMIT 1").collect()
     ours()  # the libraries are loaded; the table is opened anew each time

@@ -35,11 +35,11 @@ import psutil
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
-import explorer
 from benchmarks import pages
 from benchmarks.run import GENERATOR, HERE
 from explorer.spark_engine.java import find_java, resolve_jars
 from explorer.spark_engine.spark import shared_engine
+from explorer.table import open_table
 from explorer.ui import contents, rooms
 from tests.ports import free_port
 
@@ -56,7 +56,7 @@ def generated() -> Path:
         command = [sys.executable, str(GENERATOR), "--runtime-jar", str(resolve_jars(find_java())[0])]
         command += ["--out", str(folder), "--entries", str(ENTRIES), "--manifests", str(MANIFESTS)]
         subprocess.run(command, check=True)
-    newest = explorer.open_table(str(folder)).metadata
+    newest = open_table(str(folder)).metadata
     missing = SNAPSHOTS - len(newest.snapshots)
     if missing > 0:
         session: Any = shared_engine().session()
@@ -218,7 +218,7 @@ async def pass_by(url: str, cookie: str, folder: Path, seconds: float = 0) -> No
 
 async def measured(sessions: int, opens: int, pace: float, folder: Path, count: int = 1) -> dict[str, str]:
     """What was measured, by its name, of `count` servers."""
-    ids = [str(s.snapshot_id) for s in explorer.open_table(str(folder)).metadata.snapshots]
+    ids = [str(s.snapshot_id) for s in open_table(str(folder)).metadata.snapshots]
     times = Times()
     async with AsyncExitStack() as stack:
         cache = stack.enter_context(tempfile.TemporaryDirectory())

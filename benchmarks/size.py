@@ -22,12 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import explorer
 from benchmarks.run import GENERATOR, HERE
+from explorer.reports.doctor import diagnose
+from explorer.reports.health import checkup
 from explorer.reports.maintenance.runs import preview
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spark_engine.java import find_java, resolve_jars
 from explorer.spark_engine.spark import shared_engine
+from explorer.table import open_table
 from tests.servers.running import spark_cluster
 
 SIZES = {"100k": (100_000, 20), "1M": (1_000_000, 100), "10M": (10_000_000, 2_000)}
@@ -47,10 +49,10 @@ BY_ENGINE = [
 ]
 QUESTIONS = {
     "show": ["show"],
-    "a million entries, jsonl": ["entries", "-o", "jsonl", "--limit", "1000000"],
-    "entries of one partition, jsonl": ["entries", "-o", "jsonl", "--where", "partition.region = 'region-03'"],
+    "a million entries, jsonl": ["inspect entries", "-o", "jsonl", "--limit", "1000000"],
+    "entries of one partition, jsonl": ["inspect entries", "-o", "jsonl", "--filter", "partition.region = 'region-03'"],
     "a million files, two columns, jsonl": [
-        "files",
+        "inspect files",
         "-o",
         "jsonl",
         "--columns",
@@ -58,16 +60,16 @@ QUESTIONS = {
         "--limit",
         "1000000",
     ],
-    "partitions": ["partitions", "-o", "json"],
-    "deletes, all pairs counted, 1,000 told": ["deletes", "-o", "json", "--limit", "1000"],
-    "deletes in layers": ["deletes", "-o", "json", "--layers"],
-    "the map of all files, with deletes": ["file-map", "-o", "json", "--deletes"],
-    "lifecycle": ["lifecycle", "-o", "json"],
+    "partitions": ["inspect partitions", "-o", "json"],
+    "deletes, all pairs counted, 1,000 told": ["inspect deletes", "-o", "json", "--limit", "1000"],
+    "deletes in layers": ["inspect deletes", "-o", "json", "--show", "layers"],
+    "the map of all files, with deletes": ["inspect map", "-o", "json", "--deletes"],
+    "lifecycle": ["history lifecycle", "-o", "json"],
     "diff of the first and the last snapshot": ["diff", "-o", "json", "snapshot-1", "snapshot-4"],
     "diff of nothing and the current snapshot": ["diff", "-o", "json", "none", "main"],
-    "commits": ["commits", "-o", "json"],
-    "the life of one file": ["file", "-o", "json", "del-0.parquet"],
-    "what expiry would free": ["maintain", "-o", "json", "expire"],
+    "commits": ["history commits", "-o", "json"],
+    "the life of one file": ["inspect file", "-o", "json", "del-0.parquet"],
+    "what expiry would free": ["maintain preview", "-o", "json", "expire"],
     "health": ["health", "-o", "json"],
 }
 
@@ -101,7 +103,7 @@ def table(size: str) -> Path:
 def ask(arguments: list[str], folder: Path, cache: str) -> Measured | str:
     """One question; why it failed, if it did."""
     name, *more = arguments
-    command = [sys.executable, "-m", "explorer.cli", name, str(folder), *more]
+    command = [sys.executable, "-m", "explorer.cli", *name.split(), str(folder), *more]
     environment = {**os.environ, "ICEDIVE_CACHE": cache}
     start = time.perf_counter()
     with tempfile.TemporaryFile() as told, subprocess.Popen(
@@ -142,8 +144,8 @@ ENGINES = {
     "deletes": lambda table, engine: table.deletes(engine=engine),
     "the life of one file": lambda table, engine: table.file("del-0.parquet", engine),
     "what expiry would free": lambda table, engine: preview(table, "expire", engine=engine),
-    "health": lambda table, engine: explorer.health(table, engine=engine),
-    "the doctor, quick": lambda table, engine: explorer.doctor(table, engine=engine),
+    "health": lambda table, engine: checkup(table, engine=engine),
+    "the doctor, quick": lambda table, engine: diagnose(table, engine=engine),
 }
 
 
@@ -153,7 +155,7 @@ def by_engine(folder: Path, engine: Engine) -> None:
     if engine == "spark":
         shared_engine().session()
     for name, question in ENGINES.items():
-        told(name, lambda question=question: question(explorer.open_table(str(folder)), engine))  # type: ignore[misc]
+        told(name, lambda question=question: question(open_table(str(folder)), engine))  # type: ignore[misc]
 
 
 def theirs(folder: Path, who: str) -> None:
@@ -162,13 +164,13 @@ def theirs(folder: Path, who: str) -> None:
 
     if who == "iceberg":
         session: Any = shared_engine().session()
-        newest = explorer.open_table(str(folder)).metadata.metadata_location
+        newest = open_table(str(folder)).metadata.metadata_location
 
         def asked() -> None:
             files = session.read.format("iceberg").load(f"{newest}#files")
             files.groupBy("partition", "content").agg({"*": "count", "record_count": "sum"}).collect()
     else:
-        static = StaticTable.from_metadata(explorer.open_table(str(folder)).metadata.metadata_location)
+        static = StaticTable.from_metadata(open_table(str(folder)).metadata.metadata_location)
 
         def asked() -> None:
             static.inspect.partitions()

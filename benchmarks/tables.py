@@ -13,12 +13,13 @@ import tempfile
 from pathlib import Path
 
 import explorer
+from explorer.table import open_table
 
 
 def with_one_change(folder: Path) -> None:
     """Give a generated table a second snapshot, which deletes one of its files through Iceberg's own API, if it has
     none."""
-    if len(explorer.open_table(str(folder)).metadata.snapshots) > 1:
+    if len(open_table(str(folder)).metadata.snapshots) > 1:
         return
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "ICEDIVE_HOME": home}
@@ -32,7 +33,7 @@ def with_one_change(folder: Path) -> None:
 
 def delete_one_file(folder: str) -> None:
     """In a process and a sandbox of its own: register the table there, and delete the first file that a scan plans."""
-    table = explorer.open_table(folder)
+    table = open_table(folder)
     session = explorer.spark()
     session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.bench")
     session.sql(f"CALL sandbox.system.register_table('bench.t', '{table.metadata.metadata_location}')")
@@ -54,7 +55,7 @@ def deep_history(folder: Path, snapshots: int = 10_000) -> None:
     metadata = folder / "metadata"
     if metadata.exists():
         return
-    raw = copy.deepcopy(dict(explorer.open_table("demo.long_history").metadata.raw))
+    raw = copy.deepcopy(dict(open_table("demo.long_history").metadata.raw))
     last = raw["snapshots"][-1]
     raw["snapshots"] = []
     for i in range(snapshots):

@@ -1,9 +1,9 @@
 """Explore and debug the metadata of Apache Iceberg tables.
 
 >>> import explorer
->>> table = explorer.open_table("demo.manifest_lifecycle")   # the embedded sandbox catalog
->>> table = explorer.open_table("/data/warehouse/db/orders") # a table folder, a metadata.json or a URI
->>> table.snapshots.to_pandas()
+>>> table = explorer.open_table("demo.three_inserts")  # or a table folder, a metadata.json, a URI
+>>> len(table.inspect.snapshots())
+3
 """
 
 from __future__ import annotations
@@ -213,17 +213,39 @@ def _place(table: Named) -> TableAt:
 
 
 def compare(table: Named, before: str | int | None, after: str | int | None, height: str = "420px") -> Any:
-    """The difference of two snapshots as a live widget: added and removed parts drawn, what both have folded.
-    Raises NotFoundInTable."""
+    """Show the difference of two snapshots as a live widget: added and removed parts are drawn, what both have is
+    folded.
+
+    Args:
+        table: An open table, or what open_table takes for one.
+        before: The older snapshot; None is the table before its first snapshot.
+        after: The newer snapshot.
+        height: The height of the widget, in CSS.
+
+    Returns:
+        The widget.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+    """
     from explorer.ui.notebook import DiffWidget
 
     return DiffWidget(_engine(table), before, after, height)
 
 
 def panel(of: Any, question: str = "overview") -> Any:
-    """A question about a table as a live widget with its choices: "overview", "history", "lifecycle", "diff",
-    "deletes" or "plan"; or a run of the lab, whose steps are taken and shown in it. Raises NotFoundInTable for another
-    question, and what the first asking does."""
+    """Show a question with its choices as a live widget, or a run of the lab whose steps are taken in it.
+
+    Args:
+        of: An open table, or a run of the lab, or an answer that is one.
+        question: `overview`, `history`, `lifecycle`, `diff`, `deletes` or `plan`.
+
+    Returns:
+        The widget.
+
+    Raises:
+        NotFoundInTable: There is no such question.
+    """
     from explorer.questions.answers import Answer
     from explorer.ui.panels import Panel
 
@@ -232,41 +254,92 @@ def panel(of: Any, question: str = "overview") -> Any:
 
 
 def show(result: Any) -> Any:
-    """A lifecycle, diff, history, plan or other answer as a notebook of IPython shows it, for hosts that are none
-    (marimo): its picture, and its text. Raises NotPossible for what has none."""
+    """Show an object that answers are made of (a Plan, a SnapshotDiff) as IPython shows it, in hosts without IPython.
+
+    Args:
+        result: The object.
+
+    Returns:
+        What shows it: its picture and its text.
+
+    Raises:
+        NotPossible: It has no picture.
+    """
     from explorer.ui.printed import Exhibit
 
     return Exhibit(result)
 
 
 def show_deletes(table: Named, snapshot: str | int | None = None, height: str = "360px") -> Any:
-    """Which deletes apply to which data files as of a snapshot, as a live widget. Raises NotFoundInTable."""
+    """Show which deletes apply to which data files as a live widget.
+
+    Args:
+        table: An open table, or what open_table takes for one.
+        snapshot: The snapshot; the current one if left out.
+        height: The height of the widget, in CSS.
+
+    Returns:
+        The widget.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+    """
     from explorer.ui.notebook import DeletesWidget
 
     return DeletesWidget(_engine(table), snapshot, height)
 
 
 def show_plan_graph(table: Named, where: str, snapshot: str | int | None = None, height: str = "420px") -> Any:
-    """The manifests and files that a scan with a filter reads and skips, each with what decided, as a live widget.
-    Raises NotFoundInTable."""
+    """Show the manifests and files that a scan reads and skips, each with what decided, as a live widget.
+
+    Args:
+        table: An open table, or what open_table takes for one.
+        where: A filter (docs/filters.md).
+        snapshot: The snapshot; the current one if left out.
+        height: The height of the widget, in CSS.
+
+    Returns:
+        The widget.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot, or the filter does not fit.
+    """
     from explorer.ui.notebook import PlanWidget
 
     return PlanWidget(_engine(table), where, snapshot, height)
 
 
 def export_html(table: Named, file: str | Path) -> dict[str, Any]:
-    """Write a table as one HTML file that needs no kernel, server or network: its snapshots to step through, nodes to
-    unfold, a search, the inspector, what each commit changed. Returns `file`, `bytes`, `snapshots`, `nodes` and, in
-    words, what was `left_out` (docs/exports.md). What the inspector hides of secrets is not in it, nor are rows."""
+    """Write a table as one HTML file that needs no kernel, server or network (docs/exports.md). It steps through
+    snapshots, unfolds nodes, searches and inspects. It has no rows, and what the inspector hides of secrets is not in
+    it.
+
+    Args:
+        table: An open table, or what open_table takes for one.
+        file: The file to write.
+
+    Returns:
+        `file`, `bytes`, `snapshots`, `nodes` and, in words, what was `left_out`.
+    """
     from explorer.ui.export import export_table
 
     return export_table(_engine(table), Path(file))
 
 
 def gallery(folder: str | Path, catalog: str = "", properties: Mapping[str, str] | None = None) -> Collection:
-    """Write the teaching tables that are built, or all tables of a catalog, as a folder of such files with an
-    index.html. Returns a row for each, as export_html has it; a table that fails has an `error`. Raises TableNotFound
-    when the catalog cannot be listed."""
+    """Write the teaching tables, or all tables of a catalog, as a folder of such files with an index.html.
+
+    Args:
+        folder: The folder to write.
+        catalog: A catalog's name; the teaching tables if left out.
+        properties: Connection properties.
+
+    Returns:
+        A row for each table, as export_html returns it; a table that fails has an `error`.
+
+    Raises:
+        TableNotFound: The catalog cannot be listed.
+    """
     from explorer.queries.collection import Collection
     from explorer.ui.export import export_gallery
 
@@ -280,10 +353,22 @@ def _show(table: Table) -> Any:
 
 
 def metadata_view(spark: Any, table: Named, snapshot: str | int | None = None, name: str = "") -> list[str]:
-    """Register the three states of a snapshot's entries as temporary views of a Spark session, `<name>_stored`,
-    `<name>_inherited` and `<name>_logical` (see Table.entries), and return their names. `name` is the table's own, if
-    none is given. The workers read the manifests, each time a view is asked;
-    what they cannot read is not in it (see Table.problems after Table.entries). Raises NotFoundInTable, NotPossible."""
+    """Register the three states of a snapshot's entries as temporary views of a Spark session. Its workers read the
+    manifests each time a view is asked; what they cannot read is not in it.
+
+    Args:
+        spark: The Spark session.
+        table: An open table, or what open_table takes for one.
+        snapshot: The snapshot; the current one if left out.
+        name: The first part of the views' names; the table's own name if left out.
+
+    Returns:
+        The names of the views: `<name>_stored`, `<name>_inherited`, `<name>_logical`.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+        NotPossible: `name` is not a name of a view.
+    """
     opened = _engine(table)
     base = name or re.sub(r"\W", "_", opened.name.rpartition(".")[2])
     if not re.fullmatch(r"\w+", base):
@@ -296,9 +381,18 @@ def metadata_view(spark: Any, table: Named, snapshot: str | int | None = None, n
 
 
 def spark(conf: Mapping[str, str] | None = None, master: str | None = None) -> Any:
-    """A SparkSession with Iceberg and the sandbox catalog (`sandbox.db.t`). Waits until it is ready.
+    """Start Spark with Iceberg and the sandbox catalog (`sandbox.db.t`), and wait until it is ready.
 
-    `conf` and `master` win over $ICEDIVE_SPARK_CONF and spark.json. Raises EngineError with the fix."""
+    Args:
+        conf: Settings, which win over $ICEDIVE_SPARK_CONF and spark.json.
+        master: Spark's master, which wins over $ICEDIVE_SPARK_MASTER.
+
+    Returns:
+        The SparkSession.
+
+    Raises:
+        EngineError: Spark or Java is not available; the message has the fix.
+    """
     from explorer.spark_engine.spark import SparkEngine, shared_engine
 
     return (SparkEngine(conf, master) if conf or master else shared_engine()).session()

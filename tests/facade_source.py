@@ -18,8 +18,8 @@ from explorer.questions import GROUPS, QUESTIONS, Question
 TARGET = Path(__file__).parents[1] / "explorer" / "questions" / "facade.py"
 HEAD = '''"""What `open_table` and `catalog` return: every question as a method.
 
-The command `icedive GROUP NAME TABLE` and the method `table.GROUP.NAME()` are one question. tests/facade_source.py
-generates this module from the registry."""
+The command `icedive inspect entries TABLE` and the method `table.inspect.entries()` are one question, and so are all
+others. tests/facade_source.py generates this module from the registry."""
 
 from __future__ import annotations
 '''
@@ -54,7 +54,15 @@ class OpenTable:
         return self.engine.problems
 
     def refresh(self) -> OpenTable:
-        """Return the table as its catalog or folder has it now. Raises TableNotFound, UnreadableFile."""
+        """Open the table again, as its catalog or folder has it now.
+
+        Returns:
+            The table. This one stays as it is.
+
+        Raises:
+            TableNotFound: The table is gone.
+            UnreadableFile: Its metadata file cannot be read.
+        """
         return OpenTable(self.engine.refresh())
 
     def __repr__(self) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-import explorer
 from explorer.spec.entries.entries import ADDED
 from explorer.table import Table
+from tests import direct
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ def run_apart(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 def open_demo(name: str) -> Table:
-    return explorer.open_table(f"demo.{name}")
+    return direct.open_table(f"demo.{name}")
 
 
 def file_names(table: Table) -> dict[tuple[str, int | None], str]:

@@ -39,6 +39,8 @@ def _section(question: Question) -> str:
         lines.append("It writes.\n")
     if question.parameters:
         lines += ["| parameter | meaning | default |", "|---|---|---|", *map(_row, question.parameters), ""]
+    if question.returns:
+        lines.append(f"Answer: {question.returns[0].lower()}{question.returns[1:]}\n")
     kinds = ["a list of rows"] * question.has_rows + ["a picture"] * question.has_picture
     if kinds:
         lines.append(f"The answer has {' and '.join(kinds)}.\n")

@@ -39,7 +39,7 @@ IRREGULAR = frozenset(
 )
 NOT_PARTICIPLES = frozenset("bed embed exceed feed indeed need proceed red seed shed speed succeed".split())  # noqa: SIM905
 AUXILIARIES = frozenset("are can did does had has have is may must should was were will".split())  # noqa: SIM905
-PUBLIC_MODULES = ("explorer", "explorer.reports.maintenance.runs")
+PUBLIC_MODULES = ("explorer",)
 """Modules whose `__all__` is the public interface."""
 
 _SKIPPED = re.compile(r"<!--.*?-->|^(```|~~~).*?^\1[^\n]*$|\A---\n.*?^---$", re.M | re.S)

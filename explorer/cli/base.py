@@ -80,7 +80,7 @@ def _safe_errors() -> Iterator[None]:
     except click.exceptions.NoArgsIsHelpError:  # quotes nothing
         raise
     except click.UsageError as error:
-        raise click.UsageError(safe(error.format_message()), error.ctx) from error
+        raise click.UsageError(safe(error.format_message().expandtabs(2)), error.ctx) from error
 
 
 class _Told(Watch):

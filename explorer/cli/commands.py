@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from explorer.cli import complete
-from explorer.cli.base import ERROR, INCOMPLETE, WARNING, finish, group, pairs, place_options, places, say
+from explorer.cli.base import ERROR, INCOMPLETE, WARNING, finish, group, pairs, place_options, places, safe, say
 from explorer.cli.output import FORMATS, ROW_FORMATS, Output, output_option
 from explorer.cli.patience import begin, unlimited
 from explorer.errors import WrongUsage
@@ -51,7 +51,10 @@ def command_of(question: Question) -> click.Command:
     """Return the command that asks a question."""
 
     def run(**given: Any) -> None:
-        _ask(question, given)
+        try:
+            _ask(question, given)
+        except WrongUsage as error:  # whose message then names the command's own help
+            raise click.UsageError(safe(str(error))) from error
 
     decorated: Callable[..., Any] = _output_options(question)(run)
     for parameter in reversed(question.parameters):
@@ -107,7 +110,7 @@ def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[...
 
 
 def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    formats = list(ROW_FORMATS if question.has_rows or question.is_endless else FORMATS)
+    formats = list(ROW_FORMATS if question.has_rows else (*FORMATS, "jsonl") if question.is_endless else FORMATS)
     formats += ["sarif"] if question.name == "doctor" else []
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -139,8 +142,10 @@ def _ask(question: Question, given: dict[str, Any]) -> None:
     output = Output(form, given.pop("row_filter", ""), columns, given.pop("row_limit", None))
     if picture is not None:
         check_drawable(picture)
-    subject = _subject(question, given)
     arguments = {p.name: _value(p, given[p.name]) for p in question.parameters}
+    if question.check:
+        question.check(**arguments, drawing=picture is not None)
+    subject = _subject(question, given)
     opened = subject.open() if question.subject == "table" else subject
     answer = question.ask(opened, **arguments)
     for note in getattr(answer, "notes", ()):

@@ -57,8 +57,12 @@ class Output:
 
         if isinstance(answer, Collection):
             self._print_rows(answer, shown, table)
+        elif isinstance(answer.value, Collection):
+            self._print_rows(answer.value, shown, table)
         elif self.is_of_rows and answer.rows is not None:
             self._print_rows(answer.rows(), shown, None)
+        elif self.where or self.columns or self.limit is not None:
+            raise WrongUsage("this answer is not a list of rows: leave out --filter, --columns and --limit")
         elif self.form == "text":
             for line in answer.lines():
                 click.echo(printable(line))

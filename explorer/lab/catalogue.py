@@ -175,7 +175,7 @@ def render_catalogue(run: Catalogue) -> str:
         "- **refused**: a validation found a conflict; the cell names it.",
         (
             "- **anomaly**: it commits, and the rows equal no serial order. `docs/replays/` has a replay "
-            "for `lab --replay` of each anomaly that"
+            "for `lab run --replay` of each anomaly that"
         ),
         "  Iceberg shows. There are two causes:",
         (
@@ -218,7 +218,7 @@ def render_catalogue(run: Catalogue) -> str:
         "- INSERT OVERWRITE of Spark sets no isolation, unless the write option `isolation-level` sets it.",
         "",
         (
-            "You can switch off each validation on its own (`lab --without`, or *Validations* in the Lab). "
+            "You can switch off each validation on its own (`lab run --without`, or *Validations* in the Lab). "
             "What each protects from:"
         ),
         "",

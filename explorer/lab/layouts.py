@@ -64,7 +64,7 @@ def compare_layouts(
     except ExplorerError:
         raise
     except Exception as error:  # Spark raises many kinds
-        raise failure(error, engine.lost, "compare-layouts") from error
+        raise failure(error, engine.lost, "other layouts") from error
     finally:
         laid.drop()
     return Compared(table.name, rows.num_rows, told_rows(rows.num_rows, limit), tuple(queries), drawn, layouts)

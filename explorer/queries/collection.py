@@ -73,7 +73,15 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     @classmethod
     def of_rows(cls, rows: Sequence[Mapping[str, Any]], what: str) -> Collection:
-        """From dicts; columns are the union of their keys."""
+        """Make a list of rows from dicts.
+
+        Args:
+            rows: The rows; columns are the union of their keys.
+            what: What the rows are, in the plural.
+
+        Returns:
+            The list.
+        """
         names = columns_of(rows)
         arrays = {}
         for name in names:
@@ -100,18 +108,39 @@ class Collection(Sequence[Mapping[str, Any]]):
             yield from row_dicts(pa.Table.from_batches([batch]), "lossy")
 
     def iter_batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
-        """The rows in batches of at most so many, read as they are asked for."""
+        """Read the rows in batches, as they are asked for.
+
+        Args:
+            rows: The largest number of rows of a batch.
+
+        Yields:
+            Batches.
+        """
         for part in self.iter_tables():
             yield from part.to_batches(max_chunksize=rows)
 
     def iter_tables(self) -> Iterator[pa.Table]:
-        """The rows in parts as they are made, read as they are asked for."""
+        """Read the rows in parts as they are made.
+
+        Returns:
+            The parts, as pyarrow.Table.
+        """
         return self._rows.read()
 
     def select(self, where: str = "", columns: Sequence[str] = (), limit: int | None = None) -> Collection:
-        """The rows that match a filter (such as `status = 2 and partition.day > '2024-03-01'`), of them those columns,
-        and at most so many. Raises NotFoundInTable for what is not there; of nothing, as no manifest says what columns
-        it would have, nothing is chosen."""
+        """Choose rows and columns.
+
+        Args:
+            where: A filter such as `status = 2 and partition.day > '2024-03-01'` (docs/filters.md).
+            columns: The columns, in their order; all if left out.
+            limit: The largest number of rows.
+
+        Returns:
+            The rows. Of nothing, as no manifest says what columns it would have, nothing is chosen.
+
+        Raises:
+            NotFoundInTable: There is no such column, or the filter does not fit.
+        """
         if not self._rows.schema.names:
             return self
         rows, frame = Batches(self._rows.schema, self._rows.read), self._frame
@@ -142,7 +171,11 @@ class Collection(Sequence[Mapping[str, Any]]):
         return list(self.schema.names)
 
     def to_arrow(self) -> pa.Table:
-        """The rows as a pyarrow.Table."""
+        """Read all rows.
+
+        Returns:
+            The rows as a pyarrow.Table.
+        """
         return self._all().whole()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -150,7 +183,11 @@ class Collection(Sequence[Mapping[str, Any]]):
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a pandas.DataFrame."""
+        """Read all rows.
+
+        Returns:
+            The rows as a pandas.DataFrame.
+        """
         table = self.to_arrow()
         odd = [name for name in table.column_names if _is_odd(table.schema.field(name).type)]
         plain = table.drop_columns(odd)
@@ -166,15 +203,29 @@ class Collection(Sequence[Mapping[str, Any]]):
         return frame
 
     def to_polars(self) -> polars.DataFrame:
-        """The rows as a polars.DataFrame; maps become lists of key-value structs."""
+        """Read all rows.
+
+        Returns:
+            The rows as a polars.DataFrame; maps become lists of key-value structs.
+        """
         import polars
 
         return polars.DataFrame(polars.from_arrow(_maps_as_lists(self.to_arrow())))
 
     def to_spark(self, spark: Any = None) -> Any:
-        """The rows as a DataFrame of a Spark session; the embedded one, if none is given. Entries, files and
-        partitions, and what is selected of them, are read by its workers, from manifests; those they cannot read are
-        left out. Of a `limit` they are the first that Spark comes to. Raises EngineError."""
+        """Have Spark read the rows. Entries, files and partitions, and what is selected of them, are read by its
+        workers, from manifests; those that they cannot read are left out. Of a limit they are the first that Spark
+        comes to.
+
+        Args:
+            spark: A Spark session; the embedded one if left out.
+
+        Returns:
+            The rows as a DataFrame of Spark.
+
+        Raises:
+            EngineError: Spark or Java is not available.
+        """
         session = spark or shared_engine().session()
         if self._frame:
             return self._frame(session)
@@ -182,16 +233,28 @@ class Collection(Sequence[Mapping[str, Any]]):
             return session.createDataFrame(without_dictionaries(self.to_arrow()))
 
     def to_json(self) -> list[dict[str, Any]]:
-        """The rows as JSON data: bytes as hex, dates and times in ISO form."""
+        """Return the rows as JSON data.
+
+        Returns:
+            A dict for each row: bytes as hex, dates and times in ISO form.
+        """
         return json_rows(self.to_arrow())
 
     def to_text(self) -> str:
-        """All rows as a text table."""
+        """Return the rows as a text table.
+
+        Returns:
+            All rows.
+        """
         rows = (row for part in self.iter_tables() for row in with_times(json_rows(part), self.what))
         return "".join(render_stream(rows, None, first_columns(self.what, self.columns)))
 
     def blocks(self) -> Sequence[Block]:
-        """The parts of a page that shows the rows."""
+        """Return the parts of a page that shows the rows.
+
+        Returns:
+            One block of rows.
+        """
         return [BlockOfRows(self)]
 
     def __repr__(self) -> str:

@@ -95,7 +95,10 @@ def row_diff(
         note = f"both sides are read under schema {schema.schema_id}, the newer snapshot's; dropped columns are not "
         notes.append(f"{note}compared")
     if contents.table_mapping(meta):
-        notes.append("values of files without field ids come through the table's name mapping (see fate, file-rows)")
+        notes.append(
+            "values of files without field ids come through the table's name mapping (see icedive data history, and "
+            "icedive inspect file --show rows)"
+        )
     note = "; ".join(notes)
     ids = (before.snapshot_id if before else None, after.snapshot_id if after else None)
     repeated = replace(repeated, at_least=read < files)

@@ -61,23 +61,42 @@ class Answer(Generic[T]):
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> Any:
-        """Return the answer as JSON data."""
+        """Return the answer as JSON data.
+
+        Returns:
+            A dict or a list, under the spec's field names.
+        """
         data = self.json()
         if isinstance(data, Mapping):
             return {name: list(value) if isinstance(value, Iterator) else value for name, value in data.items()}
         return list(data) if isinstance(data, Iterator) else data
 
     def lines(self) -> Iterator[str]:
-        """Return the lines of the text, as they are made."""
+        """Return the text, a line at a time, as it is made.
+
+        Yields:
+            Lines without their ends.
+        """
         for part in self.text():
             yield from part.rstrip("\n").split("\n")
 
     def to_text(self) -> str:
-        """Return the answer as text."""
+        """Return the answer as text.
+
+        Returns:
+            What the command line prints.
+        """
         return "\n".join(self.lines()) + "\n"
 
     def to_svg(self) -> str:
-        """Return the answer's picture. Raises NotPossible for an answer that has none."""
+        """Return the answer's picture.
+
+        Returns:
+            The picture as SVG.
+
+        Raises:
+            NotPossible: The answer has no picture.
+        """
         if self.picture is None:
             from explorer.errors import NotPossible
 
@@ -90,13 +109,24 @@ class Answer(Generic[T]):
         return grounded(self.picture()) if self.picture else None
 
     def to_html(self) -> str:
-        """Return a page of its own, which opens from disk and needs no script."""
+        """Return the answer as a page of its own, which opens from disk and needs no script.
+
+        Returns:
+            The page as HTML.
+        """
         from explorer.render.html_page import still_page
 
         return still_page(next(self.lines(), ""), self._repr_html_())
 
     def to_arrow(self) -> pa.Table:
-        """Return the answer's rows. Raises NotPossible for an answer that has none."""
+        """Return the answer's rows.
+
+        Returns:
+            The rows as a pyarrow.Table.
+
+        Raises:
+            NotPossible: The answer is not a list of rows.
+        """
         if self.rows is None:
             from explorer.errors import NotPossible
 
@@ -104,7 +134,11 @@ class Answer(Generic[T]):
         return self.rows().to_arrow()
 
     def blocks(self) -> Sequence[Block]:
-        """Return the parts of a page that shows the answer: the picture, the text, the rows."""
+        """Return the parts of a page that shows the answer.
+
+        Returns:
+            The picture, the text and the rows, as far as it has them.
+        """
         from explorer.render.text import clean
 
         parts: list[Block] = [Picture(self.picture())] if self.picture else []

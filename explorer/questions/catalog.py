@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from explorer.questions.answers import Answer, Level
@@ -22,7 +22,7 @@ SUMMARY_COLUMNS = (
 
 
 @question("tables", "catalog", columns=SUMMARY_COLUMNS)
-def tables(catalog: CatalogAt, *, summary: bool = False, namespace: str = "") -> Collection:
+def tables(catalog: CatalogAt, *, summary: bool = False, namespace: str = "") -> Collection | Answer[Collection]:
     """List the tables of a catalog.
 
     With a summary, it reads the metadata file and one manifest list of each table. If a table fails, `error`
@@ -31,22 +31,54 @@ def tables(catalog: CatalogAt, *, summary: bool = False, namespace: str = "") ->
     Args:
         summary: Also count files, rows, sizes, snapshots and problems of each. A table that fails has an error.
         namespace: Only tables of this namespace.
+
+    Returns:
+        A row for each table: catalog, identifier. With a summary: table, format_version,
+        last_updated_ms, snapshots, refs, manifests, data_files, delete_files, records, file_bytes,
+        problems, error.
     """
     from explorer.queries.collection import Collection
-    from explorer.reports.catalog_sweep import summaries
     from explorer.storage.catalogs import catalogs
 
     if summary:
-        return Collection(summaries(namespace=namespace, **catalog.arguments()), "tables")
+        return _summaries(catalog, namespace)
     listed = catalogs.tables(catalog.name, catalog.properties)
     rows = [{"catalog": t.catalog, "identifier": t.identifier} for t in listed]
     chosen = [row for row in rows if not namespace or row["identifier"].startswith(f"{namespace}.")]
     return Collection.of_rows(chosen, "tables")
 
 
+def _summaries(catalog: CatalogAt, namespace: str) -> Answer[Collection]:
+    """Summaries of tables, which are made as they are read; then the answer knows whether one failed."""
+    from explorer.progress import say
+    from explorer.queries.collection import Collection
+    from explorer.reports.catalog_sweep import summaries
+    from explorer.spec.entries.lazy_table import Batches
+
+    made = summaries(namespace=namespace, **catalog.arguments())
+    failures = 0
+
+    def read() -> Iterator[Any]:
+        nonlocal failures
+        failures = 0
+        for rows in made.read():
+            failures += len(rows) - rows["error"].null_count
+            yield rows
+        if failures:
+            say(f"{failures} of the tables could not be read")
+
+    rows = Collection(Batches(made.schema, read), "tables")
+    level: Callable[[], Level] = lambda: "incomplete" if failures else "ok"  # noqa: E731
+    return Answer(rows, rows.to_json, lambda: (repr(rows),), lambda: rows, level=level)
+
+
 @question("namespaces", "catalog")
 def namespaces(catalog: CatalogAt) -> Collection:
-    """List the namespaces of a catalog, nested ones after the one around them."""
+    """List the namespaces of a catalog, nested ones after the one around them.
+
+    Returns:
+        A row for each namespace: namespace.
+    """
     from explorer.queries.collection import Collection
     from explorer.storage.catalogs import catalogs
 
@@ -60,6 +92,9 @@ def pointer(table: TableAt) -> Answer[Any]:
 
     It is the row of an SQL catalog (SQLite, PostgreSQL), or the answer of a REST server without the values of
     its configuration.
+
+    Returns:
+        What the catalog stores, and the metadata file that was opened.
     """
     from explorer.errors import UnreadableFile
     from explorer.render.text import render_fields
@@ -109,6 +144,9 @@ def doctor(
         severity: Give a rule another severity: fatal, error, warning or info.
         namespace: Only tables of this namespace.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        A report for each table.
     """
     from explorer.errors import ExplorerError, UnreadableFile
     from explorer.render.doctor import render_report, report_object
@@ -166,6 +204,9 @@ def health(
         clustering: Also measure how files are clustered by column, which reads all bounds.
         namespace: Only tables of this namespace.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        A row for each table: table, level, a column for each measure, error.
     """
     from explorer.queries.collection import Collection
     from explorer.render.health import told_row

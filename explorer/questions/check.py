@@ -56,6 +56,10 @@ def doctor(
         severity: Give a rule another severity: fatal, error, warning or info.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. All snapshots if left out.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        The report. A row for each finding: rule, severity, title, what, file, found, expected, remedy
+        and more.
     """
     from explorer.errors import UnreadableFile
     from explorer.reports.doctor import diagnose, unopened
@@ -97,7 +101,11 @@ def level_of(report: ShownReport) -> Level:
 
 @question("rules", "check", columns=("number", "id", "severity", "depth", "title"))
 def rules() -> Collection:
-    """List the doctor's rules: what each is called, how bad it is, where it is written, what it reads."""
+    """List the doctor's rules: what each is called, how bad it is, where it is written, what it reads.
+
+    Returns:
+        A row for each rule: number, id, severity, title, source, depth.
+    """
     from explorer.queries.collection import Collection
     from explorer.spec.doctor.rules import RULES
 
@@ -122,6 +130,9 @@ def health(
         clustering: Also measure how files are clustered by column, which reads all bounds.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        A row for each measure: measure, level, title, value, unit, threshold, words, why, helps.
     """
     from explorer.queries.collection import Collection
     from explorer.render.health import health_object, render_health
@@ -157,6 +168,9 @@ def conflict(
         isolation: The isolation level. The table's property decides if left out, else it is serializable.
         without: Switch a validation off, by its name in Iceberg's API. May be given several times.
         where: The rows that the operation is about.
+
+    Returns:
+        The decision, the check that refuses, and the files that conflict.
     """
     from explorer.render.rows import plain
     from explorer.reports.conflicts import explain_conflict

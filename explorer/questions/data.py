@@ -36,6 +36,9 @@ def rows(
         limit: The largest number of rows; `all` reads all.
         provenance: Also show each row's file, position, partition and, in version 3, row id.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+    Returns:
+        The rows; `cut` says whether there are more, `reports` has the scan reports.
     """
     return table.rows(snapshot, column, condition, limit, provenance)
 
@@ -47,6 +50,9 @@ def sql(table: Table, query: Sql, *, limit: Count = FIRST_ROWS) -> Rows:
     Args:
         query: The query. `t` is the table, `t@snapshot-1` and `db.other@tag` are versions.
         limit: The largest number of rows; `all` reads all.
+
+    Returns:
+        The rows; `cut` says whether there are more, `reports` has the scan reports.
     """
     return table.sql(query, limit)
 
@@ -59,6 +65,9 @@ def count(table: Table, *, snapshot: SnapshotRef = None) -> Answer[LiveRows]:
 
     Args:
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+    Returns:
+        The number of visible rows, beside the recorded one, and the rows that each delete hides.
     """
     from explorer.render.doctor import live_rows_object, render_live_rows
     from explorer.reports.row_count import live_rows
@@ -81,6 +90,9 @@ def diff(
         after: The newer snapshot.
         key: A column that identifies a row, so that updates are recognized. May be given several times.
         engine: What reads: this process, or Spark's workers.
+
+    Returns:
+        Counts of rows inserted, deleted and updated, and the rows.
     """
     from explorer.render.row_views import render_row_diff, row_diff_object
     from explorer.spec.snapshots.snapshot_names import side_named
@@ -114,6 +126,9 @@ def history(
         explain: The largest number of rows that are explained one by one.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
         engine: What reads: this process, or Spark's workers.
+
+    Returns:
+        The events of each matching row, and sentences that say why it is visible or not.
     """
     from explorer.render.row_views import fate_object, render_fate, version_rows
     from explorer.spec.text.names import snapshot_ordinals

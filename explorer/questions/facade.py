@@ -1,7 +1,7 @@
 """What `open_table` and `catalog` return: every question as a method.
 
-The command `icedive GROUP NAME TABLE` and the method `table.GROUP.NAME()` are one question. tests/facade_source.py
-generates this module from the registry."""
+The command `icedive inspect entries TABLE` and the method `table.inspect.entries()` are one question, and so are all
+others. tests/facade_source.py generates this module from the registry."""
 
 from __future__ import annotations
 
@@ -73,7 +73,11 @@ class InspectQuestions:
         self._table = table
 
     def metadata(self) -> Answer[Mapping[str, Any]]:
-        """Show the metadata file: every field, unknown ones too."""
+        """Show the metadata file: every field, unknown ones too.
+
+        Returns:
+            The metadata file's JSON.
+        """
         return inspect_questions.metadata(self._table.engine)
 
     def schema(self, *, snapshot: SnapshotRef = None) -> Collection:
@@ -81,19 +85,38 @@ class InspectQuestions:
 
         Args:
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current schema if left out.
+
+        Returns:
+            A row for each field: field-id, name (its path), type, required, identifier, doc, initial-
+            default, write-default.
         """
         return inspect_questions.schema(self._table.engine, snapshot=snapshot)
 
     def properties(self) -> Collection:
-        """List the table properties; values that may be secrets are hidden."""
+        """List the table properties; values that may be secrets are hidden.
+
+        Returns:
+            A row for each property: property, value.
+        """
         return inspect_questions.properties(self._table.engine)
 
     def snapshots(self) -> Collection:
-        """List all snapshots."""
+        """List all snapshots.
+
+        Returns:
+            A row for each snapshot, oldest first: snapshot (snapshot-3), snapshot-id, parent-snapshot-id,
+            sequence-number, timestamp-ms, operation, manifest-list, schema-id, first-row-id, added-rows,
+            summary (spec, "Snapshots").
+        """
         return inspect_questions.snapshots(self._table.engine)
 
     def refs(self) -> Collection:
-        """List branches and tags."""
+        """List branches and tags.
+
+        Returns:
+            A row for each branch and tag: name, type, snapshot-id, min-snapshots-to-keep, max-snapshot-age-
+            ms, max-ref-age-ms (spec, "Snapshot References").
+        """
         return inspect_questions.refs(self._table.engine)
 
     def manifests(self, *, snapshot: SnapshotRef = None) -> Collection:
@@ -101,6 +124,11 @@ class InspectQuestions:
 
         Args:
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+        Returns:
+            A row for each manifest, in the order of the list: manifest_path, manifest_length (bytes),
+            partition_spec_id, content, sequence numbers, added_snapshot_id, counts of files and rows,
+            partitions (spec, "Manifest Lists").
         """
         return inspect_questions.manifests(self._table.engine, snapshot=snapshot)
 
@@ -119,6 +147,11 @@ class InspectQuestions:
             metrics: Also show column sizes, counts and bounds.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            A row for each entry, also DELETED and filtered ones: manifest_path, ordinal, status, the fields
+            of the file, and by view stored or inherited values with their origin, logical_status and reason
+            (spec, "Manifest Entry Fields").
         """
         return inspect_questions.entries(
             self._table.engine, view=view, metrics=metrics, snapshot=snapshot, engine=engine
@@ -131,6 +164,10 @@ class InspectQuestions:
             metrics: Also show column sizes, counts and bounds.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            A row for each live file: file_path, content, file_format, partition, record_count,
+            file_size_in_bytes, sequence numbers, snapshot_id and more (spec, "Data File Fields").
         """
         return inspect_questions.files(self._table.engine, metrics=metrics, snapshot=snapshot, engine=engine)
 
@@ -140,6 +177,10 @@ class InspectQuestions:
         Args:
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            A row for each partition: partition, spec_id, record_count, file_count,
+            total_data_file_size_in_bytes, counts of deletes, last_updated_ms, last_updated_snapshot_id.
         """
         return inspect_questions.partitions(self._table.engine, snapshot=snapshot, engine=engine)
 
@@ -161,6 +202,11 @@ class InspectQuestions:
             offset: The content offset of a deletion vector, where several are in one Puffin file.
             snapshot: The snapshot, for all but the life. The current one if left out.
             engine: What decodes the manifests for the life: this process, or Spark's workers.
+
+        Returns:
+            The life: every snapshot in which the file was added, carried or removed. The footer: its
+            fields. The rows: the columns of the table with _pos and _deleted_by. The deletes: file_path and
+            pos, or the equality columns.
         """
         return inspect_questions.file(
             self._table.engine, path, show=show, offset=offset, snapshot=snapshot, engine=engine
@@ -184,6 +230,10 @@ class InspectQuestions:
             limit: The largest number of pairs, and of dangling deletes.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            A row for each pair: data_file, delete_file, content_offset, kind, applies, reasons. Of layers:
+            sequence_number, kind, partition, files, rows, bytes, applied, path.
         """
         return inspect_questions.deletes(self._table.engine, show=show, limit=limit, snapshot=snapshot, engine=engine)
 
@@ -203,6 +253,11 @@ class InspectQuestions:
                 for one value opens, by the files' bounds.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            A row for each column. Metrics: column, type, mode, rule, skips, files and how many of them have
+            which statistics. Clustering: column, data_files, with_bounds, opened (files), share, median,
+            p90, most.
         """
         return inspect_questions.columns(self._table.engine, show=show, snapshot=snapshot, engine=engine)
 
@@ -216,6 +271,9 @@ class InspectQuestions:
             where: A filter: each cell then says what a scan does with it.
             deletes: Also count the deletes that apply to each file.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+        Returns:
+            A row for each cell: rows, bytes, files, status, age and, with a filter, what its scan does.
         """
         return inspect_questions.file_map(self._table.engine, where=where, deletes=deletes, snapshot=snapshot)
 
@@ -227,7 +285,12 @@ class HistoryQuestions:
         self._table = table
 
     def lineage(self) -> Answer[Any]:
-        """Show the lineage of snapshots beside the snapshot log, and explain where they differ."""
+        """Show the lineage of snapshots beside the snapshot log, and explain where they differ.
+
+        Returns:
+            A row for each snapshot: its place (current, ancestor, branch, staged, abandoned) and why;
+            beside it what was current when.
+        """
         return history_questions.lineage(self._table.engine)
 
     def lifecycle(self, *, engine: EngineName = "auto") -> Answer[Any]:
@@ -235,6 +298,9 @@ class HistoryQuestions:
 
         Args:
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            A row for each manifest and snapshot: manifest, snapshot, state, counts and why.
         """
         return history_questions.lifecycle(self._table.engine, engine=engine)
 
@@ -249,6 +315,10 @@ class HistoryQuestions:
             first: The snapshot before the first commit. From the oldest one on if left out.
             last: The snapshot of the last commit. The current one if left out.
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            A row for each commit: files, rows and bytes that it added and removed, bytes of metadata; and
+            the write amplification of all.
         """
         return history_questions.commits(self._table.engine, first=first, last=last, engine=engine)
 
@@ -258,6 +328,9 @@ class HistoryQuestions:
         Args:
             before: The older metadata file: its version number, or its path.
             after: The newer metadata file. The current one if left out.
+
+        Returns:
+            What was added, removed and changed, by part of the metadata.
         """
         return history_questions.metadata(self._table.engine, before, after)
 
@@ -269,6 +342,9 @@ class HistoryQuestions:
 
         Args:
             interval: Look every so many seconds. Every second if left out, but never at a table in a remote store.
+
+        Returns:
+            The commits, as they are made.
         """
         return history_questions.watch(self._table.engine, interval=interval)
 
@@ -290,6 +366,9 @@ class DataQuestions:
             after: The newer snapshot.
             key: A column that identifies a row, so that updates are recognized. May be given several times.
             engine: What reads: this process, or Spark's workers.
+
+        Returns:
+            Counts of rows inserted, deleted and updated, and the rows.
         """
         return data_questions.diff(self._table.engine, before, after, key=key, engine=engine)
 
@@ -317,6 +396,9 @@ class DataQuestions:
             explain: The largest number of rows that are explained one by one.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
             engine: What reads: this process, or Spark's workers.
+
+        Returns:
+            The events of each matching row, and sentences that say why it is visible or not.
         """
         return data_questions.history(
             self._table.engine, where, key=key, every_file=every_file, explain=explain, snapshot=snapshot, engine=engine
@@ -352,6 +434,9 @@ class ScanQuestions:
             rows: With --write: the largest number of rows to write.
             file_size: The size of a file as it would be written, in bytes.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+        Returns:
+            Files, rows and bytes that each filter reads now, and would read after each change.
         """
         return scan_questions.estimate(
             self._table.engine, where, write=write, rows=rows, file_size=file_size, snapshot=snapshot
@@ -381,6 +466,9 @@ class CheckQuestions:
             isolation: The isolation level. The table's property decides if left out, else it is serializable.
             without: Switch a validation off, by its name in Iceberg's API. May be given several times.
             where: The rows that the operation is about.
+
+        Returns:
+            The decision, the check that refuses, and the files that conflict.
         """
         return check_questions.conflict(
             self._table.engine, base, operation, isolation=isolation, without=without, where=where
@@ -416,6 +504,10 @@ class MaintainQuestions:
             option: An option of the procedure, by its name. May be given several times.
             where: Rewrite only files that may match this filter.
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            Sentences, the statement, and rows of groups, files, manifests or snapshots, each with what
+            becomes of it and why.
         """
         return maintain_questions.preview(
             self._table.engine,
@@ -447,6 +539,9 @@ class MaintainQuestions:
             where: Rewrite only files that may match this filter.
             allow_writes: Also write to a teaching table, or a table of another catalog that Spark knows
                 (spark.json).
+
+        Returns:
+            What the procedure returned, and what the table held before and after.
         """
         return maintain_questions.run(
             self._table.engine,
@@ -474,6 +569,9 @@ class RefsQuestions:
             operation: The operation.
             name: The branch or tag; for publish, the WAP id.
             snapshot: The snapshot that it is about; for rollback-to-time, a time.
+
+        Returns:
+            Sentences, and the files that nothing would reach.
         """
         return maintain_questions.preview_refs(self._table.engine, operation, name=name, snapshot=snapshot)
 
@@ -488,6 +586,9 @@ class RefsQuestions:
             snapshot: The snapshot that it is about; for rollback-to-time, a time.
             allow_writes: Also write to a teaching table, or a table of another catalog that Spark knows
                 (spark.json).
+
+        Returns:
+            The same as the preview; a note has the statement that ran.
         """
         return maintain_questions.run_refs(
             self._table.engine, operation, name=name, snapshot=snapshot, allow_writes=allow_writes
@@ -505,6 +606,9 @@ class CatalogQuestions:
 
         It is the row of an SQL catalog (SQLite, PostgreSQL), or the answer of a REST server without the values of
         its configuration.
+
+        Returns:
+            What the catalog stores, and the metadata file that was opened.
         """
         return catalog_questions.pointer(self._table._at())
 
@@ -524,6 +628,9 @@ class LabQuestions:
             api: Instead of a statement: an operation of the table API, such as rewriteManifests.
             allow_writes: Also write to a teaching table, or a table of another catalog that Spark knows
                 (spark.json).
+
+        Returns:
+            The files in the order in which they were written, the swap, and Iceberg's report.
         """
         return lab_questions.observe(self._table.engine, statement, api=api, allow_writes=allow_writes)
 
@@ -566,7 +673,15 @@ class OpenTable:
         return self.engine.problems
 
     def refresh(self) -> OpenTable:
-        """Return the table as its catalog or folder has it now. Raises TableNotFound, UnreadableFile."""
+        """Open the table again, as its catalog or folder has it now.
+
+        Returns:
+            The table. This one stays as it is.
+
+        Raises:
+            TableNotFound: The table is gone.
+            UnreadableFile: Its metadata file cannot be read.
+        """
         return OpenTable(self.engine.refresh())
 
     def __repr__(self) -> str:
@@ -606,6 +721,10 @@ class OpenTable:
             severity: Give a rule another severity: fatal, error, warning or info.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. All snapshots if left out.
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            The report. A row for each finding: rule, severity, title, what, file, found, expected, remedy
+            and more.
         """
         return check_questions.doctor(
             self._at(),
@@ -635,6 +754,9 @@ class OpenTable:
             clustering: Also measure how files are clustered by column, which reads all bounds.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            A row for each measure: measure, level, title, value, unit, threshold, words, why, helps.
         """
         return check_questions.health(
             self.engine, threshold=threshold, clustering=clustering, snapshot=snapshot, engine=engine
@@ -657,6 +779,9 @@ class OpenTable:
             limit: The largest number of rows; `all` reads all.
             provenance: Also show each row's file, position, partition and, in version 3, row id.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+        Returns:
+            The rows; `cut` says whether there are more, `reports` has the scan reports.
         """
         return data_questions.rows(
             self.engine, condition=condition, column=column, limit=limit, provenance=provenance, snapshot=snapshot
@@ -668,6 +793,9 @@ class OpenTable:
         Args:
             query: The query. `t` is the table, `t@snapshot-1` and `db.other@tag` are versions.
             limit: The largest number of rows; `all` reads all.
+
+        Returns:
+            The rows; `cut` says whether there are more, `reports` has the scan reports.
         """
         return data_questions.sql(self.engine, query, limit=limit)
 
@@ -678,6 +806,9 @@ class OpenTable:
 
         Args:
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+        Returns:
+            The number of visible rows, beside the recorded one, and the rows that each delete hides.
         """
         return data_questions.count(self.engine, snapshot=snapshot)
 
@@ -690,6 +821,10 @@ class OpenTable:
             before: The older snapshot, or `none`: the table before its first snapshot.
             after: The newer snapshot.
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            The difference: files added and removed, manifests, schema, spec, sort order and properties.
+            Rows: change, file_path, record_count, file_size_in_bytes and more.
         """
         return history_questions.diff(self.engine, before, after, engine=engine)
 
@@ -698,6 +833,9 @@ class OpenTable:
 
         Args:
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+        Returns:
+            The graph of the tree.
         """
         return inspect_questions.show(self.engine, snapshot=snapshot)
 
@@ -710,6 +848,9 @@ class OpenTable:
 
         Args:
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+        Returns:
+            The overview: facts, commits and, where they are cheap, health and doctor.
         """
         return inspect_questions.overview(self.engine, snapshot=snapshot)
 
@@ -740,6 +881,10 @@ class OpenTable:
             compare_with: With --measure: run it on this version, or other table, too. May be given several times.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            The plan: what is left after each stage, in manifests, files, rows and bytes. With a stage, a
+            list of rows.
         """
         return scan_questions.plan(
             self.engine,
@@ -763,7 +908,7 @@ class OpenCatalog:
     def __repr__(self) -> str:
         return f"the catalog {self._place.name}"
 
-    def tables(self, *, summary: bool = False, namespace: str = "") -> Collection:
+    def tables(self, *, summary: bool = False, namespace: str = "") -> Collection | Answer[Collection]:
         """List the tables of a catalog.
 
         With a summary, it reads the metadata file and one manifest list of each table. If a table fails, `error`
@@ -772,11 +917,20 @@ class OpenCatalog:
         Args:
             summary: Also count files, rows, sizes, snapshots and problems of each. A table that fails has an error.
             namespace: Only tables of this namespace.
+
+        Returns:
+            A row for each table: catalog, identifier. With a summary: table, format_version,
+            last_updated_ms, snapshots, refs, manifests, data_files, delete_files, records, file_bytes,
+            problems, error.
         """
         return catalog_questions.tables(self._place, summary=summary, namespace=namespace)
 
     def namespaces(self) -> Collection:
-        """List the namespaces of a catalog, nested ones after the one around them."""
+        """List the namespaces of a catalog, nested ones after the one around them.
+
+        Returns:
+            A row for each namespace: namespace.
+        """
         return catalog_questions.namespaces(self._place)
 
     def doctor(
@@ -801,6 +955,9 @@ class OpenCatalog:
             severity: Give a rule another severity: fatal, error, warning or info.
             namespace: Only tables of this namespace.
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            A report for each table.
         """
         return catalog_questions.doctor(
             self._place,
@@ -823,6 +980,9 @@ class OpenCatalog:
             clustering: Also measure how files are clustered by column, which reads all bounds.
             namespace: Only tables of this namespace.
             engine: What decodes the manifests: this process, or Spark's workers.
+
+        Returns:
+            A row for each table: table, level, a column for each measure, error.
         """
         return catalog_questions.health(
             self._place, threshold=threshold, clustering=clustering, namespace=namespace, engine=engine

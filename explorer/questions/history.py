@@ -25,6 +25,10 @@ def diff(table: Table, before: Side, after: Side, *, engine: EngineName = "auto"
         before: The older snapshot, or `none`: the table before its first snapshot.
         after: The newer snapshot.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        The difference: files added and removed, manifests, schema, spec, sort order and properties.
+        Rows: change, file_path, record_count, file_size_in_bytes and more.
     """
     from explorer.queries.collection import Collection
     from explorer.render.changes import CHANGED_FILES, changed_files, diff_lines, diff_parts
@@ -48,7 +52,12 @@ def diff(table: Table, before: Side, after: Side, *, engine: EngineName = "auto"
 
 @question("lineage", "history", rows=True, picture=True)
 def lineage(table: Table) -> Answer[Any]:
-    """Show the lineage of snapshots beside the snapshot log, and explain where they differ."""
+    """Show the lineage of snapshots beside the snapshot log, and explain where they differ.
+
+    Returns:
+        A row for each snapshot: its place (current, ancestor, branch, staged, abandoned) and why;
+        beside it what was current when.
+    """
     from explorer.queries.collection import Collection
     from explorer.render.changes import history_object, render_history
     from explorer.render.history_pictures import history_svg
@@ -70,6 +79,9 @@ def lifecycle(table: Table, *, engine: EngineName = "auto") -> Answer[Any]:
 
     Args:
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        A row for each manifest and snapshot: manifest, snapshot, state, counts and why.
     """
     from explorer.queries.collection import Collection
     from explorer.render.changes import lifecycle_rows, render_lifecycle
@@ -97,6 +109,10 @@ def commits(
         first: The snapshot before the first commit. From the oldest one on if left out.
         last: The snapshot of the last commit. The current one if left out.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        A row for each commit: files, rows and bytes that it added and removed, bytes of metadata; and
+        the write amplification of all.
     """
     from explorer.queries.collection import Collection
     from explorer.render.changes import commits_object, render_commits
@@ -118,6 +134,9 @@ def metadata(table: Table, before: MetadataRef, after: MetadataRef | None = None
     Args:
         before: The older metadata file: its version number, or its path.
         after: The newer metadata file. The current one if left out.
+
+    Returns:
+        What was added, removed and changed, by part of the metadata.
     """
     from explorer.render.changes import render_changes
     from explorer.render.rows import plain
@@ -135,6 +154,9 @@ def watch(table: Table, *, interval: Seconds = None) -> Answer[Any]:
 
     Args:
         interval: Look every so many seconds. Every second if left out, but never at a table in a remote store.
+
+    Returns:
+        The commits, as they are made.
     """
     from explorer.render.changes import landed_object, render_landed
     from explorer.reports.watch import interval_of

@@ -29,6 +29,9 @@ def show(table: Table, *, snapshot: SnapshotRef = None) -> Answer[Graph]:
 
     Args:
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+    Returns:
+        The graph of the tree.
     """
     from explorer.render.rows import graph_object
     from explorer.render.text import render_tree
@@ -47,6 +50,9 @@ def overview(table: Table, *, snapshot: SnapshotRef = None) -> Answer[ShownOverv
 
     Args:
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+    Returns:
+        The overview: facts, commits and, where they are cheap, health and doctor.
     """
     from explorer.render.history_pictures import overview_svg
     from explorer.render.overview import overview_object, render_overview
@@ -64,7 +70,11 @@ def overview(table: Table, *, snapshot: SnapshotRef = None) -> Answer[ShownOverv
 
 @question("metadata", "inspect")
 def metadata(table: Table) -> Answer[Mapping[str, Any]]:
-    """Show the metadata file: every field, unknown ones too."""
+    """Show the metadata file: every field, unknown ones too.
+
+    Returns:
+        The metadata file's JSON.
+    """
     from explorer.render.rows import metadata_object
     from explorer.render.text import render_fields
 
@@ -78,6 +88,10 @@ def schema(table: Table, *, snapshot: SnapshotRef = None) -> Collection:
 
     Args:
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current schema if left out.
+
+    Returns:
+        A row for each field: field-id, name (its path), type, required, identifier, doc, initial-
+        default, write-default.
     """
     from explorer.queries.collection import Collection
     from explorer.render.rows import field_rows
@@ -88,7 +102,11 @@ def schema(table: Table, *, snapshot: SnapshotRef = None) -> Collection:
 
 @question("properties", "inspect")
 def properties(table: Table) -> Collection:
-    """List the table properties; values that may be secrets are hidden."""
+    """List the table properties; values that may be secrets are hidden.
+
+    Returns:
+        A row for each property: property, value.
+    """
     from explorer.queries.collection import Collection
     from explorer.render.rows import metadata_object
 
@@ -99,13 +117,24 @@ def properties(table: Table) -> Collection:
 
 @question("snapshots", "inspect")
 def snapshots(table: Table) -> Collection:
-    """List all snapshots."""
+    """List all snapshots.
+
+    Returns:
+        A row for each snapshot, oldest first: snapshot (snapshot-3), snapshot-id, parent-snapshot-id,
+        sequence-number, timestamp-ms, operation, manifest-list, schema-id, first-row-id, added-rows,
+        summary (spec, "Snapshots").
+    """
     return table.snapshots
 
 
 @question("refs", "inspect")
 def refs(table: Table) -> Collection:
-    """List branches and tags."""
+    """List branches and tags.
+
+    Returns:
+        A row for each branch and tag: name, type, snapshot-id, min-snapshots-to-keep, max-snapshot-age-
+        ms, max-ref-age-ms (spec, "Snapshot References").
+    """
     return table.refs
 
 
@@ -115,6 +144,11 @@ def manifests(table: Table, *, snapshot: SnapshotRef = None) -> Collection:
 
     Args:
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+    Returns:
+        A row for each manifest, in the order of the list: manifest_path, manifest_length (bytes),
+        partition_spec_id, content, sequence numbers, added_snapshot_id, counts of files and rows,
+        partitions (spec, "Manifest Lists").
     """
     return table.manifests(snapshot)
 
@@ -135,6 +169,11 @@ def entries(
         metrics: Also show column sizes, counts and bounds.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        A row for each entry, also DELETED and filtered ones: manifest_path, ordinal, status, the fields
+        of the file, and by view stored or inherited values with their origin, logical_status and reason
+        (spec, "Manifest Entry Fields").
     """
     return table.entries(snapshot, view, metrics, engine)
 
@@ -149,6 +188,10 @@ def files(
         metrics: Also show column sizes, counts and bounds.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        A row for each live file: file_path, content, file_format, partition, record_count,
+        file_size_in_bytes, sequence numbers, snapshot_id and more (spec, "Data File Fields").
     """
     return table.files(snapshot, metrics, engine)
 
@@ -160,6 +203,10 @@ def partitions(table: Table, *, snapshot: SnapshotRef = None, engine: EngineName
     Args:
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        A row for each partition: partition, spec_id, record_count, file_count,
+        total_data_file_size_in_bytes, counts of deletes, last_updated_ms, last_updated_snapshot_id.
     """
     return table.partitions(snapshot, engine)
 
@@ -183,6 +230,11 @@ def file(
         offset: The content offset of a deletion vector, where several are in one Puffin file.
         snapshot: The snapshot, for all but the life. The current one if left out.
         engine: What decodes the manifests for the life: this process, or Spark's workers.
+
+    Returns:
+        The life: every snapshot in which the file was added, carried or removed. The footer: its
+        fields. The rows: the columns of the table with _pos and _deleted_by. The deletes: file_path and
+        pos, or the equality columns.
     """
     if show == "rows":
         return table.file_rows(path, snapshot)
@@ -219,6 +271,10 @@ def deletes(
         limit: The largest number of pairs, and of dangling deletes.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        A row for each pair: data_file, delete_file, content_offset, kind, applies, reasons. Of layers:
+        sequence_number, kind, partition, files, rows, bytes, applied, path.
     """
     from explorer.queries.collection import Collection
     from explorer.render.row_views import delete_lines, delete_rows, layer_rows
@@ -280,6 +336,11 @@ def columns(
             value opens, by the files' bounds.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        A row for each column. Metrics: column, type, mode, rule, skips, files and how many of them have
+        which statistics. Clustering: column, data_files, with_bounds, opened (files), share, median,
+        p90, most.
     """
     from explorer.queries.collection import Collection
     from explorer.render.plans import clustering_rows, mode_rows
@@ -300,6 +361,9 @@ def file_map(table: Table, *, where: Filter = "", deletes: bool = False, snapsho
         where: A filter: each cell then says what a scan does with it.
         deletes: Also count the deletes that apply to each file.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+    Returns:
+        A row for each cell: rows, bytes, files, status, age and, with a filter, what its scan does.
     """
     from explorer.queries.collection import Collection
     from explorer.reports.file_map import file_map as cells_of
@@ -315,6 +379,9 @@ def glossary(words: Texts = ()) -> Answer[Mapping[str, Any]]:
 
     Args:
         words: Words to look up.
+
+    Returns:
+        The meaning of each word, and the section of the spec.
     """
     from explorer.spec.text.glossary import TERMS, looked_up
 

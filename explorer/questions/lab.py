@@ -50,6 +50,9 @@ def run(
             looking.
         all_orders: Run every order of two or three operations, and compare the rows with those of serial orders.
         replay: Play the run again that this file has.
+
+    Returns:
+        The run with its events and rows; or every order with its outcome.
     """
     from explorer.lab.folder_runs import replay_folder
     from explorer.lab.interleave import interleave
@@ -113,6 +116,9 @@ def race(*, writers: Positive = 8, commits: Positive = 50, kills: int = 0, fault
         commits: How many commits each process makes.
         kills: Instead: kill a writer so often while it commits.
         faults: Instead: kill at chosen points, lose an answer, fill the disk, make the catalog read-only.
+
+    Returns:
+        Commits that were acknowledged, and those that are there.
     """
     from explorer.lab import race as lab_race
     from explorer.render.text import render_fields, render_table
@@ -150,6 +156,9 @@ def streaming(
     Args:
         commits: How many commits each makes.
         merge_at: The property commit.manifest.min-count-to-merge of both tables.
+
+    Returns:
+        The number of manifests after each commit, of both tables.
     """
     from explorer.lab.sandbox import Bench
     from explorer.lab.streaming import stream_and_batch
@@ -163,7 +172,11 @@ def streaming(
 
 @question("catalogue", "lab", writing=True)
 def catalogue() -> Answer[Any]:
-    """Run every pair of operations on Iceberg, and write what happens as Markdown; it takes about seven minutes."""
+    """Run every pair of operations on Iceberg, and write what happens as Markdown; it takes about seven minutes.
+
+    Returns:
+        The page as Markdown.
+    """
     from explorer.lab.catalogue import catalogue as every_pair
     from explorer.lab.catalogue import render_catalogue
     from explorer.lab.sandbox import Bench
@@ -180,6 +193,9 @@ def observe(table: Table, statement: Sql = "", *, api: str = "", allow_writes: b
         statement: The statement, in which `t` is the table.
         api: Instead of a statement: an operation of the table API, such as rewriteManifests.
         allow_writes: Also write to a teaching table, or a table of another catalog that Spark knows (spark.json).
+
+    Returns:
+        The files in the order in which they were written, the swap, and Iceberg's report.
     """
     from explorer.lab.observe import API, observe_api
     from explorer.lab.observe import observe as observe_statement
@@ -201,6 +217,9 @@ def copy(name: str) -> Answer[str]:
 
     Args:
         name: The teaching table.
+
+    Returns:
+        The name of the copy.
     """
     from explorer.lab.scenarios import fresh_copy
 

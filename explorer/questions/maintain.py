@@ -46,6 +46,10 @@ def preview(
         option: An option of the procedure, by its name. May be given several times.
         where: Rewrite only files that may match this filter.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        Sentences, the statement, and rows of groups, files, manifests or snapshots, each with what
+        becomes of it and why.
     """
     from explorer.render.maintenance import render_preview
     from explorer.render.rows import json_rows
@@ -83,6 +87,9 @@ def run(
         option: An option of the procedure, by its name. May be given several times.
         where: Rewrite only files that may match this filter.
         allow_writes: Also write to a teaching table, or a table of another catalog that Spark knows (spark.json).
+
+    Returns:
+        What the procedure returned, and what the table held before and after.
     """
     from explorer.render.rows import plain
     from explorer.render.text import render_fields, render_table
@@ -112,6 +119,9 @@ def preview_refs(
         operation: The operation.
         name: The branch or tag; for publish, the WAP id.
         snapshot: The snapshot that it is about; for rollback-to-time, a time.
+
+    Returns:
+        Sentences, and the files that nothing would reach.
     """
     from explorer.reports.maintenance import runs
 
@@ -134,6 +144,9 @@ def run_refs(
         name: The branch or tag; for publish, the WAP id.
         snapshot: The snapshot that it is about; for rollback-to-time, a time.
         allow_writes: Also write to a teaching table, or a table of another catalog that Spark knows (spark.json).
+
+    Returns:
+        The same as the preview; a note has the statement that ran.
     """
     from explorer.reports.maintenance import runs
 

@@ -65,6 +65,7 @@ class Question:
         is_endless: Whether its answer goes on until somebody stops it.
         has_rows: Whether its answer is a list of rows, or has rows.
         has_picture: Whether its answer has a picture.
+        check: Raises WrongUsage for parameters that do not go together; it opens nothing.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Question:
     is_endless: bool = False
     has_rows: bool = False
     has_picture: bool = False
+    check: Callable[..., None] | None = None
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -115,6 +117,12 @@ class Question:
         text = (inspect.getdoc(self.function) or "").partition("\n")[2]
         return re.split(r"^(?:Args|Returns|Raises):$", text, maxsplit=1, flags=re.MULTILINE)[0].strip()
 
+    @property
+    def returns(self) -> str:
+        """What it returns."""
+        section = re.search(r"^Returns:\n((?:    .*\n?)+)", inspect.getdoc(self.function) or "", re.MULTILINE)
+        return " ".join(section[1].split()) if section else ""
+
     def ask(self, subject: Any = None, **arguments: Any) -> Any:
         """Answer the question.
 
@@ -141,12 +149,13 @@ def question(
     endless: bool = False,
     rows: bool = False,
     picture: bool = False,
+    check: Callable[..., None] | None = None,
 ) -> Callable[[F], F]:
     """Register a function as a question; see Question."""
 
     def register(function: F) -> F:
         lists = rows or bool(re.search(r"\b(?:Collection|Rows)\b", function.__annotations__["return"]))
-        one = Question(name, group, function, columns, writing, endless, lists, picture)
+        one = Question(name, group, function, columns, writing, endless, lists, picture, check)
         if one.path in QUESTIONS or group not in GROUPS:
             raise ValueError(f"{' '.join(one.path)} is registered already, or its group is unknown")
         QUESTIONS[one.path] = one

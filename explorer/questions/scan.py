@@ -10,6 +10,8 @@ from explorer.questions.parameters import EngineName, Filter, Filters, Positive,
 from explorer.questions.registry import question
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from explorer.queries.collection import Collection
     from explorer.spec.scan.plan import Plan
     from explorer.table import Table
@@ -17,7 +19,24 @@ if TYPE_CHECKING:
 Stage = Literal["all", "filter", "manifests", "partitions", "files", "row-groups", "tasks"]
 
 
-@question("plan", picture=True)
+def check_plan(
+    stage: Stage = "all",
+    engines: bool = False,
+    measure: bool = False,
+    compare_with: Sequence[str] = (),
+    drawing: bool = False,
+    **_: Any,
+) -> None:
+    """Check that parameters of a plan go together; `drawing` says that it is drawn, not printed. Raises WrongUsage."""
+    if compare_with and not measure:
+        raise WrongUsage("--compare-with requires --measure")
+    if drawing and (stage != "all" or engines or measure):
+        raise WrongUsage("--picture draws the plan and prints nothing: leave out --stage, --engines and --measure")
+    if stage != "all" and (engines or measure):
+        raise WrongUsage("--stage shows that stage alone: leave out --engines and --measure")
+
+
+@question("plan", picture=True, check=check_plan)
 def plan(
     table: Table,
     where: Filter,
@@ -45,14 +64,15 @@ def plan(
         compare_with: With --measure: run it on this version, or other table, too. May be given several times.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
         engine: What decodes the manifests: this process, or Spark's workers.
+
+    Returns:
+        The plan: what is left after each stage, in manifests, files, rows and bytes. With a stage, a
+        list of rows.
     """
     from explorer.queries.collection import Collection
     from explorer.render import plans
 
-    if compare_with and not measure:
-        raise WrongUsage("--compare-with requires --measure")
-    if stage != "all" and (engines or measure):
-        raise WrongUsage("--stage shows that stage alone: leave out --engines and --measure")
+    check_plan(stage, engines, measure, compare_with)
     planned, pushed = table.plan_sql(where, snapshot, engine) if sql else (table.plan(where, snapshot, engine), None)
     listed = {
         "filter": lambda: Collection.of_rows(plans.spec_rows(planned), "specs"),
@@ -117,6 +137,9 @@ def estimate(
         rows: With --write: the largest number of rows to write.
         file_size: The size of a file as it would be written, in bytes.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+    Returns:
+        Files, rows and bytes that each filter reads now, and would read after each change.
     """
     if write:
         from explorer.lab.layouts import compare_layouts

@@ -9,9 +9,9 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-import explorer
 from explorer.graph.finding_nodes import node_of
 from explorer.storage.paths import local_path
+from tests import direct
 from tests.browser.conftest import Watched, to
 from tests.robustness.editing import edit_avro, edit_json
 from tests.unit.small import make_table, newest_metadata
@@ -20,7 +20,7 @@ from tests.unit.small import make_table, newest_metadata
 def five_faults(folder: Path) -> Path:
     """A tag that dangles, a snapshot with a wrong total, one whose list is gone, a manifest's counts, an entry."""
     table = make_table(folder)
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     first, _, last = opened.metadata.snapshots
     listed = [Path(str(local_path(m.manifest_path))) for m in opened.tree.manifests(last)]
 
@@ -42,7 +42,7 @@ def test_a_click_on_a_finding_goes_to_its_node(
     dashboard: str, watched: Watched, tmp_path: Path, artifacts: Path
 ) -> None:
     table = five_faults(tmp_path)
-    report = explorer.doctor(str(table))
+    report = direct.doctor(str(table))
     found = {f.rule: f for f in reversed(report.findings)}
     assert set(WANTED) <= set(found)
     nodes = {rule: node_of(found[rule]) for rule in WANTED}

@@ -125,12 +125,12 @@ def test_a_converted_notebook_shows_pictures_without_network(sandbox: Path, watc
 
 OPEN = "(name) => window.jupyterapp?.shell.currentWidget?.context?.path === name"
 ASKED = (
-    "import explorer; table = explorer.open_table('demo.manifest_lifecycle'); table.lifecycle()",
+    "import explorer; table = explorer.open_table('demo.manifest_lifecycle'); table.history.lifecycle()",
     "table.diff('snapshot-1', 'snapshot-5')",
-    "table.history()",
-    "explorer.open_table('demo.equality_deletes').deletes()",
-    "explorer.show_plan(table, \"fruit = 'apple'\")",
-    "explorer.overview(table)",
+    "table.history.lineage()",
+    "explorer.open_table('demo.equality_deletes').inspect.deletes()",
+    "table.plan(\"fruit = 'apple'\")",
+    "table.overview()",
     "explorer.show_plan_graph(table, \"fruit = 'apple'\")",
 )
 

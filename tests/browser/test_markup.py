@@ -232,11 +232,11 @@ def test_catalogs_errors_and_links(dangerous: Served, page: Page, artifacts: Pat
 
 
 def test_notebook_and_exports(evil: Path, page: Page, tmp_path: Path) -> None:
-    import explorer
     from explorer.ui.export import export
     from explorer.ui.notebook import TableWidget
+    from tests import direct
 
-    table = explorer.open_table(str(evil))
+    table = direct.open_table(str(evil))
     parts = [
         TableWidget(table)._repr_mimebundle_()[0]["image/svg+xml"],
         table.files()._repr_html_(),

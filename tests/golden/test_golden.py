@@ -45,15 +45,16 @@ def test_picture(picture: str, sandbox: Path, snapshot: Any) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["snapshots", "refs", "manifests", "entries", "files", "show", "metadata", "partitions", "lifecycle", "history",
-     "diff snapshot-2 snapshot-5", "deletes", "deletes --layers",
-     "metadata-diff 0 5"],
+    ["inspect snapshots", "inspect refs", "inspect manifests", "inspect entries", "inspect files", "show",
+     "inspect metadata", "inspect partitions", "history lifecycle", "history lineage", "diff T snapshot-2 snapshot-5",
+     "inspect deletes", "inspect deletes --show layers", "history metadata T 0 5"],
 )  # fmt: skip
 def test_cli_json(command: str, sandbox: Path, snapshot: Any) -> None:
     """Every value, but those that no two runs have in common."""
     table = open_demo("manifest_lifecycle")
-    name, *arguments = command.split()
-    result = CliRunner().invoke(main, [name, "demo.manifest_lifecycle", *arguments, "--output", "json"])
+    words = command.split() if "T" in command.split() else [*command.split(), "T"]
+    asked = ["demo.manifest_lifecycle" if word == "T" else word for word in words]
+    result = CliRunner().invoke(main, [*asked, "--output", "json"])
     assert result.exit_code == 0, result.stderr
     data = steady(json.loads(result.stdout))
     assert normalized(json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False), table) == snapshot

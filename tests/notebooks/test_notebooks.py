@@ -48,7 +48,7 @@ def test_text_is_text_in_a_kernel_too(sandbox: Path) -> None:
     """Rich's Console shows tables itself where it finds a notebook, and leaves the text empty."""
     source = """
 import explorer
-from explorer.render.text import render_table, render_tree
+from explorer.render.text import render_table
 table = explorer.open_table("demo.three_inserts")
 print(repr(table.inspect.snapshots()))
 print(render_table([{"only": "here"}]))

@@ -16,10 +16,9 @@ from pyiceberg.expressions import EqualTo
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import StringType
 
-import explorer
 from explorer.render.changes import diff_object
 from explorer.table import Table
-from tests import examples
+from tests import direct, examples
 from tests.properties.laws import check_laws
 from tests.unit.small import new_table, newest_metadata, writable
 
@@ -83,7 +82,7 @@ def built(operations: list[str], folder: Path) -> Table:
             kept = {ref.snapshot_id for ref in table.metadata.refs.values()}
             table.maintenance.expire_snapshots().by_ids([i for i in snapshots[:2] if i not in kept]).commit()
         table = writable(folder / "t")
-    return explorer.open_table(str(folder / "t"))
+    return direct.open_table(str(folder / "t"))
 
 
 @SLOW
@@ -116,7 +115,7 @@ def test_the_order_of_keys_and_manifests_changes_nothing(operations: list[str], 
             return [shuffled(v) for v in value] if isinstance(value, list) else value
 
         path.write_text(json.dumps(shuffled(json.loads(path.read_text()))))
-        again = explorer.open_table(str(location))
+        again = direct.open_table(str(location))
         original = again.reader.manifests
         again.reader.manifests = lambda s: replace(original(s), value=original(s).value[::-1])
         after = diff_object(again.diff(ids[0], ids[-1]))

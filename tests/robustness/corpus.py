@@ -28,11 +28,11 @@ import fastavro
 import psutil
 import pyarrow.parquet as pq
 
-import explorer
 from explorer.errors import ExplorerError
 from explorer.lab.scenarios import NAMESPACE
 from explorer.progress import Watch
 from explorer.storage.paths import local_path
+from tests import direct
 from tests.robustness.editing import edit_avro, edit_json
 
 TABLES = (
@@ -400,7 +400,7 @@ def _manifest(path: Path, draw: random.Random, kinds: dict[int, Any]) -> Iterato
 
 def cases(folder: Path, draw: random.Random) -> Iterator[Case]:
     """All cases of a table."""
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
 
     def local(paths: Iterator[str] | list[str]) -> list[Path]:
         found = [Path(str(local_path(table.reader.storage.resolve(p)))) for p in dict.fromkeys(paths)]
@@ -449,7 +449,7 @@ def cases(folder: Path, draw: random.Random) -> Iterator[Case]:
 
 def copied(name: str, target: Path) -> Path:
     """A teaching table's folder, copied, with one metadata file: the table opens there, and reads nothing else."""
-    source = explorer.open_table(f"{NAMESPACE}.{name}")
+    source = direct.open_table(f"{NAMESPACE}.{name}")
     folder = target / name
     shutil.copytree(str(local_path(str(source.metadata.location))), folder)
     return folder
@@ -457,7 +457,7 @@ def copied(name: str, target: Path) -> Path:
 
 def said(folder: Path) -> list[tuple[str, str, str, int]]:
     """What the doctor says of a table, apart from what a copy is."""
-    report = explorer.doctor(str(folder), deep=True)
+    report = direct.doctor(str(folder), deep=True)
     left = [("not-checked", said, "", 1) for said in report.not_checked]
     return [*((f.rule, f.file, f.location, f.count) for f in report.findings), *left]
 

@@ -27,16 +27,18 @@ from explorer.storage.formats.json_text import memory_size
 from tests.security.dimensions import DIMENSIONS, make
 
 MOST_BYTES, MOST_SECONDS, MOST_MEMORY = 2_000_000, 10.0, 1 << 30
-ENDS = (0, 1, 2, 3)
-"""Exit codes of answers and refusals; 2 is the doctor's for what it found."""
+ENDS = (0, 1, 3, 5, 6)
+"""Exit codes of answers and refusals."""
 ENDS_SOON = {"nesting": 44}
 """What a limit of its own ends."""
 GIVEN_UP = 60
 """Seconds of the processor after which a command is ended."""
 FIRST = [
-    "doctor {}", "files {}", "entries {} --view all", "plan {} id=1", "maintain {} remove-orphans", "overview {}",
-    "graph {} --format svg", "health {} --clustering", "diff {} none main", "lifecycle {}", "show {}", "deletes {}",
-    "commits {}", "fate {} id=1", "undo {} rollback --snapshot 101", "doctor {} --files", "maintain {} expire",
+    "doctor {}", "inspect files {}", "inspect entries {} --view all", "plan {} id=1",
+    "maintain preview {} remove-orphans", "overview {}", "export graph {} --format svg", "health {} --clustering",
+    "diff {} none main", "history lifecycle {}", "show {}", "inspect deletes {}", "history commits {}",
+    "data history {} id=1", "refs preview {} rollback --snapshot 101", "doctor {} --files",
+    "maintain preview {} expire",
 ]  # fmt: skip
 """A command of each kind."""
 
@@ -111,7 +113,7 @@ def preloaded() -> Callable[[list[str]], int]:
     import explorer
     from explorer.cli import main
 
-    for package in ("cli", "spec", "storage", "graph", "render", "queries", "reports"):
+    for package in ("cli", "questions", "spec", "storage", "graph", "render", "queries", "reports"):
         for module in pkgutil.walk_packages([str(Path(explorer.__file__).parent / package)], f"explorer.{package}."):
             if not module.name.endswith(("__main__", "decoder_process.worker")):
                 importlib.import_module(module.name)

@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import explorer
 from explorer.spec.entries.live_files import LiveFile
 from explorer.storage.formats import avro
+from tests import direct
 from tests.unit.small import edit_metadata, newest_metadata
 
 SYNC = b"s" * 16
@@ -42,7 +42,7 @@ class Victim:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        opened = explorer.open_table(str(folder))
+        opened = direct.open_table(str(folder))
         snapshot = opened.metadata.current_snapshot
         assert snapshot is not None
         local = opened.reader.storage.check

@@ -15,6 +15,7 @@ import explorer
 from explorer.errors import OutsideRoots, UnreadableFile
 from explorer.queries.versions import another, check_readable, reading
 from explorer.storage.paths import canonical
+from tests import direct
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
 
@@ -30,7 +31,7 @@ def secret(tmp_path: Path) -> Path:
 
 
 def check(table: Path) -> str:
-    return canonical(check_readable(explorer.open_table(str(table)).reader).metadata_location)
+    return canonical(check_readable(direct.open_table(str(table)).reader).metadata_location)
 
 
 def lists(table: Path) -> list[Path]:
@@ -103,7 +104,7 @@ def test_manifests_that_we_drop_and_iceberg_keeps(table: Path, secret: Path) -> 
 
 
 def test_a_manifest_that_changes_after_it_was_looked_at(table: Path, secret: Path) -> None:
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     check_readable(opened.reader)
     opened.files()
 
@@ -128,7 +129,7 @@ def test_branches_that_spark_takes_for_something_else(table: Path) -> None:
         data["refs"] |= {" b": {"snapshot-id": ids[1], "type": "branch"}}
 
     edit_metadata(table, name)
-    reader = explorer.open_table(str(table)).reader
+    reader = direct.open_table(str(table)).reader
     assert reading(reader, "+7").version.version == str(first[0])
     for wanted in ("b", " b"):
         assert reading(reader, wanted).version.version == "b"
@@ -139,9 +140,9 @@ def test_branches_that_spark_takes_for_something_else(table: Path) -> None:
 def test_a_copied_table_is_read_where_it_is_or_not_at_all(table: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(table, copy)
-    files = check_readable(explorer.open_table(str(copy)).reader)
+    files = check_readable(direct.open_table(str(copy)).reader)
     assert files.moved == ((str(table), str(copy)), (str(copy), str(copy)))
-    elsewhere = explorer.open_table(str(copy), relocate={str(table / "data"): "s3://bucket/data"})
+    elsewhere = direct.open_table(str(copy), relocate={str(table / "data"): "s3://bucket/data"})
     with pytest.raises(OutsideRoots, match="follows moves to folders of this machine only"):
         check_readable(elsewhere.reader)
 
@@ -157,7 +158,7 @@ def test_what_was_given_for_one_catalog_is_not_given_to_another(table: Path, mon
         given.append(properties)
         raise explorer.TableNotFound(name)
 
-    reader = explorer.open_table(str(table)).reader
+    reader = direct.open_table(str(table)).reader
     reader.location = replace(reader.location, catalog="staging", properties={"token": "SECRET"})
     monkeypatch.setattr(module, "locate", locate)
     monkeypatch.setattr("explorer.storage.catalogs.catalogs.configured", lambda: ["sandbox", "staging", "partner"])

@@ -38,7 +38,7 @@ def test_small_metadata_takes_little(name: str, packed: bool, tmp_path: Path) ->
     wrong = [
         f"{command} ({n:,}): {taken}"
         for _, n, command, taken in measured(tmp_path, [name], COMMANDS, packed, all_of_it=True)
-        if taken.seconds > limit or taken.too_much or taken.code not in (*ENDS, 4)
+        if taken.seconds > limit or taken.too_much or taken.code not in ENDS
     ]
     assert not wrong, "\n".join(wrong)
 

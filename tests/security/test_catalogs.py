@@ -18,11 +18,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 
-import explorer
 from explorer.errors import NotSupported, TableNotFound
 from explorer.storage.catalogs import catalogs
 from explorer.storage.storage import Storage
 from explorer.storage.stores import combined
+from tests import direct
 from tests.unit.small import make_table, newest_metadata
 
 KEYS = {"s3.access-key-id": "mine", "s3.secret-access-key": "hush", "s3.session-token": "hush-hush"}
@@ -367,6 +367,6 @@ def test_a_server_opens_no_file_of_this_machine(
     server.table = {"metadata-location": path.format(location), "metadata": metadata, "config": {}}
     known = {**own(server), **({"warehouse": warehouse} if warehouse else {})}
     with pytest.raises(TableNotFound, match="a server may not choose what is opened here"):
-        explorer.open_table("db.t", "mine", known)
-    opened = explorer.open_table("db.t", "mine", {**known, "warehouse": str(tmp_path)})
+        direct.open_table("db.t", "mine", known)
+    opened = direct.open_table("db.t", "mine", {**known, "warehouse": str(tmp_path)})
     assert opened.metadata.metadata_location.endswith(location.name)

@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.typedef import Record
 
-import explorer
 from explorer.cli import main
 from explorer.queries.collection import Collection
 from explorer.queries.graph import whole_view
@@ -27,6 +26,7 @@ from explorer.ui.first import first
 from explorer.ui.printed import Exhibit
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import column_names, grid, versions
+from tests import direct
 from tests.unit.small import edit_metadata, new_table
 
 KEY, PASSWORD, SIGNATURE, BEARER = "AKIAZQ3DRSTUVWXY2345", "hunter2hunter2", "c2lnbmF0dXJl", "abcdefgh12345678"
@@ -67,10 +67,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 ASKED = [
-    "show", "snapshots", "refs", "manifests", "entries", "files", "partitions", "graph --format svg",
-    "graph --format dot", "overview", "history", "diff {} snapshot-1 snapshot-3", "lifecycle", "commits", "deletes",
-    "file {} {file}", "plan {} id>0", "health", "doctor", "metadata", "metadata-diff {} 0 3", "file-map",
-    "maintain {} expire", "clustering", "metrics", "export {} --html {out}", "graph --format html",
+    "show {}", "inspect snapshots {}", "inspect refs {}", "inspect manifests {}", "inspect entries {}",
+    "inspect files {}", "inspect partitions {}", "export graph {} --format svg", "export graph {} --format dot",
+    "overview {}", "history lineage {}", "diff {} snapshot-1 snapshot-3", "history lifecycle {}", "history commits {}",
+    "inspect deletes {}", "inspect file {} {file}", "plan {} id>0", "health {}", "doctor {}", "inspect metadata {}",
+    "history metadata {} 0 3", "inspect map {}", "maintain preview {} expire", "inspect columns {} --show clustering",
+    "inspect columns {}", "inspect schema {}", "inspect properties {}", "export page {} {out}",
+    "export graph {} --format html",
 ]  # fmt: skip
 
 
@@ -82,7 +85,6 @@ def clear(text: str) -> None:
 @pytest.mark.parametrize("asked", ASKED)
 def test_of_the_command_line(folder: Path, tmp_path: Path, asked: str) -> None:
     words = asked.split()
-    words = words if "{}" in words else [words[0], "{}", *words[1:]]
     out = tmp_path / "page.html"
     done = CliRunner().invoke(
         main, [word.format(folder, out=out, file=f"{FILE}0") if "{" in word else word for word in words]
@@ -96,18 +98,18 @@ def test_of_the_command_line(folder: Path, tmp_path: Path, asked: str) -> None:
 @pytest.mark.parametrize(
     "ask",
     [
-        explorer.overview, lambda t: t.history(), lambda t: t.lifecycle(),
+        direct.overview, lambda t: t.history(), lambda t: t.lifecycle(),
         lambda t: t.diff("snapshot-1", "snapshot-3"), lambda t: t.deletes(), lambda t: t.plan("kind > 'a'"),
     ],
 )  # fmt: skip
 def test_of_results_in_a_notebook(folder: Path, ask: Any) -> None:
-    shown = Exhibit(ask(explorer.open_table(str(folder))))
+    shown = Exhibit(ask(direct.open_table(str(folder))))
     for told in (json.dumps(shown.to_json()), repr(shown), shown._repr_html_(), shown._repr_svg_() or ""):
         clear(told)
 
 
 def test_of_the_graph_and_the_inspector(folder: Path) -> None:
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     snapshot = table.metadata.current_snapshot
     assert snapshot
     graph = table.graph(view=whole_view(table.tree, snapshot, 100, 100))
@@ -275,10 +277,10 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_of_names(named: Path, tmp_path: Path) -> None:
-    table = explorer.open_table(str(named))
+    table = direct.open_table(str(named))
     snapshot = table.metadata.snapshots[0]
     page = tmp_path / "page.html"
-    assert CliRunner().invoke(main, ["export", str(named), "--html", str(page)]).exit_code == 3  # the files are nowhere
+    assert CliRunner().invoke(main, ["export", "page", str(named), str(page)]).exit_code == 3  # the files are nowhere
     clear(page.read_text())
     begun = first({"table": str(named), "view": "graph"}).data
     clear(json.dumps(begun))
@@ -299,9 +301,9 @@ def test_csv_is_data() -> None:
 
 
 def test_what_is_data_stays_as_it_is(folder: Path) -> None:
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     assert f"{FILE}0" in table.files().to_arrow()["file_path"].to_pylist()
-    assert f"{FILE}0" in CliRunner().invoke(main, ["files", str(folder), "-o", "json"]).output
+    assert f"{FILE}0" in CliRunner().invoke(main, ["inspect", "files", str(folder), "-o", "json"]).output
 
 
 @pytest.mark.parametrize("width", range(12, 130, 5))

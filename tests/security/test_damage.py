@@ -31,6 +31,7 @@ from explorer.storage import cache
 from explorer.storage.formats import avro
 from explorer.storage.formats.json_text import load_json
 from explorer.storage.paths import local_path
+from tests import direct
 from tests.robustness.editing import edit_avro
 from tests.security.build import avro_file
 from tests.unit.small import edit_metadata, make_table
@@ -124,7 +125,7 @@ def _kept(header: dict[str, Any]) -> dict[str, str]:
     return {k: v for k, v in header.items() if not k.startswith("avro.")}
 
 
-def questions(table: explorer.Table) -> Iterator[Callable[[], Any]]:
+def questions(table: direct.Table) -> Iterator[Callable[[], Any]]:
     """All that the command line asks of a table without Spark."""
     yield lambda: repr(table)
     yield lambda: [inspect(table, node).to_json() for node in table.graph().nodes]
@@ -149,15 +150,15 @@ def questions(table: explorer.Table) -> Iterator[Callable[[], Any]]:
             yield lambda operation=operation: runs.preview(table, operation).files  # type: ignore[misc]
     yield lambda: table.row_diff("snapshot-1", "main")
     yield table.fate
-    yield lambda: explorer.doctor(table, deep=True).to_json()
-    yield lambda: explorer.live_rows(table)
+    yield lambda: direct.doctor(table, deep=True).to_json()
+    yield lambda: direct.live_rows(table)
 
 
 def ask_all(folder: Path) -> int:
     """Ask everything; how often something was said to be wrong. Raises what is no error of ours."""
     told = 0
     try:
-        table = explorer.open_table(str(folder))
+        table = direct.open_table(str(folder))
     except ExplorerError:
         return 1
     for question in questions(table):
@@ -170,7 +171,7 @@ def ask_all(folder: Path) -> int:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_damaged_table_raises_nothing_of_python(name: str, sandbox: Path, tmp_path: Path) -> None:
-    source = explorer.open_table(f"{NAMESPACE}.{name}")
+    source = direct.open_table(f"{NAMESPACE}.{name}")
     folder = tmp_path / name
     shutil.copytree(str(local_path(str(source.metadata.location))), folder)
     metadata = folder / "metadata"
@@ -216,7 +217,7 @@ def test_a_text_where_a_number_belongs_is_a_text(text: str, tmp_path: Path) -> N
     ask_all(folder)
     for version in (text, f"snapshot-{text}"):
         with pytest.raises(ExplorerError):
-            explorer.open_table(str(folder)).files(version or "-")
+            direct.open_table(str(folder)).files(version or "-")
     if 0 < len(text) < 100:
         ask_all(current.rename(current.with_name(f"v{text}.metadata.json")))
 
@@ -227,7 +228,7 @@ def test_a_manifests_header_may_hold_any_json(schema: str, tmp_path: Path) -> No
     for path in (folder / "metadata").glob("*-m*.avro"):
         edit_avro(path, lambda records: records, lambda header: header.update(schema=schema))
     ask_all(folder)
-    assert len(explorer.open_table(str(folder)).files()) == 3
+    assert len(direct.open_table(str(folder)).files()) == 3
 
 
 def test_what_nests_deep_and_lists_much_is_shown_in_part(tmp_path: Path) -> None:
@@ -236,7 +237,7 @@ def test_what_nests_deep_and_lists_much_is_shown_in_part(tmp_path: Path) -> None
     for _ in range(80):
         deep = [deep]
     edit_metadata(folder, lambda metadata: metadata["snapshots"][-1].update(odd=deep))
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     for node in table.graph().nodes:
         if node.kind == "snapshot":
             assert len(json.dumps(inspect(table, node).to_json())) < 3_000_000

@@ -19,7 +19,6 @@ import pyarrow as pa
 import pytest
 from pyarrow import orc
 
-import explorer
 from explorer.errors import ExplorerError, UnreadableFile
 from explorer.model.metadata import Snapshot
 from explorer.spec.entries.live_files import LiveFile
@@ -28,6 +27,7 @@ from explorer.storage import rows as contents
 from explorer.storage.decoder_process import client
 from explorer.storage.rows import read_schema
 from explorer.storage.storage import Storage
+from tests import direct
 from tests.security.build import Victim, avro_file, long, parquet
 from tests.security.file_cases import CASES, Case, deflated
 from tests.unit.paper import on_paper
@@ -67,7 +67,7 @@ class Peak:
         self._thread.join()
 
 
-def all_reads(table: explorer.Table, snapshot: Snapshot) -> Iterator[Callable[[], Any]]:
+def all_reads(table: direct.Table, snapshot: Snapshot) -> Iterator[Callable[[], Any]]:
     reader, at = table.row_reader, snapshot.snapshot_id
     yield lambda: repr(table)
     yield table.snapshots.to_json
@@ -83,7 +83,7 @@ def all_reads(table: explorer.Table, snapshot: Snapshot) -> Iterator[Callable[[]
 def complaints(folder: Path) -> Iterator[str]:
     """Open a table and read all that a person could make it read; what was said about it."""
     try:
-        table = explorer.open_table(str(folder))
+        table = direct.open_table(str(folder))
     except ExplorerError as error:
         yield str(error)
         return
@@ -114,7 +114,7 @@ def test_an_attack_is_inert(case: Case, victim: Victim, honest: Path) -> None:
         assert not said
     else:
         assert any(str(victim.folder) in line or "file:" in line or "is no path" in line for line in said), said
-    opened = explorer.open_table(str(honest))
+    opened = direct.open_table(str(honest))
     assert len(opened.files()) == 3
     assert not opened.problems
 

@@ -215,7 +215,7 @@ def test_a_browser_is_told_nothing_of_what_failed(number: int, written: io.Strin
         ["show", "a.b", ESCAPE], [f"--{ESCAPE}"], ["show", f"--{ESCAPE}=x"], [ESCAPE], ["show", "t", "-p", ESCAPE],
         ["show", "t", "-o", ESCAPE], ["show", "t", "--relocate", ESCAPE],
         ["plan", "t", "x", ESCAPE, f"password={PASSWORD}"],
-        ["diff", "t", "a", "b", ESCAPE], ["maintain", "t", ESCAPE],
+        ["diff", "t", "a", "b", ESCAPE], ["maintain", "preview", "t", ESCAPE], ["maintain", ESCAPE],
     ],
 )  # fmt: skip
 def test_what_was_typed_commands_no_terminal(typed: list[str]) -> None:

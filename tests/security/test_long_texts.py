@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.spec.secrets import redaction
 from explorer.spec.secrets.redaction import HIDDEN, redacted
 from explorer.spec.text import names
 from explorer.spec.text.names import similar_names
+from tests import direct
 from tests.cases.mini import Table
 
 
@@ -52,6 +52,6 @@ def test_transforms_of_no_width_are_told(transform: str, tmp_path: Path) -> None
         {"spec-id": 0, "fields": [{"name": "p", "source-id": 1, "field-id": 1000, "transform": transform}]}
     ]
     table.save()
-    opened = explorer.open_table(tmp_path / "t")
+    opened = direct.open_table(tmp_path / "t")
     assert opened.plan("id = 5").left.files is not None
-    assert any("the transform of" in f.what for f in explorer.doctor(opened).findings)
+    assert any("the transform of" in f.what for f in direct.doctor(opened).findings)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-import explorer
 from explorer.errors import AccessRefused, OutsideRoots, TableNotFound, UnreadableFile
 from explorer.storage import cache, data_dirs
 from explorer.storage.allowed_roots import location_is_own, own_folders
@@ -20,6 +19,7 @@ from explorer.storage.locate import Location
 from explorer.storage.paths import below, canonical, relocated, spelled
 from explorer.storage.reader import TableReader
 from explorer.storage.storage import Storage
+from tests import direct
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
 
@@ -172,7 +172,7 @@ def test_a_link_put_in_the_way_after_the_check_is_not_followed(table: Path, tmp_
 
 
 def test_every_path_of_a_snapshot_is_named(table: Path) -> None:
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     snapshot = opened.metadata.current_snapshot
     assert snapshot is not None
     paths = list(opened.reader.referenced_paths(snapshot))
@@ -189,7 +189,7 @@ def cached(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     """A table whose manifests are in the cache; gives the cache's folder."""
     monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "SMALLEST", 0)
-    explorer.open_table(str(table)).entries()
+    direct.open_table(str(table)).entries()
     cache.settle()
     return next((tmp_path / "cache").iterdir())
 
@@ -207,18 +207,18 @@ def test_a_cache_that_others_write_to_is_not_used(table: Path, cached: Path) -> 
         with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, planted.schema) as writer:
             writer.write_table(planted)
     cached.chmod(0o777)
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert len(opened.entries()) == 3
     assert "planted" not in opened.entries().columns
 
 
 def test_the_roots_are_checked_before_the_cache_answers(table: Path, cached: Path, tmp_path: Path) -> None:
     other = make_table(tmp_path / "other", commits=1)
-    secret = explorer.open_table(str(table)).metadata.current_snapshot
+    secret = direct.open_table(str(table)).metadata.current_snapshot
     assert secret is not None
     listed = next((other / "metadata").glob("snap-*"))
     listed.write_bytes(Path(str(secret.manifest_list).removeprefix("file://")).read_bytes())
-    opened = explorer.open_table(str(other))
+    opened = direct.open_table(str(other))
     assert len(opened.entries()) == 0
     assert {p.cause.split(",")[0] for p in opened.problems} == {"outside the table's folder"}
 
@@ -318,7 +318,7 @@ def test_honest_manifests_stay_in_this_process(table: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(client, "run", refuse)
     monkeypatch.setattr(panics, "_seen", [])  # other tests may have led to some
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert json.dumps(opened.entries(metrics=True).to_json())
     assert opened.reader.stored_records(opened.manifests()[0]["manifest_path"])
 
@@ -382,13 +382,13 @@ def test_where_a_table_says_it_writes_is_read_below_the_warehouse_only(table: Pa
         named(folder)
         for reader in (by_catalog(table, **house), by_catalog(table), by_catalog(table, warehouse="/")):
             assert reader.storage.roots == [str(table)]
-        by_path = explorer.open_table(str(table)).reader
+        by_path = direct.open_table(str(table)).reader
         assert by_path.storage.roots == [str(table)]
     named("s3://bucket/elsewhere")
-    for reader in (by_catalog(table, **house), explorer.open_table(str(table)).reader):
+    for reader in (by_catalog(table, **house), direct.open_table(str(table)).reader):
         with pytest.raises(OutsideRoots, match=rf"names s3://bucket/elsewhere as its {name}: .*--root"):
             reader.storage.check("s3://bucket/elsewhere/f.parquet")
-    allowed = explorer.open_table(str(table), roots=["s3://bucket/elsewhere"]).reader
+    allowed = direct.open_table(str(table), roots=["s3://bucket/elsewhere"]).reader
     assert allowed.storage.check("s3://bucket/elsewhere/f.parquet")
 
 
@@ -397,14 +397,14 @@ def test_metadata_kept_apart_is_no_copy(table: Path) -> None:
         table,
         lambda data: data.update(location="/srv/house/t", properties={"write.metadata.path": f"{table}/metadata"}),
     )
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert "keeps its metadata here" in opened.problems[0].cause
     with pytest.raises(OutsideRoots, match="as its location"):
         opened.reader.storage.check("/srv/house/t/data/x.parquet")
 
 
 def test_a_move_opens_the_new_place_and_no_other(table: Path, tmp_path: Path) -> None:
-    where = explorer.open_table(
+    where = direct.open_table(
         str(table), relocate={"/": str(tmp_path / "b"), "s3://x/long/er": "/c", "s3://x/long": "/d"}
     )
     storage = where.reader.storage
@@ -416,7 +416,7 @@ def test_a_move_opens_the_new_place_and_no_other(table: Path, tmp_path: Path) ->
             storage.check(path)
     for pair in ({"": "/x"}, {"/x": ""}):
         with pytest.raises(TableNotFound, match="must name a place"):
-            explorer.open_table(str(table), relocate=pair)
+            direct.open_table(str(table), relocate=pair)
     for new in ("1/t=/mirror", "~/x", "./x", "file://host/x"):  # else folders below the working one
         with pytest.raises(TableNotFound, match="neither an absolute path"):
-            explorer.open_table(str(table), relocate={"/x": new})
+            direct.open_table(str(table), relocate={"/x": new})

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-import explorer
 from explorer.reports.doctor.examination import Examination, diagnose
 from explorer.spec.doctor import cross_file_rules
 from explorer.storage import limits, manifest_reader, manifests
 from explorer.storage.formats import avro
 from explorer.storage.manifests import entries_of_many
+from tests import direct
 from tests.cases.mini import Table as Mini
 from tests.security.build import avro_file, text
 from tests.security.dimensions import base, data_file, make
@@ -34,12 +34,12 @@ def several(folder: Path, n: int, entries: int) -> Path:
 def test_a_manifest_has_as_many_entries_as_memory_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make(tmp_path / "t", "entries of one path", 50)
     monkeypatch.setattr(limits, "EACH_ENTRY", limits.limit() // 40)
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     assert len(table.files()) == 3
     [problem] = table.problems
     assert "has 50 entries; at most 40 are read here; set ICEDIVE_MEMORY to more" in problem.cause
     monkeypatch.setattr(limits, "EACH_ENTRY", limits.limit() // 50)
-    assert len(explorer.open_table(str(folder)).files()) == 53
+    assert len(direct.open_table(str(folder)).files()) == 53
 
 
 def test_a_manifest_list_unpacks_to_so_many_times_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ def test_what_is_much_together_is_decoded_one_by_one(tmp_path: Path, monkeypatch
     for most in (32 << 20, 1):
         together.clear()
         monkeypatch.setattr(manifest_reader, "TOGETHER_BYTES", most)
-        table = explorer.open_table(str(folder))
+        table = direct.open_table(str(folder))
         answers.append(table.files().to_arrow().sort_by("file_path")["file_path"].to_pylist())
         assert not table.problems
         assert (max(together) > 40) is (most > 1), together
@@ -90,7 +90,7 @@ def test_the_doctor_takes_no_more_entries_than_it_tells(tmp_path: Path, monkeypa
         return named
 
     monkeypatch.setattr(Examination, "_named", noted)
-    report = diagnose(explorer.open_table(str(folder)))
+    report = diagnose(direct.open_table(str(folder)))
     assert any(found.rule == "file-twice" for found in report.findings)
     assert taken
     assert max(taken) <= cross_file_rules.SHOWN

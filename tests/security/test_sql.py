@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.errors import AccessRefused, StatementFailed
 from explorer.spark_engine import gateway, landlock
 from explorer.spark_engine.read_queue import ReadSession, SqlRequest
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.sql_guard import guard, sql_allowlist
 from explorer.storage.paths import canonical
+from tests import direct
 from tests.security import EVERY, harmless, sql_cases
 from tests.security.canary import Canary
 from tests.security.generator import statement
@@ -44,7 +44,7 @@ def spark(engine: SparkEngine) -> Iterator[object]:
     session = engine.person_session()
     for view in "tu":
         session.read.format("iceberg").load("sandbox.lab.attacked").createOrReplaceTempView(view)
-        VIEWS[view] = lambda: canonical(explorer.open_table("lab.attacked").metadata.metadata_location)
+        VIEWS[view] = lambda: canonical(direct.open_table("lab.attacked").metadata.metadata_location)
     yield session
     for name in ("attacked", "x"):
         main.sql(f"DROP TABLE IF EXISTS sandbox.lab.{name} PURGE")

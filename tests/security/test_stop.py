@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import explorer
 from explorer.graph.lanes import MOST_LANES
 from explorer.model.problem import Problems
 from explorer.progress import Cancelled, Watch
@@ -24,6 +23,7 @@ from explorer.storage.formats.json_text import load_json
 from explorer.storage.manifests import manifest_files
 from explorer.ui.state import REFS_TOLD, ViewState
 from explorer.ui.widgets import NAMES_OFFERED, versions
+from tests import direct
 from tests.security.build import avro_file, text
 from tests.unit.paper import HOUR, on_paper
 from tests.unit.small import edit_metadata, make_table
@@ -111,7 +111,7 @@ def test_the_page_is_sent_some_of_many_refs(tmp_path: Path) -> None:
         data["refs"] |= {f"t{i}": tag for i in range(600)}
 
     edit_metadata(folder, add)
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     assert len(versions(table)) == NAMES_OFFERED + 1
     [told] = ViewState(table).timeline()["refs"]
     assert told[REFS_TOLD:] == [f"{601 - REFS_TOLD} more branches and tags"]

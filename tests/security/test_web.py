@@ -21,7 +21,6 @@ from tornado.http1connection import HTTP1Connection
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.iostream import IOStream
 
-import explorer
 from explorer.cli import main
 from explorer.graph.graph import Edge, Elided, Graph, Node
 from explorer.queries.collection import Collection
@@ -33,6 +32,7 @@ from explorer.ui.export import export
 from explorer.ui.first import begun, first
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import Text
+from tests import direct
 from tests.helpers import run_apart
 from tests.security.web_cases import FORMULAS, HARMLESS, LABELS, MARKUP, NUMBERS, SECRETS, TERMINAL, Attack
 from tests.unit.small import edit_metadata, make_table
@@ -161,30 +161,31 @@ def commanding(text: str) -> set[str]:
 
 
 SHOWN = [
-    [command, *options]
+    f"{command} -o {output}"
     for command in (
-        "show",
-        "refs",
-        "snapshots",
-        "metadata",
-        "history",
-        "lifecycle",
-        "files",
-        "metadata-diff",
-        "maintain",
+        "show T",
+        "inspect refs T",
+        "inspect snapshots T",
+        "inspect metadata T",
+        "inspect properties T",
+        "history lineage T",
+        "history lifecycle T",
+        "inspect files T",
+        "history metadata T 0 3",
+        "maintain preview T expire",
     )
-    for options in (["-o", "text"], ["-o", "json"])
-] + [["graph", "--format", picture] for picture in ("dot", "svg", "html", "json")]
+    for output in ("text", "json")
+] + [f"export graph T --format {picture}" for picture in ("dot", "svg", "html", "json")]
 
 
-@pytest.mark.parametrize("command", SHOWN, ids=" ".join)
-def test_terminals_get_no_commands_and_no_secrets(command: list[str], folder: Path) -> None:
-    more = {"metadata-diff": ["0", "3"], "maintain": ["expire"]}.get(command[0], [])
-    result = CliRunner().invoke(main, [command[0], str(folder), *more, *command[1:]])
+@pytest.mark.parametrize("command", SHOWN)
+def test_terminals_get_no_commands_and_no_secrets(command: str, folder: Path) -> None:
+    result = CliRunner().invoke(main, [str(folder) if word == "T" else word for word in command.split()])
     assert result.exit_code in (0, 3), result.output  # 3: the statistics file is not there
-    assert not commanding(result.output.replace("\t", " ") if "dot" in command else result.output)  # DOT is indented
+    told = result.output.replace("\t", " ") if command.endswith("dot") else result.output  # DOT is indented
+    assert not commanding(told)
     assert "hunter2" not in result.output.lower()
-    if command == ["refs", "-o", "json"]:
+    if command == "inspect refs T -o json":
         names = [row["name"] for row in json.loads(result.stdout)]
         assert set(names) >= {attack.payload for attack in TERMINAL}
 
@@ -199,7 +200,7 @@ def test_errors_give_a_terminal_no_commands(attack: Attack, folder: Path) -> Non
 
 
 def test_the_inspector_hides_secrets(folder: Path) -> None:
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     for node in table.graph().nodes:
         assert "hunter2" not in json.dumps(inspect(table, node).to_json()).lower(), node.label
 

@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 from pyiceberg.catalog import load_catalog
 
-import explorer
 from explorer.cli import main
 from explorer.errors import TableNotFound
 from explorer.spark_engine.fileio import java_file_io
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.storage.catalogs import catalogs
+from tests import direct
 from tests.servers.page import on_the_page
 from tests.servers.shown import by_spark, on_screen, when_refused
 
@@ -114,11 +114,14 @@ def _ask(name: str, reads: ReadSession) -> list[str]:
     for table, (version, mode) in MODES.items():
         said += _ask_table(f"{name}.shop.{table}", version, mode, reads)
     with pytest.raises(TableNotFound, match=r"it has: shop\.") as near:
-        explorer.open_table(f"{name}.shop.reritten")
+        direct.open_table(f"{name}.shop.reritten")
     said += traceback.format_exception(near.value)
     full = f"{name}.shop.marked"
-    commands = (["tables", "--catalog", name], ["show", full], ["entries", full], ["diff", full, "snapshot-1", "main"])
-    for command in (*commands, ["fate", full, "id = 3"], ["row-diff", full, "snapshot-2", "main"], ["deletes", full]):
+    for command in (
+        ["catalog", "tables", name], ["catalog", "namespaces", name], ["show", full], ["inspect", "entries", full],
+        ["diff", full, "snapshot-1", "main"], ["data", "history", full, "id = 3"],
+        ["data", "diff", full, "snapshot-2", "main"], ["inspect", "deletes", full],
+    ):  # fmt: skip
         for output in ("text", "json"):
             result = CliRunner().invoke(main, [*command, "--output", output])
             assert result.exit_code == 0, (command, result.output)
@@ -133,7 +136,7 @@ def no_secret(secrets: Iterable[str], said: Iterable[str]) -> None:
 
 
 def _ask_table(full: str, version: str, mode: str, reads: ReadSession) -> list[str]:
-    table = explorer.open_table(full)
+    table = direct.open_table(full)
     assert table.metadata.format_version == int(version)
     assert not table.problems
     merges = mode == "merge-on-read"

@@ -21,6 +21,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.spark_engine.pipeline import batches
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.entries.entry_views import entry_view
+from tests import direct
 
 Part = Callable[[ManifestFile, pa.Table], pa.Table]
 
@@ -29,7 +30,7 @@ def in_any_order(rows: explorer.Collection) -> list[str]:
     return sorted(json.dumps(row, sort_keys=True) for row in rows.to_json())
 
 
-def same(table: explorer.Table) -> None:
+def same(table: direct.Table) -> None:
     """What both engines make of a table."""
     for view in ("stored", "logical"):
         assert (
@@ -42,7 +43,7 @@ def same(table: explorer.Table) -> None:
     ours, theirs = (table.row_diff(*sides, engine=engine) for engine in ("local", "spark"))
     assert (ours.counts, ours.partitions) == (theirs.counts, theirs.partitions)
     assert table.fate(engine="spark").events == table.fate(engine="local").events
-    for ask in (explorer.doctor, explorer.health):
+    for ask in (direct.doctor, direct.health):
         assert ask(table, engine="spark").to_json() == ask(table, engine="local").to_json()
 
 
@@ -56,7 +57,7 @@ def executors() -> list[psutil.Process]:
     ]
 
 
-def with_part(table: explorer.Table, part: Callable[[Part], Part]) -> list[dict[str, Any]]:
+def with_part(table: direct.Table, part: Callable[[Part], Part]) -> list[dict[str, Any]]:
     """The entries, made by another function on the workers, which gets the real one."""
     parts = entry_view(table.tree.entries(table.metadata.current_snapshot), "logical")
     spark = shared_engine().session()
@@ -84,7 +85,7 @@ def deadly(part: Part) -> Part:
     return killing
 
 
-def killed(table: explorer.Table) -> None:
+def killed(table: direct.Table) -> None:
     """An executor ends while it works: the answer comes all the same."""
     context = shared_engine().session().sparkContext
 
@@ -105,16 +106,16 @@ def killed(table: explorer.Table) -> None:
 
 
 def main(folder: str, remote: str, properties: str) -> None:
-    table = explorer.open_table("demo.manifest_lifecycle")
+    table = direct.open_table("demo.manifest_lifecycle")
     same(table)
-    same(explorer.open_table("demo.deletion_vectors"))
+    same(direct.open_table("demo.deletion_vectors"))
     assert not table.problems
     print("same")
 
-    [*_, manifest] = explorer.open_table(folder).manifests()
+    [*_, manifest] = direct.open_table(folder).manifests()
     path = Path(str(manifest["manifest_path"]).removeprefix("file://"))
     path.write_bytes(path.read_bytes()[:40])
-    ours, theirs = explorer.open_table(folder), explorer.open_table(folder)
+    ours, theirs = direct.open_table(folder), direct.open_table(folder)
     assert theirs.entries(engine="spark").to_json() == ours.entries(engine="local").to_json()
     assert [str(p) for p in theirs.problems] == [str(p) for p in ours.problems] != []
     print("problems")
@@ -129,7 +130,7 @@ def main(folder: str, remote: str, properties: str) -> None:
     assert f"rows of {Path(table.metadata.metadata_location)}" in names, names
     print("named")
 
-    same(explorer.open_table(remote, properties=json.loads(Path(properties).read_text())))
+    same(direct.open_table(remote, properties=json.loads(Path(properties).read_text())))
     print("store")
 
     killed(table)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-import explorer
 from explorer.cli import main
 from explorer.errors import ExplorerError
 from explorer.spark_engine import gateway
@@ -19,12 +18,13 @@ from explorer.spark_engine.read_queue import ReadSession
 from explorer.ui.export import export
 from explorer.ui.notebook import DeletesWidget, DiffWidget, TableWidget
 from explorer.ui.standalone import of_table
+from tests import direct
 from tests.servers.page import on_the_page
 
 
 def on_screen(full: str) -> list[str]:
     """A table's exports, its widgets' states with each node chosen once, and what a notebook stores of it."""
-    table = explorer.open_table(full)
+    table = direct.open_table(full)
     widgets = [TableWidget(table), DiffWidget(table, "snapshot-1", "main"), DeletesWidget(table)]
     shown = [json.dumps(TableWidget(table)._repr_mimebundle_()[0], default=str), json.dumps(of_table(table).data)]
     for widget in widgets:
@@ -64,7 +64,7 @@ def by_spark(reads: ReadSession) -> list[str]:
 def when_refused(full: str, reads: ReadSession, refuse: Callable[[], None], page: bool) -> list[str]:
     """What is said where the store refuses everything, and says in its answer what it was asked with: once a table is
     open `refuse` is called; `page` says whether the dashboard is looked at too."""
-    table = explorer.open_table(full)
+    table = direct.open_table(full)
     shown = on_the_page(full, reads, refuse) if page else []
     assert not page or "PermissionDenied" in "".join(shown)
     refuse()
@@ -74,9 +74,9 @@ def when_refused(full: str, reads: ReadSession, refuse: Callable[[], None], page
     table.files("snapshot-1")
     shown += [str(problem) for problem in table.problems]
     assert table.problems
-    for command in ("show", "entries"):
+    for command in ("show", "inspect entries"):
         for output in ("text", "json"):
-            result = CliRunner().invoke(main, [command, full, "--output", output])
+            result = CliRunner().invoke(main, [*command.split(), full, "--output", output])
             assert result.exit_code != 0
             shown.append(result.output)
     return shown

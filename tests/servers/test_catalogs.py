@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.reports.maintenance.runs import preview
+from tests import direct
 from tests.ports import free_port
 from tests.servers.asking import Engineer, register, write
 from tests.servers.conftest import EVERY, Store
@@ -52,7 +52,7 @@ def test_glue(store: Store, written: dict[str, str], engineer: Engineer) -> None
     prove(engineer, "lake", properties, written, store)
     store.proxy.fault = lambda request: ""
     with pytest.raises(NotSupported, match="neither an SQL nor a REST catalog"):
-        explorer.pointer(explorer.open_table("lake.shop.marked"))
+        direct.pointer(direct.open_table("lake.shop.marked"))
 
 
 def test_hive(
@@ -91,10 +91,10 @@ def test_versitygw(
             **store,
         }
         prove(engineer, "gateway", properties, tables)
-        assert len(preview(explorer.open_table("gateway.shop.marked"), "remove-orphans").tables["files"]) == 0
+        assert len(preview(direct.open_table("gateway.shop.marked"), "remove-orphans").tables["files"]) == 0
         wrong = {**properties, "s3.secret-access-key": "hush-wrong"}
         with pytest.raises(ExplorerError, match="PermissionDenied") as refused:
-            explorer.open_table("shop.marked", catalog="gateway", properties=wrong)
+            direct.open_table("shop.marked", catalog="gateway", properties=wrong)
         assert "hush" not in "".join(traceback.format_exception(refused.value))
 
 
@@ -146,12 +146,12 @@ def test_postgresql(
     }  # fmt: skip
     prove(engineer, "ledger", properties, written, store)
     store.proxy.fault = lambda request: ""
-    found = explorer.pointer(explorer.open_table("ledger.shop.marked"))
+    found = direct.pointer(direct.open_table("ledger.shop.marked"))
     assert (found.stored.where, found.newer) == ("the row of iceberg_tables in postgresql", False)
     assert found.stored.row["metadata_location"] == written["marked"]
     assert found.stored.row["table_namespace"] == "shop"
     wrong = {**properties, "uri": uri.replace("hush-password", "hush-wrong")}
     with pytest.raises(TableNotFound) as refused:
-        explorer.open_table("shop.rewritten", catalog="other", properties=wrong)
+        direct.open_table("shop.rewritten", catalog="other", properties=wrong)
     assert "password authentication failed" in str(refused.value)
     assert "hush" not in "".join(traceback.format_exception(refused.value))

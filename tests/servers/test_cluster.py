@@ -63,7 +63,7 @@ def test_a_cluster_answers_as_this_process_does(cluster: str, sandbox: Path, sto
 def test_a_worker_that_lacks_something_says_so(cluster: str, lacking: str, tmp_path: Path) -> None:
     python = python_without(tmp_path / "python", lacking)
     table = str(make_table(tmp_path / "t", commits=1))
-    told = ask(cluster, python, "explorer.cli", "entries", table, "--engine", "spark")
+    told = ask(cluster, python, "explorer.cli", "inspect", "entries", table, "--engine", "spark")
     assert told.returncode == 4, told.stderr[-4000:]
     assert "entries of t: Spark's worker at 127.0.0.1 executor" in told.stderr
     assert f"has no {lacking}: its Python needs pyarrow, polars, fastavro and pyiceberg" in told.stderr
@@ -71,7 +71,7 @@ def test_a_worker_that_lacks_something_says_so(cluster: str, lacking: str, tmp_p
 
 def test_a_python_that_is_not_there(cluster: str, tmp_path: Path) -> None:
     table = str(make_table(tmp_path / "t", commits=1))
-    told = ask(cluster, "/nowhere/python3", "explorer.cli", "files", table, "--engine", "spark")
+    told = ask(cluster, "/nowhere/python3", "explorer.cli", "inspect", "files", table, "--engine", "spark")
     assert told.returncode == 4, told.stderr[-4000:]
     assert "cannot run /nowhere/python3: spark.pyspark.python in spark.json names another" in told.stderr
 
@@ -82,6 +82,7 @@ def test_another_python(cluster: str, tmp_path: Path) -> None:
     others = [path for name in names if (path := shutil.which(name)) and not subprocess.run([path, "-V"]).returncode]
     if not others:
         pytest.skip("there is no other Python on the PATH")
-    told = ask(cluster, others[0], "explorer.cli", "files", str(make_table(tmp_path / "t")), "--engine", "spark")
+    table = str(make_table(tmp_path / "t"))
+    told = ask(cluster, others[0], "explorer.cli", "inspect", "files", table, "--engine", "spark")
     assert told.returncode == 4, told.stderr[-4000:]
     assert f", and this process 3.{ours}: spark.pyspark.python in spark.json names another" in told.stderr

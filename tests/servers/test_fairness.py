@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from pyiceberg.io import load_file_io
 
-import explorer
 from explorer.progress import Watch
 from explorer.storage import limits
 from explorer.storage.storage import Storage
+from tests import direct
 from tests.servers.conftest import COMMITS, EVERY, Store
 
 MANY = 400 if EVERY else 150
@@ -28,7 +28,7 @@ def seconds(act: Callable[[], object]) -> float:
 @pytest.fixture(scope="module")
 def many(bucket: Store) -> list[str]:
     """So many manifests, in one folder of the bucket."""
-    table = explorer.open_table(bucket.metadata, properties=bucket.properties(endpoint=bucket.direct))
+    table = direct.open_table(bucket.metadata, properties=bucket.properties(endpoint=bucket.direct))
     data = table.reader.storage.read(table.manifests()[0]["manifest_path"])
     folder = "s3://warehouse/many"
     paths = [f"{folder}/{i}-m0.avro" for i in range(MANY)]
@@ -52,13 +52,13 @@ def read_all(store: Store, paths: list[str], account: str) -> None:
 
 
 def first_screen(store: Store, account: str) -> None:
-    table = explorer.open_table(store.metadata, properties=store.properties(access_key_id=account))
+    table = direct.open_table(store.metadata, properties=store.properties(access_key_id=account))
     assert table.graph().nodes
     assert not table.problems
 
 
 def every_entry(store: Store, account: str) -> None:
-    table = explorer.open_table(store.metadata, properties=store.properties(access_key_id=account))
+    table = direct.open_table(store.metadata, properties=store.properties(access_key_id=account))
     assert len(table.files()) == COMMITS
     assert not table.problems
 

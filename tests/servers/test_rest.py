@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from tornado.httputil import HTTPServerRequest
 
-import explorer
 from explorer.errors import TableNotFound
+from tests import direct
 from tests.servers.asking import Engineer, no_secret, register
 from tests.servers.conftest import EVERY, Store
 from tests.servers.running import rest_server
@@ -59,14 +59,14 @@ def test_rest(
     assert accounts == {account}
     engineer.is_refused("served", SECRETS, store)
     store.proxy.fault = lambda request: ""
-    found = explorer.pointer(explorer.open_table("served.shop.marked"))
+    found = direct.pointer(direct.open_table("served.shop.marked"))
     assert not found.newer
     assert found.stored.row["metadata-location"] == found.metadata_location
     assert found.stored.row["metadata.table-uuid"]
     no_secret(SECRETS, [str(found)])
     for wrong in ({"credential": "you:hush-credential"}, {"token": "hush-credential"}):
         with pytest.raises(TableNotFound, match="not the token") as refused:  # the server says which it got
-            explorer.open_table(
+            direct.open_table(
                 "shop.marked", catalog="other", properties={"type": "rest", "uri": f"{served}/{way}", **wrong}
             )
         no_secret(SECRETS, traceback.format_exception(refused.value))

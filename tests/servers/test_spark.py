@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from tornado.httputil import HTTPServerRequest
 
-import explorer
 from explorer.errors import EngineError, ExplorerError, NotSupported
 from explorer.spark_engine.fileio import ANONYMOUS, JavaFileIO, java_file_io
 from explorer.spark_engine.java import BUNDLES
@@ -24,6 +23,7 @@ from explorer.storage.locate import Location
 from explorer.storage.reader import TableReader
 from explorer.storage.stores import combined
 from explorer.table import Table
+from tests import direct
 from tests.servers.conftest import COMMITS, Store
 from tests.servers.shown import by_spark
 
@@ -41,11 +41,11 @@ def keys() -> dict[str, str]:
     }
 
 
-def opened(store: Store, at: str, **others: str) -> explorer.Table:
-    return explorer.open_table(at, properties=store.properties(endpoint=store.direct, **others))
+def opened(store: Store, at: str, **others: str) -> direct.Table:
+    return direct.open_table(at, properties=store.properties(endpoint=store.direct, **others))
 
 
-def ids(table: explorer.Table, reads: ReadSession, version: str | None = None, where: str = "") -> list[int]:
+def ids(table: direct.Table, reads: ReadSession, version: str | None = None, where: str = "") -> list[int]:
     return sorted(r["id"] for r in table.rows(version, where=where, session=reads))
 
 

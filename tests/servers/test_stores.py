@@ -23,14 +23,15 @@ from explorer.spark_engine.read_queue import ReadSession
 from explorer.storage import azure
 from explorer.storage.storage import Storage
 from explorer.storage.stores import EACH
+from tests import direct
 from tests.servers.asking import KEPT, write
 from tests.servers.conftest import COMMITS, EVERY, Store
 from tests.servers.running import azurite, fake_gcs
 from tests.unit.small import make_table
 
 
-def opened(store: Store, **others: str) -> explorer.Table:
-    return explorer.open_table(store.metadata, properties=store.properties(**others))
+def opened(store: Store, **others: str) -> direct.Table:
+    return direct.open_table(store.metadata, properties=store.properties(**others))
 
 
 def test_a_file_takes_one_request(store: Store) -> None:
@@ -71,7 +72,7 @@ def test_neighbours_are_compared_in_few_requests(store: Store) -> None:
 
 
 def test_answers_are_those_of_a_local_table(store: Store, tmp_path: Path) -> None:
-    local = explorer.open_table(str(make_table(tmp_path / "local", COMMITS)))
+    local = direct.open_table(str(make_table(tmp_path / "local", COMMITS)))
     remote = opened(store)
     at = f"snapshot-{COMMITS}"
     assert remote.entries(at).columns == local.entries(at).columns
@@ -192,10 +193,10 @@ def test_a_uri_with_a_catalogs_properties(store: Store, monkeypatch: pytest.Monk
         name = key.removeprefix("s3.").replace("-", "_").upper()
         monkeypatch.setenv(f"PYICEBERG_CATALOG__MYSTORE__S3__{name}", value)
     folder = store.metadata.rpartition("/metadata/")[0]
-    table = explorer.open_table(folder, catalog="mystore")
+    table = direct.open_table(folder, catalog="mystore")
     assert table.metadata.metadata_location == store.metadata
     with pytest.raises(explorer.TableNotFound, match="no catalog 'nosuch' is configured"):
-        explorer.open_table(folder, catalog="nosuch")
+        direct.open_table(folder, catalog="nosuch")
 
 
 def test_what_a_store_refuses_for_a_while_is_asked_for_again(store: Store) -> None:
@@ -256,13 +257,13 @@ def test_a_table_by_the_requests_of_gcs(store: Store) -> None:
     moved = {"s3://warehouse": "gs://warehouse"}
     there = store.metadata.replace("s3://", "gs://")
     asked = google(store.proxy.url, **{"oauth2.token": "hush"})
-    table = explorer.open_table(there, properties=asked, relocate=moved)
+    table = direct.open_table(there, properties=asked, relocate=moved)
     table.graph()
     assert (store.proxy.requests, dict(store.proxy.methods)) == (2, {"GET": 2})
     assert table.entries().to_arrow().equals(opened(store).entries().to_arrow())
     began = time.monotonic()
     with pytest.raises(UnreadableFile, match=r"gcs\.oauth2\.token"):  # nor is this a machine of Google's
-        explorer.open_table(there, properties=google(store.proxy.url), relocate=moved)
+        direct.open_table(there, properties=google(store.proxy.url), relocate=moved)
     assert time.monotonic() - began < 60
 
 
@@ -275,10 +276,10 @@ def test_gcs(reads: ReadSession, tmp_path: Path) -> None:
     with fake_gcs(tmp_path, tmp_path / "buckets") as host:
         asked = google(host, **{"oauth2.token": "hush"})
         for metadata in write(reads, "gs://warehouse/written", asked, tmp_path).values():
-            table = explorer.open_table(metadata, properties=asked)
+            table = direct.open_table(metadata, properties=asked)
             assert sorted(row["id"] for row in table.rows(session=reads)) == KEPT
             assert [e.what for e in table.fate("id = 3").events] == ["appeared", "deleted"]
-            assert explorer.open_table(str(table.metadata.location), properties=asked).metadata == table.metadata
+            assert direct.open_table(str(table.metadata.location), properties=asked).metadata == table.metadata
             assert not table.problems
 
 
@@ -293,11 +294,11 @@ def test_azure(store: Store, tmp_path: Path) -> None:
         for file in (path for path in local.rglob("*") if path.is_file()):
             obstore.put(made, f"db/t/{file.relative_to(local)}", file)
         for authority in ("lake@devstoreaccount1.dfs.core.windows.net", "lake"):
-            table = explorer.open_table(f"abfss://{authority}/db/t", properties=asked)
-            assert table.entries().columns == explorer.open_table(str(local)).entries().columns
+            table = direct.open_table(f"abfss://{authority}/db/t", properties=asked)
+            assert table.entries().columns == direct.open_table(str(local)).entries().columns
             assert [p.severity for p in table.problems] == ["info"]  # it was copied there
             assert [e.what for e in table.fate("id = 3").events] == ["appeared"]
         wrong = {"adls.connection-string": account.replace("Eby8", "Eby9")}
         with pytest.raises(ExplorerError, match="Azure") as refused:
-            explorer.open_table("abfss://lake/db/t", properties=wrong)
+            direct.open_table("abfss://lake/db/t", properties=wrong)
         assert "Eby9" not in "".join(traceback.format_exception(refused.value))

@@ -11,9 +11,9 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-import explorer
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.scan.plan import PLANNERS, Answer
+from tests import direct
 from tests.cases import NAMES, build_case
 
 UUID_9 = "'99999999-9999-9999-9999-999999999999'"
@@ -38,7 +38,7 @@ class Case:
     """A table as the explorer opens it, and as Spark names it."""
 
     number: str
-    table: explorer.Table
+    table: direct.Table
     frame: Any
     """A function that returns Spark's DataFrame."""
 
@@ -50,7 +50,7 @@ def cases(engine: SparkEngine, tmp_path_factory: pytest.TempPathFactory) -> Iter
     built = {}
     for name in NAMES:
         place, number = build_case(name, folder), name.split("-")[0]
-        table = explorer.open_table(str(place))
+        table = direct.open_table(str(place))
         if number in BY_FOLDER:
             built[number] = Case(number, table, lambda p=place: spark.read.format("iceberg").load(str(p)))
             continue
@@ -72,7 +72,7 @@ def numbers() -> list[str]:
 def test_rows_counts_and_plans_are_those_of_spark(cases: dict[str, Case], number: str) -> None:
     case = cases[number]
     rows = case.frame().count()
-    assert explorer.live_rows(case.table).rows == rows
+    assert direct.live_rows(case.table).rows == rows
     current = case.table.metadata.current_snapshot
     assert current is not None
     assert len(case.table.fate("").standings[current.snapshot_id].visible) == rows
@@ -105,7 +105,7 @@ def test_a_table_that_spark_refuses_opens_and_is_an_error_of_the_doctor(cases: d
     with pytest.raises((PySparkException, Py4JJavaError), match=REFUSED[number]):
         case.frame().collect()
     assert case.table.graph().nodes
-    findings = explorer.doctor(case.table, files=True, deep=True).findings
+    findings = direct.doctor(case.table, files=True, deep=True).findings
     said = [f for f in findings if f.refused or "Iceberg fails" in f.what]
     assert {f.severity for f in said} & ({"warning"} if number == "26" else {"error", "fatal"}), findings
 

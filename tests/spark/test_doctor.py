@@ -18,6 +18,7 @@ from explorer.lab.scenarios.workshop import Workshop
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.doctor.findings import Finding
 from explorer.storage.paths import local_path
+from tests import direct
 from tests.robustness.corpus import outcomes
 from tests.robustness.editing import edit_avro, edit_json
 from tests.statements.printed import statements
@@ -26,8 +27,8 @@ SOME = float(os.environ.get("ICEDIVE_CORPUS", "0.1"))
 """The share of the corpus that is asked: `make robustness` asks all."""
 
 
-def fresh(engine: SparkEngine, name: str) -> explorer.Table:
-    return explorer.open_table(scenarios.fresh_copy(name))
+def fresh(engine: SparkEngine, name: str) -> direct.Table:
+    return direct.open_table(scenarios.fresh_copy(name))
 
 
 def place(path: Any) -> Path:
@@ -42,7 +43,7 @@ def edited(path: Any, change: Any) -> None:
 
 
 def found(name: str, **options: Any) -> dict[str, Finding]:
-    return {f.rule: f for f in explorer.doctor(name, **options).findings if f.severity != "info"}
+    return {f.rule: f for f in direct.doctor(name, **options).findings if f.severity != "info"}
 
 
 def run(engine: SparkEngine, finding: Finding, wanted: str = "CALL") -> None:
@@ -63,7 +64,7 @@ def expire_others(engine: SparkEngine, name: str) -> None:
 def test_pristine_tables_give_nothing_above_info(sandbox: Path) -> None:
     for scenario in SCENARIOS:
         deep = scenario.name != "long_history"  # whose three thousand files take half a minute
-        report = explorer.doctor(f"{NAMESPACE}.{scenario.name}", files=True, deep=deep)
+        report = direct.doctor(f"{NAMESPACE}.{scenario.name}", files=True, deep=deep)
         assert report.exit_code == 0, report
         assert report.not_checked == ()
 
@@ -110,16 +111,16 @@ def test_a_list_that_is_wrong_about_a_manifest(field: str, sandbox: Path, engine
 
 def test_dangling_deletes_orphans_statistics_and_properties(sandbox: Path, engine: SparkEngine) -> None:
     name = fresh(engine, "compaction_bin_pack").name
-    before = {f.rule: f for f in explorer.doctor(name).findings}
+    before = {f.rule: f for f in direct.doctor(name).findings}
     run(engine, before["delete-dangling"])
-    table = explorer.open_table(name)
+    table = direct.open_table(name)
     edited(table.metadata.metadata_location, lambda data: data["properties"].update({"password": "x"}))
     unsafe = found(name)["property-unsafe"]
     engine.session().sql(unsafe.remedy.partition(";")[0])
     left = place(table.metadata.location) / "data" / "left-behind.parquet"
     left.write_text("x")
     os.utime(left, (time.time() - 5 * 86400,) * 2)
-    orphan = next(f for f in explorer.doctor(name, files=True).findings if f.rule == "orphan-files")
+    orphan = next(f for f in direct.doctor(name, files=True).findings if f.rule == "orphan-files")
     assert orphan.examples == (str(left),)
     run(engine, orphan)
     assert left.exists()  # a dry run, as it is shown
@@ -127,10 +128,10 @@ def test_dangling_deletes_orphans_statistics_and_properties(sandbox: Path, engin
     statistics = f"CALL sandbox.system.compute_table_stats('{name.removeprefix('sandbox.')}')"
     engine.session().sql(statistics)
     engine.session().sql(f"INSERT INTO {name} SELECT * FROM {name}")
-    stale = next(f for f in explorer.doctor(name).findings if f.rule == "statistics-stale")
+    stale = next(f for f in direct.doctor(name).findings if f.rule == "statistics-stale")
     run(engine, stale)
     expire_others(engine, name)
-    assert not {f.rule for f in explorer.doctor(name, files=True).findings} - {"parent-expired"}
+    assert not {f.rule for f in direct.doctor(name, files=True).findings} - {"parent-expired"}
 
 
 def test_a_partition_summary_that_excludes_files(sandbox: Path, engine: SparkEngine) -> None:
@@ -162,9 +163,9 @@ def test_equality_deletes_that_dangle(engine: SparkEngine, tmp_path: Path) -> No
         "where => 'part = \"b\"')"
     )
     name = workshop.identifier
-    sick = next(f for f in explorer.doctor(name).findings if f.rule == "delete-dangling")
+    sick = next(f for f in direct.doctor(name).findings if f.rule == "delete-dangling")
     run(engine, sick)  # part=a has rows that are older, but none of them has this id
-    assert "delete-dangling" not in {f.rule for f in explorer.doctor(name).findings}
+    assert "delete-dangling" not in {f.rule for f in direct.doctor(name).findings}
     assert engine.session().table(name).count() == 2
     workshop.sql("DROP TABLE {t}")
 
@@ -174,7 +175,7 @@ def test_workers_find_what_is_found_here(sandbox: Path, engine: SparkEngine, mon
     table = fresh(engine, "deletion_vectors")
     manifest = table.tree.manifests(table.metadata.current_snapshot)[0]
     edited(manifest.manifest_path, lambda records: [records[0]["data_file"].update({"record_count": -1})])
-    here, there = (explorer.doctor(table.name, engine=e).to_json() for e in ("local", "spark"))
+    here, there = (direct.doctor(table.name, engine=e).to_json() for e in ("local", "spark"))
     assert here == there
     assert here["worst"] == "error"
 
@@ -183,9 +184,9 @@ def test_rows_are_counted_as_spark_counts_them(sandbox: Path, engine: SparkEngin
     for scenario in SCENARIOS:
         if scenario.name == "long_history":
             continue
-        table = explorer.open_table(f"{NAMESPACE}.{scenario.name}")
+        table = direct.open_table(f"{NAMESPACE}.{scenario.name}")
         for snapshot in table.metadata.snapshots:
-            counted = explorer.live_rows(table, snapshot.snapshot_id)
+            counted = direct.live_rows(table, snapshot.snapshot_id)
             query = f"SELECT count(*) FROM {table.name} VERSION AS OF {snapshot.snapshot_id}"
             assert counted.rows == engine.session().sql(query).first()[0], (scenario.name, counted)
             assert counted.recorded in (None, counted.data_rows)
@@ -203,8 +204,8 @@ def test_a_share_of_the_corpus_is_detected(sandbox: Path, tmp_path: Path) -> Non
 
 def test_rows_are_not_counted_without_the_vectors_that_hide_some(sandbox: Path, tmp_path: Path) -> None:
     copied = shutil.copytree(sandbox / "warehouse" / "demo" / "deletion_vectors", tmp_path / "t")
-    assert explorer.live_rows(copied).hidden == 2
+    assert direct.live_rows(copied).hidden == 2
     for path in copied.rglob("*.puffin"):
         path.unlink()
     with pytest.raises(explorer.ExplorerError, match="cannot be found; this answer depends on it"):
-        explorer.live_rows(copied)
+        direct.live_rows(copied)

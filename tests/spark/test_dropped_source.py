@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 from pyiceberg.table import StaticTable
 
-import explorer
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.doctor.cases import DROPPED_SOURCE
 from explorer.spec.doctor.findings import Finding
+from tests import direct
 from tests.cases.dropped_source import with_dropped_source
 from tests.statements.printed import statements
 
 
-def told(table: explorer.Table | str) -> list[Finding]:
-    return [f for f in explorer.doctor(table, deep=True).findings if f.what.endswith(DROPPED_SOURCE)]
+def told(table: direct.Table | str) -> list[Finding]:
+    return [f for f in direct.doctor(table, deep=True).findings if f.what.endswith(DROPPED_SOURCE)]
 
 
 @pytest.mark.parametrize("transform", ["identity", "truncate[10]"])
 def test_what_readers_make_of_it(engine: SparkEngine, transform: str, tmp_path: Path) -> None:
-    session, table = engine.session(), explorer.open_table(with_dropped_source(tmp_path / "t", transform))
+    session, table = engine.session(), direct.open_table(with_dropped_source(tmp_path / "t", transform))
     location = table.metadata.metadata_location
     static = StaticTable.from_metadata(location)
     assert static.scan().to_arrow()["id"].to_pylist() == [1, 2]

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-import explorer
 from explorer.reports.maintenance.runs import preview
 from explorer.spark_engine.spark import SparkEngine
+from tests import direct
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_it_never_ends_and_ends_as_is_said(engine: SparkEngine, endless: str) ->
     session = engine.session()
     call = "CALL sandbox.system.rewrite_data_files(table => 'endless.t', options => map({}))"
     for _ in range(2):
-        words = preview(explorer.open_table(endless), "compact").words
+        words = preview(direct.open_table(endless), "compact").words
         told = next(int(found[1]) for line in words if (found := re.search(r"would become about (\d+) data", line)))
         (never,) = [line for line in words if line.startswith("It never ends")]
         row = session.sql("CALL sandbox.system.rewrite_data_files(table => 'endless.t')").collect()[0]
@@ -46,7 +46,7 @@ def test_it_never_ends_and_ends_as_is_said(engine: SparkEngine, endless: str) ->
     assert row.rewritten_data_files_count == 0
     larger = "'target-file-size-bytes', '2000000'"
     options = {"target-file-size-bytes": "2000000"}
-    words = preview(explorer.open_table(endless), "compact", options=options).words
+    words = preview(direct.open_table(endless), "compact", options=options).words
     assert any("would become about 3 data files" in line for line in words), words
     assert session.sql(call.format(larger)).collect()[0].added_data_files_count == 3
     assert session.sql(call.format(larger)).collect()[0].rewritten_data_files_count == 0

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 import pytest
 from click.testing import CliRunner
 
-import explorer
 from explorer.cli import main
 from explorer.errors import NotFoundInTable, StatementFailed
 from explorer.queries.filters import arrow_columns, bound_filter, matching
@@ -22,6 +21,7 @@ from explorer.reports.timings import beside, measure
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.layout.estimates import Asked
 from explorer.spec.scan.scan_report_diff import figures
+from tests import direct
 from tests.helpers import open_demo
 
 FILTERS = ("id = 5000", "id BETWEEN 1000 AND 9000", "id IN (5, 40000)", "word LIKE 'user-05%'", "word = 'user-012345'",
@@ -68,7 +68,7 @@ def scattered(engine: SparkEngine, sandbox: Path) -> Iterator[str]:
 def test_estimates_come_true(engine: SparkEngine, scattered: str, change: str, how: str) -> None:
     spark, real = engine.session(), "sandbox.estimates.real"
     spark.sql(f"DROP TABLE IF EXISTS {real} PURGE")
-    before = explorer.open_table(scattered)
+    before = direct.open_table(scattered)
     total = before.plan("").left.bytes or 0
     if how.startswith("CALL"):
         spark.sql(f"CREATE TABLE {real} ({COLUMNS}) USING iceberg")
@@ -81,7 +81,7 @@ def test_estimates_come_true(engine: SparkEngine, scattered: str, change: str, h
         spark.sql(how.format(name="estimates.real", size=total // 4))
     else:
         spark.sql(f"CREATE TABLE {real} USING iceberg PARTITIONED BY ({how}) AS SELECT * FROM {scattered}")
-    after = explorer.open_table(real)
+    after = direct.open_table(real)
     made = after.plan("").left
     assert made.files
     # Spark's writers close files by what is not yet compressed, so there are more of them than were asked for
@@ -98,7 +98,7 @@ def test_estimates_come_true(engine: SparkEngine, scattered: str, change: str, h
         assert abs(thought - is_so) <= one_file + WITHIN, asked.where
 
 
-def _shares(asked: Asked, at: int, after: explorer.Table, rows: int) -> tuple[float, float]:
+def _shares(asked: Asked, at: int, after: direct.Table, rows: int) -> tuple[float, float]:
     reads = asked.reads[at]
     assert reads is not None
     return reads.rows / rows, (after.plan(asked.where).left.rows or 0) / rows
@@ -135,8 +135,8 @@ def test_two_snapshots_run_in_spark(sandbox: Path) -> None:
         assert all(f.planned == f.spark and not f.why for f in told.values()), told
     assert any("the median of 2 runs" in line for line in measured_lines(ran))
     assert [m["version"] for m in measured_object(ran)] == ["snapshot-4", "snapshot-5"]
-    asked = ["plan", "demo.compaction_bin_pack", "name > 'b'", "-s", "snapshot-4", "--run", "--beside", "snapshot-5"]
-    told = CliRunner().invoke(main, [*asked, "--output", "json"])
+    asked = ["plan", "demo.compaction_bin_pack", "name > 'b'", "-s", "snapshot-4", "--measure"]
+    told = CliRunner().invoke(main, [*asked, "--compare-with", "snapshot-5", "--output", "json"])
     assert [m["rows"] for m in json.loads(told.stdout)["runs"]] == [9, 9]
 
 
@@ -196,7 +196,7 @@ def test_layouts_are_written_and_compared(engine: SparkEngine, sandbox: Path, mo
     engine.session()  # the command's own Spark is the same one
     before, warehouse, given = open_demo("unsorted_files"), engine.sandbox / "warehouse" / "lab", uuid.uuid4()
     monkeypatch.setattr("explorer.lab.layouts.uuid", SimpleNamespace(uuid4=lambda: given))
-    asked = ["compare-layouts", "demo.unsorted_files", "--query", "name = 'jack'", "--query", "favorite_color = 'red'"]
+    asked = ["scan", "estimate", "demo.unsorted_files", "--write", "name = 'jack'", "favorite_color = 'red'"]
     told = CliRunner().invoke(main, [*asked, "-o", "json"])
     assert told.exit_code == 0, told.output
     found = json.loads(told.stdout)
@@ -217,4 +217,4 @@ def test_layouts_are_written_and_compared(engine: SparkEngine, sandbox: Path, mo
 
 def test_a_query_that_does_not_fit_is_told_before_anything_is_written(sandbox: Path) -> None:
     with pytest.raises(NotFoundInTable, match="nothing"):
-        explorer.compare_layouts(open_demo("three_inserts"), ["nothing = 1"])
+        direct.compare_layouts(open_demo("three_inserts"), ["nothing = 1"])

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JJavaError
 
-import explorer
 from explorer.spark_engine.spark import SparkEngine
+from tests import direct
 from tests.unit.small import make_table, newest_metadata
 from tests.unit.test_folder_state import HADOOP
 
@@ -43,7 +43,7 @@ def test_iceberg_opens_the_same_file(
 ) -> None:
     table = folder_of(tmp_path, names, hint)
     assert opened_by_iceberg(hadoop_tables, table) == opened
-    assert explorer.open_table(str(table)).metadata.metadata_location.endswith(f"/{opened}")
+    assert direct.open_table(str(table)).metadata.metadata_location.endswith(f"/{opened}")
 
 
 @pytest.mark.parametrize("hint", ["4", "-1", "3"])
@@ -51,6 +51,6 @@ def test_iceberg_refuses_a_hint_whose_file_is_missing(hint: str, hadoop_tables: 
     table = folder_of(tmp_path, ["v1.metadata.json", "v2.metadata.json", "v3.gzip.metadata.json"], hint)
     with pytest.raises(Py4JJavaError, match=f"Metadata file for version {hint} is missing"):
         opened_by_iceberg(hadoop_tables, table)
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     [problem] = [p for p in opened.problems if p.severity == "error"]
     assert f"Metadata file for version {hint} is missing" in problem.cause

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import explorer
 from explorer.lab.scenarios import NAMESPACE
 from explorer.queries.collection import Collection
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.entries.lazy_table import Batches
+from tests import direct
 
 NAMES = ("manifest_lifecycle", "partition_evolution", "equality_deletes")
 
@@ -38,7 +38,7 @@ CHOSEN = (("", ("file_path", "partition")), ("record_count > 1 and status = 1", 
 
 @pytest.mark.parametrize(("name", "limit"), [*((name, None) for name in NAMES), (NAMES[0], 2)])
 def test_what_is_chosen_stays_a_dataframe(name: str, limit: int | None, sandbox: Path, engine: SparkEngine) -> None:
-    table = explorer.open_table(f"{NAMESPACE}.{name}")
+    table = direct.open_table(f"{NAMESPACE}.{name}")
     spark = engine.session()
     for where, columns in CHOSEN:
         ours = table.entries(engine="local").select(where, columns)
@@ -57,7 +57,7 @@ def test_what_is_chosen_stays_a_dataframe(name: str, limit: int | None, sandbox:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_partitions_are_added_up_by_the_workers(name: str, sandbox: Path, engine: SparkEngine) -> None:
-    table = explorer.open_table(f"{NAMESPACE}.{name}")
+    table = direct.open_table(f"{NAMESPACE}.{name}")
     ours, spark = table.partitions(engine="local"), engine.session()
     assert in_any_order(table.partitions(engine="spark")) == in_any_order(ours)
     frame = framed(table.partitions(engine="spark"), spark)

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-import explorer
 from explorer.lab.scenarios import NAMESPACE
 from explorer.render.doctor import report_object
 from explorer.render.health import health_object
 from explorer.reports.maintenance import preview
 from explorer.spark_engine.spark import SparkEngine, shared_engine
 from explorer.spec.health.measures import Health
+from tests import direct
 from tests.helpers import open_demo
 
 NAMES = ("position_deletes", "equality_deletes", "deletion_vectors", "partition_evolution")
@@ -24,7 +24,7 @@ NAMES = ("position_deletes", "equality_deletes", "deletion_vectors", "partition_
 def embedded(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session of the tests is the one there is."""
     shared_engine.cache_clear()
-    for module in ("table", "metadata_tree"):
+    for module in ("table", "queries.metadata_tree"):
         monkeypatch.setattr(f"explorer.{module}.shared_engine", lambda: engine)
 
 
@@ -39,7 +39,7 @@ def measured(health: Health, name: str) -> Any:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_says_what_icebergs_metadata_tables_say(name: str, sandbox: Any, engine: SparkEngine) -> None:
-    health = explorer.health(f"{NAMESPACE}.{name}")
+    health = direct.health(f"{NAMESPACE}.{name}")
     of = f"sandbox.{NAMESPACE}.{name}"
 
     def asked(sql: str) -> tuple[Any, ...]:
@@ -77,26 +77,26 @@ def test_it_says_what_icebergs_metadata_tables_say(name: str, sandbox: Any, engi
 
 @pytest.mark.parametrize("name", NAMES[1:])
 def test_workers_say_the_same(name: str, sandbox: Any) -> None:
-    table = explorer.open_table(f"{NAMESPACE}.{name}")
-    ours, theirs = (explorer.health(table, clustering=True, engine=engine) for engine in ("local", "spark"))
+    table = direct.open_table(f"{NAMESPACE}.{name}")
+    ours, theirs = (direct.health(table, clustering=True, engine=engine) for engine in ("local", "spark"))
     assert health_object(theirs) == health_object(ours)
-    known, found = (explorer.doctor(table, engine=engine) for engine in ("local", "spark"))
+    known, found = (direct.doctor(table, engine=engine) for engine in ("local", "spark"))
     assert report_object(found) == report_object(known)
 
 
 def test_of_a_part_nobody_knows_which_deletes_dangle(sandbox: Path, tmp_path: Path) -> None:
     """A manifest that cannot be read may have the file that a delete applies to: nothing says that it may go."""
     table = open_demo("equality_deletes")
-    assert next(m for m in explorer.health(table).measures if m.id == "dangling-deletes").value == 0
+    assert next(m for m in direct.health(table).measures if m.id == "dangling-deletes").value == 0
     folder, (oldest, *_) = Path(sandbox / "warehouse/demo/equality_deletes"), table.manifests("snapshot-1")
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     (copy / "metadata" / Path(oldest["manifest_path"]).name).write_text("no manifest")
-    part = explorer.open_table(str(copy))
+    part = direct.open_table(str(copy))
     known = part.deletes()
     assert (known.dangling, len(known.alone)) == ((), 1)
-    measure = next(m for m in explorer.health(part).measures if m.id == "dangling-deletes")
+    measure = next(m for m in direct.health(part).measures if m.id == "dangling-deletes")
     assert (measure.value, measure.words) == (None, "some manifests could not be read")
-    assert explorer.overview(part).rows_counted is None
+    assert direct.overview(part).rows_counted is None
     assert "cannot be told" in next(iter(preview(part, "dangling-deletes").words))
-    assert "46" not in {str(f.about.number) for f in explorer.doctor(part).findings}
+    assert "46" not in {str(f.about.number) for f in direct.doctor(part).findings}

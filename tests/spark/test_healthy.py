@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import explorer
 from explorer.spark_engine.spark import SparkEngine
+from tests import direct
 
 T = "sandbox.healthy.t"
 V2 = "USING iceberg TBLPROPERTIES ('format-version'='2', 'write.delete.mode'='merge-on-read')"
@@ -117,7 +117,7 @@ def engine_with_room(engine: SparkEngine, sandbox: Path) -> Iterator[SparkEngine
 def test_nothing_is_wrong_with_a_table(name: str, engine_with_room: SparkEngine) -> None:
     for statement in HEALTHY[name]:
         engine_with_room.session().sql(statement)
-    report = explorer.doctor("healthy.t", files=True, deep=True)
+    report = direct.doctor("healthy.t", files=True, deep=True)
     assert [f for f in report.findings if f.severity != "info" or f.rule == "commit-cut-off"] == [], report
     assert report.not_checked == ()
 
@@ -139,9 +139,9 @@ def test_a_replacement_that_appends_in_one_commit(engine_with_room: SparkEngine)
     replacement.commitTransaction()
     session.sql(f"REFRESH TABLE {T}")
     session.sql(f"INSERT INTO {T} VALUES (9)")
-    snapshots = explorer.open_table("healthy.t").metadata.snapshots
+    snapshots = direct.open_table("healthy.t").metadata.snapshots
     assert [s.operation for s in snapshots if s.parent_snapshot_id is None] == ["append", "append"]
-    assert explorer.doctor("healthy.t").findings == ()
+    assert direct.doctor("healthy.t").findings == ()
 
 
 def test_files_that_were_added_have_no_sizes_in_summaries(engine_with_room: SparkEngine, tmp_path: Path) -> None:
@@ -152,4 +152,4 @@ def test_files_that_were_added_have_no_sizes_in_summaries(engine_with_room: Spar
     source = f"`parquet`.`{tmp_path / 'source'}`"
     session.sql(f"CALL sandbox.system.add_files(table => 'healthy.t', source_table => '{source}')")
     session.sql(f"INSERT INTO {T} VALUES (2)")
-    assert explorer.doctor("healthy.t").findings == ()
+    assert direct.doctor("healthy.t").findings == ()

@@ -51,7 +51,7 @@ def test_a_sort_order_is_told_in_words(sandbox: Path) -> None:
 
 def test_footers_of_live_files(sandbox: Path) -> None:
     def footer(table: str, file: str, *more: str) -> Result:
-        return CliRunner().invoke(main, ["footer", f"demo.{table}", file, *more])
+        return CliRunner().invoke(main, ["inspect", "file", f"demo.{table}", file, "--show", "footer", *more])
 
     orders, events, vectors = (open_demo(n) for n in ("orders", "events", "deletion_vectors"))
     old, new = sorted(f["file_path"] for f in orders.files() if "customer_id=1" in f["file_path"])
@@ -88,7 +88,7 @@ def test_the_pointer_is_told_as_the_catalog_stores_it(sandbox: Path) -> None:
     with contextlib.closing(sqlite3.connect(f"file:{sandbox / 'catalog.db'}?mode=ro", uri=True)) as catalog:
         cursor = catalog.execute("SELECT * FROM iceberg_tables WHERE table_name = 'three_inserts'")
         row = dict(zip((column[0] for column in cursor.description), cursor.fetchone(), strict=True))
-    told = json.loads(CliRunner().invoke(main, ["pointer", "demo.three_inserts", "-o", "json"]).stdout)
+    told = json.loads(CliRunner().invoke(main, ["catalog", "pointer", "demo.three_inserts", "-o", "json"]).stdout)
     assert told["stored"] == row
     opened = {"metadata_location": row["metadata_location"], "previous": row["previous_metadata_location"]}
     assert told["opened"] == opened | {"newer": False, "beside": ""}
@@ -103,6 +103,6 @@ def test_the_pointer_is_told_as_the_catalog_stores_it(sandbox: Path) -> None:
     assert knows is not None
     assert knows["actions"] == []
     assert "the row of iceberg_tables in sqlite" in json.dumps(knows)
-    by_path = CliRunner().invoke(main, ["pointer", table.metadata.metadata_location])
+    by_path = CliRunner().invoke(main, ["catalog", "pointer", table.metadata.metadata_location])
     assert by_path.exit_code == 1
     assert "no catalog points to it" in by_path.output

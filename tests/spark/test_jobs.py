@@ -15,7 +15,6 @@ import psutil
 import pyarrow as pa
 import pytest
 
-import explorer
 from explorer.errors import EngineError, StatementFailed
 from explorer.lab.scenarios import NAMESPACE
 from explorer.model.manifest import ManifestFile
@@ -27,17 +26,18 @@ from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.sql_guard.quotas import Quotas
 from explorer.spec.entries.entry_views import entry_view
 from explorer.spec.entries.lazy_table import Part
+from tests import direct
 from tests.unit.small import make_table
 
 
 @pytest.fixture
-def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> explorer.Table:
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> direct.Table:
     """Of sixteen manifests, each a task's."""
     monkeypatch.setattr(pipeline, "A_TASK", 1)
-    return explorer.open_table(str(make_table(tmp_path / "t", commits=16)))
+    return direct.open_table(str(make_table(tmp_path / "t", commits=16)))
 
 
-def asked(engine: SparkEngine, table: explorer.Table, change: Callable[[Part], Part], first: int | None = None) -> int:
+def asked(engine: SparkEngine, table: direct.Table, change: Callable[[Part], Part], first: int | None = None) -> int:
     """How many entries Spark's workers make of a table's first manifests, by a function made of the real one."""
     parts = entry_view(table.tree.entries(table.metadata.current_snapshot), "stored")
     some = replace(parts, manifests=parts.manifests[:first], part=change(parts.part))
@@ -62,7 +62,7 @@ def wrong(part: Part) -> Part:
     return failing
 
 
-def test_questions_share_and_a_cancelled_one_ends(engine: SparkEngine, table: explorer.Table) -> None:
+def test_questions_share_and_a_cancelled_one_ends(engine: SparkEngine, table: direct.Table) -> None:
     assert asked(engine, table, lambda part: part) == 16
     watch, ended, told = Watch(), [], []
 
@@ -89,13 +89,13 @@ def test_questions_share_and_a_cancelled_one_ends(engine: SparkEngine, table: ex
     assert asked(engine, table, lambda part: part) == 16, "others are not affected"
 
 
-def test_what_a_worker_raises_is_told(engine: SparkEngine, table: explorer.Table) -> None:
+def test_what_a_worker_raises_is_told(engine: SparkEngine, table: direct.Table) -> None:
     with pytest.raises(StatementFailed, match=r"entries of t: .*ArithmeticError: no such number"):
         asked(engine, table, wrong)
 
 
 def test_a_worker_that_is_killed_is_told_and_the_next_question_answered(
-    engine: SparkEngine, table: explorer.Table
+    engine: SparkEngine, table: direct.Table
 ) -> None:
     over = threading.Event()
 
@@ -120,11 +120,12 @@ def test_a_worker_that_is_killed_is_told_and_the_next_question_answered(
 LOST = """
 import threading, time
 import explorer
+from explorer.table import open_table
 from explorer.spark_engine import gateway, java, pipeline
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.entries.manifest_set_diff import found_in
 
-table = explorer.open_table("{table}")
+table = open_table("{table}")
 ours = table.diff(None, "main", "local")
 assert table.diff(None, "main", "spark") == ours
 
@@ -161,7 +162,7 @@ def test_java_that_is_killed_in_mid_job_is_told_and_the_page_goes_on(sandbox: Pa
 
 def test_quotas_cut_and_stop_reads(engine: SparkEngine, sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("explorer.spark_engine.read_queue.quotas", lambda: Quotas(rows=2))
-    table, session, watch = explorer.open_table(f"{NAMESPACE}.three_inserts"), ReadSession(engine), Watch()
+    table, session, watch = direct.open_table(f"{NAMESPACE}.three_inserts"), ReadSession(engine), Watch()
     with watch.listening():
         assert len(table.rows(session=session)) == 2
     assert watch.said == "The first 2 rows: no read gives more here (ICEDIVE_QUOTAS)."

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import explorer
 from explorer.cli import main
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, StatementFailed
 from explorer.graph.ids import list_node, manifest_node
@@ -30,6 +29,7 @@ from explorer.reports.conflicts import change_of, explain_conflict
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.commits.commit import Decision
 from explorer.spec.commits.operations import CATALOGUED, CLASSES, ISOLATION, KINDS, Operation
+from tests import direct
 
 
 @pytest.fixture(scope="module")
@@ -420,7 +420,7 @@ def test_all_orders_of_two_operations(bench: Bench) -> None:
 
 
 def test_explain_conflict_of_a_real_table(sandbox: Path) -> None:
-    table = explorer.open_table("demo.equality_deletes")
+    table = direct.open_table("demo.equality_deletes")
     update = Operation("mor-update").validations
     found = explain_conflict(table, "snapshot-1", "mor-update", update, "name = 'jack'")
     assert found.outcome == "refused"
@@ -433,18 +433,18 @@ def test_explain_conflict_of_a_real_table(sandbox: Path) -> None:
     late = explain_conflict(table, "snapshot-2", "cow-update", Operation("cow-update").validations, "name = 'sarah'")
     assert late.outcome == "retry"  # the bounds of data-3 rule sarah out
     compaction = explain_conflict(
-        explorer.open_table("demo.compaction_sort"), "snapshot-3", "compaction", Operation("compaction").validations
+        direct.open_table("demo.compaction_sort"), "snapshot-3", "compaction", Operation("compaction").validations
     )
     assert {c.check for c in compaction.conflicts} == {"validateFromSnapshot", "failMissingDeletePaths"}
     with pytest.raises(NotFoundInTable, match="no ancestor"):
-        explain_conflict(explorer.open_table("demo.branches_and_tags"), "snapshot-6", "append", ())
+        explain_conflict(direct.open_table("demo.branches_and_tags"), "snapshot-6", "append", ())
     for kind, level in (("cow-merge", "snapshot"), ("cow-update", "serializable")):  # as the table's properties say
-        asked = ["explain-conflict", "demo.mixed_modes", "--base", "snapshot-2", "--operation", kind, "-o", "json"]
+        asked = ["check", "conflict", "demo.mixed_modes", "snapshot-2", kind, "-o", "json"]
         assert json.loads(CliRunner().invoke(main, asked).output)["isolation"] == level
 
 
 def test_one_statement_observed(sandbox: Path, engine: SparkEngine) -> None:
-    table = explorer.open_table(fresh_copy("position_deletes"))
+    table = direct.open_table(fresh_copy("position_deletes"))
     seen = observe(table, "UPDATE t SET favorite_color = 'pink' WHERE name = 'tom'", engine)
     kinds = [f.what for f in seen.files]
     assert set(kinds) == {
@@ -474,7 +474,7 @@ def test_one_statement_observed(sandbox: Path, engine: SparkEngine) -> None:
         with pytest.raises(AccessRefused):
             observe(called.table, sql, engine)
     with pytest.raises(AccessRefused, match="teaching table"):
-        observe(explorer.open_table("demo.three_inserts"), "DELETE FROM t", engine)
+        observe(direct.open_table("demo.three_inserts"), "DELETE FROM t", engine)
     for sql, match in (
         ("UPDATE t SET nonsense = 1", "nonsense"),
         ("UPDATE UPDATE", "no statement"),
@@ -503,7 +503,7 @@ REFUSED = (
 
 
 def test_the_table_api_observed(sandbox: Path, engine: SparkEngine) -> None:
-    table = explorer.open_table(fresh_copy("three_inserts"))
+    table = direct.open_table(fresh_copy("three_inserts"))
     for operation in API:
         seen = observe_api(table, operation, engine)
         assert seen.commits == 1, operation
@@ -518,4 +518,4 @@ def test_the_table_api_observed(sandbox: Path, engine: SparkEngine) -> None:
     with pytest.raises(NotFoundInTable):
         observe_api(table, "dropEverything", engine)
     with pytest.raises(AccessRefused, match="teaching table"):
-        observe_api(explorer.open_table("demo.three_inserts"), "newFastAppend", engine)
+        observe_api(direct.open_table("demo.three_inserts"), "newFastAppend", engine)

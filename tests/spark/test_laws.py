@@ -11,9 +11,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-import explorer
 from explorer.lab.scenarios.workshop import Workshop
 from explorer.spark_engine.spark import SparkEngine
+from tests import direct
 from tests.properties.laws import check_laws
 
 OPERATIONS = st.sampled_from(
@@ -115,4 +115,4 @@ def test_laws_hold_for_spark(
     sandbox: Path, engine: SparkEngine, operations: list[str], version: int, mode: str, seed: int
 ) -> None:
     with generated(sandbox, engine, operations, version, mode) as name:
-        check_laws(explorer.open_table(name), seed)
+        check_laws(direct.open_table(name), seed)

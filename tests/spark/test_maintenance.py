@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from explorer.cli.writes import OPERATIONS
 from pyiceberg.catalog.sql import SqlCatalog
 
-import explorer
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, StatementFailed
 from explorer.lab import scenarios
 from explorer.lab.observe import observe, observe_api
 from explorer.queries.orphans import orphans
+from explorer.questions import QUESTIONS
 from explorer.reports.maintenance import runs
 from explorer.reports.maintenance.calls import LOOKS, PROCEDURES
 from explorer.spark_engine.spark import SparkEngine, sandbox_conf
@@ -21,13 +20,14 @@ from explorer.spec.maintenance.reachability import reach
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.units import count
 from explorer.table import Table
+from tests import direct
 from tests.unit.small import make_table
 
 ALL = {"rewrite-all": "true"}
 
 
 def copy(engine: SparkEngine, name: str) -> Table:
-    return explorer.open_table(scenarios.fresh_copy(name))
+    return direct.open_table(scenarios.fresh_copy(name))
 
 
 def on_disk(table: Table) -> set[str]:
@@ -36,7 +36,9 @@ def on_disk(table: Table) -> set[str]:
 
 
 def test_the_command_knows_every_operation() -> None:
-    assert (*PROCEDURES, *LOOKS) == OPERATIONS
+    for name in ("preview", "run"):
+        [operation] = [p for p in QUESTIONS["maintain", name].parameters if p.name == "operation"]
+        assert operation.kind.choices == (*PROCEDURES, *LOOKS)
 
 
 @pytest.mark.parametrize(
@@ -119,13 +121,13 @@ def test_orphans_are_found_and_young_ones_kept(sandbox: Path, engine: SparkEngin
 
 def test_only_in_the_sandbox(sandbox: Path, engine: SparkEngine, tmp_path: Path) -> None:
     with pytest.raises(AccessRefused, match="teaching table"):
-        runs.run(explorer.open_table("demo.three_inserts"), "compact", engine=engine)
-    elsewhere = explorer.open_table(str(make_table(tmp_path)))
+        runs.run(direct.open_table("demo.three_inserts"), "compact", engine=engine)
+    elsewhere = direct.open_table(str(make_table(tmp_path)))
     assert runs.preview(elsewhere, "compact", options=ALL).files  # a preview writes nothing
     with pytest.raises(AccessRefused, match="not in the sandbox"):
         runs.run(elsewhere, "compact", engine=engine, allow_writes=True)
     with pytest.raises(NotFoundInTable, match="no column"):
-        runs.preview(explorer.open_table("demo.three_inserts"), "compact-sort", "x')")
+        runs.preview(direct.open_table("demo.three_inserts"), "compact-sort", "x')")
 
 
 def test_another_catalog_is_written_to_only_when_allowed(
@@ -139,7 +141,7 @@ def test_another_catalog_is_written_to_only_when_allowed(
     made = catalog.create_table("db.t", pa.schema([("id", pa.int32())]))
     for i in range(2):
         made.append(pa.table({"id": pa.array([i], pa.int32())}))
-    table = explorer.open_table("other.db.t")
+    table = direct.open_table("other.db.t")
     for refused in (
         lambda: runs.run(table, "compact", engine=engine),
         lambda: runs.run_undo(table, "rollback", snapshot="snapshot-1", engine=engine),
@@ -186,11 +188,11 @@ def test_refs_and_rollbacks_do_what_the_preview_says(
 ) -> None:
     """Each starts from the same metadata, registered anew."""
     session = engine.session()
-    source = explorer.open_table(branchy).metadata.metadata_location
+    source = direct.open_table(branchy).metadata.metadata_location
     own = f"lab.undo_{operation.replace('-', '_')}_{UNDOS.index((operation, name, snapshot))}"
     session.sql(f"DROP TABLE IF EXISTS sandbox.{own}")
     session.sql(f"CALL sandbox.system.register_table('{own}', '{source}')")
-    table = explorer.open_table(own)
+    table = direct.open_table(own)
     seen = runs.preview_undo(table, operation, name, snapshot)
     if not seen.allowed:
         with pytest.raises(StatementFailed):
@@ -221,10 +223,10 @@ def test_refs_and_rollbacks_do_what_the_preview_says(
 
 def test_rollback_to_a_time(branchy: str, engine: SparkEngine) -> None:
     session = engine.session()
-    source = explorer.open_table(branchy).metadata.metadata_location
+    source = direct.open_table(branchy).metadata.metadata_location
     session.sql("DROP TABLE IF EXISTS sandbox.lab.undo_time")
     session.sql(f"CALL sandbox.system.register_table('lab.undo_time', '{source}')")
-    table = explorer.open_table("lab.undo_time")
+    table = direct.open_table("lab.undo_time")
     moment = table.resolve("snapshot-5").snapshot.timestamp_ms
     seen = runs.preview_undo(table, "rollback-to-time", snapshot=moment)
     assert seen.current == table.resolve("snapshot-4").snapshot.snapshot_id
@@ -238,7 +240,7 @@ def test_rollback_to_a_time(branchy: str, engine: SparkEngine) -> None:
     with pytest.raises(NotFoundInTable, match="is no time"):
         runs.preview_undo(table, "rollback-to-time", snapshot="soon")
     with pytest.raises(AccessRefused):
-        runs.run_undo(explorer.open_table("demo.branches_and_tags"), "rollback", snapshot="snapshot-4", engine=engine)
+        runs.run_undo(direct.open_table("demo.branches_and_tags"), "rollback", snapshot="snapshot-4", engine=engine)
 
 
 def test_another_table_of_the_name_is_not_written_to(
@@ -258,7 +260,7 @@ def test_another_table_of_the_name_is_not_written_to(
     session = engine.session()
     for key, value in sandbox_conf(tmp_path / "sparks").items():
         session.conf.set(key.replace("sandbox", "twin"), value)
-    table, before = explorer.open_table("twin.db.t"), made.refresh().metadata_location
+    table, before = direct.open_table("twin.db.t"), made.refresh().metadata_location
     for refused in (
         lambda: runs.run(table, "compact", engine=engine, allow_writes=True, options=ALL),
         lambda: runs.run_undo(table, "rollback", snapshot="snapshot-1", engine=engine, allow_writes=True),
@@ -279,7 +281,7 @@ def test_a_filter_of_a_procedure_is_one_that_iceberg_translates(where: str, engi
     session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.lab")
     session.sql("CREATE OR REPLACE TABLE sandbox.lab.filtered (x DOUBLE, note STRING) USING iceberg")
     session.sql("INSERT INTO sandbox.lab.filtered VALUES (double('NaN'), '50% off'), (2.0, 'a'), (null, null)")
-    table = explorer.open_table("lab.filtered")
+    table = direct.open_table("lab.filtered")
     seen = runs.preview(table, "compact", options={"rewrite-all": "true"}, where=where)
     assert seen.call
     session.sql(seen.call)

@@ -14,7 +14,6 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-import explorer
 from explorer.reports.maintenance import preview, runs
 from explorer.reports.maintenance.calls import bound
 from explorer.reports.maintenance.expiry import plan_expiry
@@ -24,6 +23,7 @@ from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.maintenance.manifest_merges import next_append
 from explorer.spec.maintenance.rewrite_options import OPTIONS, Strategy
 from explorer.table import Table
+from tests import direct
 from tests.spark.planner_oracle import Iceberg
 
 SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "id", "required": False, "type": "long"},
@@ -100,7 +100,7 @@ class Maker:
 
     def opened(self) -> Table:
         self.made.refresh()
-        return explorer.open_table(str(self.folder))
+        return direct.open_table(str(self.folder))
 
     def planner(self, options: Mapping[str, str], deletes: bool = False) -> Any:
         actions = self.iceberg.iceberg.actions
@@ -482,7 +482,7 @@ def test_what_never_ends_is_told_and_never_ends(sandbox: Path, engine: SparkEngi
         session.sql(
             f"CREATE TABLE sandbox.lab.{name} USING iceberg AS SELECT id, {value} AS x FROM range(0, 24000, 1, 6)"
         )
-        table = explorer.open_table(f"lab.{name}")
+        table = direct.open_table(f"lab.{name}")
         size = sum(f["file_size_in_bytes"] for f in table.files())
         options = {"target-file-size-bytes": str(int(size / share)), "min-input-files": "2"}
         taken = []

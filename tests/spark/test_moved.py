@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-import explorer
 from explorer.errors import OutsideRoots, UnreadableFile
 from explorer.spark_engine.read_queue import ReadFailed, ReadSession
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.tables import mounts
+from tests import direct
 from tests.security.test_before_spark import rewrite
 from tests.unit.small import edit_metadata, in_catalog, make_table
 
@@ -47,7 +47,7 @@ def made(sandbox: Path, engine: SparkEngine) -> Iterator[Path]:
     shutil.rmtree(location, ignore_errors=True)
 
 
-def ids(table: explorer.Table, reads: ReadSession, version: str | None = None) -> list[int]:
+def ids(table: direct.Table, reads: ReadSession, version: str | None = None) -> list[int]:
     return sorted(r["id"] for r in table.rows(version, session=reads))
 
 
@@ -76,7 +76,7 @@ def test_a_copy_is_read_as_the_reader_does(made: Path, reads: ReadSession, tmp_p
     copy = tmp_path / name
     shutil.copytree(made, copy)
     ruin(made)
-    table = explorer.open_table(str(copy))
+    table = direct.open_table(str(copy))
     assert ids(table, reads) == ROWS
     assert ids(table, reads, "snapshot-1") == [*range(10)]
     query = "SELECT count(*) AS n, max(b.id) AS most FROM t@snapshot-1 a JOIN t b USING (id)"
@@ -89,11 +89,11 @@ def test_parts_that_went_elsewhere(made: Path, reads: ReadSession, tmp_path: Pat
     shutil.copytree(made, tmp_path / "copy")
     shutil.move(tmp_path / "copy" / "data", tmp_path / "disk 2")
     ruin(made)
-    lost = explorer.open_table(str(tmp_path / "copy"))
+    lost = direct.open_table(str(tmp_path / "copy"))
     with pytest.raises((ReadFailed, UnreadableFile), match=r"to_be_moved/data/.*parquet.*does not exist"):
         ids(lost, reads)
     moves = {str(made / "data"): str(tmp_path / "disk 2")}
-    assert ids(explorer.open_table(str(tmp_path / "copy"), relocate=moves), reads) == ROWS
+    assert ids(direct.open_table(str(tmp_path / "copy"), relocate=moves), reads) == ROWS
 
 
 def test_data_that_moved_and_metadata_that_stayed(reads: ReadSession, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_data_that_moved_and_metadata_that_stayed(reads: ReadSession, tmp_path: 
     shutil.move(table / "data", tmp_path / "new")
     (table / "data").mkdir()
     moves = {f"file:{table}/data": str(tmp_path / "new")}
-    assert ids(explorer.open_table(str(table), relocate=moves), reads) == [0, 1, 2, 100, 101, 102]
+    assert ids(direct.open_table(str(table), relocate=moves), reads) == [0, 1, 2, 100, 101, 102]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_data_that_moved_and_metadata_that_stayed(reads: ReadSession, tmp_path: 
 def test_places_that_never_were_here(place: str, reads: ReadSession, tmp_path: Path) -> None:
     table = make_table(tmp_path / "t", 2)
     renamed(table, f"file://{table}", place)
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert not [p for p in opened.problems if p.severity == "error"]
     assert {f["file_path"].startswith(place) for f in opened.files()} == {True}
     assert ids(opened, reads) == [0, 1, 100, 101]
@@ -134,7 +134,7 @@ def test_a_catalogs_table_whose_store_was_mirrored(reads: ReadSession, tmp_path:
         statement = "UPDATE iceberg_tables SET metadata_location = replace(metadata_location, :old, 's3://gone/db/t')"
         connection.execute(text(statement), {"old": f"file://{table}"})
     catalog.engine.dispose()
-    opened = explorer.open_table("db.t", "small", own, relocate={"s3a://gone/db": str(table.parent)})
+    opened = direct.open_table("db.t", "small", own, relocate={"s3a://gone/db": str(table.parent)})
     assert ids(opened, reads) == [0, 1, 100, 101]
     assert not opened.problems
     assert ids(opened.refresh(), reads) == [0, 1, 100, 101]
@@ -142,10 +142,10 @@ def test_a_catalogs_table_whose_store_was_mirrored(reads: ReadSession, tmp_path:
 
 def test_what_a_table_names_is_no_root(made: Path, reads: ReadSession, tmp_path: Path) -> None:
     table = make_table(tmp_path / "t", 1, **{"write.data.path": f"file://{tmp_path}/apart"})
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     with pytest.raises(OutsideRoots, match=r"names .*apart as its write.data.path: add that as a root \(--root\)"):
         ids(opened, reads)
-    assert ids(explorer.open_table(str(table), roots=[str(tmp_path / "apart")]), reads) == [0, 100]
+    assert ids(direct.open_table(str(table), roots=[str(tmp_path / "apart")]), reads) == [0, 100]
 
 
 def test_a_place_chooses_no_setting() -> None:

@@ -9,19 +9,19 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import explorer
 from explorer.lab import scenarios
 from explorer.lab.scenarios import NAMESPACE, SCENARIOS, Scenario
 from explorer.lab.scenarios.workshop import BUILDING, Workshop
 from explorer.spark_engine.spark import SparkEngine
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
+from tests import direct
 
 ALL = os.environ.get("ICEDIVE_EVERY_TABLE") == "1"
 SOME = {"position_deletes", "deletion_vectors", "equality_deletes", "partition_evolution", "branches_and_tags"}
 BY_NAME = {s.name: s for s in SCENARIOS}
 
 
-def shape(table: explorer.Table) -> list[Any]:
+def shape(table: direct.Table) -> list[Any]:
     """What two builds of one table have in common: per snapshot its operation, its manifests with the statuses of their
     entries, and its rows."""
     told: list[Any] = []
@@ -42,10 +42,10 @@ def test_packed_and_built_tables_are_alike(scenario: Scenario, sandbox: Path, en
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{BUILDING}")
     try:
         scenario.build(Workshop(engine, name, str(sandbox / "warehouse" / BUILDING / name)))
-        built = shape(explorer.open_table(f"{BUILDING}.{name}"))
+        built = shape(direct.open_table(f"{BUILDING}.{name}"))
     finally:
         spark.sql(f"DROP TABLE IF EXISTS {SANDBOX}.{BUILDING}.{name} PURGE")
-    assert shape(explorer.open_table(f"{NAMESPACE}.{scenario.name}")) == built
+    assert shape(direct.open_table(f"{NAMESPACE}.{scenario.name}")) == built
 
 
 def assert_same(one: pa.Table, other: pa.Table) -> None:
@@ -59,7 +59,7 @@ def assert_same(one: pa.Table, other: pa.Table) -> None:
 def test_spark_reads_and_commits(name: str, engine: SparkEngine) -> None:
     copy, spark = scenarios.fresh_copy(name), engine.session()
     own = f"{SANDBOX}.{copy}"
-    table = explorer.open_table(copy)
+    table = direct.open_table(copy)
     expected = table.rows().to_arrow()
     assert_same(spark.table(own).toArrow(), expected)
     first = spark.table(own).columns[0]
@@ -70,6 +70,6 @@ def test_spark_reads_and_commits(name: str, engine: SparkEngine) -> None:
     spark.sql(
         f"CALL {SANDBOX}.system.expire_snapshots(table => '{copy}', older_than => TIMESTAMP '2999-01-01 00:00:00')"
     )
-    assert spark.table(own).count() == explorer.live_rows(explorer.open_table(copy)).rows
-    worse = [f for f in explorer.doctor(copy, deep=True).findings if f.severity in ("fatal", "error")]
+    assert spark.table(own).count() == direct.live_rows(direct.open_table(copy)).rows
+    worse = [f for f in direct.doctor(copy, deep=True).findings if f.severity in ("fatal", "error")]
     assert not worse

@@ -35,6 +35,7 @@ from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.rows.row_diff import RowChanges
 from explorer.storage.manifest_reader import ManifestReader
 from explorer.storage.spill import dealt
+from tests import direct
 from tests.spark.test_laws import OPERATIONS, generated
 from tests.unit.other_types import MISREAD, write_table
 from tests.unit.small import make_table
@@ -49,7 +50,7 @@ NAMES = [s.name for s in SCENARIOS] if EVERY else FEW
 def embedded(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session of the tests is the one there is."""
     shared_engine.cache_clear()
-    for module in ("table", "collection", "metadata_tree", "changed_rows"):
+    for module in ("table", "queries.collection", "queries.metadata_tree", "queries.row_diff"):
         monkeypatch.setattr(f"explorer.{module}.shared_engine", lambda: engine)
 
 
@@ -57,7 +58,7 @@ def in_any_order(rows: list[dict[str, Any]]) -> list[str]:
     return sorted(json.dumps(row, sort_keys=True) for row in rows)
 
 
-def entries_are_the_same(table: explorer.Table) -> None:
+def entries_are_the_same(table: direct.Table) -> None:
     """Entries in all three states, files and partitions of the last snapshot."""
     last = table.metadata.snapshots[-1].snapshot_id
     for view in ("stored", "inherited", "logical", "all"):
@@ -71,13 +72,13 @@ def entries_are_the_same(table: explorer.Table) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_entries_files_and_partitions_are_the_same(name: str, sandbox: Path) -> None:
-    entries_are_the_same(explorer.open_table(f"{NAMESPACE}.{name}"))
+    entries_are_the_same(direct.open_table(f"{NAMESPACE}.{name}"))
 
 
 FILTERS = {"equality_deletes": "name = 'jack'", "deletion_vectors": "", "partition_evolution": "day(ts) = '2024-06-03'"}
 
 
-def plans_are_the_same(table: explorer.Table, where: str) -> None:
+def plans_are_the_same(table: direct.Table, where: str) -> None:
     """A plan with its files and tasks, and statistics of columns."""
     ours, theirs = (table.plan(where, engine=engine) for engine in ("local", "spark"))
     assert plan_object(theirs) == plan_object(ours)
@@ -89,13 +90,13 @@ def plans_are_the_same(table: explorer.Table, where: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES if EVERY else FILTERS)
 def test_plans_and_statistics_are_the_same(name: str, sandbox: Path) -> None:
-    plans_are_the_same(explorer.open_table(f"{NAMESPACE}.{name}"), FILTERS.get(name, ""))
+    plans_are_the_same(direct.open_table(f"{NAMESPACE}.{name}"), FILTERS.get(name, ""))
 
 
 @pytest.mark.parametrize("name", ["manifest_lifecycle", "deletion_vectors", "long_history"])
 def test_what_is_dealt_out_on_the_disk_is_the_same(name: str, sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every set of manifests is too large to be held."""
-    table = explorer.open_table(f"{NAMESPACE}.{name}")
+    table = direct.open_table(f"{NAMESPACE}.{name}")
     ids = [s.snapshot_id for s in table.metadata.snapshots[:: max(1, len(table.metadata.snapshots) // 5)]]
 
     def compared() -> list[Any]:
@@ -123,7 +124,7 @@ def told(seen: runs.Preview) -> list[Any]:
     return [[re.sub(r"\d{4}-\d\d-\d\d [\d:.]+ UTC", "", repr(part)) for part in some] for some in (seen.words, rows)]
 
 
-def questions(table: explorer.Table, engine: Engine) -> dict[str, Any]:
+def questions(table: direct.Table, engine: Engine) -> dict[str, Any]:
     """What is asked of a table beside its rows, as JSON has it."""
     ids = [s.snapshot_id for s in table.metadata.snapshots]
     ids = [ids[0], *ids]
@@ -142,15 +143,15 @@ def questions(table: explorer.Table, engine: Engine) -> dict[str, Any]:
             known.costs[:],
         ],
         "file": table.file(table.files(ids[-1])[0]["file_path"], engine),
-        "health": health_object(explorer.health(table, engine=engine)),
-        "doctor": report_object(explorer.doctor(table, engine=engine)),
+        "health": health_object(direct.health(table, engine=engine)),
+        "doctor": report_object(direct.doctor(table, engine=engine)),
         "previews": [told(runs.preview(table, operation, engine=engine)) for operation in PREVIEWS],
     }
 
 
 @pytest.mark.parametrize("name", CHANGED)
 def test_what_changed_and_what_applies_are_the_same(name: str, sandbox: Path) -> None:
-    ours, theirs = explorer.open_table(f"{NAMESPACE}.{name}"), explorer.open_table(f"{NAMESPACE}.{name}")
+    ours, theirs = direct.open_table(f"{NAMESPACE}.{name}"), direct.open_table(f"{NAMESPACE}.{name}")
     told = questions(theirs, "spark")
     for what, answer in questions(ours, "local").items():
         assert told[what] == answer, what
@@ -170,7 +171,7 @@ def test_generated_tables_are_the_same(
     sandbox: Path, engine: SparkEngine, operations: list[str], version: int, mode: str
 ) -> None:
     with generated(sandbox, engine, operations, version, mode) as name:
-        ours, theirs = explorer.open_table(name), explorer.open_table(name)
+        ours, theirs = direct.open_table(name), direct.open_table(name)
         entries_are_the_same(theirs)
         told = questions(theirs, "spark")
         for what, answer in questions(ours, "local").items():
@@ -182,7 +183,7 @@ def test_generated_tables_are_the_same(
 ROWS = {"equality_deletes": "name = 'jack'", "deletion_vectors": "name > ''", "upgraded_v1": ""}
 
 
-def rows_are_the_same(table: explorer.Table, where: str) -> None:
+def rows_are_the_same(table: direct.Table, where: str) -> None:
     """The rows that differ between the first and the last snapshot, both ways, and the fates of those that match."""
     first, last = table.metadata.snapshots[0].snapshot_id, table.metadata.snapshots[-1].snapshot_id
     for sides in ((first, last), (last, first), (None, last)):
@@ -202,12 +203,12 @@ def test_rows_that_differ_and_their_fates_are_the_same(
     name: str, sandbox: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_rows, "A_DEAL", 2)  # so that several tasks compare
-    rows_are_the_same(explorer.open_table(f"{NAMESPACE}.{name}"), ROWS.get(name, ""))
+    rows_are_the_same(direct.open_table(f"{NAMESPACE}.{name}"), ROWS.get(name, ""))
 
 
 def test_keys_of_several_rows_are_the_same(tmp_path: Path, sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_rows, "A_DEAL", 2)
-    table = explorer.open_table(str(upserted(tmp_path / "t")))
+    table = direct.open_table(str(upserted(tmp_path / "t")))
     for sides in (("snapshot-2", "snapshot-3"), (None, "snapshot-3")):
         for keys in (["id"], ["id", "v"], []):
             ours, theirs = (table.row_diff(*sides, keys, engine) for engine in ("local", "spark"))
@@ -221,7 +222,7 @@ def test_fates_of_files_that_spark_misreads_are_the_same(mapped: bool | None, sa
     entries = [{"field-id": 1, "names": ["id"]}, {"field-id": 2, "names": ["x"]}]
     properties = {"schema.name-mapping.default": json.dumps(entries)} if mapped else {}
     write_table(tmp_path / "t", MISREAD[0], ids=mapped is None, properties=properties)
-    table = explorer.open_table(str(tmp_path / "t"))
+    table = direct.open_table(str(tmp_path / "t"))
     for where in ("id = 1", "x = '2020-01-01'"):
         ours, theirs = (
             table.fate(where, engine=engine).explain(table.metadata.snapshots[-1]) for engine in ("local", "spark")
@@ -234,7 +235,7 @@ def test_fates_of_files_that_spark_misreads_are_the_same(mapped: bool | None, sa
 def test_many_rows_are_counted_and_some_are_shown(
     sandbox: Path, monkeypatch: pytest.MonkeyPatch, engine: SparkEngine
 ) -> None:
-    table = explorer.open_table(f"{NAMESPACE}.three_inserts")
+    table = direct.open_table(f"{NAMESPACE}.three_inserts")
     monkeypatch.setattr(file_rows, "SHOWN", 1)
     monkeypatch.setattr(engine_choice, "UNPACKED", 1 << 40)  # so that Spark is chosen
     found = table.row_diff(None, "main")
@@ -244,9 +245,9 @@ def test_many_rows_are_counted_and_some_are_shown(
 
 
 def test_in_any_cut_of_the_work(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = explorer.open_table(f"{NAMESPACE}.long_history")
+    table = direct.open_table(f"{NAMESPACE}.long_history")
     ours, sums = table.entries().to_json(), in_any_order(table.partitions().to_json())
-    other = explorer.open_table(f"{NAMESPACE}.manifest_lifecycle")
+    other = direct.open_table(f"{NAMESPACE}.manifest_lifecycle")
     changed, lives = other.diff("snapshot-1", None), other.lifecycle()
     for task, job, deal in ((1, 1 << 30, 2), (1 << 30, 20_000, 1 << 30)):
         monkeypatch.setattr(pipeline, "A_TASK", task)
@@ -259,7 +260,7 @@ def test_in_any_cut_of_the_work(sandbox: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_three_states_as_views(sandbox: Path, engine: SparkEngine) -> None:
-    table = explorer.open_table(f"{NAMESPACE}.manifest_lifecycle")
+    table = direct.open_table(f"{NAMESPACE}.manifest_lifecycle")
     spark = engine.session().newSession()
     assert explorer.metadata_view(spark, table) == [
         f"manifest_lifecycle_{state}" for state in ("stored", "inherited", "logical")
@@ -280,11 +281,11 @@ def test_the_three_states_as_views(sandbox: Path, engine: SparkEngine) -> None:
 
 def test_what_a_worker_cannot_read_is_a_problem(tmp_path: Path, engine: SparkEngine) -> None:
     folder = make_table(tmp_path / "t", commits=3)
-    whole = explorer.open_table(str(folder))
+    whole = direct.open_table(str(folder))
     manifests = [m.manifest_path for m in whole.tree.manifests(whole.metadata.current_snapshot)]
     broken = Path(manifests[1].removeprefix("file://"))
     broken.write_bytes(broken.read_bytes()[:40])
-    ours, theirs = explorer.open_table(str(folder)), explorer.open_table(str(folder))
+    ours, theirs = direct.open_table(str(folder)), direct.open_table(str(folder))
     assert theirs.entries(engine="spark").to_json() == ours.entries().to_json()
     assert len(ours.entries()) == 2
     assert [str(p) for p in theirs.problems] == [str(p) for p in ours.problems]
@@ -296,7 +297,7 @@ def test_what_a_worker_cannot_read_is_a_problem(tmp_path: Path, engine: SparkEng
 
 
 def test_a_storage_goes_to_a_worker_with_its_bounds(tmp_path: Path) -> None:
-    table = explorer.open_table(str(make_table(tmp_path / "t", commits=1)))
+    table = direct.open_table(str(make_table(tmp_path / "t", commits=1)))
     again = pickle.loads(pickle.dumps(table.reader.storage))
     assert (again.roots, again.moved) == (table.reader.storage.roots, table.reader.storage.moved)
     outside = tmp_path / "other.avro"
@@ -308,7 +309,8 @@ def test_a_storage_goes_to_a_worker_with_its_bounds(tmp_path: Path) -> None:
 
 
 def test_on_the_command_line(sandbox: Path) -> None:
-    ask = ["entries", f"{NAMESPACE}.equality_deletes", "-o", "json", "--columns", "file_path,logical_status"]
+    table = f"{NAMESPACE}.equality_deletes"
+    ask = ["inspect", "entries", table, "-o", "json", "--columns", "file_path,logical_status"]
     ours, theirs = (CliRunner().invoke(main, [*ask, "--engine", engine]) for engine in ("local", "spark"))
     assert theirs.exit_code == 0, theirs.output
     assert json.loads(theirs.stdout) == json.loads(ours.stdout)

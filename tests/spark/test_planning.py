@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from pyiceberg.transforms import parse_transform
 
-import explorer
 from explorer.render.plans import read_paths
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.filters.expressions import And, BoundTerm, Constant, Expression, Or, Predicate
@@ -20,6 +19,7 @@ from explorer.spec.scan.plan import Answer, Plan
 from explorer.spec.scan.scan import READ
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.values import primitive_type
+from tests import direct
 from tests.helpers import open_demo
 from tests.spark.planner_oracle import Iceberg, Made, Row, drawn_filter, drawn_transform, evolved, make
 
@@ -65,7 +65,7 @@ def holds_for(node: Expression, row: Row) -> bool:
 @pytest.mark.parametrize("seed", range(TABLES))
 def test_every_verdict_is_icebergs_and_true(iceberg: Iceberg, tmp_path: Path, seed: int) -> None:
     made = make(iceberg, tmp_path / "t", seed)
-    table = explorer.open_table(str(made.folder))
+    table = direct.open_table(str(made.folder))
     rng = random.Random(1000 + seed)
     for n in range(FILTERS):
         plan, asked = compare(iceberg, made, table, drawn_filter(rng, made))
@@ -79,14 +79,14 @@ def test_every_verdict_is_icebergs_and_true(iceberg: Iceberg, tmp_path: Path, se
 def test_other_terms_and_schemas(iceberg: Iceberg, tmp_path: Path, seed: int, shape: str) -> None:
     made = make(iceberg, tmp_path / "t", 100 + seed, nested=shape == "nested")
     made = evolved(iceberg, made) if shape == "renamed and promoted" else made
-    table = explorer.open_table(str(made.folder))
+    table = direct.open_table(str(made.folder))
     rng = random.Random(seed)
     for _ in range(8):
         compare(iceberg, made, table, (drawn_transform if shape == "transforms" else drawn_filter)(rng, made))
     assert not table.problems
 
 
-def compare(iceberg: Iceberg, made: Made, table: explorer.Table, where: str) -> tuple[Plan, Any]:
+def compare(iceberg: Iceberg, made: Made, table: direct.Table, where: str) -> tuple[Plan, Any]:
     """The plan, and the filter as Iceberg's."""
     plan = table.plan(where)
     asked = iceberg.expression(plan.bound, made.table)
@@ -224,7 +224,7 @@ def test_metrics_modes_are_icebergs(
         first = iceberg.iceberg.NullOrder.NULLS_FIRST
         table.replaceSortOrder().asc(iceberg.iceberg.expressions.Expressions.ref("z"), first).commit()
     theirs = iceberg.iceberg.MetricsConfig.forTable(table)
-    ours = explorer.open_table(str(tmp_path / "t")).metrics()
+    ours = direct.open_table(str(tmp_path / "t")).metrics()
     assert {m.name: m.mode for m in ours} == {m.name: str(theirs.columnMode(m.name)) for m in ours}
 
 

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import types as t
 
-import explorer
 from explorer.lab.scenarios.workshop import Workshop
 from explorer.spark_engine.spark import SparkEngine
+from tests import direct
 from tests.security import EVERY
 from tests.spark.test_rows import bag, ours, sparks
 
@@ -175,7 +175,7 @@ def workshop(engine: SparkEngine, sandbox: Path, name: str) -> Iterator[Workshop
 
 def agree(engine: SparkEngine, made: Workshop) -> None:
     """Our rows are Spark's in every snapshot."""
-    table = explorer.open_table(f"building.{made.name}")
+    table = direct.open_table(f"building.{made.name}")
     for snapshot in table.metadata.snapshots:
         assert bag(ours(table, snapshot)) == bag(sparks(engine, made.identifier, snapshot))
     assert not table.problems
@@ -209,9 +209,9 @@ def test_added_files_have_no_ids_and_no_partition_columns(
         made.sql("ALTER TABLE {t} RENAME COLUMN id TO key")
         made.insert("3, array(named_struct('x', 1, 'y', 2)), 'a', DATE'2020-01-01', 'z'")
         location = made.java().location()
-        table = explorer.open_table(f"building.{made.name}")
+        table = direct.open_table(f"building.{made.name}")
         assert "schema.name-mapping.default" in table.metadata.properties
-        opened = explorer.open_table(table.metadata.metadata_location, roots=[str(tmp_path), location])
+        opened = direct.open_table(table.metadata.metadata_location, roots=[str(tmp_path), location])
         for snapshot in opened.metadata.snapshots:
             assert bag(ours(opened, snapshot)) == bag(sparks(engine, made.identifier, snapshot))
 
@@ -235,7 +235,7 @@ def test_defaults_and_variants(sandbox: Path, engine: SparkEngine) -> None:
         change = change.addColumn("t", types.StringType.get(), literal("given"))
         change.addColumn("s", "b", types.IntegerType.get(), "", literal(7)).commit()
         made.insert("12, NULL, NULL, 1, 'own'")
-        table = explorer.open_table("building.defaults")
+        table = direct.open_table("building.defaults")
         snapshot = table.metadata.current_snapshot
         mine = {row["id"]: row for row in ours(table, snapshot)}
         truth = (
@@ -262,7 +262,7 @@ def test_shredded_variants(sandbox: Path, engine: SparkEngine) -> None:
         ]  # fmt: skip
         texts = [first] * 6 + others
         made.insert(*(f"{i}, parse_json('{t}'), named_struct('w', parse_json('{t}'))" for i, t in enumerate(texts)))
-        table = explorer.open_table("building.shredded")
+        table = direct.open_table("building.shredded")
         [data] = [file["file_path"].removeprefix("file:") for file in table.files()]
         assert pq.read_schema(data).field("v").type.get_field_index("typed_value") >= 0
         query = f"SELECT id, to_json(v) AS v, to_json(s.w) AS w FROM {made.identifier} ORDER BY id"
@@ -277,7 +277,7 @@ def test_position_deletes_by_another_spelling_hide_nothing(sandbox: Path, engine
     with workshop(engine, sandbox, "spelled") as made:
         made.create("id INT", 2)
         made.insert("1", "2")
-        path = explorer.open_table("building.spelled").files()[0]["file_path"]
+        path = direct.open_table("building.spelled").files()[0]["file_path"]
         plain = path.removeprefix("file://").removeprefix("file:")
         places = [
             ("/a", 0),
@@ -287,7 +287,7 @@ def test_position_deletes_by_another_spelling_hide_nothing(sandbox: Path, engine
         table = made.java()
         table.newRowDelta().addDeletes(made.position_delete_file(table, "d.parquet", sorted(places))).commit()
         agree(engine, made)
-        opened = explorer.open_table("building.spelled")
+        opened = direct.open_table("building.spelled")
         (verdict,) = opened.file_verdicts(path)
         assert "it names no data file of this snapshot, but" in verdict.against
         assert opened.file_rows(path).to_arrow()["_deleted_by"].null_count == 2

@@ -85,19 +85,24 @@ def test_a_read_only_session_changes_nothing(sandbox: Path, monkeypatch: pytest.
     for name in ("equality_deletes", "deletion_vectors", "branches_and_tags", "schema_evolution"):
         full = f"demo.{name}"
         for command in (
-            ["show", full], ["entries", full, "--view", "all", "--metrics"],
-            ["diff", full, "snapshot-1", "snapshot-2"], ["lifecycle", full],
-            ["history", full], ["commits", full], ["partitions", full], ["deletes", full],
-            ["row-diff", full, "snapshot-1", "snapshot-2"],
-            ["graph", full, "--format", "json"], ["maintain", full, "expire"], ["maintain", full, "compact"],
-            ["maintain", full, "remove-orphans"],
-            ["explain-conflict", full, "--base", "snapshot-1", "--operation", "compaction"],
+            ["show", full], ["inspect", "entries", full, "--view", "all", "--metrics"],
+            ["diff", full, "snapshot-1", "snapshot-2"], ["history", "lifecycle", full],
+            ["history", "lineage", full], ["history", "commits", full], ["inspect", "partitions", full],
+            ["inspect", "deletes", full], ["data", "diff", full, "snapshot-1", "snapshot-2"],
+            ["export", "graph", full, "--format", "json"], ["maintain", "preview", full, "expire"],
+            ["maintain", "preview", full, "compact"], ["maintain", "preview", full, "remove-orphans"],
+            ["check", "conflict", full, "snapshot-1", "compaction"],
+            ["refs", "preview", full, "rollback", "-s", "snapshot-1"],
         ):  # fmt: skip
             result = CliRunner().invoke(main, command)
             assert result.exit_code == 0 or "no ancestor" in result.output, (command, result.output)
         assert len(open_demo(name).rows()) > 0  # through Spark
-        refused = CliRunner().invoke(main, ["maintain", full, "compact", "--run"])
-        assert refused.exit_code == 1
-        assert "teaching table" in refused.output
+        for command in (
+            ["maintain", "run", full, "compact"],
+            ["refs", "run", full, "tag", "--name", "x", "-s", "snapshot-1"],
+        ):
+            refused = CliRunner().invoke(main, command)
+            assert refused.exit_code == 1
+            assert "teaching table" in refused.output
     assert tree(folder) == before
     assert catalogued(sandbox / "catalog.db") == catalog

@@ -13,9 +13,9 @@ from py4j.protocol import Py4JJavaError
 from pyiceberg.table import StaticTable
 from pyspark.errors import PySparkException
 
-import explorer
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.scan.plan import PLANNERS
+from tests import direct
 from tests.cases.mini import Table
 
 PATHS = 2147483546
@@ -46,7 +46,7 @@ class Readers:
 
     @staticmethod
     def ours(table: Table) -> list[int]:
-        opened = explorer.open_table(str(table.folder))
+        opened = direct.open_table(str(table.folder))
         current = opened.metadata.current_snapshot
         assert current is not None
         fate = opened.fate("")
@@ -79,8 +79,8 @@ def test_a_delete_that_names_a_file_of_another_partition(readers: Readers, tmp_p
     with pytest.raises((PySparkException, Py4JJavaError), match="Mismatched partition tuples"):
         readers.java(table)
     assert readers.pyiceberg(table) == readers.ours(table) == [2, 3]
-    opened = explorer.open_table(str(tmp_path))
-    counted = explorer.live_rows(opened)
+    opened = direct.open_table(str(tmp_path))
+    counted = direct.live_rows(opened)
     assert (counted.rows, counted.refused, opened.plan("").refused, opened.deletes().refused) == (2, 1, 1, 1)
     assert not opened.deletes().dangling
 
@@ -91,7 +91,7 @@ def test_a_delete_of_several_files_does_not_reach_another_partition(readers: Rea
     table.delta(deletes=[table.position_delete("d.parquet", rows, partition={"p": "y"})])
     assert readers.java(table) == readers.ours(table) == [1, 2]
     assert readers.pyiceberg(table) == [2]
-    opened = explorer.open_table(str(tmp_path))
+    opened = direct.open_table(str(tmp_path))
     said = "\n".join(opened.fate("id = 1").explain(opened.metadata.snapshots[-1]))
     assert "holds its position, but does not apply: the delete is in partition p=y, the data file in p=x" in said
 
@@ -117,9 +117,9 @@ def test_a_referenced_data_file_limits_a_delete(readers: Readers, tmp_path: Path
     assert readers.pyiceberg(table) == [1, 11]
 
 
-def planned(table: Table, where: str) -> tuple[explorer.Table, dict[str, int], dict[str, int]]:
+def planned(table: Table, where: str) -> tuple[direct.Table, dict[str, int], dict[str, int]]:
     """What planners say, and what we say that other readers would read, by rule."""
-    opened = explorer.open_table(str(table.folder))
+    opened = direct.open_table(str(table.folder))
     plan = opened.plan(where)
     files = {
         name: answer.files for name, answer in opened.ask_planners(plan).items() if not isinstance(answer, Exception)
@@ -159,9 +159,9 @@ def test_times_before_1970(readers: Readers, tmp_path: Path) -> None:
 def test_a_date_that_became_a_timestamp_and_nan(readers: Readers, tmp_path: Path) -> None:
     from tests.cases import build_case
 
-    promoted = explorer.open_table(str(build_case("26", tmp_path)))
+    promoted = direct.open_table(str(build_case("26", tmp_path)))
     plan = promoted.plan("d > '2020-01-01'")
     assert [(o.difference.rule, o.files, o.more) for o in plan.other_readers] == [("promoted-date", 2, 1)]
-    nan = explorer.open_table(str(build_case("22", tmp_path)))
+    nan = direct.open_table(str(build_case("22", tmp_path)))
     plan = nan.plan("x > 5")
     assert [(o.difference.rule, o.files, o.more) for o in plan.other_readers] == [("nan-order", 3, 2)]

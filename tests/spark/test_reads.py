@@ -17,6 +17,7 @@ from explorer.errors import AccessRefused, NotPossible, StatementFailed, Unreada
 from explorer.spark_engine.read_queue import ReadCancelled, ReadFailed, ReadRequest, ReadSession, SqlRequest
 from explorer.spark_engine.spark import SparkEngine
 from explorer.table import Table
+from tests import direct
 from tests.helpers import open_demo
 from tests.unit.small import make_table
 
@@ -149,7 +150,7 @@ def test_sessions_do_not_share_views(sandbox: Path, engine: SparkEngine) -> None
 
 def test_failing_reads_name_the_file(sandbox: Path, reads: ReadSession, tmp_path: Path) -> None:
     folder = make_table(tmp_path, commits=2)
-    table = explorer.open_table(str(folder))
+    table = open_table(str(folder))
     files = sorted((folder / "data").glob("*.parquet"))
     files[0].unlink()
     with pytest.raises((ReadFailed, UnreadableFile), match=files[0].name) as caught:
@@ -186,7 +187,7 @@ def test_unreadable_deletes_name_the_file(
     try:
         spark.sql(f"INSERT INTO {name} SELECT /*+ COALESCE(1) */ id FROM range(10)")
         spark.sql(f"DELETE FROM {name} WHERE id = 3")
-        table = explorer.open_table("demo.broken_deletes")
+        table = open_table("demo.broken_deletes")
         [broken] = [f["file_path"] for f in table.files() if f["content"]]
         Path(broken.removeprefix("file:")).write_text("no deletes")
         with pytest.raises(ReadFailed, match=broken.rsplit("/", 1)[-1]):
@@ -208,10 +209,11 @@ def test_metadata_columns_need_a_version(sandbox: Path, reads: ReadSession) -> N
 
 LOSE = """
 import explorer
+from explorer.table import open_table
 from explorer.spark_engine import gateway
 from explorer.spark_engine.spark import shared_engine
 
-table = explorer.open_table("demo.three_inserts")
+table = open_table("demo.three_inserts")
 assert len(table.rows()) == 3
 gateway._process.kill()
 gateway._process.wait()

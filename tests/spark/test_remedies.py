@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-import explorer
 from explorer.lab import scenarios
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.doctor.findings import Finding
@@ -23,6 +22,7 @@ from explorer.spec.doctor.remedy_texts import REMEDY_OF
 from explorer.spec.doctor.rules import RULES
 from explorer.storage.data_dirs import sandbox_home
 from explorer.storage.paths import local_path
+from tests import direct
 from tests.cases import build_case
 from tests.cases.mini import Table
 from tests.robustness.editing import edit_avro, edit_json
@@ -61,7 +61,7 @@ DAMAGES: list[tuple[str, str, Callable[[Path], Any]]] = [
 
 
 def found(name: str, rule: str, **options: Any) -> list[Finding]:
-    findings = explorer.doctor(name, **options).findings
+    findings = direct.doctor(name, **options).findings
     return [f for f in findings if f.rule == rule or any(e.rule == rule for e in f.explains)]
 
 
@@ -170,17 +170,17 @@ def _age(folder: Path) -> None:
         edit_json(path, older)
 
 
-def _vectors(table: explorer.Table) -> str:
+def _vectors(table: direct.Table) -> str:
     listed = table.tree.manifests(table.metadata.current_snapshot)
     return next(m.manifest_path for m in listed if m.content == 1)
 
 
-def _data(table: explorer.Table) -> str:
+def _data(table: direct.Table) -> str:
     listed = table.tree.manifests(table.metadata.current_snapshot)
     return next(m.manifest_path for m in listed if m.content == 0)
 
 
-def _two_vectors(table: explorer.Table) -> None:
+def _two_vectors(table: direct.Table) -> None:
     def twice(records: list[dict[str, Any]]) -> None:
         other = copy.deepcopy(records[0])
         other["data_file"]["content_offset"] += 1
@@ -189,7 +189,7 @@ def _two_vectors(table: explorer.Table) -> None:
     edited(_vectors(table), twice)
 
 
-def _fewer_rows(table: explorer.Table) -> None:
+def _fewer_rows(table: direct.Table) -> None:
     """A data file has a row more than is recorded: compaction refuses it."""
 
     def fewer(records: list[dict[str, Any]]) -> None:
@@ -200,13 +200,13 @@ def _fewer_rows(table: explorer.Table) -> None:
     edited(_data(table), fewer)
 
 
-def _overlap(table: explorer.Table) -> None:
+def _overlap(table: direct.Table) -> None:
     current = table.metadata.current_snapshot
     assert current is not None
     edited(current.manifest_list, lambda records: [r.update(first_row_id=0) for r in records if not r["content"]])
 
 
-def _wrong_day(table: explorer.Table) -> None:
+def _wrong_day(table: direct.Table) -> None:
     def shift(records: list[dict[str, Any]]) -> None:
         partition = records[0]["data_file"]["partition"]
         name = next(name for name, value in partition.items() if not isinstance(value, str))
@@ -215,21 +215,21 @@ def _wrong_day(table: explorer.Table) -> None:
     edited(_data(table), shift)
 
 
-def _count_seven(table: explorer.Table) -> None:
+def _count_seven(table: direct.Table) -> None:
     """The manifest list counts seven files in each delete manifest."""
     current = table.metadata.current_snapshot
     assert current is not None
     edited(current.manifest_list, lambda records: [r.update(added_files_count=7) for r in records if r["content"]])
 
 
-def _more_deletes(table: explorer.Table) -> None:
+def _more_deletes(table: direct.Table) -> None:
     def more(records: list[dict[str, Any]]) -> None:
         records[0]["data_file"]["record_count"] += 5
 
     edited(_vectors(table), more)
 
 
-TEACHING: list[tuple[str, str, bool, Callable[[explorer.Table], Any]]] = [
+TEACHING: list[tuple[str, str, bool, Callable[[direct.Table], Any]]] = [
     ("two-vectors", "deletion_vectors", False, _two_vectors),
     ("vector-wrong", "deletion_vectors", True, lambda t: edited(
         _vectors(t), lambda r: r[0]["data_file"].update(record_count=r[0]["data_file"]["record_count"] + 1)
@@ -254,9 +254,9 @@ TEACHING: list[tuple[str, str, bool, Callable[[explorer.Table], Any]]] = [
 
 @pytest.mark.parametrize(("rule", "scenario", "deep", "damage"), TEACHING, ids=[f"{f[0]}-{f[1]}" for f in TEACHING])
 def test_a_damaged_teaching_table(
-    rule: str, scenario: str, deep: bool, damage: Callable[[explorer.Table], Any], sandbox: Path, engine: SparkEngine
+    rule: str, scenario: str, deep: bool, damage: Callable[[direct.Table], Any], sandbox: Path, engine: SparkEngine
 ) -> None:
-    table = explorer.open_table(scenarios.fresh_copy(scenario))
+    table = direct.open_table(scenarios.fresh_copy(scenario))
     own, spark = table.name.removeprefix("sandbox."), engine.session()
     rows = spark.table(table.name).count()
     damage(table)
@@ -491,16 +491,16 @@ def test_statistics_of_partitions_that_are_gone(namespace: str, engine: SparkEng
     spark.sql(f"CREATE TABLE sandbox.{own} (id INT, p STRING) USING iceberg PARTITIONED BY (p)")
     spark.sql(f"INSERT INTO sandbox.{own} VALUES (1, 'a'), (2, 'b')")
     spark.sql(f"CALL sandbox.system.compute_partition_stats('{own}')")
-    place(explorer.open_table(f"sandbox.{own}").metadata.statistics[0].path).unlink()
+    place(direct.open_table(f"sandbox.{own}").metadata.statistics[0].path).unlink()
     [printed] = statements(found(f"sandbox.{own}", "statistics-file")[0].remedy)
     assert "compute_partition_stats" in printed
     spark.sql(f"INSERT INTO sandbox.{own} VALUES (3, 'a')")
     spark.sql(printed)
-    assert explorer.open_table(f"sandbox.{own}").metadata.statistics
+    assert direct.open_table(f"sandbox.{own}").metadata.statistics
 
 
 def test_a_lost_data_file_is_dropped_by_going_back(sandbox: Path, engine: SparkEngine) -> None:
-    table = explorer.open_table(scenarios.fresh_copy("three_inserts"))
+    table = direct.open_table(scenarios.fresh_copy("three_inserts"))
     last = table.metadata.current_snapshot
     assert last is not None
     place(next(f["file_path"] for f in table.files() if f["snapshot_id"] == last.snapshot_id)).unlink()
@@ -527,7 +527,7 @@ def test_a_broken_metadata_file_is_replaced_under_another_name(
 ) -> None:
     folder = make_table(tmp_path)
     newest_metadata(folder).write_text('{"format-version": 2, ')
-    [sick] = explorer.doctor(str(folder)).findings
+    [sick] = direct.doctor(str(folder)).findings
     [printed] = statements(sick.remedy)
     spark = engine.session()
     spark.sql(printed.replace("your_catalog", "sandbox").replace("your_db.your_table", f"{namespace}.broken"))

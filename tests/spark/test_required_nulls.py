@@ -10,9 +10,9 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-import explorer
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.schemas.required_nulls import FAILS, OTHERS
+from tests import direct
 from tests.cases.nulls import EFFECTS, with_null
 from tests.statements.printed import statements
 
@@ -24,7 +24,7 @@ def test_spark_makes_of_them_what_the_doctor_says(kind: str, engine: SparkEngine
     own = "".join(c if c.isalnum() else "_" for c in kind)
     names = []
     for use in ("read", "rewritten"):
-        table = explorer.open_table(with_null(tmp_path / use, kind))
+        table = direct.open_table(with_null(tmp_path / use, kind))
         names.append(f"nulls.{use}_{own}")
         session.sql(f"CALL sandbox.system.register_table('{names[-1]}', '{table.metadata.metadata_location}')")
 
@@ -38,7 +38,7 @@ def test_spark_makes_of_them_what_the_doctor_says(kind: str, engine: SparkEngine
     assert (shown is None) == (effect == FAILS)
     assert shown is None or (shown[1] is None) == (effect != OTHERS)
     assert session.sql(f"SELECT a FROM sandbox.{read_name} WHERE b IS NULL").count() == 0
-    [told] = [f for f in explorer.doctor(f"sandbox.{read_name}").findings if f.rule == "required-absent"]
+    [told] = [f for f in direct.doctor(f"sandbox.{read_name}").findings if f.rule == "required-absent"]
     [statement] = statements(told.remedy)
     session.sql(statement)
     assert (read(read_name) or [])[1:] == [None]

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import explorer
 from explorer.errors import NotPossible
 from explorer.lab import scenarios
 from explorer.lab.scenarios import SCENARIOS
@@ -19,6 +18,7 @@ from explorer.reports.maintenance import runs
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.snapshots.retention import MAX_REF_AGE, MAX_SNAPSHOT_AGE, MIN_SNAPSHOTS, retention
 from explorer.storage.metadata import parse_metadata
+from tests import direct
 from tests.helpers import open_demo
 from tests.unit.paper import HOUR, table_metadata
 
@@ -151,7 +151,7 @@ def test_the_preview_and_the_procedure_agree_on_policies(sandbox: Path, engine: 
     """A branch keeps two snapshots, a tag's time is over, and statistics go with their snapshot."""
     session = engine.session()
     name = scenarios.fresh_copy("three_inserts")
-    first = explorer.open_table(name).metadata.snapshots[0].snapshot_id
+    first = direct.open_table(name).metadata.snapshots[0].snapshot_id
     for sql in (
         f"ALTER TABLE sandbox.{name} CREATE BRANCH audit RETAIN 30 DAYS WITH SNAPSHOT RETENTION 2 SNAPSHOTS",
         f"ALTER TABLE sandbox.{name} CREATE TAG opening AS OF VERSION {first}",
@@ -161,7 +161,7 @@ def test_the_preview_and_the_procedure_agree_on_policies(sandbox: Path, engine: 
         f"INSERT INTO sandbox.{name} SELECT * FROM sandbox.{name} LIMIT 1",
     ):
         session.sql(sql)
-    table = explorer.open_table(name)
+    table = direct.open_table(name)
     assert len({s.path for s in table.metadata.statistics}) == 2
     root = Path(table.metadata.location.removeprefix("file:"))
     there = {str(p) for p in root.rglob("*") if p.is_file() and p.suffix != ".crc"}
@@ -181,11 +181,11 @@ def test_the_preview_and_the_procedure_agree_on_policies(sandbox: Path, engine: 
 def test_without_garbage_collection_nothing_goes(sandbox: Path, engine: SparkEngine) -> None:
     name = scenarios.fresh_copy("three_inserts")
     engine.session().sql(f"ALTER TABLE sandbox.{name} SET TBLPROPERTIES ('gc.enabled' = 'false')")
-    table = explorer.open_table(name)
+    table = direct.open_table(name)
     for operation in ("expire", "remove-orphans"):
         seen = runs.preview(table, operation)
         assert seen.words[0].startswith("Iceberg would refuse: ")
         assert seen.files == []
         with pytest.raises(NotPossible):
             runs.run(table, operation, engine=engine)
-        assert explorer.open_table(name).metadata.metadata_location == table.metadata.metadata_location
+        assert direct.open_table(name).metadata.metadata_location == table.metadata.metadata_location

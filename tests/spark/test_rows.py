@@ -13,7 +13,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-import explorer
 from explorer.lab.scenarios import NAMESPACE, SCENARIOS
 from explorer.lab.scenarios.workshop import Workshop
 from explorer.model.metadata import Field, Schema
@@ -22,6 +21,7 @@ from explorer.queries.row_reader import RowReader
 from explorer.spark_engine.spark import SparkEngine
 from explorer.storage.rows import read_schema
 from explorer.table import Table
+from tests import direct
 from tests.helpers import open_demo
 from tests.spark.test_scenarios import plain, sampled
 
@@ -177,7 +177,7 @@ def test_row_ids_come_with_version_3(sandbox: Path, engine: SparkEngine) -> None
         made.insert("1", "2")
         made.sql("ALTER TABLE {t} SET TBLPROPERTIES ('format-version' = '3')")
         made.insert("3")
-        table = explorer.open_table("building.becomes_v3")
+        table = direct.open_table("building.becomes_v3")
         [path] = [row["file_path"] for row in table.files("snapshot-1")]
         for _ in range(2):
             assert [row["_row_id"] for row in table.file_rows(path, "snapshot-1")] == [None, None]
@@ -274,7 +274,7 @@ def test_generated_deletes(sandbox: Path, engine: SparkEngine, steps: list[tuple
     try:
         for n, step in enumerate([("append", ROWS, "a"), *steps]):
             carry_out(workshop, n, step)
-        table = explorer.open_table(f"building.{name}")
+        table = direct.open_table(f"building.{name}")
         for snapshot in table.metadata.snapshots:
             assert bag(ours(table, snapshot)) == bag([plain(r) for r in sparks(engine, workshop.identifier, snapshot)])
     finally:

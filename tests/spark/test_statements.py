@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.lab.scenarios import SCENARIOS
 from explorer.reports.maintenance import runs
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.sql_guard.quoting import identifier, literal
+from tests import direct
 from tests.statements.printed import printed, statements
 from tests.statements.spark35 import fault
 
 
 @pytest.mark.parametrize("scenario", [scenario.name for scenario in SCENARIOS])
 def test_statements_of_a_teaching_table(scenario: str, sandbox: Path) -> None:
-    told = list(printed(explorer.open_table(f"demo.{scenario}")))
+    told = list(printed(direct.open_table(f"demo.{scenario}")))
     assert told
     for statement in told:
         assert not fault(statement), (statement, fault(statement))
@@ -38,7 +38,7 @@ def test_names_that_need_quotes(
     try:
         for n in range(6):
             spark.sql(f"INSERT INTO {own} VALUES ({n}, 'x')")
-        table = explorer.open_table(f"sandbox.{namespace}.{name}")
+        table = direct.open_table(f"sandbox.{namespace}.{name}")
         for operation, where in (("compact", "v = 'x'"), ("compact-sort", ""), ("rewrite-manifests", "")):
             options = {"rewrite-all": "true"} if operation != "rewrite-manifests" else {}
             columns = "" if operation == "compact" else column
@@ -54,10 +54,10 @@ def test_names_that_need_quotes(
         expiry = runs.preview(table, "expire", options={"older_than": "2999-01-01", "retain_last": "1"})
         assert spark.sql(expiry.call).collect()
         spark.sql(f"ALTER TABLE {own} SET TBLPROPERTIES ('it\\'s a `password`' = 'of-mine-and-no-other')")
-        [remedy] = [f.remedy for f in explorer.doctor(table.name).findings if f.rule == "property-unsafe"]
+        [remedy] = [f.remedy for f in direct.doctor(table.name).findings if f.rule == "property-unsafe"]
         [statement] = statements(remedy)
         spark.sql(statement)
-        assert not [f for f in explorer.doctor(table.name).findings if f.rule == "property-unsafe"]
+        assert not [f for f in direct.doctor(table.name).findings if f.rule == "property-unsafe"]
     finally:
         spark.sql(f"DROP TABLE {own} PURGE")
         spark.sql(f"DROP NAMESPACE sandbox.{place}")

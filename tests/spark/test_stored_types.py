@@ -17,13 +17,13 @@ from py4j.protocol import Py4JJavaError
 from pyiceberg.table import StaticTable
 from pyspark.errors import PySparkException
 
-import explorer
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.schemas.stored_types import type_difference
 from explorer.storage.formats.parquet import read_footer
 from explorer.storage.paths import local_path
 from explorer.storage.storage import Storage
+from tests import direct
 from tests.cases.mini import Table
 from tests.spark.planner_oracle import Iceberg
 from tests.spark.row_group_oracle import Judge
@@ -63,7 +63,7 @@ def values(spark: Any, table: Table, vectorized: bool) -> list[Any] | None:
 
 def of_rows(folder: Path) -> list[Any]:
     """What we read of the column x."""
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     return [row["x"] for row in table.fate("", engine="local").rows.values()]
 
 
@@ -98,7 +98,7 @@ def test_row_groups_are_those_that_java_reads(stored: Stored, dictionary: bool, 
     """Spark loses the rows; pyiceberg and we read what is stored."""
     table = write_table(tmp_path / "t", stored, dictionary)
     name = register(spark, table, f"groups_{MISREAD.index(stored)}_{dictionary}".lower())
-    own = explorer.open_table(str(table.folder))
+    own = direct.open_table(str(table.folder))
     [verdict] = own.row_groups(own.plan("x = '2020-01-01'"))
     assert not verdict.keeps
     literal = "timestamp" if stored.kind == "timestamptz" else "timestamp_ntz"
@@ -131,7 +131,7 @@ def test_each_test_of_row_groups_is_icebergs(
     stored = replace(stored, options=options)
     table = write_table(tmp_path / "t", stored, dictionary)
     judge = Judge.open(Iceberg(engine), table.folder / "data" / "a.parquet", table.md["schemas"][0])
-    own = explorer.open_table(str(table.folder))
+    own = direct.open_table(str(table.folder))
     for where in TIMES:
         plan = own.plan(where)
         [verdict] = own.row_groups(plan)
@@ -150,7 +150,7 @@ def run(spark: Any, remedy: str) -> None:
 
 
 def finding_of(name: str, rule: str, **options: Any) -> Finding | None:
-    findings = explorer.doctor(name, deep=True, snapshot="main", **options).findings
+    findings = direct.doctor(name, deep=True, snapshot="main", **options).findings
     return next((f for f in findings if f.rule == rule and f.severity == "error"), None)
 
 
@@ -218,7 +218,7 @@ def test_rows_are_not_doubled_where_overwrites_are_dynamic(mode: str, spark: Any
 def test_add_files_of_milliseconds(spark: Any) -> None:
     """apache/iceberg#18173, as Spark does it: files without field ids, and a name mapping."""
     spark.sql("CREATE TABLE sandbox.stored.added (id BIGINT, x TIMESTAMP) USING iceberg")
-    place = Path(str(local_path(explorer.open_table("sandbox.stored.added").metadata.location))) / "data"
+    place = Path(str(local_path(direct.open_table("sandbox.stored.added").metadata.location))) / "data"
     place.mkdir(exist_ok=True)
     rows = {"id": pa.array([1, 2]), "x": pa.array(DAYS, pa.timestamp("ms", "UTC"))}
     pq.write_table(pa.table(rows), place / "a.parquet")
@@ -226,7 +226,7 @@ def test_add_files_of_milliseconds(spark: Any) -> None:
     name = "sandbox.stored.added"
     assert {row.x.year for row in spark.table(name).collect()} == {1970}
     assert spark.table(name).where("x > timestamp'1990-01-01'").count() == 0
-    table = explorer.open_table(name)  # its bounds are wrong too, so that the file is skipped before its row groups
+    table = direct.open_table(name)  # its bounds are wrong too, so that the file is skipped before its row groups
     assert table.plan("x > '1990-01-01'").left.files == 0
     current = table.metadata.current_snapshot
     assert current is not None

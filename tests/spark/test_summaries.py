@@ -11,8 +11,8 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-import explorer
 from explorer.spark_engine.spark import SparkEngine
+from tests import direct
 from tests.unit.test_twin_snapshots import twins, without_summary
 
 ERRORS = (Py4JJavaError, PySparkException)
@@ -35,7 +35,7 @@ def asked(session: Any, sql: str) -> str:
 @pytest.mark.parametrize("deletes", [False, True])
 def test_spark_asks_the_summary_where_there_are_deletes(engine: SparkEngine, deletes: bool, tmp_path: Path) -> None:
     session, path = engine.session(), without_summary(tmp_path / "t", deletes)
-    location = explorer.open_table(path).metadata.metadata_location
+    location = direct.open_table(path).metadata.metadata_location
     session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.summed")
     assert asked(session, f"CALL sandbox.system.register_table('summed.t', '{location}')")  # and makes it all the same
     try:
@@ -44,7 +44,7 @@ def test_spark_asks_the_summary_where_there_are_deletes(engine: SparkEngine, del
         session.sql("INSERT INTO sandbox.summed.t VALUES (9, 'y')")
         for query in QUERIES:
             assert not asked(session, query.format(t="sandbox.summed.t")), query
-        told = explorer.doctor("sandbox.summed.t", snapshot="main").findings
+        told = direct.doctor("sandbox.summed.t", snapshot="main").findings
         assert not [f for f in told if f.rule == "metadata-field"]
     finally:
         session.sql("DROP TABLE sandbox.summed.t")
@@ -53,7 +53,7 @@ def test_spark_asks_the_summary_where_there_are_deletes(engine: SparkEngine, del
 
 def test_java_refuses_two_snapshots_with_one_id(engine: SparkEngine, tmp_path: Path) -> None:
     session, path = engine.session(), twins(tmp_path / "t")
-    location = explorer.open_table(path).metadata.metadata_location
+    location = direct.open_table(path).metadata.metadata_location
     session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.summed")
     assert "Multiple entries with same key" in asked(
         session, f"CALL sandbox.system.register_table('summed.twins', '{location}')"
@@ -72,7 +72,7 @@ def test_register_table_ends_in_an_error_where_the_remedy_says_so(
         if not at:
             raw["snapshots"][0]["summary"].pop(missing)
             first.write_text(json.dumps(raw))
-        (told,) = [f for f in explorer.doctor(path).findings if f.rule == "snapshot-twice"]
+        (told,) = [f for f in direct.doctor(path).findings if f.rule == "snapshot-twice"]
         assert ("reports an error after it made the table" in told.remedy) == complains
         session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.summed")
         said = asked(session, f"CALL sandbox.system.register_table('summed.first', 'file://{first}')")

@@ -8,9 +8,9 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-import explorer
 from explorer.reports.maintenance import runs
 from explorer.spark_engine.spark import SparkEngine
+from tests import direct
 from tests.cases.vectors import FIELDS, with_vector
 
 OFFSET, SIZE, NAMED = FIELDS
@@ -33,7 +33,7 @@ def fails(engine: SparkEngine, sql: str) -> bool:
 def test_spark_reads_and_rewrites_as_is_told(
     engine: SparkEngine, missing: tuple[str, ...], rows: int | None, version: int, tmp_path: Path
 ) -> None:
-    session, table = engine.session(), explorer.open_table(with_vector(tmp_path / "t", missing, version))
+    session, table = engine.session(), direct.open_table(with_vector(tmp_path / "t", missing, version))
     session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.vectors")
     for options in ({"rewrite-all": "true"}, {"rewrite-all": "true", "remove-dangling-deletes": "true"}):
         session.sql("DROP TABLE IF EXISTS sandbox.vectors.t")
@@ -41,7 +41,7 @@ def test_spark_reads_and_rewrites_as_is_told(
         scan = "SELECT * FROM sandbox.vectors.t"
         assert fails(engine, scan) == (rows is None)
         if rows is not None:
-            assert explorer.live_rows(table).rows == len(session.sql(scan).collect()) == rows
+            assert direct.live_rows(table).rows == len(session.sql(scan).collect()) == rows
         said = runs.preview(table, "compact", options=options)
         listed = ", ".join(f"'{k}', '{v}'" for k, v in options.items())
         call = f"CALL sandbox.system.rewrite_data_files(table => 'vectors.t', options => map({listed}))"

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
-import explorer
 from explorer.spark_engine.spark import SparkEngine
+from tests import direct
 from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.unit.test_without_ids import by_name, nameless
@@ -126,14 +126,14 @@ def plain(value: Any) -> Any:
 def test_rows(file_format: str, registered: Any, engine: SparkEngine, tmp_path: Path) -> None:
     table = table_of(tmp_path / "t", file_format)
     sparks = [plain(row) for row in engine.session().table(registered(table.folder)).orderBy("id").collect()]
-    opened = explorer.open_table(str(table.folder))
+    opened = direct.open_table(str(table.folder))
     ours = [dict(row) for row in opened.file_rows(f"a.{file_format.lower()}")]
     assert [{name: row[name] for name in sparks[0]} for row in ours] == sparks
     assert (sparks[0]["s"] is None) == (file_format == "PARQUET")
     table.set_schema([(1, "id", "long"), (2, "renamed", "string"), *FIELDS[2:]])
     table.save()
     sparks = [plain(row) for row in engine.session().table(registered(table.folder)).orderBy("id").collect()]
-    versions = explorer.open_table(str(table.folder)).fate("id > 0").versions
+    versions = direct.open_table(str(table.folder)).fate("id > 0").versions
     assert [version.row["renamed"] for version in versions] == [row["renamed"] for row in sparks]
     assert sparks[0]["renamed"] == ("one" if file_format == "PARQUET" else None)
 
@@ -143,21 +143,21 @@ def test_a_list_and_a_manifest(registered: Any, engine: SparkEngine, tmp_path: P
     spark, name = engine.session(), registered(folder)
     assert [plain(row) for row in spark.sql(f"SELECT * FROM {name} WHERE p = 'y'").collect()] == [{"id": 1, "p": "y"}]
     files = spark.sql(f"SELECT file_path, partition.part FROM {name}.files ORDER BY 1").collect()
-    ours = explorer.open_table(str(folder)).files()
+    ours = direct.open_table(str(folder)).files()
     assert [tuple(row) for row in files] == sorted((f["file_path"], f["partition"]["part"]) for f in ours)
 
 
 def test_a_rewrite_gives_files_their_ids(engine: SparkEngine, tmp_path: Path) -> None:
     session, path = engine.session(), by_name(tmp_path / "t")
     session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.by_name")
-    location = explorer.open_table(path).metadata.metadata_location
+    location = direct.open_table(path).metadata.metadata_location
     session.sql(f"CALL sandbox.system.register_table('by_name.t', '{location}')")
     rows = [tuple(row) for row in session.sql("SELECT * FROM sandbox.by_name.t").collect()]
     assert rows == [(1, "a")] * 3
-    [told] = [f for f in explorer.doctor("sandbox.by_name.t", deep=True).findings if f.rule == "readers-differ"]
+    [told] = [f for f in direct.doctor("sandbox.by_name.t", deep=True).findings if f.rule == "readers-differ"]
     [statement] = statements(told.remedy)
     session.sql(statement)
     assert [tuple(row) for row in session.sql("SELECT * FROM sandbox.by_name.t").collect()] == rows
-    left = explorer.doctor("sandbox.by_name.t", deep=True, snapshot="main").findings
+    left = direct.doctor("sandbox.by_name.t", deep=True, snapshot="main").findings
     assert not [f for f in left if f.rule == "readers-differ"]
     session.sql("DROP TABLE sandbox.by_name.t")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pyiceberg.table import StaticTable
 
-import explorer
 from explorer.spark_engine.spark import SparkEngine
+from tests import direct
 from tests.cases.wrapped import LONG, OPERATORS, TABLES, with_wrapped
 from tests.statements.printed import statements
 
@@ -22,7 +22,7 @@ def registered(engine: SparkEngine, tmp_path: Path) -> Iterator[Callable[[str], 
     session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.wrapped")
 
     def register(name: str) -> str:
-        location = explorer.open_table(with_wrapped(tmp_path / name, name).folder).metadata.metadata_location
+        location = direct.open_table(with_wrapped(tmp_path / name, name).folder).metadata.metadata_location
         session.sql(f"CALL sandbox.system.register_table('wrapped.{name}', '{location}')")
         names.append(name)
         return f"sandbox.wrapped.{name}"
@@ -49,18 +49,18 @@ def test_spark_writes_what_wrapped_round(engine: SparkEngine, name: str) -> None
 @pytest.mark.parametrize("name", TABLES)
 def test_spark_returns_what_fate_says(engine: SparkEngine, name: str, registered: Callable[[str], str]) -> None:
     session, full, (_, _, files, asked) = engine.session(), registered(name), TABLES[name]
-    opened = explorer.open_table(full)
+    opened = direct.open_table(full)
     for value in asked:
         for where in (operator.format(value) for operator in OPERATORS):
             (standing,) = opened.fate(where).standings.values()
             rows = session.sql(f"SELECT * FROM {full} WHERE {where}").count()
             assert rows == len(standing.visible) - len(standing.skipped), where
             assert rows <= opened.plan(where).left.files, where
-    (finding,) = [f for f in explorer.doctor(full, deep=True).findings if f.rule == "partition-value"]
+    (finding,) = [f for f in direct.doctor(full, deep=True).findings if f.rule == "partition-value"]
     before = session.table(full).collect()
     for statement in statements(finding.remedy):
         session.sql(statement)
-    assert not [f for f in explorer.doctor(full, deep=True, snapshot="main").findings if f.rule == "partition-value"]
+    assert not [f for f in direct.doctor(full, deep=True, snapshot="main").findings if f.rule == "partition-value"]
     assert sorted(before) == sorted(session.table(full).collect())
     assert session.sql(f"SELECT * FROM {full} WHERE a < 0").count() == sum(value < 0 for value, _ in files)
 
@@ -75,7 +75,7 @@ def test_pyiceberg_looks_for_what_nobody_wrote(tmp_path: Path) -> None:
     table = with_wrapped(tmp_path / "t", "long")
     opened = StaticTable.from_metadata(str(table.folder / "metadata" / table.last))
     for where in (f"a = {LONG}", f"a <= {LONG}", f"a in ({LONG}, 5)", "a < 0"):
-        plan = explorer.open_table(table.folder).plan(where)
+        plan = direct.open_table(table.folder).plan(where)
         files = {o.difference.rule: o.files for o in plan.other_readers}.get("wraps-round", plan.left.files)
         assert len(list(opened.scan(where).plan_files())) == files, where
 
@@ -86,7 +86,7 @@ def test_spark_finds_an_hour_that_wrapped_round(engine: SparkEngine) -> None:
     session.sql("CREATE TABLE sandbox.wraps.h (ts TIMESTAMP_NTZ) USING iceberg PARTITIONED BY (hours(ts))")
     far = "TIMESTAMP_NTZ '+250000-01-01 00:00:00'"
     session.sql(f"INSERT INTO sandbox.wraps.h VALUES ({far}), (TIMESTAMP_NTZ '2020-01-01 00:00:00')")
-    table = explorer.open_table("sandbox.wraps.h")
+    table = direct.open_table("sandbox.wraps.h")
     micros = 7_827_070_780_800_000_000
     for sign, rows in (("=", 1), (">", 0), (">=", 1), ("<", 0), ("<=", 1)):
         assert session.sql(f"SELECT 1 FROM sandbox.wraps.h WHERE ts {sign} {far}").count() == rows, sign

@@ -74,8 +74,9 @@ def use(folder: Path) -> list[Any]:
     import explorer
     from explorer.lab.scenarios import SCENARIOS, unpack_all
     from explorer.reports.maintenance import runs
+    from explorer.table import open_table
 
-    table = explorer.open_table(str(folder / "own" / "db" / "t"))
+    table = open_table(str(folder / "own" / "db" / "t"))
     told = [
         explorer.spark().conf.get("spark.sql.session.timeZone"),
         len(table.rows()),
@@ -85,7 +86,7 @@ def use(folder: Path) -> list[Any]:
         len(table.row_diff("snapshot-1", "main", engine="spark").changes.inserted),
     ]
     unpack_all([s for s in SCENARIOS if s.name in ("tracked_delete", "equality_deletes")])
-    copy = explorer.open_table("demo.tracked_delete")
+    copy = open_table("demo.tracked_delete")
     told += [len(copy.snapshots), bool(runs.preview(copy, "compact").words)]
     return told
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import explorer
 from explorer.errors import ExplorerError
 from explorer.render.health import health_object
 from explorer.reports.maintenance import runs
 from explorer.reports.maintenance.calls import PROCEDURES
+from tests import direct
 from tests.statements.spark35 import NAME, PART, STRING
 
 BEGUN = re.compile(r"(?:CALL|ALTER TABLE|INSERT OVERWRITE|UPDATE) [`\w{.]")
@@ -47,13 +47,13 @@ def statements(text: str) -> list[str]:
     return found
 
 
-def printed(table: explorer.Table, deep: bool = False) -> Iterator[str]:
+def printed(table: direct.Table, deep: bool = False) -> Iterator[str]:
     """The statements that the doctor, the health and the previews of maintenance print of a table."""
-    for finding in explorer.doctor(table, deep=deep).findings:
+    for finding in direct.doctor(table, deep=deep).findings:
         assert finding.remedy, finding
         yield from statements(finding.remedy)
-    tight = dict.fromkeys((m.id for m in explorer.health(table).measures), 1e-9)
-    for measure in health_object(explorer.health(table, limits=tight))["measures"]:
+    tight = dict.fromkeys((m.id for m in direct.health(table).measures), 1e-9)
+    for measure in health_object(direct.health(table, limits=tight))["measures"]:
         yield from statements(measure["helps"])
     schema = table.metadata.schema(table.metadata.current_schema_id)
     column = schema.fields[0].name if schema and schema.fields else ""

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import explorer
 from explorer.reports.inspector.manifest_nodes import inspect_manifest, inspect_manifest_list
+from tests import direct
 from tests.cases.mini import Table
 
 SPEC = [(2, 1000, "p", "identity")]
@@ -46,7 +46,7 @@ def with_names(folder: Path, old: str, new: str, spec: Any = SPEC) -> Path:
      ("r102", "my_partition", "1.6"), ("r2", "data_file", ""), ("r102", "partition", ""), ("r508", "partitions", "")],
 )  # fmt: skip
 def test_the_doctor_names_the_versions_that_fail(old: str, new: str, version: str, tmp_path: Path) -> None:
-    report = explorer.doctor(with_names(tmp_path / "t", old, new))
+    report = direct.doctor(with_names(tmp_path / "t", old, new))
     if not version:
         assert not report.findings
         return
@@ -60,11 +60,11 @@ def test_the_doctor_names_the_versions_that_fail(old: str, new: str, version: st
 
 
 def test_without_partitions_there_are_no_summaries_to_fail_on(tmp_path: Path) -> None:
-    assert not explorer.doctor(with_names(tmp_path / "t", "r508", "summary", spec=[])).findings
+    assert not direct.doctor(with_names(tmp_path / "t", "r508", "summary", spec=[])).findings
 
 
 def test_the_inspector_shows_the_names(tmp_path: Path) -> None:
-    table = explorer.open_table(with_names(tmp_path / "t", "manifest_entry", "iceberg_schema"))
+    table = direct.open_table(with_names(tmp_path / "t", "manifest_entry", "iceberg_schema"))
     (snapshot,) = table.metadata.snapshots
     path = table.manifests()[0]["manifest_path"]
     at = {"snapshot_id": snapshot.snapshot_id}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.render.doctor import ShownReport
 from explorer.spec.snapshots.lifecycle import matrix
+from tests import direct
 from tests.cases import build_case
 
 Row = tuple[str, str, str, str]
@@ -81,7 +81,7 @@ def node_of(report: ShownReport, rows: set[Row]) -> set[Row]:
 
 @pytest.mark.parametrize("number", EXPECTED)
 def test_a_case_has_exactly_the_findings_it_should(number: str, tmp_path: Path) -> None:
-    report = explorer.doctor(str(build_case(number, tmp_path)), deep=True)
+    report = direct.doctor(str(build_case(number, tmp_path)), deep=True)
     assert node_of(report, EXPECTED[number]) == EXPECTED[number], report
     rules = 2 if number == "02" else len(EXPECTED[number])  # two facts of two snapshots
     assert len(report.findings) == rules, report
@@ -93,7 +93,7 @@ def test_a_case_has_exactly_the_findings_it_should(number: str, tmp_path: Path) 
 def test_signs_are_found_without_reading_data(tmp_path: Path) -> None:
     quick = {"10", "12", "13", "14", "15", "20", "21", "22", "26", "30", "33", "45", "52", "60", "61"}
     for number in sorted(quick):
-        report = explorer.doctor(str(build_case(number, tmp_path)))
+        report = direct.doctor(str(build_case(number, tmp_path)))
         deeper = ("readers-differ", "info", "file", "")
         expected = {row for row in EXPECTED[number] if row[0] != "orphan-files" and row != deeper}
         assert node_of(report, expected) == expected, report
@@ -101,7 +101,7 @@ def test_signs_are_found_without_reading_data(tmp_path: Path) -> None:
 
 def test_manifests_of_other_writers_have_names_of_their_own(tmp_path: Path) -> None:
     """ClickHouse, DuckDB and BigQuery give each manifest of a commit a UUID of its own."""
-    table = explorer.open_table(str(build_case("54", tmp_path)))
+    table = direct.open_table(str(build_case("54", tmp_path)))
     rows, _, cells = matrix(table.lifecycle())
     assert rows == ["manifest-1~0007", "manifest-1~0008", "manifest-1~0009", "manifest-2~0046", "manifest-2~0047"]
     assert sum(cell.state == "created" for cell in cells.values()) == 5

@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 from pyiceberg.expressions import EqualTo
 
-import explorer
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.graph.lanes import lanes
@@ -31,6 +30,7 @@ from explorer.ui.changes import lane_cell
 from explorer.ui.costs import costs_figures, costs_words
 from explorer.ui.lifelines import FRAME, lifeline_words, lifelines
 from explorer.ui.timeline import timeline, timeline_words
+from tests import direct
 from tests.unit.small import make_table, writable
 
 
@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def table(folder: Path) -> Table:
-    return explorer.open_table(str(folder))
+    return direct.open_table(str(folder))
 
 
 def test_a_diff_graph_tells_added_removed_and_kept_apart(table: Table) -> None:
@@ -140,7 +140,7 @@ def test_files_that_both_read_are_counted_in_a_rewritten_manifest(tmp_path: Path
     made = make_table(
         tmp_path, 3, **{"commit.manifest-merge.enabled": "true", "commit.manifest.min-count-to-merge": "2"}
     )
-    merged = explorer.open_table(str(made))
+    merged = direct.open_table(str(made))
     change = merged.diff("snapshot-1", "snapshot-3")
     assert len(change.added) == 2
     assert not change.removed
@@ -163,12 +163,12 @@ def test_a_page_shows_the_first_files_of_a_diff(table: Table, monkeypatch: pytes
 
 def test_nothing_is_the_table_before_its_first_snapshot(tmp_path: Path) -> None:
     folder = make_table(tmp_path)
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     told = CliRunner().invoke(main, ["diff", str(folder), "none", "main", "-o", "json"])
     data = json.loads(told.stdout)
     assert data == diff_object(table.diff(None, "main"))
     assert len(data["added_data_files"]) == len(table.files())
-    come = CliRunner().invoke(main, ["row-diff", str(folder), "none", "main", "-o", "json"])
+    come = CliRunner().invoke(main, ["data", "diff", str(folder), "none", "main", "-o", "json"])
     assert come.exit_code == 0, come.output
     assert "none" not in come.stderr
     writable(folder).manage_snapshots().create_tag(table.metadata.snapshots[0].snapshot_id, "none").commit()
@@ -254,11 +254,12 @@ def test_commands(folder: Path) -> None:
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)
 
-    assert len(run("commits", str(folder), "--from", "snapshot-1")["commits"]) == 4
-    assert run("partitions", str(folder))[0]["record_count"] == 7
-    graph = run("graph", str(folder), "--diff", "snapshot-1", "snapshot-5")
+    assert len(run("history", "commits", str(folder), "--first", "snapshot-1")["commits"]) == 4
+    assert run("inspect", "partitions", str(folder))[0]["record_count"] == 7
+    drawn = ["export", "graph", str(folder), "--diff", "snapshot-1", "snapshot-5"]
+    graph = json.loads(CliRunner().invoke(main, [*drawn, "--format", "json"]).stdout)
     assert {n["status"] for n in graph["nodes"]} >= {"added", "removed"}
-    wrong = CliRunner().invoke(main, ["graph", str(folder), "--diff", "snapshot-1", "snapshot-5", "-s", "snapshot-1"])
+    wrong = CliRunner().invoke(main, [*drawn, "-s", "snapshot-1"])
     assert wrong.exit_code == 2
-    text = CliRunner().invoke(main, ["commits", str(folder)]).stdout
+    text = CliRunner().invoke(main, ["history", "commits", str(folder)]).stdout
     assert "write amplification" in text

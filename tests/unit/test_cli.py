@@ -13,14 +13,16 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-import explorer
 from explorer.cli import main
 from explorer.questions import QUESTIONS
 from explorer.storage.locate import parse_move
-from tests import examples, reference
+from tests import direct, examples, reference
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
-TABLE_COMMANDS = ["show", "metadata", "snapshots", "refs", "manifests", "entries", "files", "graph"]
+TABLE_COMMANDS = [
+    "show", "inspect metadata", "inspect snapshots", "inspect refs", "inspect manifests", "inspect entries",
+    "inspect files",
+]  # fmt: skip
 
 
 def run(*arguments: str) -> Result:
@@ -33,30 +35,30 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_layers_and_versions_are_what_the_dashboard_draws(table: Path) -> None:
-    layers = json.loads(run("deletes", str(table), "--layers", "--output", "json").stdout)
+    layers = json.loads(run("inspect", "deletes", str(table), "--show", "layers", "--output", "json").stdout)
     assert [(each["sequence_number"], each["kind"], each["applied"]) for each in layers] == [
         (1, "data", 0), (2, "data", 0), (3, "data", 0)
     ]  # fmt: skip
-    assert run("deletes", str(table), "--layers").stdout.startswith("sequence_number  kind")
-    [version] = json.loads(run("fate", str(table), "id = 1", "--output", "json").stdout)["versions"]
+    assert run("inspect", "deletes", str(table), "--show", "layers").stdout.startswith("sequence_number  kind")
+    [version] = json.loads(run("data", "history", str(table), "id = 1", "--output", "json").stdout)["versions"]
     assert version["row"]["id"] == 1
     assert version["stretches"] == [{"first": "snapshot-2", "last": "snapshot-3", "hidden_by": None}]
 
 
 @pytest.mark.parametrize("command", TABLE_COMMANDS)
 def test_json_is_json_and_text_is_text(command: str, table: Path) -> None:
-    result = run(command, str(table), "--output", "json")
+    result = run(*command.split(), str(table), "--output", "json")
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
     assert isinstance(data, dict) or (data and isinstance(data[0], dict))
-    text = run(command, str(table))
+    text = run(*command.split(), str(table))
     assert text.exit_code == 0
     assert text.stdout.strip()
 
 
 @pytest.mark.parametrize("view", ["stored", "inherited", "logical", "all"])
 def test_entries_views(view: str, table: Path) -> None:
-    rows = json.loads(run("entries", str(table), "--view", view, "-o", "json").stdout)
+    rows = json.loads(run("inspect", "entries", str(table), "--view", view, "-o", "json").stdout)
     assert len(rows) == 3
     if view == "all":
         assert rows[2]["stored"]["sequence_number"] is None
@@ -70,16 +72,16 @@ def test_entries_views(view: str, table: Path) -> None:
 @pytest.mark.parametrize("picture", ["dot", "svg", "png", "html", "json"])
 def test_graph_formats_to_a_file(picture: str, table: Path, tmp_path: Path) -> None:
     target = tmp_path / "graph"
-    result = run("graph", str(table), "--format", picture, "--file", str(target))
+    result = run("export", "graph", str(table), "--format", picture, "--file", str(target))
     assert result.exit_code == 0
     starts = {"dot": b"digraph", "svg": b"<svg", "png": b"\x89PNG", "html": b"<!doctype html>", "json": b"{"}
     assert target.read_bytes().startswith(starts[picture])
     assert not result.stdout
 
 
-@pytest.mark.parametrize("command", TABLE_COMMANDS)
+@pytest.mark.parametrize("command", [*TABLE_COMMANDS, "export graph"])
 def test_no_such_table_is_1_on_stderr(command: str) -> None:
-    result = run(command, "/no/such/table")
+    result = run(*command.split(), "/no/such/table")
     assert result.exit_code == 1
     assert "no such folder" in result.stderr
     assert not result.stdout
@@ -87,16 +89,16 @@ def test_no_such_table_is_1_on_stderr(command: str) -> None:
 
 def test_wrong_usage_is_2() -> None:
     assert run("show").exit_code == 2
-    assert run("entries", "x/y", "--view", "nonsense").exit_code == 2
+    assert run("inspect", "entries", "x/y", "--view", "nonsense").exit_code == 2
     assert run("demo", "no_such_lesson").exit_code == 2
 
 
-@pytest.mark.parametrize("command", ["show", "entries", "files", "graph"])
+@pytest.mark.parametrize("command", ["show -o", "inspect entries -o", "inspect files -o", "export graph --format"])
 def test_an_unreadable_manifest_is_3_and_the_rest_is_printed(command: str, tmp_path: Path) -> None:
     folder = make_table(tmp_path)
     victim = sorted((folder / "metadata").glob("*-m0.avro"))[0]
     victim.write_text("text")
-    result = run(command, str(folder), "-o", "json")
+    result = run(*command.split(), "json", str(folder))
     assert result.exit_code == 3
     assert victim.name in result.stderr
     assert "not an Avro file" in result.stderr
@@ -165,10 +167,11 @@ def test_places_that_moved_are_given_as_pairs(table: Path, tmp_path: Path) -> No
     shutil.copytree(table, copy)
     shutil.move(copy / "data", tmp_path / "elsewhere")
     data = str(next((tmp_path / "elsewhere").glob("*.parquet")).name)
-    lost = run("file-rows", str(copy), data)
+    rows = ("inspect", "file", str(copy), data, "--show", "rows")
+    lost = run(*rows)
     assert lost.exit_code == 1
     assert f"looked for at {copy}/data/{data}" in lost.output
-    told = run("file-rows", str(copy), data, "--relocate", f"file://{table}/data={tmp_path}/elsewhere", "-o", "json")
+    told = run(*rows, "--relocate", f"file://{table}/data={tmp_path}/elsewhere", "-o", "json")
     assert (told.exit_code, len(json.loads(told.stdout))) == (0, 2)
     partition = f"file://{table}/data/dt=1={tmp_path}/a=b"  # both may have a =
     assert run("show", str(copy), "--relocate", partition).exit_code == 0
@@ -183,13 +186,13 @@ def test_places_that_moved_are_given_as_pairs(table: Path, tmp_path: Path) -> No
 def test_secrets_are_not_printed(tmp_path: Path) -> None:
     folder = make_table(tmp_path, **{"s3.secret-access-key": "hunter2"})
     edit_metadata(folder, lambda d: d["properties"].update({"s3.secret-access-key": "hunter3", "plain": "visible"}))
-    changed = run("metadata", "diff", str(folder), "0", "3", "-o", "json").output
+    changed = run("history", "metadata", str(folder), "0", "3", "-o", "json").output
     assert "visible" in changed
     assert "s3.secret-access-key" in changed
     assert "hunter" not in changed
     for command in (
         ["diff", str(folder), "snapshot-1", "snapshot-3"],
-        ["metadata", str(folder)],
+        ["inspect", "metadata", str(folder)],
         ["show", str(folder)],
     ):
         for output in ("text", "json"):
@@ -204,7 +207,7 @@ def test_a_closed_pipe_is_no_error(output: str, tmp_path: Path) -> None:
     folder = make_table(tmp_path, 1)
     lines = {f"comment-{i}": "x" * 60 for i in range(2_000)}
     edit_metadata(folder, lambda d: d["properties"].update(lines))
-    command = [sys.executable, "-m", "explorer.cli", "metadata", str(folder), "-o", output]
+    command = [sys.executable, "-m", "explorer.cli", "inspect", "metadata", str(folder), "-o", output]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -212,7 +215,7 @@ def test_a_closed_pipe_is_no_error(output: str, tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
-    assert len(run("metadata", str(folder), "-o", output).output) > 2 * 65_536
+    assert len(run("inspect", "metadata", str(folder), "-o", output).output) > 2 * 65_536
 
 
 def test_serving_to_other_machines_needs_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,8 +228,9 @@ def test_serving_to_other_machines_needs_a_password(monkeypatch: pytest.MonkeyPa
 def test_commands_that_decode_data_files_end_well(tmp_path: Path) -> None:
     """A thread alive at the interpreter's end made some of them abort, with 134."""
     folder = make_table(tmp_path)
-    [first, *_] = explorer.open_table(str(folder)).files()
-    command = [sys.executable, "-m", "explorer.cli", "file-rows", str(folder), first["file_path"], "-o", "json"]
+    [first, *_] = direct.open_table(str(folder)).files()
+    ask = ["inspect", "file", str(folder), first["file_path"], "--show", "rows", "-o", "json"]
+    command = [sys.executable, "-m", "explorer.cli", *ask]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(examples(4))]
     ends = [(process.communicate(timeout=120), process.returncode) for process in started]
     assert [code for _, code in ends] == [0] * len(started), ends

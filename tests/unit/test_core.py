@@ -139,11 +139,11 @@ def test_partition_summaries_are_typed_by_the_transform() -> None:
 
 
 def test_a_header_that_contradicts_its_list_is_marked(tmp_path: Path) -> None:
-    import explorer
     from explorer.spec.entries.manifest_headers import check_header
+    from tests import direct
     from tests.unit.small import make_table
 
-    table = explorer.open_table(str(make_table(tmp_path)))
+    table = direct.open_table(str(make_table(tmp_path)))
     [manifest, *_] = table.tree.manifests(table.metadata.current_snapshot)
     header = table.manifest_header(manifest.manifest_path)
     assert all(c.agrees for c in check_header(header, manifest, table.metadata))

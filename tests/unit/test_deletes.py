@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 import pytest
 from pyiceberg.types import StringType
 
-import explorer
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.queries import matching_rows, row_reader
 from explorer.queries.versions import reading, sql_request
@@ -31,13 +30,14 @@ from explorer.storage import rows as contents
 from explorer.storage.storage import Storage
 from explorer.table import Table
 from explorer.ui.layers import layers_figure, placed
+from tests import direct
 from tests.unit.paper import applicability, counted_of, deletes_of, on_paper
 from tests.unit.small import make_table, new_table, partitioned, writable
 
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
-    return explorer.open_table(str(make_table(tmp_path_factory.mktemp("deletes"), commits=2)))
+    return direct.open_table(str(make_table(tmp_path_factory.mktemp("deletes"), commits=2)))
 
 
 DATA = LiveFile("data.parquet", "data_file", 0, {}, 5, 5, 10, 100, "m1")
@@ -300,7 +300,7 @@ def test_a_missing_data_file_is_named_and_others_are_read(tmp_path: Path) -> Non
     folder = make_table(tmp_path, commits=3)
     victim = sorted((folder / "data").glob("*.parquet"))[0]
     victim.unlink()
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     with pytest.raises(UnreadableFile, match=victim.name):
         table.row_diff("snapshot-1", "snapshot-3") if victim.name not in str(
             table.files("snapshot-1")[0]
@@ -382,10 +382,10 @@ def test_filters_that_do_not_fit_say_so(table: Table) -> None:
 def test_a_row_that_may_lie_where_nothing_can_be_read(tmp_path: Path) -> None:
     folder = make_table(tmp_path)
     first = min((folder / "metadata").glob("*-m0.avro"), key=lambda file: file.stat().st_mtime)
-    whole = explorer.open_table(str(folder))
+    whole = direct.open_table(str(folder))
     assert not any("could not" in line for line in whole.fate("id = 12345").explain(whole.metadata.snapshots[-1]))
     first.write_text("no manifest")
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     *_, none, lacks = table.fate("id = 0").explain(table.metadata.snapshots[-1])
     assert none == "No data file of those that could be read has such a row."
     assert lacks == (
@@ -394,7 +394,7 @@ def test_a_row_that_may_lie_where_nothing_can_be_read(tmp_path: Path) -> None:
     )
     for other in (folder / "metadata").glob("*.avro"):
         other.write_text("nothing")
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     told = table.fate("id = 0").explain(table.metadata.snapshots[-1])[-1]
     assert told.startswith("⚠ 3 files")
     assert told.count(".avro") == 3
@@ -403,7 +403,7 @@ def test_a_row_that_may_lie_where_nothing_can_be_read(tmp_path: Path) -> None:
 def test_bounds_keep_a_fate_from_reading_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching_rows, "SKIPPED_FILES", 2)
     folder = make_table(tmp_path, commits=4)  # ids n and n + 100 in file n
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     told = table.fate("id = 103")
     assert [e.what for e in told.events] == ["appeared"]
     read = {key[1] for key in table.row_reader._kept if key[0] == "rows"}
@@ -418,7 +418,7 @@ def test_without_sequence_numbers_lineage_says_which_schema_is_newer(tmp_path: P
     with table.update_schema() as change:
         change.add_column("color", StringType())
     table.overwrite(pa.table({"id": pa.array([1, 2], pa.int64()), "color": ["red", "blue"]}))
-    opened = explorer.open_table(str(tmp_path / "t"))
+    opened = direct.open_table(str(tmp_path / "t"))
     first, *_, last = opened.metadata.snapshots
     assert first.schema_id != last.schema_id
     assert {s.sequence_number for s in opened.metadata.snapshots} == {0}
@@ -461,7 +461,7 @@ def test_fates_and_keys_inside_structs(tmp_path: Path) -> None:
     table.append(pa.Table.from_pylist(rows, kinds))
     rows[0]["place"] = {"name": "Thun", "zip": 3600}
     table.overwrite(pa.Table.from_pylist(rows, kinds))
-    opened = explorer.open_table(str(tmp_path / "t"))
+    opened = direct.open_table(str(tmp_path / "t"))
     for where, count in (
         ("place.name = 'ann'", 1), ("person.name = 'ann'", 1), ("place.zip is null", 1), ("person is null", 1),
         ("tags is null", 1), (f"u = '{str(ids[1]).upper()}'", 1), (f"u in ('{ids[0]}', '{ids[1]}')", 2),
@@ -486,7 +486,7 @@ def test_rows_that_python_has_no_values_for_are_told(tmp_path: Path) -> None:
     far = [pa.array([1]), pa.array([10**7], pa.date32()), pa.array([[({"k": 1}, [1 << 55])]], inner)]
     table = new_table(tmp_path / "t", kinds, **{"write.metadata.metrics.default": "none"})
     table.append(pa.Table.from_arrays(far, schema=kinds))
-    opened = explorer.open_table(str(tmp_path / "t"))
+    opened = direct.open_table(str(tmp_path / "t"))
     rows = opened.file_rows(opened.files()[0]["file_path"])
     assert "29349-01-26" in repr(rows)
     told = {"id": 1, "day": "29349-01-26", "m": [[{"k": 1}, ["3111-09-16T23:10:18.963968+00:00"]]]}
@@ -502,7 +502,7 @@ def test_columns_that_differ_by_case_alone(tmp_path: Path) -> None:
     table = new_table(tmp_path / "t", rows.schema)
     table.append(rows)
     table.overwrite(pa.table({"id": [1, 2], "ID": ["one", "zwei"]}))
-    opened = explorer.open_table(str(tmp_path / "t"))
+    opened = direct.open_table(str(tmp_path / "t"))
     diff = opened.row_diff("snapshot-1", "main", ["id"])
     assert diff.changes.updated_after.select(["id", "ID"]).to_pylist() == [{"id": 2, "ID": "zwei"}]
     assert {e.row["ID"] for e in opened.fate("ID = 'zwei' or id = 1").events} == {"one", "zwei"}
@@ -517,7 +517,7 @@ def test_a_file_that_was_added_again_is_read_again(tmp_path: Path) -> None:
     made.delete("id > 0")
     made.add_files([f"file://{tmp_path}/w/f.parquet"])
     folder = made.metadata.location.removeprefix("file://")
-    table = explorer.open_table(folder, roots=[str(tmp_path / "w")])
+    table = direct.open_table(folder, roots=[str(tmp_path / "w")])
     found = table.row_diff("snapshot-1", "main")
     assert (found.files_read, found.files, found.changes.inserted.num_rows, found.changes.deleted.num_rows) == (
         1, 1, 0, 0,
@@ -526,7 +526,7 @@ def test_a_file_that_was_added_again_is_read_again(tmp_path: Path) -> None:
 
 
 def test_a_file_of_another_kind_than_its_manifests_is_told(tmp_path: Path) -> None:
-    table = explorer.open_table(str(make_table(tmp_path / "t", commits=2)))
+    table = direct.open_table(str(make_table(tmp_path / "t", commits=2)))
     snapshot = table.metadata.current_snapshot
     assert snapshot is not None
     first, second = table.tree.manifests(snapshot)
@@ -557,7 +557,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_fate_makes_only_the_files_that_may_match(
     tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = explorer.open_table(str(partitioned(tmp_path)))
+    table = direct.open_table(str(partitioned(tmp_path)))
     monkeypatch.setattr(matching_rows, "SKIPPED_FILES", 100)
     nothing = table.fate("id = -1")
     assert nothing.events == []
@@ -577,7 +577,7 @@ def test_a_fate_makes_only_the_files_that_may_match(
 def test_a_row_diff_makes_only_the_files_that_differ(tmp_path: Path, made: list[str]) -> None:
     place = partitioned(tmp_path)
     writable(place).append(pa.table({"id": pa.array([1], pa.int64()), "kind": ["<b>"]}))
-    table = explorer.open_table(str(place))
+    table = direct.open_table(str(place))
     diff = table.row_diff("snapshot-1", "main")
     assert (diff.files_read, diff.files, diff.counts["inserted"], len(made)) == (1, 131, 1, 1)
     assert sum(counts["inserted"] for counts in diff.partitions.values()) == 1

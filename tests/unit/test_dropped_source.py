@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import explorer
 from explorer.spec.doctor.cases import DROPPED_SOURCE
+from tests import direct
 from tests.cases.dropped_source import with_dropped_source
 from tests.cases.mini import Table
 
 
 def test_only_live_files_of_it_are_told(tmp_path: Path) -> None:
-    explained = explorer.doctor(with_dropped_source(tmp_path / "t", "bucket[4]")).findings
+    explained = direct.doctor(with_dropped_source(tmp_path / "t", "bucket[4]")).findings
     assert [(f.rule, f.what.endswith(DROPPED_SOURCE), f.columns) for f in explained] == [
         ("readers-differ", True, ("trip_part",))
     ]
@@ -20,4 +20,4 @@ def test_only_live_files_of_it_are_told(tmp_path: Path) -> None:
     empty.set_spec([])
     empty.set_schema([(1, "id", "int")])
     empty.append(empty.parquet("b.parquet", {"id": [2]}))
-    assert not explorer.doctor(tmp_path / "empty").findings
+    assert not direct.doctor(tmp_path / "empty").findings

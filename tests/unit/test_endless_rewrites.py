@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import explorer
 from explorer.reports.maintenance.runs import preview
 from explorer.spec.maintenance.rewrite_options import rule
 from explorer.spec.maintenance.rewrite_tasks import endless, written
+from tests import direct
 from tests.cases.mini import Table
 
 TARGET = 1_000_000
 
 
-def with_sizes(folder: Path, sizes: list[int]) -> explorer.Table:
+def with_sizes(folder: Path, sizes: list[int]) -> direct.Table:
     """A table of files that are said to be so large."""
     table = Table(folder, [(1, "id", "long")])
     table.md["properties"]["write.target-file-size-bytes"] = str(TARGET)
@@ -27,7 +27,7 @@ def with_sizes(folder: Path, sizes: list[int]) -> explorer.Table:
             for i, s in enumerate(sizes)
         )
     )
-    return explorer.open_table(folder)
+    return direct.open_table(folder)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.typedef import Record
 
-import explorer
 from explorer.cli import main
 from explorer.errors import NotPossible
 from explorer.model.metadata import Schema
@@ -36,7 +35,7 @@ from explorer.spec.layout.layouts import transforms
 from explorer.spec.layout.value_distribution import Axis, Spread
 from explorer.spec.scan.plan import Amount
 from explorer.spec.scan.ranges import values_of
-from tests import examples
+from tests import direct, examples
 from tests.cases.mini import Table
 from tests.unit.small import edit_metadata, make_table, new_table, writable
 
@@ -46,12 +45,12 @@ FILTERS = ("id = 7", "id < 800", "id IN (3, 3000)", "word = 'w-0100'", "word LIK
            "")  # fmt: skip
 
 
-def table_of(folder: Path, schema: pa.Schema, *commits: dict[str, list[Any]]) -> explorer.Table:
+def table_of(folder: Path, schema: pa.Schema, *commits: dict[str, list[Any]]) -> direct.Table:
     """A table with a commit, and a file, for each."""
     table = new_table(folder / "t", schema)
     for commit in commits:
         table.append(pa.table(commit, schema))
-    return explorer.open_table(str(folder / "t"))
+    return direct.open_table(str(folder / "t"))
 
 
 def rows(commit: int) -> dict[str, list[Any]]:
@@ -68,7 +67,7 @@ def rows(commit: int) -> dict[str, list[Any]]:
 
 
 @pytest.fixture(scope="module")
-def scattered(tmp_path_factory: pytest.TempPathFactory) -> explorer.Table:
+def scattered(tmp_path_factory: pytest.TempPathFactory) -> direct.Table:
     schema = pa.schema([("id", pa.int64()), ("word", pa.string()), ("at", pa.timestamp("us")), ("price", pa.float64())])
     return table_of(tmp_path_factory.mktemp("scattered"), schema, *map(rows, range(COMMITS)))
 
@@ -80,7 +79,7 @@ def after(found: Estimates, change: str, where: str) -> Reads:
     return reads
 
 
-def test_what_it_reads_now_is_the_plan(scattered: explorer.Table) -> None:
+def test_what_it_reads_now_is_the_plan(scattered: direct.Table) -> None:
     found = estimate(scattered, FILTERS)
     for asked in found.asked:
         assert asked.plan
@@ -106,7 +105,7 @@ def holds(found: Estimates) -> None:
 
 
 @pytest.mark.parametrize("size", [None, 1000, 100_000])
-def test_no_change_reads_more_than_the_table(scattered: explorer.Table, size: int | None) -> None:
+def test_no_change_reads_more_than_the_table(scattered: direct.Table, size: int | None) -> None:
     holds(estimate(scattered, FILTERS, file_size=size))
 
 
@@ -120,7 +119,7 @@ asked = st.recursive(
 
 @settings(max_examples=examples(12), deadline=None)
 @given(st.lists(asked, min_size=1, max_size=6), st.integers(2000, 60_000))
-def test_whatever_is_asked(scattered: explorer.Table, filters: list[str], size: int) -> None:
+def test_whatever_is_asked(scattered: direct.Table, filters: list[str], size: int) -> None:
     holds(estimate(scattered, filters, file_size=size))
 
 
@@ -134,7 +133,7 @@ def test_partitions_stay(tmp_path: Path) -> None:
         ids = rows(commit)["id"]
         parts = [None if commit == 2 else commit] * ROWS
         table.append(pa.table({"id": ids, "part": parts, "n": list(range(ROWS))}, schema))
-    opened = explorer.open_table(str(tmp_path / "t"))
+    opened = direct.open_table(str(tmp_path / "t"))
     where = "part = 1 AND id < 800"
     found = estimate(opened, [where, "part IS NULL", "part = 7"], file_size=1000)
     said = [c.said for c in found.changes]
@@ -149,7 +148,7 @@ def test_partitions_stay(tmp_path: Path) -> None:
         assert after(found, change.said, "part = 7") == Reads()
 
 
-def test_a_sorted_column_is_read_in_part(scattered: explorer.Table) -> None:
+def test_a_sorted_column_is_read_in_part(scattered: direct.Table) -> None:
     """What a filter matches is evenly spread here, so a share of the files is read, and one file more at each end."""
     found, size = estimate(scattered, FILTERS), ROWS
     for change, where, least, most in (
@@ -164,7 +163,7 @@ def test_a_sorted_column_is_read_in_part(scattered: explorer.Table) -> None:
         assert least <= after(found, change, where).rows <= most, (change, where, after(found, change, where))
 
 
-def test_compaction_keeps_neighbours_together(scattered: explorer.Table) -> None:
+def test_compaction_keeps_neighbours_together(scattered: direct.Table) -> None:
     size = scattered.plan("").left.bytes or 0
     found = estimate(scattered, ["at < '2024-01-05'"], file_size=size // 4)
     reads = after(found, "compaction", "at < '2024-01-05'")
@@ -221,7 +220,7 @@ def test_integers_come_back_in_order(numbers: list[int], kind: str) -> None:
     assert all(abs(a - b) <= (axis.step if wide > 2**50 else 0) for a, b in zip(back, values.tolist(), strict=True))
 
 
-def test_the_best_change_is_told(scattered: explorer.Table) -> None:
+def test_the_best_change_is_told(scattered: direct.Table) -> None:
     found = estimate(scattered, ["id = 7", "id = 9", "word = 'w-0100'"])
     assert found.best is not None
     assert found.lightest is not None
@@ -233,7 +232,7 @@ def test_the_best_change_is_told(scattered: explorer.Table) -> None:
     assert after(already, "sort by at", "at < '2024-01-05'").rows == ROWS * COMMITS  # one file, which is read
 
 
-def test_a_filter_that_does_not_fit_is_a_row(scattered: explorer.Table) -> None:
+def test_a_filter_that_does_not_fit_is_a_row(scattered: direct.Table) -> None:
     found = estimate(scattered, ["id = 7", "idd = 7", "id ="])
     told = {row["where"]: row["error"] for row in filter_rows(found)}
     assert told["id = 7"] is None
@@ -244,10 +243,10 @@ def test_a_filter_that_does_not_fit_is_a_row(scattered: explorer.Table) -> None:
 
 
 def test_one_file_and_no_file(tmp_path: Path) -> None:
-    found = estimate(explorer.open_table(str(make_table(tmp_path / "one", 1))), ["id = 0", "fruit = 'x'"])
+    found = estimate(direct.open_table(str(make_table(tmp_path / "one", 1))), ["id = 0", "fruit = 'x'"])
     assert found.whole.files == 1
     assert all(change.whole for change in found.changes)
-    empty = explorer.open_table(str(make_table(tmp_path / "none", 0)))
+    empty = direct.open_table(str(make_table(tmp_path / "none", 0)))
     found = estimate(empty, "id = 1")
     assert (found.whole, found.changes, found.total()) == (Reads(), (), Reads())
     assert list(estimates_lines(found))
@@ -256,7 +255,7 @@ def test_one_file_and_no_file(tmp_path: Path) -> None:
 def test_without_bounds_nothing_is_estimated(tmp_path: Path) -> None:
     name = "write.metadata.metrics.column.id"
     folder = make_table(tmp_path, 3, **{name: "counts"})
-    found = estimate(explorer.open_table(str(folder)), ["id = 1", "fruit = 'fruit-1'"])
+    found = estimate(direct.open_table(str(folder)), ["id = 1", "fruit = 'fruit-1'"])
     sort = next(c for c in found.changes if c.said == "sort by id")
     assert sort.whole is None
     assert f"writers keep none either ({name} = counts): set {name} to truncate(16) and rewrite" in sort.because
@@ -264,7 +263,7 @@ def test_without_bounds_nothing_is_estimated(tmp_path: Path) -> None:
     assert any(c.said == "partition by bucket(4, id)" for c in found.changes)  # which needs none
     assert any("no file has bounds of id" in text for text in assumptions(found))
     edit_metadata(folder, lambda data: data["properties"].pop(name))
-    [sort] = (c for c in estimate(explorer.open_table(str(folder)), "id = 1").changes if c.said.startswith("sort"))
+    [sort] = (c for c in estimate(direct.open_table(str(folder)), "id = 1").changes if c.said.startswith("sort"))
     assert "writers keep none" not in sort.because  # the next files will have them
     assert f"{name} need not be set, since writers are to keep them" in sort.because
 
@@ -277,7 +276,7 @@ def test_no_property_is_to_be_set_that_is_set(properties: dict[str, str], tmp_pa
     for name in "ab":
         file = table.parquet(f"{name}.parquet", {"id": [1, None]})
         table.append({**file, "value_counts": None, "lower_bounds": None, "upper_bounds": None})
-    opened = explorer.open_table(str(tmp_path / "t"))
+    opened = direct.open_table(str(tmp_path / "t"))
     sort = next(c for c in estimate(opened, "id = 1").changes if c.said == "sort by id")
     assert "write.metadata.metrics.column.id need not be set, since writers are to keep them (" in sort.because
     assert "files that Spark rewrites have them" in sort.because
@@ -301,7 +300,7 @@ def test_transforms_that_keep_the_order_of_a_column() -> None:
     assert told("double", 1, 400) == []
 
 
-def with_file(folder: Path, **said: Any) -> explorer.Table:
+def with_file(folder: Path, **said: Any) -> direct.Table:
     """A table of `table_of`, to which a file is added of which the metadata say this and nothing else."""
     table = writable(folder / "t")
     metrics = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
@@ -311,7 +310,7 @@ def with_file(folder: Path, **said: Any) -> explorer.Table:
     )  # fmt: skip
     with table.transaction() as transaction, transaction.update_snapshot().fast_append() as append:
         append.append_data_file(file)
-    return explorer.open_table(str(folder / "t"))
+    return direct.open_table(str(folder / "t"))
 
 
 def test_files_without_rows_are_skipped_as_the_plan_does(tmp_path: Path) -> None:
@@ -334,16 +333,16 @@ def test_partitions_of_older_specs_are_told(tmp_path: Path) -> None:
     for hour in range(3):
         table.append(pa.table({"id": [hour], "hour": [hour], "day": [1]}, schema))
     place = str(tmp_path / "t")
-    assert not [text for text in assumptions(estimate(explorer.open_table(place), "id = 1")) if "other specs" in text]
+    assert not [text for text in assumptions(estimate(direct.open_table(place), "id = 1")) if "other specs" in text]
     with table.update_spec() as update:
         update.remove_field("hour")
         update.add_identity("day")
-    found = estimate(explorer.open_table(place), "id = 1")
+    found = estimate(direct.open_table(place), "id = 1")
     assert [text for text in assumptions(found) if "3 partitions of other specs than the current one, 2," in text]
     assert estimates_object(found)["assumed"] == list(found.assumed)
 
 
-def test_words_agree_and_what_all_rest_on_is_said_once(scattered: explorer.Table) -> None:
+def test_words_agree_and_what_all_rest_on_is_said_once(scattered: direct.Table) -> None:
     one, two = ("\n".join(estimates_lines(estimate(scattered, list(FILTERS[:number])))) for number in (1, 2))
     assert "Now the filter reads " in one
     assert "Now 2 filters together read " in two
@@ -352,26 +351,30 @@ def test_words_agree_and_what_all_rest_on_is_said_once(scattered: explorer.Table
     assert "partition by truncate(3, word)" in "\n".join(estimates_lines(estimate(scattered, "word = 'w-0100'")))
 
 
-def test_filters_that_do_not_fit_are_told_once(scattered: explorer.Table, tmp_path: Path) -> None:
+def test_filters_that_do_not_fit_are_told_once(scattered: direct.Table, tmp_path: Path) -> None:
     place = scattered.metadata.metadata_location
-    some = CliRunner().invoke(main, ["estimate", place, "id = 7", "idd = 7"])
+    some = CliRunner().invoke(main, ["scan", "estimate", place, "id = 7", "idd = 7"])
     assert (some.exit_code, some.output.count("there is no column 'idd'")) == (0, 1)
     for output in ("text", "json"):
-        none = CliRunner().invoke(main, ["estimate", place, "idd = 7", "id =", "-o", output])
+        none = CliRunner().invoke(main, ["scan", "estimate", place, "idd = 7", "id =", "-o", output])
         assert (none.exit_code, none.stdout, none.stderr.count("there is no column 'idd'")) == (1, "", 1)
     other = tmp_path / "latin.txt"
     other.write_bytes(b"word = '\xe9'\n")
-    refused = CliRunner().invoke(main, ["estimate", place, "--filters", str(other)])
+    refused = CliRunner().invoke(main, ["scan", "estimate", place, f"@{other}"])
     assert (refused.exit_code, "UTF-8" in refused.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (["--file", "a.svg", "--stage", "files"], 2, "leave out --stage"), (["-f", "a.svg", "--run"], 2, "and --run"),
-        (["--file", "a.html", "--engines"], 2, "--engines"), (["--stage", "files", "--run"], 2, "that stage alone"),
-        (["--stage", "tasks", "--engines"], 2, "that stage alone"), (["--file", "a.png"], 2, "drawn as .html or .svg"),
-        (["--file", "nowhere/a.svg"], 1, "there is no folder nowhere"),
+        (["--picture", "a.svg", "--stage", "files"], 2, "leave out --stage"),
+        (["--picture", "a.svg", "--measure"], 2, "and --measure"),
+        (["--picture", "a.html", "--engines"], 2, "--engines"),
+        (["--stage", "files", "--measure"], 2, "that stage alone"),
+        (["--stage", "tasks", "--engines"], 2, "that stage alone"),
+        (["--picture", "a.png"], 2, "drawn as .html or .svg"),
+        (["--picture", "nowhere/a.svg"], 1, "there is no folder nowhere"),
+        (["--compare-with", "main"], 2, "requires --measure"),
     ],
 )  # fmt: skip
 def test_options_that_would_be_ignored_are_refused(options: list[str], code: int, said: str) -> None:
@@ -380,21 +383,21 @@ def test_options_that_would_be_ignored_are_refused(options: list[str], code: int
     assert (run.exit_code, said in run.stderr) == (code, True), run.stderr
 
 
-def test_the_command(scattered: explorer.Table, tmp_path: Path) -> None:
+def test_the_command(scattered: direct.Table, tmp_path: Path) -> None:
     listed = tmp_path / "past.txt"
     listed.write_text("# yesterday\nid = 7\n\nidd = 7\n")
     place = scattered.metadata.metadata_location
-    run = CliRunner().invoke(main, ["estimate", place, "word = 'w-0100'", "--filters", str(listed), "--output", "json"])
+    run = CliRunner().invoke(main, ["scan", "estimate", place, "word = 'w-0100'", f"@{listed}", "--output", "json"])
     assert run.exit_code == 0, run.output
     told = json.loads(run.stdout)
     assert [row["where"] for row in told["filters"]] == ["word = 'w-0100'", "id = 7", "idd = 7"]
     assert told["estimates"][0]["change"] == "as it is"
     assert {row["estimate"] for row in told["estimates"][1:]} == {True}
-    text = CliRunner().invoke(main, ["estimate", place, "--filters", "-"], input="id = 7\n")
+    text = CliRunner().invoke(main, ["scan", "estimate", place, "@-"], input="id = 7\n")
     assert "an estimate" in text.stdout
-    assert CliRunner().invoke(main, ["estimate", place]).exit_code == 2
-    beside = CliRunner().invoke(main, ["plan", place, "id = 7", "--beside", "snapshot-1"])
-    assert (beside.exit_code, "--run" in beside.stderr) == (2, True)
+    assert CliRunner().invoke(main, ["scan", "estimate", place]).exit_code == 2
+    beside = CliRunner().invoke(main, ["plan", place, "id = 7", "--compare-with", "snapshot-1"])
+    assert (beside.exit_code, "--measure" in beside.stderr) == (2, True)
 
 
 def test_filters_in_sparks_words() -> None:

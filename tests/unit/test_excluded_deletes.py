@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.render.plans import plan_object, summary_lines
+from tests import direct
 from tests.cases.excluded_deletes import DELETES, FILTERS, with_delete
 
 
 @pytest.mark.parametrize("kind", DELETES)
 def test_a_plan_counts_deletes_that_its_filter_excludes(kind: str, tmp_path: Path) -> None:
-    table = explorer.open_table(with_delete(tmp_path / "t", kind))
+    table = direct.open_table(with_delete(tmp_path / "t", kind))
     for where, excluded in FILTERS.items():
         plan = table.plan(where)
         assert plan.skipped_deletes == (excluded if kind == "whole row" else 0), where
@@ -30,7 +30,7 @@ def test_a_plan_counts_deletes_that_its_filter_excludes(kind: str, tmp_path: Pat
 
 
 def test_a_fate_says_that_a_scan_returns_what_an_excluded_delete_hides(tmp_path: Path) -> None:
-    table = explorer.open_table(with_delete(tmp_path / "t", "whole row"))
+    table = direct.open_table(with_delete(tmp_path / "t", "whole row"))
     snapshot = table.metadata.current_snapshot
     assert snapshot is not None
     fate = table.fate("name = 1")
@@ -47,6 +47,6 @@ def test_a_fate_says_that_a_scan_returns_what_an_excluded_delete_hides(tmp_path:
 
 @pytest.mark.parametrize("kind", DELETES)
 def test_the_doctor_tells_of_columns_beyond_the_key(kind: str, tmp_path: Path) -> None:
-    report = explorer.doctor(str(with_delete(tmp_path / "t", kind)), deep=True)
+    report = direct.doctor(str(with_delete(tmp_path / "t", kind)), deep=True)
     told = [(f.severity, f.columns) for f in report.findings if f.rule == "readers-differ"]
     assert told == ([("info", ("name",))] if kind == "whole row" else [])

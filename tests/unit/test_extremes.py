@@ -15,6 +15,7 @@ from click.testing import CliRunner
 import explorer
 from explorer.cli import main
 from explorer.ui.tables import frame
+from tests import direct
 from tests.cases.mini import Table
 
 LAST, FIRST = (1 << 63) - 1, -(1 << 63)
@@ -74,28 +75,32 @@ def extreme(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 COMMANDS = """
-show T|metadata T|snapshots T|refs T|manifests T|entries T|entries T --view all|files T|diff T snapshot-1 snapshot-3
-overview T|lifecycle T|history T|commits T|partitions T|file T a.parquet|doctor T|doctor T --deep|health T|count T
-deletes T|file-rows T a.parquet|file-rows T b.parquet|footer T a.parquet|delete-contents T e.parquet
-row-diff T snapshot-1 snapshot-2|row-diff T snapshot-2 snapshot-3|fate T id=0|fate T d>'2000-01-01'|plan T n>5
-plan T d>'2000-01-01'|plan T t<'1900-01-01T00:00:00'|plan T day(t)='2024-01-01'|file-map T|metrics T|clustering T
-estimate T d>'2000-01-01'|maintain T compact|maintain T expire|maintain T rewrite-manifests|graph T --format svg
-maintain T dangling-deletes|maintain T remove-orphans|graph T --format json|files T --where partition.d>'2000-01-01'
-entries T --where partition.d>'2000-01-01'
+show T|inspect metadata T|inspect snapshots T|inspect refs T|inspect manifests T|inspect entries T
+inspect entries T --view all|inspect files T|diff T snapshot-1 snapshot-3|overview T|history lifecycle T
+history lineage T|history commits T|inspect partitions T|inspect file T a.parquet|doctor T|doctor T --deep|health T
+count T|inspect deletes T|inspect file T a.parquet --show rows|inspect file T b.parquet --show rows
+inspect file T a.parquet --show footer|inspect file T e.parquet --show deletes|data diff T snapshot-1 snapshot-2
+data diff T snapshot-2 snapshot-3|data history T id=0|data history T d>'2000-01-01'|plan T n>5|plan T d>'2000-01-01'
+plan T t<'1900-01-01T00:00:00'|plan T day(t)='2024-01-01'|inspect map T|inspect columns T
+inspect columns T --show clustering|scan estimate T d>'2000-01-01'|maintain preview T compact|maintain preview T expire
+maintain preview T rewrite-manifests|export graph T --format svg|maintain preview T dangling-deletes
+maintain preview T remove-orphans|export graph T --format json|inspect files T --filter partition.d>'2000-01-01'
+inspect entries T --filter partition.d>'2000-01-01'|inspect schema T|inspect properties T
+inspect deletes T --show layers
 """
 
 
 @pytest.mark.parametrize("command", COMMANDS.strip().replace("\n", "|").split("|"))
 def test_every_command_answers(command: str, extreme: Path) -> None:
     words = [str(extreme) if word == "T" else word for word in command.split()]
-    for output in ([], ["-o", "json"]) if words[0] != "graph" else ([],):
+    for output in ([], ["-o", "json"]) if words[0] != "export" else ([],):
         result = CliRunner().invoke(main, words + output)
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
         assert result.exit_code == 0 or words[0] == "doctor", result.output
 
 
 def test_lists_become_pandas_and_pages(extreme: Path, tmp_path: Path) -> None:
-    table = explorer.open_table(str(extreme))
+    table = direct.open_table(str(extreme))
     assert table.files().to_pandas()["partition"][0]["d"] == "5881580-07-11"
     for what, rows in (("files", table.files()), ("entries", table.entries()), ("partitions", table.partitions())):
         assert len(rows.to_pandas()) == len(frame(rows, what, table.metadata)) == len(list(rows))
@@ -105,7 +110,7 @@ def test_lists_become_pandas_and_pages(extreme: Path, tmp_path: Path) -> None:
 
 
 def test_the_doctor_tells_of_the_hours_that_wrapped_round(extreme: Path) -> None:
-    report = explorer.doctor(str(extreme), deep=True)
+    report = direct.doctor(str(extreme), deep=True)
     wrong = [f for f in report.findings if f.severity != "info" and f.rule != "readers-differ"]
     assert [(f.rule, f.columns) for f in wrong] == [("partition-value", ("t_hour",))], report
     assert report.not_checked == ()

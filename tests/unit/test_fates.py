@@ -11,13 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import explorer
 from explorer.errors import NotFoundInTable
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.row_history import Fate
 from explorer.queries.row_reader import RowReader
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.snapshots.lineage import current_log
+from tests import direct
 from tests.cases.mini import Table
 from tests.unit.other_types import MISREAD, write_table
 
@@ -62,7 +62,7 @@ def as_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_fate_says_that_values_come_through_the_name_mapping(tmp_path: Path) -> None:
     place = without_ids(tmp_path / "t", mapping((1, ["id"]), (2, ["first", "renamed"])))
-    fate = explorer.open_table(str(place)).fate("id > 1")
+    fate = direct.open_table(str(place)).fate("id > 1")
     lines = said(fate)
     row = next(n for n, line in enumerate(lines) if "of old.parquet is there" in line)
     assert "renamed='b', new=None" in lines[row]
@@ -71,7 +71,7 @@ def test_a_fate_says_that_values_come_through_the_name_mapping(tmp_path: Path) -
         "(schema.name-mapping.default): renamed from its column 'first'; the mapping finds no column for new."
     )
     assert sum("name mapping" in line for line in lines) == 1
-    table = explorer.open_table(str(place))
+    table = direct.open_table(str(place))
     assert "come through the table's name mapping" in table.row_diff(None, "main").note
     table.file_rows("old.parquet")
     [problem] = table.problems
@@ -83,7 +83,7 @@ def test_a_row_that_is_gone_tells_of_the_name_mapping_too(tmp_path: Path) -> Non
     old = table.parquet("old.parquet", pa.table({"id": [1], "renamed": ["a"]}), ids=False)
     table.append(old)
     table.snapshot("delete", [table.manifest("d.avro", [(2, old, {"sequence_number": 1})])])
-    assert "name mapping" in said(explorer.open_table(str(tmp_path / "t")).fate("id = 1"))[-1]
+    assert "name mapping" in said(direct.open_table(str(tmp_path / "t")).fate("id = 1"))[-1]
 
 
 def test_the_name_mapping_inside_structs(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_the_name_mapping_inside_structs(tmp_path: Path) -> None:
     named = {"schema.name-mapping.default": json.dumps(entry)}
     table = Table(tmp_path / "t", [(1, "id", "long"), (2, "s", inner)], properties=named)
     table.append(table.parquet("a.parquet", pa.table({"s": [{"y": 5}]}), ids=False))
-    text = "\n".join(said(explorer.open_table(str(tmp_path / "t")).fate("s.x = 5")))
+    text = "\n".join(said(direct.open_table(str(tmp_path / "t")).fate("s.x = 5")))
     assert "s.x from its column 's.y'; the mapping finds no column for id" in text
 
 
@@ -109,7 +109,7 @@ def test_a_row_changes_once_in_a_commit(version: int, tmp_path: Path) -> None:
     old = table.parquet("a.parquet", {"id": [1, 2], "v": ["a", "b"]})
     table.append(old)
     rewrite(table, old, [table.parquet("b.parquet", {"id": [1, 1, 2], "v": ["x", "y", "z"]})])
-    events = explorer.open_table(str(tmp_path / "t")).fate("", keys=["id"]).events
+    events = direct.open_table(str(tmp_path / "t")).fate("", keys=["id"]).events
     told = [(e.what, e.row["v"], "went and 2 came" in e.words) for e in events if e.snapshot == "snapshot-2"]
     assert sorted(told) == [
         ("appeared", "x", True), ("appeared", "y", True), ("changed", "z", False), ("deleted", "a", False),
@@ -122,7 +122,7 @@ def test_a_file_that_is_live_twice_changes_a_row_once(tmp_path: Path) -> None:
     old, new = (table.parquet(f"{v}.parquet", {"id": [1], "v": [v]}) for v in "ab")
     table.append(old)
     rewrite(table, old, [new, new])
-    events = explorer.open_table(str(tmp_path / "t")).fate("", keys=["id"]).events
+    events = direct.open_table(str(tmp_path / "t")).fate("", keys=["id"]).events
     assert [e.what for e in events] == ["appeared", "appeared", "changed", "deleted"]
     assert "its file was live already" in events[1].words
 
@@ -132,7 +132,7 @@ def test_of_two_equal_rows_one_is_deleted(tmp_path: Path) -> None:
     old = table.parquet("a.parquet", {"id": [1, 1]})
     table.append(old)
     rewrite(table, old, [table.parquet("b.parquet", {"id": [1]})])
-    events = explorer.open_table(str(tmp_path / "t")).fate("").events
+    events = direct.open_table(str(tmp_path / "t")).fate("").events
     assert [e.what for e in events] == ["appeared", "appeared", "copied", "deleted"]
     assert events[-1].words.endswith("no file it added has the row once more")
 
@@ -141,7 +141,7 @@ def test_of_two_equal_rows_one_is_deleted(tmp_path: Path) -> None:
 def test_spark_tells_what_this_process_tells_of_misread_columns(where: str, as_spark: None, tmp_path: Path) -> None:
     write_table(tmp_path / "t", MISREAD[0])
     ours, theirs = (
-        said(explorer.open_table(str(tmp_path / "t")).fate(where, engine=engine)) for engine in ("local", "spark")
+        said(direct.open_table(str(tmp_path / "t")).fate(where, engine=engine)) for engine in ("local", "spark")
     )
     assert any("Spark may show another value of x" in line or "Spark does not return" in line for line in ours)
     assert theirs == ours
@@ -150,7 +150,7 @@ def test_spark_tells_what_this_process_tells_of_misread_columns(where: str, as_s
 @pytest.mark.parametrize("mapped", [True, False])
 def test_spark_tells_what_this_process_tells_of_files_without_ids(mapped: bool, as_spark: None, tmp_path: Path) -> None:
     properties = mapping((1, ["id"]), (2, ["first"])) if mapped else {}
-    tables = [explorer.open_table(str(without_ids(tmp_path / name, properties))) for name in ("local", "spark")]
+    tables = [direct.open_table(str(without_ids(tmp_path / name, properties))) for name in ("local", "spark")]
     ours, theirs = (said(t.fate("id < 3", engine=e)) for t, e in zip(tables, ("local", "spark"), strict=True))
     assert ours == theirs
     assert [p.cause for p in tables[0].problems] == [p.cause for p in tables[1].problems]
@@ -162,14 +162,14 @@ def test_manifests_may_be_read_before_they_are_looked_into(tmp_path: Path, monke
     table = Table(tmp_path / "t", [(1, "id", "long")])
     for name, ids in (("a", [1, 2]), ("b", [2, 3]), ("c", [5, 6])):
         table.append(table.parquet(f"{name}.parquet", {"id": ids}), table.parquet(f"{name}2.parquet", {"id": ids[:1]}))
-    expected = said(explorer.open_table(str(tmp_path / "t")).fate("id = 2"))
+    expected = said(direct.open_table(str(tmp_path / "t")).fate("id = 2"))
     lazily = RowReader.live_entries_of
 
     def eagerly(self: RowReader, *given: Any) -> Iterator[Any]:
         return iter(list(lazily(self, *given)))
 
     monkeypatch.setattr(RowReader, "live_entries_of", eagerly)
-    assert said(explorer.open_table(str(tmp_path / "t")).fate("id = 2")) == expected
+    assert said(direct.open_table(str(tmp_path / "t")).fate("id = 2")) == expected
 
 
 def expire(table: Table, *gone: int) -> None:
@@ -180,7 +180,7 @@ def expire(table: Table, *gone: int) -> None:
 
 
 def told_of(table: Table, where: str = "") -> list[tuple[str, str, str]]:
-    return [(e.snapshot, e.what, e.words) for e in explorer.open_table(str(table.folder)).fate(where).events]
+    return [(e.snapshot, e.what, e.words) for e in direct.open_table(str(table.folder)).fate(where).events]
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
@@ -218,11 +218,11 @@ def test_rows_of_an_older_snapshot_that_is_left_were_there_already(tmp_path: Pat
         ("snapshot-2", "appeared", f"{unknown}tell, has expired"),
     ]
     with pytest.raises(NotFoundInTable, match="not known: an ancestor, 102, has expired"):
-        explorer.open_table(str(table.folder)).commits("snapshot-1", "snapshot-2")
-    assert current_log(explorer.open_table(str(table.folder)).metadata)[-1].reason == (
+        direct.open_table(str(table.folder)).commits("snapshot-1", "snapshot-2")
+    assert current_log(direct.open_table(str(table.folder)).metadata)[-1].reason == (
         "whether snapshot-2 descends from snapshot-1 is not known: an ancestor has expired"
     )
-    fate = explorer.open_table(str(tmp_path / "t")).fate("id = 1")
+    fate = direct.open_table(str(tmp_path / "t")).fate("id = 1")
     assert said(fate)[1].endswith(
         "is not there: snapshot-1 has it; whether this snapshot descends from that is not known: its ancestors have "
         "expired."
@@ -255,7 +255,7 @@ def test_a_first_snapshot_without_a_parent_adds_its_rows(tmp_path: Path) -> None
 def test_spark_does_not_look_for_nulls_in_a_required_column(engine: Any, as_spark: None, tmp_path: Path) -> None:
     table = Table(tmp_path / "t", [(1, "id", "long"), (2, "b", "string", True)])
     table.append(table.parquet("a.parquet", {"id": [1, 2, 3], "b": ["x", None, "y"]}))
-    opened = explorer.open_table(str(tmp_path / "t"))
+    opened = direct.open_table(str(tmp_path / "t"))
     why = "takes b IS NULL for false, since b is required"
     assert said(opened.fate("b is null", engine=engine)) == [
         "snapshot-1 shows 1 row with b is null.",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.render.plans import plan_object, summary_lines
+from tests import direct
 from tests.cases.mini import Table
 from tests.cases.summaries import FILTERS, SUMMARIES, with_summaries
 
@@ -15,7 +15,7 @@ from tests.cases.summaries import FILTERS, SUMMARIES, with_summaries
 @pytest.mark.parametrize("number", SUMMARIES)
 @pytest.mark.parametrize("of_deletes", [False, True])
 def test_a_plan_says_where_iceberg_fails(number: int | None, of_deletes: bool, tmp_path: Path) -> None:
-    table = explorer.open_table(with_summaries(tmp_path / "t", number, of_deletes))
+    table = direct.open_table(with_summaries(tmp_path / "t", number, of_deletes))
     for where, last in FILTERS:
         plan = table.plan(where)
         fails = number is not None and last >= number
@@ -26,8 +26,8 @@ def test_a_plan_says_where_iceberg_fails(number: int | None, of_deletes: bool, t
 
 @pytest.mark.parametrize("number", SUMMARIES)
 def test_the_doctor_calls_it_an_error(number: int | None, tmp_path: Path) -> None:
-    table = explorer.open_table(with_summaries(tmp_path / "t", number, False))
-    told = [(f.severity, f.refused) for f in explorer.doctor(table).findings if f.rule == "partition-summary"]
+    table = direct.open_table(with_summaries(tmp_path / "t", number, False))
+    told = [(f.severity, f.refused) for f in direct.doctor(table).findings if f.rule == "partition-summary"]
     assert told == ([] if number is None else [("error", "part")])
 
 
@@ -38,6 +38,6 @@ def test_the_spec_of_a_header_hinders_no_rewrite(tmp_path: Path) -> None:
         "append", [written.manifest("m1.avro", [(1, file)], partitions=[], header={"partition-spec": "[]"})]
     )
     written.save()
-    findings = {f.rule: f for f in explorer.doctor(tmp_path / "t", deep=True).findings}
+    findings = {f.rule: f for f in direct.doctor(tmp_path / "t", deep=True).findings}
     for rule in ("spec-unknown", "partition-summary"):
         assert findings[rule].remedy.startswith("CALL your_catalog.system.rewrite_data_files("), findings[rule].remedy

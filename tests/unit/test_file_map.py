@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
-import explorer
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.layout.file_map import ASKED, CELLS, STATUS, VERDICTS, FileMap, MapRows, age_classes, size_classes
 from explorer.spec.rows.spilled_rows import RowParts
@@ -21,6 +20,7 @@ from explorer.spec.scan.scan import OUTCOMES
 from explorer.spec.text.names import natural
 from explorer.spec.values.values import named_partition_path
 from explorer.ui.file_map import MANY, WIDE, ends, map_figure, map_words, placed, told
+from tests import direct
 from tests.unit.paper import HOUR, on_paper
 from tests.unit.small import partitioned
 
@@ -127,11 +127,11 @@ def test_a_snapshot_without_a_file_has_a_map_without_a_cell(deletes: bool, tmp_p
         in_nothing(tmp_path / "none"),
         in_nothing(tmp_path / "empty", pa.table({"id": pa.array([], pa.int64())})),
     ):
-        assert explorer.file_map(table, deletes=deletes).every == []
+        assert direct.file_map(table, deletes=deletes).every == []
         assert table.delete_layers(table.deletes()) == []
 
 
-def in_nothing(folder: Path, *appended: pa.Table) -> explorer.Table:
+def in_nothing(folder: Path, *appended: pa.Table) -> direct.Table:
     """A table to which nothing was written, or tables of no rows."""
     folder.mkdir()
     catalog = SqlCatalog("none", uri=f"sqlite:///{folder}/c.db", warehouse=f"file://{folder}/w")
@@ -140,12 +140,12 @@ def in_nothing(folder: Path, *appended: pa.Table) -> explorer.Table:
     for rows in appended:
         table.append(rows)
     catalog.engine.dispose()
-    return explorer.open_table(table.location().removeprefix("file://"))
+    return direct.open_table(table.location().removeprefix("file://"))
 
 
 def test_files_of_a_partition_lie_together_as_large_as_their_bytes(tmp_path: Path) -> None:
-    table = explorer.open_table(str(partitioned(tmp_path)))
-    cells = explorer.file_map(table).every
+    table = direct.open_table(str(partitioned(tmp_path)))
+    cells = direct.file_map(table).every
     assert {(cell.deletes, cell.verdict) for cell in cells} == {(None, None)}  # nobody asked
     assert [cell.partition for cell in cells][:3] == ["id=0/kind=<b>", "id=1/kind=$$x$$", "id=2/kind=$$x$$"]
     places, names = placed(cells)
@@ -161,7 +161,7 @@ def test_files_of_a_partition_lie_together_as_large_as_their_bytes(tmp_path: Pat
 
 
 def test_among_many_cells_it_is_seen_where_a_partition_ends_and_which_it_is(tmp_path: Path) -> None:
-    one = explorer.file_map(explorer.open_table(str(partitioned(tmp_path)))).every[0]
+    one = direct.file_map(direct.open_table(str(partitioned(tmp_path)))).every[0]
     names = ["day=1"] * 400 + ["day=2"] * 5 + ["day=$$3$$"] * 595
     cells = [replace(one, first=at, partition=name) for at, name in enumerate(names)]
     places, named = placed(cells)
@@ -184,9 +184,9 @@ def test_among_many_cells_it_is_seen_where_a_partition_ends_and_which_it_is(tmp_
 
 
 def test_with_a_plan_every_file_says_what_the_scan_does_with_it(tmp_path: Path) -> None:
-    table = explorer.open_table(str(partitioned(tmp_path)))
+    table = direct.open_table(str(partitioned(tmp_path)))
     plan = table.plan("id = 7")
-    cells = explorer.file_map(table, plan=plan, deletes=True).every
+    cells = direct.file_map(table, plan=plan, deletes=True).every
     assert {cell.deletes for cell in cells} == {0}
     verdicts = {cell.path: cell.verdict for cell in cells}
     said = {row["file_path"]: row["verdict"] for part in plan.files.read() for row in part.to_pylist()}

@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import explorer
 from explorer.errors import NotFoundInTable
 from explorer.queries.filters import arrow_columns, bound_filter, matching
 from explorer.spec.filters.binding import bind
@@ -19,6 +18,7 @@ from explorer.spec.filters.expressions import FALSE, TRUE, Column, Expression, p
 from explorer.spec.filters.filter_text import DEEPEST, FilterError, parse
 from explorer.spec.filters.projections import Projection
 from explorer.storage.metadata import parse_metadata
+from tests import direct
 from tests.cases.mini import Table
 
 COLUMNS = {
@@ -271,14 +271,14 @@ def test_a_name_of_two_fields_is_refused(tmp_path: Path) -> None:
     struct = {"type": "struct", "fields": [{"id": 3, "name": "B", "required": False, "type": "int"}]}
     table = Table(tmp_path / "t", [(1, "A.B", "int"), (2, "A", struct), (4, "id", "long")])
     table.append(table.parquet("a.parquet", {"A.B": [1], "id": [1]}))
-    opened = explorer.open_table(str(tmp_path / "t"))
+    opened = direct.open_table(str(tmp_path / "t"))
     for ask in (opened.plan, opened.fate):
         with pytest.raises(NotFoundInTable, match=r"`A\.B` \(field 1\) and of `A`\.`B` \(field 3\)"):
             ask('"A.B" = 2')
     current = opened.metadata.current_snapshot
     assert current is not None
     assert "shows 1 row" in opened.fate("id = 1").explain(current)[0]
-    [finding] = [f for f in explorer.doctor(opened).findings if f.rule == "field-id-conflict"]
+    [finding] = [f for f in direct.doctor(opened).findings if f.rule == "field-id-conflict"]
     assert finding.what == "in schema 0, 2 fields have the name 'A.B', with the ids 1 and 3"
     assert finding.about.title == "A field id or name is used twice, or an id is reserved"
 
@@ -288,14 +288,14 @@ def test_a_name_that_another_column_had_is_told(tmp_path: Path) -> None:
     written.append(written.parquet("a.parquet", {"id": [1], "v": ["x"]}))
     written.set_schema([(1, "id", "long")])
     written.save()
-    dropped = explorer.open_table(tmp_path / "t")
+    dropped = direct.open_table(tmp_path / "t")
     with pytest.raises(NotFoundInTable, match=r"no column 'v'.* It fits schema 0, by which -s snapshot-1 is read"):
         dropped.fate("v = 'x'")
     with pytest.raises(NotFoundInTable, match="It fits schema 0"):
         dropped.plan("v = 'x'")
     written.set_schema([(1, "id", "long"), (3, "v", "string")])
     written.append(written.parquet("b.parquet", {"id": [2], "v": ["y"]}))
-    table = explorer.open_table(tmp_path / "t")
+    table = direct.open_table(tmp_path / "t")
     lines = table.fate("v = 'x'").explain(table.metadata.current_snapshot)
     assert lines[-1].startswith("⚠ v is field 3 of the schema that the filter is read by. Another column, field 2, had")
     assert lines[-1].endswith("which -s snapshot-1 shows.")

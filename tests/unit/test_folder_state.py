@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from pyiceberg.table import StaticTable
 
-import explorer
 from explorer.errors import TableNotFound
 from explorer.storage.catalogs.sandbox_entries import catalog_entries, forget_entries, other_sandbox, stray_entries
 from explorer.storage.folder_state import folder_state, metadata_version
 from explorer.storage.locate import locate
+from tests import direct
 from tests.cases import build_case
 from tests.cases.mini import Table as MiniTable
 from tests.unit.small import in_catalog, make_table, newest_metadata
@@ -127,10 +127,10 @@ def test_few_files_are_read_to_choose_one() -> None:
     ],
 )
 def test_cases(case: str, opened: str, words: str, tmp_path: Path) -> None:
-    table = explorer.open_table(str(build_case(case, tmp_path)))
+    table = direct.open_table(str(build_case(case, tmp_path)))
     assert table.metadata.metadata_location.endswith(f"/{opened}")
     assert any(words in p.cause and p.rule == "metadata-choice" for p in table.problems)
-    assert [f.rule for f in explorer.doctor(table).findings].count("metadata-choice") == 1
+    assert [f.rule for f in direct.doctor(table).findings].count("metadata-choice") == 1
 
 
 def test_pyiceberg_stops_at_the_hint(tmp_path: Path) -> None:
@@ -141,20 +141,20 @@ def test_pyiceberg_stops_at_the_hint(tmp_path: Path) -> None:
 
 def test_metadata_in_the_data_folder(tmp_path: Path) -> None:
     folder = build_case("40", tmp_path)
-    by_folder = explorer.open_table(str(folder))
+    by_folder = direct.open_table(str(folder))
     assert (by_folder.name, len(by_folder.files()), by_folder.problems) == (folder.name, 1, [])
-    by_file = explorer.open_table(by_folder.metadata.metadata_location)
+    by_file = direct.open_table(by_folder.metadata.metadata_location)
     assert len(by_file.files()) == 1
     assert not [p for p in by_file.problems if p.severity == "error"]
 
 
 def test_the_metadata_folder_itself_and_a_file_without_a_version(tmp_path: Path) -> None:
     table = make_table(tmp_path)
-    opened = explorer.open_table(str(table / "metadata"))
+    opened = direct.open_table(str(table / "metadata"))
     assert (opened.name, len(opened.files()), opened.problems) == ("t", 3, [])
     plain = table / "metadata" / "metadata.json"
     shutil.copy(newest_metadata(table), plain)
-    assert len(explorer.open_table(str(plain)).files()) == 3
+    assert len(direct.open_table(str(plain)).files()) == 3
 
 
 def test_a_catalog_that_is_behind_its_folder(tmp_path: Path) -> None:
@@ -165,13 +165,13 @@ def test_a_catalog_that_is_behind_its_folder(tmp_path: Path) -> None:
     newest.unlink()
     properties = in_catalog(table)
     newest.write_bytes(kept)
-    opened = explorer.open_table("db.t", "small", properties)
+    opened = direct.open_table("db.t", "small", properties)
     assert opened.metadata.metadata_location.endswith(names[-2])
     [problem] = opened.problems
     assert names[-1] in problem.cause
     assert "1 commit further in the same history" in problem.cause
     assert names[-1] in opened.why
-    assert names[-1] in explorer.pointer(opened).beside
+    assert names[-1] in direct.pointer(opened).beside
 
 
 def test_a_catalog_is_behind_whatever_the_newest_file_is(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_catalog_is_behind_whatever_the_newest_file_is(tmp_path: Path) -> None
     def said(**contents: bytes) -> list[tuple[str, str]]:
         for number, path in enumerate(files[3:], 4):
             path.write_bytes(contents.get(f"v{number}", kept[path]))
-        report = explorer.doctor(explorer.open_table("db.t", "small", properties))
+        report = direct.doctor(direct.open_table("db.t", "small", properties))
         found = [f for f in report.findings if f.rule == "metadata-choice"]
         assert all("take out" not in f.remedy and "Do not run remove_orphan_files" in f.remedy for f in found)
         return [(f.severity, f.what) for f in found]

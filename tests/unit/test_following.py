@@ -18,7 +18,6 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.table import Table as Writable
 
-import explorer
 from explorer.errors import NotPossible
 from explorer.progress import Watch
 from explorer.render.changes import render_landed
@@ -26,6 +25,7 @@ from explorer.storage.locate import Location
 from explorer.storage.reader import TableReader
 from explorer.table import Table
 from explorer.ui.state import ViewState
+from tests import direct
 from tests.unit.small import in_catalog, make_table, newest_metadata
 
 ROWS = pa.table({"id": pa.array([7], pa.int64()), "fruit": pa.array(["kiwi"], pa.string())})
@@ -39,7 +39,7 @@ class Home:
         self.properties = in_catalog(self.path)
 
     def opened(self) -> Table:
-        return explorer.open_table("db.t", "small", self.properties)
+        return direct.open_table("db.t", "small", self.properties)
 
     def writable(self) -> Writable:
         return SqlCatalog("small", **self.properties).load_table("db.t")
@@ -72,7 +72,7 @@ def test_commits_of_two_writers_are_told_each_once(home: Home) -> None:
 
     watch, writers = Watch(), [threading.Thread(target=write) for _ in range(2)]
     with watch.listening():
-        landings = explorer.watch(home.opened(), 0.2)
+        landings = direct.watch(home.opened(), 0.2)
         for writer in writers:
             writer.start()
         for landed in landings:
@@ -90,7 +90,7 @@ def test_commits_of_two_writers_are_told_each_once(home: Home) -> None:
 
 
 def test_what_is_no_snapshot_is_told_as_what_it_is(home: Home) -> None:
-    landings = explorer.watch(home.opened(), 0.1)
+    landings = direct.watch(home.opened(), 0.1)
     threading.Timer(0.3, lambda: home.writable().transaction().set_properties(owner="me").commit_transaction()).start()
     landed = next(landings)
     assert landed.snapshot is None
@@ -99,7 +99,7 @@ def test_what_is_no_snapshot_is_told_as_what_it_is(home: Home) -> None:
 
 
 def test_looking_leaves_nothing_behind(home: Home) -> None:
-    for table in (home.opened(), explorer.open_table(str(home.path))):
+    for table in (home.opened(), direct.open_table(str(home.path))):
         for _ in range(20):
             assert table.newer() is None
         gc.collect()
@@ -119,9 +119,9 @@ def test_a_remote_table_is_followed_on_demand_only_and_a_metadata_file_never(hom
     reader = TableReader.__new__(TableReader)
     reader.__dict__.update(vars(table.reader) | {"location": remote})
     with pytest.raises(NotPossible, match="say how often"):
-        next(explorer.watch(Table(reader)))
+        next(direct.watch(Table(reader)))
     with pytest.raises(NotPossible, match="stays as it is"):
-        next(explorer.watch(explorer.open_table(str(newest_metadata(home.path))), 1))
+        next(direct.watch(direct.open_table(str(newest_metadata(home.path))), 1))
 
 
 def test_a_viewer_follows_to_what_is_new_and_is_told_nothing_else(home: Home) -> None:
@@ -136,13 +136,14 @@ def test_a_viewer_follows_to_what_is_new_and_is_told_nothing_else(home: Home) ->
     assert view.handle({"type": "look"}) is True  # who looks at an older one stays there
     assert view.snapshot_id == view.table.metadata.snapshots[0].snapshot_id
     assert len(view.timeline()["ids"]) == 3
-    named = ViewState(explorer.open_table(str(newest_metadata(home.path))))
+    named = ViewState(direct.open_table(str(newest_metadata(home.path))))
     assert "follow" not in named.state()["offers"]
 
 
 @pytest.fixture
 def watching(home: Home) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "explorer.cli", "watch", str(home.path), "--interval", "0.2", "-o", "jsonl"]
+    ask = ["history", "watch", str(home.path), "--interval", "0.2", "-o", "jsonl"]
+    command = [sys.executable, "-m", "explorer.cli", *ask]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         yield process
         process.kill()
@@ -152,6 +153,7 @@ def test_on_the_command_line_until_it_is_interrupted(home: Home, watching: subpr
     assert watching.stdout is not None
     assert watching.stderr is not None
     assert "looking every 0.2 s" in watching.stderr.readline()
+    assert watching.stderr.readline() == "Ctrl+C ends\n"
     new = home.commit()
     told = json.loads(watching.stdout.readline())
     assert told["snapshot_id"] == new

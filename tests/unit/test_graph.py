@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import explorer
 from explorer.graph.drawing import PAGE, Drawing
 from explorer.graph.graph import Graph
 from explorer.graph.ids import list_node
@@ -19,6 +18,7 @@ from explorer.render.text import render_tree
 from explorer.table import Table
 from explorer.ui.export import export
 from explorer.ui.state import ViewState
+from tests import direct
 from tests.unit.small import edit_metadata, in_catalog, make_table, partitioned, writable
 
 EVIL = '<script>alert(1)</script>"];evil[label=<<b>x</b>>]\n\x1b[31m${jndi}'
@@ -26,7 +26,7 @@ EVIL = '<script>alert(1)</script>"];evil[label=<<b>x</b>>]\n\x1b[31m${jndi}'
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
-    return explorer.open_table(str(make_table(tmp_path_factory.mktemp("graph"), commits=4)))
+    return direct.open_table(str(make_table(tmp_path_factory.mktemp("graph"), commits=4)))
 
 
 def test_a_carried_manifest_is_one_node_with_many_parents(table: Table) -> None:
@@ -56,7 +56,7 @@ def test_what_two_neighbouring_pictures_have_in_common_stays_where_it_is(tmp_pat
     folder = make_table(tmp_path, commits=16)
     for id in (13, 9):
         writable(folder).delete(f"id in ({id}, {id + 100})")  # a whole file: its manifest is written anew
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     graphs = [table.graph(s.snapshot_id) for s in table.metadata.snapshots]
     steps = [heights(graph) for graph in graphs]
     windows = [{n.id for n in graph.nodes if n.kind == "snapshot"} for graph in graphs]
@@ -67,7 +67,7 @@ def test_what_two_neighbouring_pictures_have_in_common_stays_where_it_is(tmp_pat
 
 
 def test_nothing_that_is_unfolded_moves_what_leads_to_it(tmp_path: Path) -> None:
-    table = explorer.open_table(str(partitioned(tmp_path)))
+    table = direct.open_table(str(partitioned(tmp_path)))
     folded = table.graph(view=replace(table.default_view(), open_nodes=frozenset()))
     [manifest] = [n.id for n in folded.nodes if n.kind == "data_manifest"]
     unfolded = table.graph(view=replace(table.default_view(), open_nodes=frozenset([manifest])))
@@ -157,7 +157,7 @@ def test_search_keeps_matches_and_counts_the_rest(table: Table) -> None:
 def test_text_of_a_table_is_never_syntax(tmp_path: Path) -> None:
     folder = make_table(tmp_path)
     edit_metadata(folder, lambda d: d["refs"].update({EVIL: {"type": "tag", "snapshot-id": d["current-snapshot-id"]}}))
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     graph = table.graph()
     assert any(EVIL in n.label for n in graph.nodes)
     svg, page, dot = (export(graph, k).decode() for k in ("svg", "html", "dot"))
@@ -201,7 +201,7 @@ def test_reload_follows_new_commits(by: str, tmp_path: Path) -> None:
     folder = make_table(tmp_path, commits=2)
     properties = in_catalog(folder)
     name = ("db.t", "small", properties) if by == "catalog" else (str(folder),)
-    table = explorer.open_table(*name)
+    table = direct.open_table(*name)
     state, pinned = ViewState(table), ViewState(table, "snapshot-1")
     catalog = SqlCatalog("small", **properties)
     catalog.load_table("db.t").append(pa.table({"id": pa.array([7], pa.int64()), "fruit": ["fig"]}))
@@ -221,7 +221,7 @@ def test_of_many_branches_and_tags_some_are_drawn_and_the_others_can_be_had(tmp_
         data["refs"] |= {f"tag-{n:03}": {"snapshot-id": own, "type": "tag"} for n in range(500)}
 
     edit_metadata(folder, tag)
-    opened = explorer.open_table(folder)
+    opened = direct.open_table(folder)
     graph = opened.graph()
     refs = [node.label for node in graph.nodes if node.kind == "ref"]
     assert refs == ["branch main", *(f"tag tag-{n:03}" for n in range(7))]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyiceberg.table import StaticTable
 
-import explorer
+from tests import direct
 from tests.unit.small import make_table
 
 NANOSECONDS = 1701803553322000000
@@ -28,10 +28,10 @@ def renamed(place: Path) -> Path:
 
 def test_the_hint_is_followed_and_java_is_said_to_find_nothing(tmp_path: Path) -> None:
     place = renamed(make_table(tmp_path, 2))
-    table = explorer.open_table(place)
+    table = direct.open_table(place)
     assert table.metadata.metadata_location.endswith(StaticTable.from_metadata(str(place)).metadata_location[-30:])
     [problem] = table.problems
     assert "Iceberg Java takes versions of files in a folder for 32-bit numbers" in problem.cause
     assert "no such file" not in problem.cause
-    [finding] = [f for f in explorer.doctor(place).findings if f.rule == "metadata-choice"]
+    [finding] = [f for f in direct.doctor(place).findings if f.rule == "metadata-choice"]
     assert "Leave the hint as it is" in finding.remedy

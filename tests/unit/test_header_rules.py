@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import explorer
+from tests import direct
 from tests.cases.headers import HEADERS, KINDS, RULES, with_header, without_fields
 from tests.cases.mini import Table
 
@@ -15,7 +15,7 @@ from tests.cases.mini import Table
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_header_that_nobody_goes_by_is_no_error(name: str, kind: str, tmp_path: Path) -> None:
-    report = explorer.doctor(with_header(tmp_path / "t", name, kind), deep=True)
+    report = direct.doctor(with_header(tmp_path / "t", name, kind), deep=True)
     [told] = report.findings
     assert (told.rule, told.severity, told.refused) == (RULES.get(name, "avro-schema"), "warning", "")
     assert "Iceberg Java and pyiceberg do not go by the header" in told.what
@@ -25,10 +25,10 @@ def test_a_header_that_nobody_goes_by_is_no_error(name: str, kind: str, tmp_path
 
 
 def test_the_reader_that_refuses_is_named(tmp_path: Path) -> None:
-    [content] = explorer.doctor(with_header(tmp_path / "a", "content", "vector")).findings
+    [content] = direct.doctor(with_header(tmp_path / "a", "content", "vector")).findings
     assert "iceberg-go" in content.what
     assert (content.found, content.expected) == ("data", "deletes")
-    [entries] = explorer.doctor(with_header(tmp_path / "b", "entries", "data")).findings
+    [entries] = direct.doctor(with_header(tmp_path / "b", "entries", "data")).findings
     assert "that of manifest entries" in entries.what
     assert "iceberg-rust" in entries.what
 
@@ -39,7 +39,7 @@ def test_a_list_that_its_entries_contradict_stays_an_error(tmp_path: Path) -> No
     delete = table.position_delete("d.parquet", [(data["file_path"], 1)])
     manifest = table.manifest("m0.avro", [(1, data), (1, delete)], header={"content": "deletes"})
     table.snapshot("append", [manifest])
-    told = {(f.rule, f.severity) for f in explorer.doctor(str(tmp_path / "t")).findings}
+    told = {(f.rule, f.severity) for f in direct.doctor(str(tmp_path / "t")).findings}
     assert ("manifest-content", "error") in told
 
 
@@ -51,7 +51,7 @@ def test_a_spec_id_that_the_headers_own_spec_goes_with_stays_an_error(tmp_path: 
     [record] = table.lists[101]
     record["partition_spec_id"] = 0  # of the list alone: the entries have a partition
     table.snapshot("append", [record])
-    told = {(f.rule, f.severity) for f in explorer.doctor(str(tmp_path / "t"), snapshot="main").findings}
+    told = {(f.rule, f.severity) for f in direct.doctor(str(tmp_path / "t"), snapshot="main").findings}
     assert ("spec-unknown", "error") in told
 
 
@@ -60,7 +60,7 @@ def test_another_schema_in_a_header_is_told_once_and_leads_to_no_older_metadata(
     data = table.parquet("a.parquet", {"id": [1], "v": ["a"]})
     schema = '{"type": "struct", "schema-id": 0, "fields": [{"id": 7, "name": "x", "required": false, "type": "int"}]}'
     table.snapshot("append", [table.manifest("m0.avro", [(1, data)], header={"schema": schema})])
-    [told] = explorer.doctor(str(tmp_path / "t")).findings
+    [told] = direct.doctor(str(tmp_path / "t")).findings
     assert (told.rule, told.severity, told.found) == ("schema-rebound", "info", "7 x int")
     assert "CALL" not in told.remedy
     assert "cannot load" not in told.remedy
@@ -76,8 +76,8 @@ def test_another_schema_in_a_header_is_told_once_and_leads_to_no_older_metadata(
     ],
 )
 def test_entries_without_what_they_inherit(fields: tuple[str, ...], version: int, named: int, tmp_path: Path) -> None:
-    table = explorer.open_table(without_fields(tmp_path / "t", fields, version))
-    told = [f for f in explorer.doctor(table).findings if f.rule == "avro-schema"]
+    table = direct.open_table(without_fields(tmp_path / "t", fields, version))
+    told = [f for f in direct.doctor(table).findings if f.rule == "avro-schema"]
     assert [(f.rule, f.severity) for f in told] == [("avro-schema", "info")] * bool(named)
     for f in told:
         assert "ClickHouse" in f.what

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-import explorer
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.render.health import amount, health_object, section_html, summary, verdict
@@ -22,6 +21,7 @@ from explorer.reports.maintenance import runs
 from explorer.spec.health.measures import MEASURES, Health, Measure, Measured, Tile
 from explorer.spec.text.names import NOWHERE, in_sql
 from explorer.ui.figures import squarified, tiles_figure
+from tests import direct
 from tests.cases.mini import Table
 from tests.unit.small import edit_metadata, make_table, partitioned
 from tests.unit.test_sweeping import catalog as catalog  # a fixture: good, broken, gone and wrong tables
@@ -62,18 +62,18 @@ def test_strange_names_and_thresholds(small: Path) -> None:
     assert in_sql("ä.1.2") == ("`ä`", "`1`.`2`")
     assert in_sql("cat.db.t") == ("cat", "db.t")
     with pytest.raises(NotFoundInTable, match="small-files"):
-        explorer.health(str(small), limits={"small-files": 1e307})
+        direct.health(str(small), limits={"small-files": 1e307})
 
 
 def test_its_numbers(small: Path) -> None:
-    health = explorer.health(str(small))
-    files = explorer.open_table(str(small)).files()
+    health = direct.health(str(small))
+    files = direct.open_table(str(small)).files()
     assert (health.data_files, health.data_bytes) == (3, sum(f["file_size_in_bytes"] for f in files))
     assert of(health, "small-files").value == 2  # one file would do
     assert of(health, "small-manifests").value == 2
     assert (of(health, "files-per-partition").value, of(health, "tiny-partitions").value) == (3, 0)
     assert (number(health, "snapshots"), number(health, "commits"), number(health, "schemas")) == (3, 3, 1)
-    cost = explorer.open_table(str(small)).commits()
+    cost = direct.open_table(str(small)).commits()
     assert number(health, "metadata written") == cost.metadata_bytes
     assert number(health, "data and delete files written") == cost.bytes_written == health.data_bytes
     assert (health.worst, health.beyond, health.not_read) == ("ok", [], 0)
@@ -83,7 +83,7 @@ def test_its_numbers(small: Path) -> None:
 
 
 def test_a_threshold_decides_the_level_and_what_helps_is_said(small: Path) -> None:
-    told = {limit: explorer.health(str(small), limits={"small-files": limit}) for limit in (2, 1.5, 0.01)}
+    told = {limit: direct.health(str(small), limits={"small-files": limit}) for limit in (2, 1.5, 0.01)}
     assert [of(h, "small-files").level for h in told.values()] == ["ok", "warning", "error"]
     again = told[2].under({"small-files": 1.5})
     assert health_object(again)["measures"] == health_object(told[1.5])["measures"]
@@ -92,15 +92,15 @@ def test_a_threshold_decides_the_level_and_what_helps_is_said(small: Path) -> No
     helps = "icedive maintain preview TABLE compact prints the statement, where it does something now and may be run"
     assert f"what would help: {helps}" in repr(told[1.5])
     assert helps in told[1.5]._repr_html_()
-    assert runs.preview(explorer.open_table(str(small)), "compact").call == ""  # so health prints none
+    assert runs.preview(direct.open_table(str(small)), "compact").call == ""  # so health prints none
     for limits, words in (({"large-files": 1.0}, "no measure 'large-files'"), ({"small-files": 0.0}, "above 0")):
         with pytest.raises(NotFoundInTable, match=words):
-            explorer.health(str(small), limits=limits)
+            direct.health(str(small), limits=limits)
 
 
 def test_files_that_the_target_fills_are_not_small(small: Path, tmp_path: Path) -> None:
     table = make_table(tmp_path / "other", **{"write.target-file-size-bytes": "1000"})
-    health = explorer.health(str(table))
+    health = direct.health(str(table))
     assert (of(health, "small-files").value, number(health, "files below 75% of it")) == (0, 0)
     sizes = next(s for s in health.sections if s.id == "file-sizes")
     assert sizes.bars is not None
@@ -108,7 +108,7 @@ def test_files_that_the_target_fills_are_not_small(small: Path, tmp_path: Path) 
 
 
 def test_what_expires_by_the_tables_policy(small: Path) -> None:
-    table = explorer.open_table(str(small))
+    table = direct.open_table(str(small))
     last = max(s.timestamp_ms or 0 for s in table.metadata.snapshots)
     for days, gone in ((4, 0), (6, 2)):
         health = checkup(table, now_ms=last + days * DAY)
@@ -118,7 +118,7 @@ def test_what_expires_by_the_tables_policy(small: Path) -> None:
 
 def test_many_partitions_are_drawn_by_a_field_that_has_few_values(tmp_path: Path) -> None:
     table = partitioned(tmp_path)
-    health = explorer.health(str(table), limits={"files-per-partition": 0.5})
+    health = direct.health(str(table), limits={"files-per-partition": 0.5})
     partitions = next(s for s in health.sections if s.id == "partitions")
     assert [(t.label, t.files, t.partitions) for t in partitions.tiles] == [
         ("kind=$$x$$", 120, 120),
@@ -132,21 +132,21 @@ def test_many_partitions_are_drawn_by_a_field_that_has_few_values(tmp_path: Path
 
 def test_what_cannot_be_read_is_counted(small: Path, tmp_path: Path) -> None:
     table = make_table(tmp_path / "damaged")
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     Path(opened.manifests()[0]["manifest_path"].removeprefix("file://")).unlink()
-    health = explorer.health(str(table))
+    health = direct.health(str(table))
     assert (health.data_files, health.not_read) == (2, 1)
     assert "1 thing could not be read" in repr(health)
 
 
 def test_no_snapshot(tmp_path: Path) -> None:
-    health = explorer.health(str(make_table(tmp_path, commits=0)))
+    health = direct.health(str(make_table(tmp_path, commits=0)))
     assert (health.snapshot, health.data_files, health.worst) == ("no snapshot", 0, "ok")
     assert {m.id for m in MEASURES} - {m.id for m in health.measures} == {"unclustered"}
 
 
 def test_a_catalog_the_worst_first(catalog: dict[str, str]) -> None:
-    rows = explorer.catalog_health("small", catalog, limits={"schemas": 0.5}, namespace="db")
+    rows = direct.catalog_health("small", catalog, limits={"schemas": 0.5}, namespace="db")
     assert [(r["table"], r["level"]) for r in rows] == [
         ("small.db.broken", "failed"), ("small.db.gone", "failed"),
         ("small.db.good", "warning"), ("small.db.wrong", "warning"),
@@ -154,19 +154,19 @@ def test_a_catalog_the_worst_first(catalog: dict[str, str]) -> None:
     assert "/db/broken/metadata/" in rows[0]["error"]
     assert (rows[2]["worst"], rows[2]["schemas"], rows[2]["error"]) == ("schemas 1 (above 0.5)", 1, None)
     options = [text for pair in catalog.items() for text in ("-p", "=".join(pair))]
-    run = CliRunner().invoke(main, ["health", "--all", "--catalog", "small", *options, "-o", "json"])
+    run = CliRunner().invoke(main, ["catalog", "health", "small", *options, "-o", "json"])
     assert (run.exit_code, "2 of the tables could not be read" in run.stderr) == (3, True)
     assert sorted(row["table"] for row in json.loads(run.stdout))[-1] == "small.other.t"
-    wrong = CliRunner().invoke(main, ["health", "--all", "--threshold", "nothing=1"])
+    wrong = CliRunner().invoke(main, ["catalog", "health", "--threshold", "nothing=1"])
     assert (wrong.exit_code, "no measure 'nothing'" in wrong.stderr) == (1, True)
 
 
 def test_the_doctor_goes_through_a_catalog(catalog: dict[str, str]) -> None:
     """What cannot be opened is a finding that names the file; the others have their reports."""
     options = [text for pair in catalog.items() for text in ("-p", "=".join(pair))]
-    run = CliRunner().invoke(main, ["doctor", "--all", "--catalog", "small", *options, "-o", "json"])
+    run = CliRunner().invoke(main, ["catalog", "doctor", "small", *options, "-o", "json"])
     found = {r["table"]: [f["rule"] for f in r["findings"]] for r in json.loads(run.stdout)}
-    assert run.exit_code == 4, run.output
+    assert run.exit_code == 6, run.output
     assert (found["small.db.broken"], found["small.db.good"]) == (["metadata-unreadable"], [])
     assert "totals-differ" in found["small.db.wrong"]
     assert set(found) == {f"small.db.{n}" for n in ("good", "broken", "gone", "wrong")} | {"small.other.t"}
@@ -179,14 +179,14 @@ def test_a_table_on_the_command_line(small: Path) -> None:
     assert [s["section"] for s in told["sections"]][-1] == "clustering"
     text = CliRunner().invoke(main, ["health", str(small)])
     assert "Commits (retained history)" in text.stdout
-    for wrong in ([], [str(small), "--all"], [str(small), "--threshold", "schemas=many"]):
+    for wrong in ([], [str(small), "--threshold", "schemas=many"]):
         assert CliRunner().invoke(main, ["health", *wrong]).exit_code == 2
 
 
 def test_the_metadata_file_by_what_fills_it(tmp_path: Path) -> None:
     table = make_table(tmp_path)
     edit_metadata(table, lambda d: d["properties"].update({"note": "x" * 20_000}))
-    health = explorer.health(str(table))
+    health = direct.health(str(table))
     assert of(health, "metadata-size").words.endswith("of it is properties")
 
 
@@ -212,7 +212,7 @@ def test_a_tile_too_small_for_its_name_has_the_last_value_that_is_not_null() -> 
 
 
 def test_what_says_nothing_of_a_small_table_is_not_called_ok(small: Path) -> None:
-    health = checkup(explorer.open_table(str(small)))
+    health = checkup(direct.open_table(str(small)))
     silent = [m for m in health.measures if m.value is None]
     assert silent
     assert f"{len(health.measures) - len(silent)} ok, {len(silent)} not judged" in summary(health)
@@ -226,7 +226,7 @@ def test_what_says_nothing_of_a_small_table_is_not_called_ok(small: Path) -> Non
 def test_health_prints_no_statement_that_nobody_looked_at(measure: Measure) -> None:
     """Health opens no data file, so that it cannot know whether Spark would write what it misreads, or fail."""
     assert "CALL" not in measure.helps
-    for command in re.findall(r"icedive (maintain TABLE [^,;]*?) (?:prints|tells)", measure.helps):
+    for command in re.findall(r"icedive (maintain preview TABLE [^,;]*?) (?:prints|tells)", measure.helps):
         options = ["your_table" if word == "TABLE" else word for word in command.split()]
         run = CliRunner().invoke(main, options)
         assert run.exit_code != 2, run.output  # a table that there is none of, no wrong usage
@@ -242,8 +242,8 @@ def test_what_a_measure_names_prints_a_statement_where_it_may_be_run(tmp_path: P
             fields = [*table.current()[:1], table.current()[1] | {"type": "date" if number == 2 else "timestamp"}]
             table.append(table.parquet(f"{at}.parquet", rows, fields=fields))
         place = str(tmp_path / str(number))
-        assert [m.id for m in explorer.health(place, limits={"small-files": 5}).beyond] == ["small-files"]
-        seen = runs.preview(explorer.open_table(place), "compact")
+        assert [m.id for m in direct.health(place, limits={"small-files": 5}).beyond] == ["small-files"]
+        seen = runs.preview(direct.open_table(place), "compact")
         assert bool(seen.call) == (number == 0)
         starts = ("", "Do not run this: column 'x'", "Spark would fail: column 'x'")[number]
         assert seen.refusal.startswith(starts)
@@ -259,11 +259,11 @@ def test_the_share_that_equality_deletes_hide_is_unknown(positions: int, value: 
     if positions:
         deletes.append(table.position_delete("p.parquet", [(file["file_path"], i) for i in range(positions)]))
     table.delta(deletes=deletes)
-    (share,) = [m for m in explorer.health(tmp_path / "t").measures if m.id == "deleted-share"]
+    (share,) = [m for m in direct.health(tmp_path / "t").measures if m.id == "deleted-share"]
     assert share.value == value
     assert share.words.startswith(f"at least {positions} of 10 rows")
     assert share.level == ("ok" if value is None else "warning")
     table.delta(data=[table.parquet("b.parquet", {"id": [1]})])
     table.snapshot("delete", [m for m in table.lists[table.md["current-snapshot-id"]] if not m["content"]])
-    (share,) = [m for m in explorer.health(tmp_path / "t").measures if m.id == "deleted-share"]
+    (share,) = [m for m in direct.health(tmp_path / "t").measures if m.id == "deleted-share"]
     assert (share.value, share.words) == (0, "0 of 11 rows, by the counts of delete files")

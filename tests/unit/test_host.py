@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import explorer
 from explorer.graph.graph import Elided
 from explorer.graph.vocabulary import COLUMNS, EDGES, KINDS, MARKS, OPERATIONS, STATUSES
 from explorer.render.svg import picture, vocabulary
@@ -18,6 +17,7 @@ from explorer.ui.host import GraphHost
 from explorer.ui.notebook import GraphWidget
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import MarkedState, ViewState
+from tests import direct
 from tests.unit.small import make_table, writable
 
 HOSTS = {"pane": GraphPane.of, "widget": GraphWidget}
@@ -25,7 +25,7 @@ HOSTS = {"pane": GraphPane.of, "widget": GraphWidget}
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
-    return explorer.open_table(str(make_table(tmp_path_factory.mktemp("host"), commits=16)))
+    return direct.open_table(str(make_table(tmp_path_factory.mktemp("host"), commits=16)))
 
 
 def ask(host: Any, **request: object) -> None:
@@ -77,7 +77,7 @@ def test_the_same_details_reach_a_page_that_shows_something_else_by_now(name: st
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_reload_brings_the_timeline_wherever_the_graph_is_shown(name: str, tmp_path: Path) -> None:
     folder = make_table(tmp_path, commits=2)
-    host: Any = HOSTS[name](ViewState(explorer.open_table(str(folder))))
+    host: Any = HOSTS[name](ViewState(direct.open_table(str(folder))))
     writable(folder).append(pa.table({"id": pa.array([7], pa.int64()), "fruit": ["fig"]}))
     assert len(host.timeline["ids"]) == 2
     ask(host, type="reload")
@@ -88,7 +88,7 @@ def test_a_reload_brings_the_timeline_wherever_the_graph_is_shown(name: str, tmp
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_graph_and_its_timeline_are_one_message(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make_table(tmp_path, commits=2)
-    host: Any = HOSTS[name](ViewState(explorer.open_table(str(folder))))
+    host: Any = HOSTS[name](ViewState(direct.open_table(str(folder))))
     writable(folder).append(pa.table({"id": pa.array([7], pa.int64()), "fruit": ["fig"]}))
     messages: list[set[str]] = []
     if name == "pane":

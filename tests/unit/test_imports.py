@@ -45,8 +45,8 @@ def test_a_table_of_a_folder_needs_no_catalog(command: str, whole: Path) -> None
 def test_names_are_found_when_they_are_used() -> None:
     code = (
         "import explorer, sys\n"
-        "assert 'Table' in dir(explorer) and 'numpy' not in sys.modules\n"
-        "assert explorer.Table.__name__ == 'Table' and explorer.Table is vars(explorer)['Table']\n"
+        "assert 'OpenTable' in dir(explorer) and 'numpy' not in sys.modules\n"
+        "assert explorer.OpenTable.__name__ == 'OpenTable' and explorer.OpenTable is vars(explorer)['OpenTable']\n"
         "try:\n    explorer.nothing\nexcept AttributeError as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

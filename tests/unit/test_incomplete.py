@@ -8,38 +8,38 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-import explorer
 from explorer.cli import main
 from explorer.errors import IncompleteAnswer
 from explorer.spec.health.measures import MEASURES
+from tests import direct
 from tests.cases import build_case
 
 OF_MANIFESTS = {
     "show": (),
-    "entries": (),
-    "files": (),
-    "partitions": (),
+    "inspect entries": (),
+    "inspect files": (),
+    "inspect partitions": (),
     "overview": (),
     "health": (),
-    "deletes": (),
-    "commits": (),
-    "metrics": (),
-    "clustering": (),
-    "file-map": (),
+    "inspect deletes": (),
+    "history commits": (),
+    "inspect columns": (),
+    "inspect columns --show clustering": (),
+    "inspect map": (),
     "plan": ("id = 1",),
-    "fate": ("id = 1",),
+    "data history": ("id = 1",),
     "count": (),
     "diff": ("snapshot-1", "main"),
-    "estimate": ("id = 1",),
-    "maintain": ("dangling-deletes",),
+    "scan estimate": ("id = 1",),
+    "maintain preview": ("dangling-deletes",),
 }
 """Commands whose answers come from manifests, and what they need after the table."""
-OF_LISTS = {"manifests": (), "lifecycle": ()}
+OF_LISTS = {"inspect manifests": (), "history lifecycle": ()}
 """Commands whose answers come from manifest lists."""
 
 
 def run(command: str, table: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(main, [command, str(table), *arguments])
+    return CliRunner().invoke(main, [*command.split(), str(table), *arguments])
 
 
 @pytest.mark.parametrize(
@@ -58,15 +58,15 @@ def test_each_answer_says_what_it_lacks(case: str, command: str, tmp_path: Path)
 
 def test_answers_of_the_metadata_file_alone_are_whole(tmp_path: Path) -> None:
     table = build_case("05", tmp_path)
-    for command in ("metadata", "snapshots", "refs", "history"):
+    for command in ("inspect metadata", "inspect snapshots", "inspect refs", "history lineage"):
         result = run(command, table)
         assert (result.exit_code, "could not" in result.output) == (0, False), command
 
 
 @pytest.mark.parametrize("case", ["04", "05"])
 def test_health_does_not_judge_what_it_does_not_know(case: str, tmp_path: Path) -> None:
-    table = explorer.open_table(build_case(case, tmp_path))
-    judged = {m.id: m for m in explorer.health(table, limits={"files-per-partition": 0.5}).measures}
+    table = direct.open_table(build_case(case, tmp_path))
+    judged = {m.id: m for m in direct.health(table, limits={"files-per-partition": 0.5}).measures}
     of_files = {
         m.id
         for m in MEASURES
@@ -83,14 +83,14 @@ def test_health_does_not_judge_what_it_does_not_know(case: str, tmp_path: Path) 
 
 
 def test_an_overview_without_its_list_has_no_numbers_of_it(tmp_path: Path) -> None:
-    lost = explorer.overview(build_case("04", tmp_path))
+    lost = direct.overview(build_case("04", tmp_path))
     assert (lost.rows_recorded, lost.rows_listed, lost.rows_counted, lost.data_files) == (3, None, None, None)
     assert "3 recorded" in str(lost)
     assert "(as recorded)" not in str(lost)
 
 
 def test_python_warns_once(tmp_path: Path) -> None:
-    table = explorer.open_table(build_case("05", tmp_path))
+    table = direct.open_table(build_case("05", tmp_path))
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         assert len(table.files()) == 3
@@ -99,4 +99,4 @@ def test_python_warns_once(tmp_path: Path) -> None:
     assert str(warning.message).startswith("1 file of this table could not be read whole")
     with warnings.catch_warnings():
         warnings.simplefilter("error", IncompleteAnswer)
-        assert len(explorer.open_table(build_case("54", tmp_path)).files())
+        assert len(direct.open_table(build_case("54", tmp_path)).files())

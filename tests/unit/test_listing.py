@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.expressions import EqualTo
 
-from explorer.cli import listing, main
+from explorer.cli import main, output
 from explorer.queries.collection import Collection
 from explorer.reports import catalog_sweep
 from explorer.spec.entries.lazy_table import Batches
@@ -60,10 +60,10 @@ def check(command: list[str], least: int, where: str) -> list[dict[str, Any]]:
     assert rows(*command, "--columns", f"{others[0]}, {first}") == [
         {others[0]: r[others[0]], first: r[first]} for r in every
     ]
-    some = rows(*command, "--where", where)
+    some = rows(*command, "--filter", where)
     assert 0 < len(some) < len(every)
     assert all(row in every for row in some)
-    head, *body = printed(*command, "--where", where, "--columns", first).splitlines()
+    head, *body = printed(*command, "--filter", where, "--columns", first).splitlines()
     assert (head.strip(), len(body)) == (first, len(some))
     refused = CliRunner().invoke(main, [*command, "--columns", "no_such"])
     assert refused.exit_code == 1
@@ -72,16 +72,17 @@ def check(command: list[str], least: int, where: str) -> list[dict[str, Any]]:
 
 
 COMMANDS = {
-    "snapshots": "operation = 'overwrite'", "manifests": "sequence_number > 3",
-    "entries": "logical_status = 'DELETED'", "history": "snapshot = 'snapshot-2'",
-    "lifecycle": "state = 'created'", "commits": "rows_removed > 0", "metrics": "type = 'long'",
-    "clustering": "column = 'id'", "health": "unit = 'bytes'",
+    "inspect snapshots": "operation = 'overwrite'", "inspect manifests": "sequence_number > 3",
+    "inspect entries": "logical_status = 'DELETED'", "history lineage": "snapshot = 'snapshot-2'",
+    "history lifecycle": "state = 'created'", "history commits": "rows_removed > 0",
+    "inspect columns": "type = 'long'", "inspect columns --show clustering": "column = 'id'",
+    "inspect map": "status = 'DELETED'", "health": "unit = 'bytes'",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_rows_are_chosen(command: str, folder: str) -> None:
-    check([command, folder], 2, COMMANDS[command])
+    check([*command.split(), folder], 2, COMMANDS[command])
 
 
 def test_files_that_differ_are_the_rows_of_a_diff(folder: str) -> None:
@@ -93,36 +94,49 @@ def test_files_that_differ_are_the_rows_of_a_diff(folder: str) -> None:
 
 
 def test_rows_of_a_data_file_are_chosen(folder: str) -> None:
-    file = rows("files", folder, "--where", "record_count > 1")[0]["file_path"]
-    check(["file-rows", folder, file], 2, "_pos = 0")
+    file = rows("inspect", "files", folder, "--filter", "record_count > 1")[0]["file_path"]
+    check(["inspect", "file", folder, file, "--show", "rows"], 2, "_pos = 0")
+
+
+def test_what_is_no_list_has_no_rows_to_choose(folder: str) -> None:
+    file = rows("inspect", "files", folder)[0]["file_path"]
+    for command in (["plan", folder, "id = 1"], ["inspect", "file", folder, file]):
+        for options in (["--columns", "a"], ["--filter", "a = 1"], ["--limit", "1"], ["-o", "csv"]):
+            refused = CliRunner().invoke(main, [*command, *options])
+            assert (refused.exit_code, refused.stdout) == (2, "")
+            assert "this answer is not a list of rows" in refused.stderr
 
 
 def test_tables_of_a_catalog_are_chosen(catalog: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalog_sweep, "AT_ONCE", 1)  # so that they are done in order
-    check(["sweep", "small", *catalog], 2, "table = 'small.db.b'")
-    check(["health", "--all", "--catalog", "small", *catalog], 2, "table = 'small.db.b'")
+    check(["catalog", "tables", "small", "--summary", *catalog], 2, "table = 'small.db.b'")
+    check(["catalog", "health", "small", *catalog], 2, "table = 'small.db.b'")
     monkeypatch.setenv("PYICEBERG_CATALOG__SMALL__TYPE", "sql")
     monkeypatch.setenv("PYICEBERG_CATALOG__SMALL__URI", catalog[3].removeprefix("uri="))
-    check(["tables", "--catalog", "small"], 2, "identifier = 'db.b'")
+    check(["catalog", "tables", "small"], 2, "identifier = 'db.b'")
 
 
 def test_a_map_has_columns_and_a_limit(folder: str) -> None:
-    every = rows("file-map", folder)
+    ask = ("inspect", "map", folder)
+    every = rows(*ask)
     assert len(every) > 2
-    assert json.loads(printed("file-map", folder, "-o", "json")) == every
-    assert rows("file-map", folder, "--limit", "2", "--columns", "bytes") == [{"bytes": r["bytes"]} for r in every[:2]]
-    assert len(rows("file-map", folder, "--where", "id = 1")) == len(every)  # it tells of all what a scan does
+    assert json.loads(printed(*ask, "-o", "json")) == every
+    assert rows(*ask, "--limit", "2", "--columns", "bytes") == [{"bytes": r["bytes"]} for r in every[:2]]
+    assert len(rows(*ask, "--where", "id = 1")) == len(every)  # it tells of all what a scan does
 
 
 def test_layers_of_deletes_are_lines(folder: str) -> None:
-    layers = rows("deletes", folder, "--layers")
-    assert layers == json.loads(printed("deletes", folder, "--layers", "-o", "json"))
-    assert len(layers) > 0
+    layers = rows("inspect", "deletes", folder, "--show", "layers")
+    assert layers == json.loads(printed("inspect", "deletes", folder, "--show", "layers", "-o", "json"))
+    assert len(layers) > 1
+    assert rows("inspect", "deletes", folder, "--show", "layers", "--limit", "1") == layers[:1]
+    last = f"sequence_number = {layers[-1]['sequence_number']}"
+    assert rows("inspect", "deletes", folder, "--show", "layers", "--filter", last) == layers[-1:]
 
 
-@pytest.mark.parametrize("output", ["text", "jsonl"])
+@pytest.mark.parametrize("form", ["text", "jsonl"])
 def test_the_first_rows_come_before_others_are_made(
-    output: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    form: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = 0
 
@@ -139,7 +153,7 @@ def test_the_first_rows_come_before_others_are_made(
 
     monkeypatch.setattr("explorer.render.rows.json_rows", told)
     seen: list[int] = []
-    monkeypatch.setattr(listing.click, "echo", lambda text="", **_: (seen.append(made), print(text)))
-    listing.emit_rows(Collection(Batches(pa.schema([("n", pa.int64())]), read), "numbers"), output)
-    assert seen[0] <= listing.AT_A_TIME
+    monkeypatch.setattr(output.click, "echo", lambda text="", **_: (seen.append(made), print(text)))
+    output.print_rows(Collection(Batches(pa.schema([("n", pa.int64())]), read), "numbers"), form)
+    assert seen[0] <= output.AT_A_TIME
     assert made == 5_100

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import explorer
 from explorer.queries.collection import Collection
 from explorer.ui.tables import NARROW, WIDTHS, frame
+from tests import direct
 from tests.unit.small import make_table
 
 
 def test_stored_and_logical_status_stand_beside_the_file(tmp_path: Path) -> None:
-    table = explorer.open_table(str(make_table(tmp_path)))
+    table = direct.open_table(str(make_table(tmp_path)))
     shown = frame(table.entries(), "entries", table.metadata)
     first = ["file_path", "status", "logical_status", "reason"]
     assert list(shown.columns[:4]) == first
@@ -22,7 +22,7 @@ def test_stored_and_logical_status_stand_beside_the_file(tmp_path: Path) -> None
 
 def test_snapshots_and_manifests_have_their_names_and_counts_beside(tmp_path: Path) -> None:
     """The names that the graph has for them."""
-    table = explorer.open_table(str(make_table(tmp_path)))
+    table = direct.open_table(str(make_table(tmp_path)))
     shown = frame(table.manifests(), "manifests", table.metadata)
     assert list(shown["manifest"]) == ["manifest-3", "manifest-2", "manifest-1"]
     counts = ["added_files_count", "existing_files_count", "deleted_files_count"]
@@ -33,7 +33,7 @@ def test_snapshots_and_manifests_have_their_names_and_counts_beside(tmp_path: Pa
 
 
 def test_a_table_without_snapshots_has_empty_lists(tmp_path: Path) -> None:
-    table = explorer.open_table(str(make_table(tmp_path, commits=0)))
+    table = direct.open_table(str(make_table(tmp_path, commits=0)))
     nothing = Collection.of_rows(table.snapshots[::-1], "snapshots")
     assert not len(frame(nothing, "snapshots", table.metadata))
     assert not len(frame(table.manifests(), "manifests", table.metadata))

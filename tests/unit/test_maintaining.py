@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import explorer
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.reports.maintenance import preview
@@ -22,6 +21,7 @@ from explorer.spec.maintenance.dangling_deletes import dropped_by, oldest_data
 from explorer.spec.maintenance.manifest_merges import next_append
 from explorer.spec.maintenance.orphan_rules import EQUAL, Listing, fates, flattened, spelled
 from explorer.spec.maintenance.rewrite_options import rule
+from tests import direct
 from tests.robustness.editing import edit_avro
 from tests.unit.paper import manifest as listed
 from tests.unit.paper import on_paper
@@ -29,11 +29,11 @@ from tests.unit.small import edit_metadata, partitioned
 
 
 @pytest.fixture
-def opened(whole: Path) -> explorer.Table:
-    return explorer.open_table(str(whole))
+def opened(whole: Path) -> direct.Table:
+    return direct.open_table(str(whole))
 
 
-def test_strangers_names_stay_text_in_the_statement(opened: explorer.Table) -> None:
+def test_strangers_names_stay_text_in_the_statement(opened: direct.Table) -> None:
     field = opened.metadata.schemas[-1].fields[0].name
     options = {"min-input-files": "2", "rewrite-all": "true', where => 'x"}
     seen = preview(opened, "compact", options=options, where=f"{field} is not null")
@@ -44,7 +44,7 @@ def test_strangers_names_stay_text_in_the_statement(opened: explorer.Table) -> N
 
 
 @pytest.mark.parametrize("operation", [*PROCEDURES, "next-append", "dangling-deletes"])
-def test_an_option_that_there_is_not_is_refused_with_those_there_are(operation: str, opened: explorer.Table) -> None:
+def test_an_option_that_there_is_not_is_refused_with_those_there_are(operation: str, opened: direct.Table) -> None:
     with pytest.raises(NotFoundInTable, match=r"no option 'older-than'.* there are"):
         preview(opened, operation, options={"older-than": "1"})
 
@@ -59,7 +59,7 @@ def test_an_option_that_there_is_not_is_refused_with_those_there_are(operation: 
     ],
 )  # fmt: skip
 def test_an_argument_that_does_not_fit_is_refused(
-    operation: str, options: dict[str, str], opened: explorer.Table
+    operation: str, options: dict[str, str], opened: direct.Table
 ) -> None:
     with pytest.raises(NotFoundInTable, match=f"{next(iter(options))} is|is no time"):
         preview(opened, operation, options=options)
@@ -68,19 +68,19 @@ def test_an_argument_that_does_not_fit_is_refused(
 @pytest.mark.parametrize("target", ["7000000000000000000", "9223372036854775807", "abc", "-5", "1e400", "0", ""])
 def test_a_target_that_a_stranger_wrote(target: str, table: Path) -> None:
     edit_metadata(table, lambda d: d["properties"].update({"write.target-file-size-bytes": target}))
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     seen = preview(opened, "compact")
     assert len(seen.tables.get("groups", ())) == (target[0:1] == "7")
     assert seen.words[0].startswith("Iceberg would refuse") == (target[0:1] != "7")
     assert seen.call == ""  # one small group is left as it is
-    assert explorer.health(opened).worst == "ok"
+    assert direct.health(opened).worst == "ok"
 
 
 def test_sizes_that_no_file_has(table: Path) -> None:
     for manifest, size in zip(sorted((table / "metadata").glob("*-m0.avro")), (2**63 - 1, 2**62, -1), strict=True):
         edit_avro(manifest, lambda rows, size=size: rows[0]["data_file"].update(file_size_in_bytes=size))
-    opened = explorer.open_table(str(table))
-    assert explorer.health(opened).data_bytes == 2 * MOST
+    opened = direct.open_table(str(table))
+    assert direct.health(opened).data_bytes == 2 * MOST
     assert sum(row["bytes"] for row in preview(opened, "compact", options={"rewrite-all": "true"}).tables["groups"]) > 0
     options = {"rewrite-all": "true", "max-file-group-size-bytes": str(2**63 - 1), "max-file-group-input-files": "2"}
     assert [row["files"] for row in preview(opened, "compact", options=options).tables["groups"]] == [2, 1]
@@ -90,21 +90,21 @@ def test_a_group_is_of_a_hundred_gibibytes_at_most(table: Path) -> None:
     """Where no option says otherwise, as in Iceberg's SizeBasedFileRewritePlanner."""
     for manifest in (table / "metadata").glob("*-m0.avro"):
         edit_avro(manifest, lambda rows: rows[0]["data_file"].update(file_size_in_bytes=50 << 30))
-    groups = preview(explorer.open_table(str(table)), "compact").tables["groups"]
+    groups = preview(direct.open_table(str(table)), "compact").tables["groups"]
     assert [row["bytes"] >> 30 for row in groups] == [100, 50]
     for manifest in (table / "metadata").glob("*-m0.avro"):
         edit_avro(manifest, lambda rows: rows[0]["data_file"].update(file_size_in_bytes=(50 << 30) + 1))
-    groups = preview(explorer.open_table(str(table)), "compact").tables["groups"]
+    groups = preview(direct.open_table(str(table)), "compact").tables["groups"]
     assert [row["bytes"] >> 30 for row in groups] == [50, 50, 50]
 
 
 def test_each_file_of_a_manifest_has_the_group_of_its_partition(tmp_path: Path) -> None:
-    seen = preview(explorer.open_table(str(partitioned(tmp_path))), "compact", options={"rewrite-all": "true"})
+    seen = preview(direct.open_table(str(partitioned(tmp_path))), "compact", options={"rewrite-all": "true"})
     group_of = {row["partition"]: row["group"] for row in seen.tables["groups"]}
     assert {row["partition"]: row["group"] for row in seen.tables["files"]} == group_of
 
 
-def test_a_group_is_cut_where_no_more_files_may_be_rewritten(opened: explorer.Table) -> None:
+def test_a_group_is_cut_where_no_more_files_may_be_rewritten(opened: direct.Table) -> None:
     seen = preview(opened, "compact", options={"rewrite-all": "true", "max-files-to-rewrite": "2"})
     assert [row["files"] for row in seen.tables["groups"]] == [2]
     assert [row["becomes"] for row in seen.tables["files"]] == ["rewritten", "rewritten", "left"]
@@ -112,15 +112,15 @@ def test_a_group_is_cut_where_no_more_files_may_be_rewritten(opened: explorer.Ta
 
 def test_no_group_is_begun_when_as_many_files_as_may_be_are_rewritten(tmp_path: Path) -> None:
     options = {"rewrite-all": "true", "max-files-to-rewrite": "2"}
-    seen = preview(explorer.open_table(str(partitioned(tmp_path))), "compact", options=options)
+    seen = preview(direct.open_table(str(partitioned(tmp_path))), "compact", options=options)
     assert [row["becomes"] for row in seen.tables["groups"]].count("rewritten") == 2
     assert [row["becomes"] for row in seen.tables["files"]].count("rewritten") == 2
 
 
-def test_the_command_prints_all_of_it_as_json(opened: explorer.Table, tmp_path: Path) -> None:
+def test_the_command_prints_all_of_it_as_json(opened: direct.Table, tmp_path: Path) -> None:
     for operation in (*PROCEDURES, "next-append", "dangling-deletes"):
         seen = preview(opened, operation)
-        asked = ["maintain", opened.metadata.metadata_location, operation]
+        asked = ["maintain", "preview", opened.metadata.metadata_location, operation]
         told = json.loads(CliRunner().invoke(main, [*asked, "-o", "json"]).stdout)
         assert list(told) == ["operation", "call", "refusal", "words", *seen.tables]
         assert {name: len(told[name]) for name in seen.tables} == {n: len(rows) for n, rows in seen.tables.items()}
@@ -169,7 +169,7 @@ def test_deletes_that_are_older_than_all_data_of_their_place_are_dropped() -> No
         assert all(text.startswith(way) for text, way in zip(said, ways, strict=True))
 
 
-def test_manifests_without_room_for_each_other_stay(opened: explorer.Table) -> None:
+def test_manifests_without_room_for_each_other_stay(opened: direct.Table) -> None:
     [manifest, *_] = opened.tree.manifests(opened.metadata.current_snapshot)
     long = [replace(manifest, manifest_path=str(n), manifest_length=60) for n in range(5)]
     properties = {"commit.manifest.target-size-bytes": "100", "commit.manifest.min-count-to-merge": "2"}
@@ -186,16 +186,16 @@ def test_an_expiry_that_would_not_end_is_not_printed(table: Path) -> None:
     def close(data: dict[str, Any]) -> None:
         data["snapshots"][0]["parent-snapshot-id"] = data["snapshots"][-1]["snapshot-id"]
 
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert preview(opened, "expire", retain_last=1, options={"older_than": "2999-01-01"}).call
     edit_metadata(table, close)
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     seen = preview(opened, "expire", retain_last=1, options={"older_than": "2999-01-01"})
     assert seen.call == ""
     assert seen.refusal.startswith("Do not run this: the parents of branch main run in a circle (snapshot-3 -> ")
-    told = {measure.id: measure for measure in explorer.health(opened).measures}
+    told = {measure.id: measure for measure in direct.health(opened).measures}
     assert told["expirable-snapshots"].value is None
     assert "run in a circle" in told["expirable-snapshots"].words
-    for finding in explorer.doctor(opened).findings:
+    for finding in direct.doctor(opened).findings:
         assert "system.expire_snapshots(" not in finding.remedy
         assert "system.rollback_to_snapshot(" not in finding.remedy

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-import explorer
 from explorer.reports.maintenance import runs
 from explorer.spec.doctor.remedies import Situation, remedy
+from tests import direct
 from tests.cases.mini import Table as Written
 
 FIELDS = [(1, "id", "long"), (2, "region", "string")]
@@ -19,14 +19,14 @@ BY_REGION = [(2, 1000, "region", "identity")]
 Delete = Callable[[Written], Any]
 
 
-def table(folder: Path, delete: Delete, **more: Any) -> explorer.Table:
+def table(folder: Path, delete: Delete, **more: Any) -> direct.Table:
     """A table partitioned by region: ids 1 and 2 in eu, then id 9 in us with a delete."""
     written = Written(folder / "t", FIELDS, BY_REGION, **more)
     eu = written.parquet("a.parquet", {"id": [1, 2], "region": ["eu"] * 2}, partition={"region": "eu"})
     written.append(eu)
     us = written.parquet("b.parquet", {"id": [9], "region": ["us"]}, partition={"region": "us"})
     written.delta(data=[us], deletes=[delete(written)])
-    return explorer.open_table(folder / "t")
+    return direct.open_table(folder / "t")
 
 
 def by_id(*ids: int, region: str | None = "us") -> Delete:
@@ -55,7 +55,7 @@ def test_all_answers_name_the_same_data_file(delete: Delete, reason: str, tmp_pa
     assert known.why_alone(alone) == (known.doubt(alone) or "it applies to no data file of this snapshot")
     [row] = runs.preview(opened, "dangling-deletes").tables["deletes"]
     assert row["may_be_needed"] == known.doubt(alone)
-    rules = {f.rule for f in explorer.doctor(opened).findings}
+    rules = {f.rule for f in direct.doctor(opened).findings}
     assert ("delete-misplaced" in rules, "delete-dangling" in rules) == (bool(reason), not reason)
 
 
@@ -65,10 +65,10 @@ def test_every_delete_is_looked_for_and_one_finding_tells_of_them(tmp_path: Path
     names = [f"e{number:03}.parquet" for number in range(150)]
     deletes = [written.equality_delete(name, {"id": [2]}, partition={"region": "us"}) for name in names]
     written.delta(data=[], deletes=deletes)
-    opened = explorer.open_table(tmp_path / "t")
+    opened = direct.open_table(tmp_path / "t")
     known = opened.row_reader.deletes(opened.metadata.current_snapshot)
     assert len(known.misplaced) == 150
-    findings = [f for f in explorer.doctor(opened).findings if f.rule == "delete-misplaced"]
+    findings = [f for f in direct.doctor(opened).findings if f.rule == "delete-misplaced"]
     assert sum(f.count for f in findings) == 150
     assert len(findings) == 1
 
@@ -84,7 +84,7 @@ def test_deletes_that_nobody_needs_stay_where_others_would_go_with_them(tmp_path
         stray = written.position_delete("p.parquet", [(f"{written.location}/data/gone.parquet", 0)])
         stray["partition"] = {"region": "us"}
         written.delta(data=[us], deletes=[delete(written), stray])
-        found = explorer.doctor(folder / "t").findings
+        found = direct.doctor(folder / "t").findings
         return {f.what.split(" ")[1]: f.remedy for f in found if f.rule == "delete-dangling"}
 
     needed = remedies(tmp_path / "a", by_id(0))
@@ -96,7 +96,7 @@ def test_deletes_that_nobody_needs_stay_where_others_would_go_with_them(tmp_path
     assert all("map('remove-dangling-deletes', 'true')" in remedy for remedy in free.values())
 
 
-def wrong_counts(folder: Path, delete: Delete) -> explorer.Table:
+def wrong_counts(folder: Path, delete: Delete) -> direct.Table:
     """The table, whose delete manifest counts wrongly and whose first data file has more nulls than values."""
     written = Written(folder / "t", FIELDS, BY_REGION)
     eu = written.parquet("a.parquet", {"id": [1, 2], "region": ["eu"] * 2}, partition={"region": "eu"})
@@ -107,13 +107,13 @@ def wrong_counts(folder: Path, delete: Delete) -> explorer.Table:
         written.manifest("e.avro", [(1, delete(written))], content=1, added_files_count=7),
     ]
     written.snapshot("overwrite", [*written.lists[101], *manifests])
-    return explorer.open_table(folder / "t")
+    return direct.open_table(folder / "t")
 
 
 @pytest.mark.parametrize("needed", [True, False])
 def test_no_other_remedy_drops_deletes_that_may_be_needed(needed: bool, tmp_path: Path) -> None:
     opened = wrong_counts(tmp_path, by_id(1 if needed else 7))
-    remedies = {f.rule: f.remedy for f in explorer.doctor(opened, deep=True).findings}
+    remedies = {f.rule: f.remedy for f in direct.doctor(opened, deep=True).findings}
     assert ("delete-misplaced" in remedies) == needed
     counts = remedies["manifest-counts"]
     assert ("remove-dangling-deletes" in counts) != needed
@@ -131,4 +131,4 @@ def test_where_deletes_were_not_looked_at_none_is_offered_to_be_dropped(tmp_path
     found = remedy("manifest-counts", Situation(
         "c.db.t", opened.metadata, listed=opened.tree.manifests(opened.metadata.current_snapshot), opened=True
     ), (102,), opened.tree.manifests(opened.metadata.current_snapshot)[-1].manifest_path)  # fmt: skip
-    assert found.startswith("First see icedive maintain preview dangling-deletes")
+    assert found.startswith("First see icedive maintain preview TABLE dangling-deletes")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.render.doctor import render_live_rows, render_report
+from tests import direct
 from tests.cases.mini import Table
 
 
@@ -23,22 +23,22 @@ def written_over(place: Path, rows: int) -> Path:
 @pytest.mark.parametrize("rows", [600, 1200])
 def test_whoever_reads_a_file_written_over_is_told(rows: int, tmp_path: Path) -> None:
     place = written_over(tmp_path / "t", rows)
-    table = explorer.open_table(place)
-    counted = render_live_rows(explorer.live_rows(table))
+    table = direct.open_table(place)
+    counted = render_live_rows(direct.live_rows(table))
     assert "no file was opened: rows as manifests record them" in counted
     assert not table.problems
     assert len(table.fate("id = 700").rows) == (rows > 700)
     [problem] = table.problems
     assert f"and {rows:,} rows, and its manifest entry says" in problem.cause
     assert problem.cause.endswith("Iceberg Java opens a Parquet file by the recorded size, and fails")
-    quick = [f for f in explorer.doctor(table).findings if f.rule == "file-missing"]
+    quick = [f for f in direct.doctor(table).findings if f.rule == "file-missing"]
     assert [f.severity for f in quick] == ["warning"]
-    [deep] = [f for f in explorer.doctor(table, deep=True).findings if f.rule == "file-missing"]
+    [deep] = [f for f in direct.doctor(table, deep=True).findings if f.rule == "file-missing"]
     assert (deep.refused, deep.remedy.split(".")[0]) == ("scan", "Another file took its place")
 
 
 def test_a_report_shows_what_the_explained_contradict(tmp_path: Path) -> None:
-    report = explorer.doctor(written_over(tmp_path / "t", 600), deep=True)
+    report = direct.doctor(written_over(tmp_path / "t", 600), deep=True)
     assert "this explains: record-count: found 600, expected record_count 1000 in the manifest" in render_report(report)
 
 
@@ -49,8 +49,8 @@ def test_deletes_written_over_are_told(tmp_path: Path) -> None:
     delete = {**table.equality_delete("d.parquet", {"id": [2]}), "record_count": 2}
     table.snapshot("delete", [*before, table.manifest("m1.avro", [(1, delete)], content=1)])
     table.save()
-    opened = explorer.open_table(tmp_path / "t")
-    explorer.live_rows(opened)
+    opened = direct.open_table(tmp_path / "t")
+    direct.live_rows(opened)
     [problem] = opened.problems
     assert (problem.rule, "1 row, and its manifest entry says" in problem.cause) == ("record-count", True)
     assert "2 rows" in problem.cause

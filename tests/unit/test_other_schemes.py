@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-import explorer
 from explorer.reports.maintenance import runs
 from explorer.spec.doctor.schemes import in_same_store
+from tests import direct
 from tests.cases.mini import Table as Written
 
 
@@ -22,7 +22,7 @@ def aged(folder: Path) -> Path:
     return folder
 
 
-def named_by_another_scheme(folder: Path, *more: str) -> explorer.Table:
+def named_by_another_scheme(folder: Path, *more: str) -> direct.Table:
     """A position delete for row 1 that names its data file with `file:/` in place of `file:///` (apache/doris#35957),
     and data files `more`, so that its bounds of paths are not equal."""
     table = Written(folder / "t", [(1, "id", "long")])
@@ -30,7 +30,7 @@ def named_by_another_scheme(folder: Path, *more: str) -> explorer.Table:
     table.append(data)
     names = [(data["file_path"].replace("file:///", "file:/"), 1), *((name, 0) for name in more)]
     table.delta(deletes=[table.position_delete("p.parquet", names)], operation="delete")
-    return explorer.open_table(aged(folder / "t"))
+    return direct.open_table(aged(folder / "t"))
 
 
 def test_a_delete_of_a_respelled_path_is_not_offered_to_be_dropped(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_delete_of_a_respelled_path_is_not_offered_to_be_dropped(tmp_path: Pat
     told = "readers compare paths as texts"
     [row] = runs.preview(table, "dangling-deletes").tables["deletes"]
     assert row["may_be_needed"].endswith(told)
-    for finding in explorer.doctor(table, deep=True).findings:
+    for finding in direct.doctor(table, deep=True).findings:
         assert finding.rule in ("delete-names-nothing", "delete-dangling")
         assert "Do not drop them before you know" in finding.remedy
     fate = "\n".join(table.fate("id = 2").explain(table.metadata.current_snapshot))
@@ -60,12 +60,12 @@ def test_a_file_that_is_named_elsewhere_is_no_orphan(tmp_path: Path) -> None:
     delete["file_path"] = "s3://container/0000-uuid/data/p.parquet"  # apache/doris#67544
     written.delta(deletes=[delete], operation="delete")
     (tmp_path / "t" / "data" / "orphan.parquet").write_bytes(b"x")
-    table = explorer.open_table(aged(tmp_path / "t"))
-    [finding] = [f for f in explorer.doctor(table, files=True).findings if f.rule == "orphan-files"]
+    table = direct.open_table(aged(tmp_path / "t"))
+    [finding] = [f for f in direct.doctor(table, files=True).findings if f.rule == "orphan-files"]
     assert [Path(path).name for path in finding.examples] == ["orphan.parquet"]
     seen = runs.preview(table, "remove-orphans")
     assert (seen.call, seen.refusal[:15]) == ("", "Do not run this")
-    [told] = [f for f in explorer.doctor(table).findings if f.rule == "path-outside"]
+    [told] = [f for f in direct.doctor(table).findings if f.rule == "path-outside"]
     assert (told.found, told.severity) == (delete["file_path"], "warning")
     reasons = {Path(row["file"]).name: row["reason"] for row in seen.tables["files"]}
     assert reasons["p.parquet"].startswith("it may be live: metadata names a file of this name in another place, s3:")
@@ -76,7 +76,7 @@ def test_the_files_of_a_table_within_are_no_orphans(tmp_path: Path) -> None:
     outer.append(outer.parquet("a.parquet", {"id": [1]}))
     inner = Written(tmp_path / "t" / "inner", [(1, "id", "long")], uuid="00000000-0000-0000-0000-000000000007")
     inner.append(inner.parquet("b.parquet", {"id": [2]}))
-    report = explorer.doctor(aged(tmp_path / "t"), files=True)
+    report = direct.doctor(aged(tmp_path / "t"), files=True)
     assert "orphan-files" not in {f.rule for f in report.findings}
     assert any("is of another table" in text for text in report.not_checked)
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from pyiceberg.transforms import parse_transform
 
-import explorer
 from explorer.spec.values.values import internal_value, primitive_type
+from tests import direct
 from tests.cases import mini
 from tests.cases.mini import Table
 
@@ -34,7 +34,7 @@ def findings_of(
     table = Table(folder, [(1, "id", "long"), (2, "x", kind, required)], [(2, 1000, "p", transform)])
     file = table.parquet("a.parquet", {"id": list(range(len(values))), "x": values}, partition={"p": partition})
     table.append({**file, **entry})
-    return [(f.rule, f.severity) for f in explorer.doctor(str(folder)).findings]
+    return [(f.rule, f.severity) for f in direct.doctor(str(folder)).findings]
 
 
 SOUND = [
@@ -124,7 +124,7 @@ def test_decimals(tmp_path: Path) -> None:
         table.append({**file, "partition": {"p": Decimal("10.50")}}, {**file, "partition": {"p": Decimal("10.00")}})
     finally:
         mini.avro_of = original
-    wrong = [f for f in explorer.doctor(str(tmp_path / "t")).findings if f.rule == "partition-value"]
+    wrong = [f for f in direct.doctor(str(tmp_path / "t")).findings if f.rule == "partition-value"]
     assert [(f.found, f.expected, f.count) for f in wrong] == [("10.00", "10.50", 1)]
 
 
@@ -132,7 +132,7 @@ def test_a_fate_says_which_of_them_is_wrong(tmp_path: Path) -> None:
     """The summary of the manifest list is right about a partition value that is wrong (trinodb/trino#18580)."""
     table = Table(tmp_path / "t", [(1, "ts", "timestamp", True)], [(1, 1000, "ts_year", "year")])
     table.append(table.parquet("a.parquet", {"ts": [datetime(2023, 8, 2)]}, partition={"ts_year": None}))
-    opened = explorer.open_table(str(tmp_path / "t"))
+    opened = direct.open_table(str(tmp_path / "t"))
     current = opened.metadata.current_snapshot
     assert current is not None
     said = " ".join(opened.fate("ts > '2023-08-01'").explain(current))
@@ -146,7 +146,7 @@ def test_suspect_bounds_are_not_told_as_found_and_expected(tmp_path: Path) -> No
     table.append(
         table.parquet("a.parquet", {"t": pa.array([1_750_000_000, 1_750_000_500], pa.timestamp("us")).to_pylist()})
     )
-    [finding] = explorer.doctor(str(tmp_path / "t")).findings
+    [finding] = direct.doctor(str(tmp_path / "t")).findings
     assert (finding.rule, finding.expected) == ("value-suspect", None)
     assert finding.found == "1970-01-01 00:29:10 to 1970-01-01 00:29:10.000500"
 
@@ -154,7 +154,7 @@ def test_suspect_bounds_are_not_told_as_found_and_expected(tmp_path: Path) -> No
 def test_a_quick_report_says_that_files_were_not_opened(tmp_path: Path) -> None:
     table = Table(tmp_path / "t", [(1, "id", "long")])
     table.append(table.parquet("a.parquet", {"id": [1]}))
-    quick, deep = (explorer.doctor(str(tmp_path / "t"), deep=deep) for deep in (False, True))
+    quick, deep = (direct.doctor(str(tmp_path / "t"), deep=deep) for deep in (False, True))
     assert "Data files were not opened; --deep opens them." in repr(quick)
     assert "Data files were not opened" in quick._repr_html_()
     assert "not opened" not in repr(deep) + deep._repr_html_()
@@ -182,12 +182,12 @@ def test_only_files_tell_whether_the_partition_value_or_the_bounds_are_wrong(wro
         file = {**of_early, "partition": {"t_day": day}}
     sound = table.parquet("sound.parquet", {"t": [year]}, partition={"t_day": day})
     table.append(file, sound)
-    quick = explorer.doctor(str(tmp_path / "t")).findings
+    quick = direct.doctor(str(tmp_path / "t")).findings
     assert {f.rule for f in quick} == {"partition-value", "value-suspect"}
     for f in quick:
         assert f.remedy.startswith("Run doctor --deep: it opens the files")
     Path(str(tmp_path / "t" / "data" / ("early" if wrong == "bounds" else "year"))).with_suffix(".parquet").unlink()
-    deep = explorer.doctor(str(tmp_path / "t"), deep=True).findings
+    deep = direct.doctor(str(tmp_path / "t"), deep=True).findings
     if wrong == "bounds":
         [cause] = deep
         assert (cause.rule, {f.rule for f in cause.explains}) == ("metrics-wrong", {"partition-value", "value-suspect"})

@@ -21,6 +21,7 @@ from explorer.spark_engine import gateway
 from explorer.storage.catalogs.sandbox_entries import catalog_entries, forget_entries
 from explorer.storage.data_dirs import HOME_VARIABLE, sandbox_home
 from explorer.storage.table_move import move_table
+from tests import direct
 
 DELETES = ["position_deletes", "mixed_modes", "deletion_vectors", "equality_deletes", "partition_evolution"]
 UNPACK = "from explorer.lab import scenarios; scenarios.unpack_all(scenarios.missing())"
@@ -40,8 +41,8 @@ def test_an_unpacked_table_is_whole(name: str, home: Path) -> None:
     running = gateway.is_running()
     packed.unpack(sandbox_home(), [name])
     assert gateway.is_running() == running
-    table = explorer.open_table(f"demo.{name}")
-    report = explorer.doctor(table, deep=True)
+    table = direct.open_table(f"demo.{name}")
+    report = direct.doctor(table, deep=True)
     assert all(f.rule == "delete-dangling" for f in report.findings), render_report(report)
     assert not table.problems
     assert table.metadata.location == f"file:{sandbox_home() / 'warehouse' / 'demo' / name}"
@@ -52,7 +53,7 @@ def test_an_unpacked_table_is_whole(name: str, home: Path) -> None:
 
 def test_commits_are_as_old_as_those_of_a_table_that_was_just_built(home: Path) -> None:
     packed.unpack(sandbox_home(), ["long_history"])
-    metadata = explorer.open_table("demo.long_history").metadata
+    metadata = direct.open_table("demo.long_history").metadata
     built = [s.timestamp_ms or 0 for s in metadata.snapshots]
     assert built == sorted(built)
     assert 0 <= time.time() * 1000 - built[-1] < 600_000
@@ -63,8 +64,8 @@ def test_commits_are_as_old_as_those_of_a_table_that_was_just_built(home: Path) 
 def test_only_what_is_missing_is_unpacked(home: Path) -> None:
     packed.unpack(sandbox_home(), ["three_inserts"])
     assert scenarios.built() == {"three_inserts"}
-    first = explorer.open_table("demo.three_inserts").metadata.table_uuid
-    file = Path(explorer.open_table("demo.three_inserts").metadata.metadata_location)
+    first = direct.open_table("demo.three_inserts").metadata.table_uuid
+    file = Path(direct.open_table("demo.three_inserts").metadata.metadata_location)
     (sandbox_home() / "warehouse" / "demo" / "three_inserts" / "metadata" / file.name).unlink()
     assert scenarios.built() == set()
     packed.GIVEN_UP, before = 1, packed.GIVEN_UP
@@ -72,14 +73,14 @@ def test_only_what_is_missing_is_unpacked(home: Path) -> None:
         packed.unpack(sandbox_home(), ["three_inserts"])
     finally:
         packed.GIVEN_UP = before
-    assert explorer.open_table("demo.three_inserts").metadata.table_uuid != first
-    assert not explorer.doctor("demo.three_inserts", deep=True).findings
+    assert direct.open_table("demo.three_inserts").metadata.table_uuid != first
+    assert not direct.doctor("demo.three_inserts", deep=True).findings
 
 
 def test_copies_are_tables_of_their_own(home: Path) -> None:
     names = [scenarios.fresh_copy("three_inserts") for _ in range(2)]
     assert names == ["lab.three_inserts_1", "lab.three_inserts_2"]
-    tables = [explorer.open_table(name) for name in names]
+    tables = [direct.open_table(name) for name in names]
     assert len({t.metadata.table_uuid for t in tables}) == 2
     assert [len(t.rows()) for t in tables] == [3, 3]
     fresh = scenarios.reset_copy(names[0])
@@ -97,14 +98,14 @@ def test_several_processes_unpack_at_once(home: Path) -> None:
     assert scenarios.built() == {s.name for s in SCENARIOS}
     assert not list((sandbox_home() / "warehouse" / "demo").glob(".*"))
     for name in ("three_inserts", "position_deletes", "long_history"):
-        assert not explorer.doctor(f"demo.{name}").findings
+        assert not direct.doctor(f"demo.{name}").findings
 
 
 def test_a_process_that_was_killed_before_the_catalog_knew(home: Path) -> None:
     packed.unpack(sandbox_home(), ["three_inserts"])
     forget_entries(sandbox_home(), ["demo.three_inserts"])
     packed.unpack(sandbox_home(), ["three_inserts"])
-    assert len(explorer.open_table("demo.three_inserts").rows()) == 3
+    assert len(direct.open_table("demo.three_inserts").rows()) == 3
 
 
 @pytest.mark.parametrize("name", DELETES)

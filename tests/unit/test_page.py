@@ -21,7 +21,6 @@ from panel.io.resources import Resources
 from panel.io.state import set_curdoc
 from pyiceberg.catalog.sql import SqlCatalog
 
-import explorer
 from explorer.errors import TableNotFound
 from explorer.graph.ids import manifest_node
 from explorer.progress import steps
@@ -35,6 +34,7 @@ from explorer.ui.picker import SHOWN, Picker
 from explorer.ui.rooms import ROOMS, VIEWS, Rooms
 from explorer.ui.state import ViewState
 from explorer.ui.widgets import Text, grid
+from tests import direct
 from tests.unit.small import make_table
 from tests.unit.test_background import on_a_page, until
 
@@ -61,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def slow(folder: Path) -> Iterator[Slow]:
-    state = Slow(explorer.open_table(str(folder)))
+    state = Slow(direct.open_table(str(folder)))
     state.gate, state.entered = threading.Event(), threading.Event()
     yield state
     state.gate.set()
@@ -121,7 +121,7 @@ def test_what_was_asked_of_another_state_is_never_shown(slow: Slow, folder: Path
             pane: Any = GraphPane.of(slow)
             ask(pane, type="search", text="manifest")
             assert await asyncio.to_thread(slow.entered.wait, 5)
-            other = ViewState(explorer.open_table(str(folder)), "snapshot-1")
+            other = ViewState(direct.open_table(str(folder)), "snapshot-1")
             pane.draw(other)
             shown = pane.state
             slow.gate.set()
@@ -338,7 +338,7 @@ def test_a_long_list_has_its_first_rows_and_a_field_for_a_condition(
 ) -> None:
     monkeypatch.setattr(tables, "SHOWN", 2)
     monkeypatch.setattr(tables, "FIRST", 2)
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     whole = table.files()
     paths = whole.to_arrow()["file_path"].to_pylist()
 
@@ -425,7 +425,7 @@ def test_nobody_waits_for_a_view_that_is_left(folder: Path) -> None:
 
 
 def test_what_is_brought_up_is_read_off_the_pages_thread(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     first, *_, last = table.metadata.snapshots
     [manifest] = table.tree.manifests(first)
     [file] = table.files(first.snapshot_id)

@@ -15,6 +15,7 @@ from explorer.lab.stepper import Run
 from explorer.spec.commits.lab_runs import Event, WriterState
 from explorer.spec.commits.operations import Operation
 from explorer.ui.panels import QUESTIONS, Panel
+from tests import direct
 from tests.unit.small import edit_metadata, make_table, partitioned, writable
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -38,7 +39,7 @@ def choose(panel: Panel, name: str, value: Any) -> str:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_each_question_is_a_widget_a_picture_and_a_text(whole: Path, question: str) -> None:
-    panel = explorer.panel(explorer.open_table(str(whole)), question)
+    panel = explorer.panel(direct.open_table(str(whole)), question)
     live, _ = panel._repr_mimebundle_()
     assert live[WIDGET]["model_id"] == panel.model_id
     assert live["image/svg+xml"].startswith("<svg")
@@ -48,7 +49,7 @@ def test_each_question_is_a_widget_a_picture_and_a_text(whole: Path, question: s
 
 
 def test_what_is_chosen_is_answered(whole: Path) -> None:
-    table = explorer.open_table(str(whole))
+    table = direct.open_table(str(whole))
     assert "+2 rows" in choose(explorer.panel(table), "as of", "snapshot-1")
     diff = explorer.panel(table, "diff")
     assert "from snapshot-2 to snapshot-3" in shown(diff)
@@ -69,14 +70,14 @@ def test_what_is_chosen_is_answered(whole: Path) -> None:
 
 
 def test_a_wrong_choice_says_so_in_place_of_the_former_answer(whole: Path) -> None:
-    diff = explorer.panel(explorer.open_table(str(whole)), "diff")
+    diff = explorer.panel(direct.open_table(str(whole)), "diff")
     for name, value in (("from", "<b>no</b>"), ("to", 3), ("to", None)):
         said = choose(diff, name, value)
         assert said.startswith("wrong: ")
         assert "<svg" not in said
         choose(diff, "from", "none")
     assert "<svg" in choose(diff, "to", "main")
-    history = explorer.panel(explorer.open_table(str(whole)), "history")
+    history = explorer.panel(direct.open_table(str(whole)), "history")
     for value in (0, 4, -1, "2", 2.5, True):
         assert "a number from 1 to 3" in choose(history, "to", value)
     choose(history, "to", 3)
@@ -86,15 +87,15 @@ def test_a_wrong_choice_says_so_in_place_of_the_former_answer(whole: Path) -> No
     with pytest.raises(explorer.NotPossible, match="not of a int"):
         explorer.panel(5)
     with pytest.raises(explorer.NotFoundInTable, match="no question"):
-        explorer.panel(explorer.open_table(str(whole)), ["diff"])
+        explorer.panel(direct.open_table(str(whole)), ["diff"])
     with pytest.raises(explorer.NotFoundInTable, match="lifecycle"):
-        explorer.panel(explorer.open_table(str(whole)), "lives")
+        explorer.panel(direct.open_table(str(whole)), "lives")
 
 
 def test_read_again_takes_over_what_was_committed_and_keeps_what_was_chosen(tmp_path: Path) -> None:
     place = make_table(tmp_path, 2)
-    history = explorer.panel(explorer.open_table(str(place)), "history")
-    diff = explorer.panel(explorer.open_table(str(place)), "diff")
+    history = explorer.panel(direct.open_table(str(place)), "history")
+    diff = explorer.panel(direct.open_table(str(place)), "diff")
     choose(diff, "from", "snapshot-1")
     choose(diff, "to", "main")
     table = writable(place)
@@ -103,7 +104,7 @@ def test_read_again_takes_over_what_was_committed_and_keeps_what_was_chosen(tmp_
     assert [choice["value"] for choice in history.choices] == [1, 3]
     choose(history, "to", 1)
     assert "snapshot-2 " not in choose(history, "", "")  # nor does the window's beginning pass its end then
-    newest = explorer.panel(explorer.open_table(str(place)), "diff")
+    newest = explorer.panel(direct.open_table(str(place)), "diff")
     assert [choice["value"] for choice in newest.choices] == ["snapshot-2", "snapshot-3"]
     table.refresh().append(pa.table({"id": [8], "fruit": ["fig"]}, table.schema().as_arrow()))
     choose(newest, "", "")
@@ -119,15 +120,15 @@ def test_a_table_without_snapshots_has_its_panels(whole: Path, table: Path) -> N
 
     edit_metadata(table, empty)
     for question in QUESTIONS:
-        assert shown(explorer.panel(explorer.open_table(str(table)), question)), question
+        assert shown(explorer.panel(direct.open_table(str(table)), question)), question
 
 
 def test_a_name_is_text_in_panels(table: Path) -> None:
     evil = "<img src=x onerror=alert(1)>"
     edit_metadata(table, lambda data: data["refs"].update({evil: {**data["refs"]["main"], "type": "tag"}}))
-    assert "&lt;img src=x" in shown(explorer.panel(explorer.open_table(str(table)), "history"))
+    assert "&lt;img src=x" in shown(explorer.panel(direct.open_table(str(table)), "history"))
     for question in QUESTIONS:
-        panel = explorer.panel(explorer.open_table(str(table)), question)
+        panel = explorer.panel(direct.open_table(str(table)), question)
         assert "<img src=x" not in shown(panel).partition("</svg>")[0], question
         assert "<img src=x" not in panel._exhibit._repr_html_()
         assert "<img src=x" not in json.dumps(panel._repr_mimebundle_()[0]["image/svg+xml"])
@@ -136,7 +137,7 @@ def test_a_name_is_text_in_panels(table: Path) -> None:
 def test_what_a_browser_sends_is_of_bounded_size_and_breaks_nothing(
     whole: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = explorer.panel(explorer.open_table(str(whole)), "plan")
+    plan = explorer.panel(direct.open_table(str(whole)), "plan")
     for value in ("x" * 10_001, "id = '\ud800'"):
         assert "a text, of at most 10,000 letters" in choose(plan, "filter", value)
     assert len(choose(plan, "filter", f"id = {'x' * 9_000}")) < 2_500
@@ -149,7 +150,7 @@ def test_what_a_browser_sends_is_of_bounded_size_and_breaks_nothing(
     def fails(*_: object) -> None:
         raise RuntimeError("s3://jack:open-sesame@bucket/t")
 
-    monkeypatch.setattr(explorer.Table, "plan", fails)
+    monkeypatch.setattr(direct.Table, "plan", fails)
     assert choose(plan, "filter", "id = 2") == "wrong: RuntimeError: s3://(hidden)@bucket/t"
 
 
@@ -161,7 +162,7 @@ def test_names_that_are_not_seen_whole_are_not_offered(table: Path) -> None:
         data["refs"].update({name: {**ref, "snapshot-id": data["current-snapshot-id"]} for name, ref in refs.items()})
 
     edit_metadata(table, add)
-    diff = explorer.panel(explorer.open_table(str(table)), "diff")
+    diff = explorer.panel(direct.open_table(str(table)), "diff")
     assert {"main", "snapshot-1"} <= set(diff.choices[0]["choices"])
     assert not {long, hidden} & set(diff.choices[0]["choices"])
     assert "<svg" in choose(diff, "to", long)
@@ -174,7 +175,7 @@ def test_a_picture_of_a_plan_does_not_grow_with_its_names(tmp_path: Path) -> Non
         data["partition-specs"][-1]["fields"][1]["name"] = "f" * 10_000
 
     edit_metadata(place, rename)
-    plan = explorer.panel(explorer.open_table(str(place)), "plan")
+    plan = explorer.panel(direct.open_table(str(place)), "plan")
     assert len(plan.answer["picture"]) < 500_000
 
 

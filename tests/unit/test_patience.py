@@ -13,6 +13,7 @@ from explorer.cli import main, patience
 from explorer.errors import ExplorerError
 from explorer.storage import cache, limits
 from explorer.table import Table
+from tests import direct
 from tests.security.dimensions import make
 from tests.unit.small import make_table
 
@@ -44,7 +45,7 @@ def loop(*_: Any, **__: Any) -> None:
 def test_a_command_that_goes_on_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "SECONDS", 0.05)
     monkeypatch.setattr(Table, "lifecycle", loop)
-    result = CliRunner().invoke(main, ["lifecycle", str(folder)])
+    result = CliRunner().invoke(main, ["history", "lifecycle", str(folder)])
     assert result.exit_code == 1
     assert result.stderr.startswith(f"icedive: {folder}: refused: the command took ")
     assert patience.VARIABLE in result.stderr
@@ -62,7 +63,7 @@ def test_it_is_told_to_other_threads(folder: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(patience, "SECONDS", 0.05)
     monkeypatch.setattr(Table, "lifecycle", wait)
-    CliRunner().invoke(main, ["lifecycle", str(folder)])
+    CliRunner().invoke(main, ["history", "lifecycle", str(folder)])
     [watch] = seen
     assert watch is not None
     assert watch.cancelled
@@ -70,7 +71,7 @@ def test_it_is_told_to_other_threads(folder: Path, monkeypatch: pytest.MonkeyPat
 
 def test_what_comes_after_a_command_is_not_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "SECONDS", 60.0)
-    assert CliRunner().invoke(main, ["lifecycle", str(folder)]).exit_code == 0
+    assert CliRunner().invoke(main, ["history", "lifecycle", str(folder)]).exit_code == 0
     import signal
 
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
@@ -78,13 +79,12 @@ def test_what_comes_after_a_command_is_not_counted(folder: Path, monkeypatch: py
 
 def test_the_same_bytes_count_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Or many lists in one file would buy time for each."""
-    import explorer
 
     monkeypatch.setattr(limits.Read, "counting", True)
     monkeypatch.setattr(limits.Read, "_known", set())
     monkeypatch.setattr(limits.Read, "_of_file", {})
     monkeypatch.setattr(limits.Read, "total", 0)
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     snapshot = table.metadata.snapshots[-1]
     table.reader.storage.read(snapshot.manifest_list)
     once = limits.Read.total
@@ -100,7 +100,6 @@ def test_the_same_bytes_count_once(folder: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_decoded_manifests_count_as_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether they are read, or are in the cache, or both: what was put there is not read again."""
-    import explorer
 
     monkeypatch.setattr(cache, "SMALLEST", 1)
     monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "cache"))
@@ -111,10 +110,10 @@ def test_decoded_manifests_count_as_their_bytes(tmp_path: Path, monkeypatch: pyt
         monkeypatch.setattr(limits.Read, "_known", set())
         monkeypatch.setattr(limits.Read, "_of_file", {})
         monkeypatch.setattr(limits.Read, "total", 0)
-        table = explorer.open_table(str(folder))
+        table = direct.open_table(str(folder))
         table.files().to_arrow()
         cache.settle()
-        explorer.open_table(str(folder)).files().to_arrow()  # which remembers nothing
+        direct.open_table(str(folder)).files().to_arrow()  # which remembers nothing
         told.append(limits.Read.total)
     assert told[0] == told[1]
     lists = [Path(str(table.metadata.current_snapshot.manifest_list)).name, Path(table.metadata.metadata_location).name]
@@ -148,5 +147,5 @@ def test_the_time_of_children_counts(folder: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(patience, "CHILDREN_S", 0.05)
     monkeypatch.setattr(client, "processor_seconds", lambda: 100 * (time.monotonic() - began))
     monkeypatch.setattr(Table, "lifecycle", wait)
-    result = CliRunner().invoke(main, ["lifecycle", str(folder)])
+    result = CliRunner().invoke(main, ["history", "lifecycle", str(folder)])
     assert (result.exit_code, "refused: the command took" in result.stderr) == (1, True)

@@ -36,6 +36,7 @@ from explorer.spec.scan.scan import READ, Scan, evaluated
 from explorer.spec.scan.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
 from explorer.ui.answer_states import PlanState
 from explorer.ui.contents import _lacks
+from tests import direct
 from tests.cases.mini import Table as Written
 from tests.robustness.editing import edit_avro
 from tests.unit.paper import applicability, entries, on_paper
@@ -62,8 +63,8 @@ def days(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "t"
 
 
-def planned(folder: Path, where: str, at: str | None = None) -> tuple[explorer.Table, Plan, list[dict[str, Any]]]:
-    table = explorer.open_table(str(folder))
+def planned(folder: Path, where: str, at: str | None = None) -> tuple[direct.Table, Plan, list[dict[str, Any]]]:
+    table = direct.open_table(str(folder))
     plan = table.plan(where, at)
     return table, plan, [row for part in plan.files.read() for row in part.to_pylist()]
 
@@ -75,7 +76,7 @@ def planned(folder: Path, where: str, at: str | None = None) -> tuple[explorer.T
 def test_counts_and_bounds_are_decoded_only_where_they_could_add_something(
     days: Path, where: str, files: int, sure: int
 ) -> None:
-    table = explorer.open_table(str(days))
+    table = direct.open_table(str(days))
     plan = table.plan(where)
     assert (plan.left.files, sum(v.surely for v in plan.manifests)) == (files, sure)
     decoded = [metrics for _, metrics in table.reader._entries]
@@ -221,7 +222,7 @@ def test_what_another_question_could_not_read_is_not_missing(tmp_path: Path) -> 
     """Sizes of columns, say, which a plan does not look at."""
     folder = make_table(tmp_path)
     [first, *_] = sorted((folder / "metadata").glob("*-m0.avro"))
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     table.tree.note([Problem(first.as_uri(), "its sizes of columns are none")])
     plan = table.plan("id > 0")
     assert (plan.missing, plan.damaged_list) == (0, False)
@@ -288,7 +289,7 @@ def test_metrics_modes(tmp_path: Path) -> None:
 
     def modes(**properties: str) -> dict[str, tuple[str, str]]:
         edit_metadata(folder, lambda data: data.update({"properties": properties}))
-        return {m.name: (m.mode, m.rule) for m in explorer.open_table(str(folder)).metrics()}
+        return {m.name: (m.mode, m.rule) for m in direct.open_table(str(folder)).metrics()}
 
     assert modes()["id"][0] == "truncate(16)"
     assert modes(**{"write.metadata.metrics.default": "none"})["id"] == (
@@ -301,7 +302,7 @@ def test_metrics_modes(tmp_path: Path) -> None:
     assert limited["id"] == ("truncate(16)", "among the first 1 columns")
     assert limited["fruit"][0] == "none"
     assert "only the first 1 get statistics" in limited["fruit"][1]
-    fruit = next(m for m in explorer.open_table(str(folder)).metrics() if m.name == "fruit")
+    fruit = next(m for m in direct.open_table(str(folder)).metrics() if m.name == "fruit")
     assert (fruit.files, fruit.lower, fruit.skips) == (3, 3, "nothing")
     assert "those with bounds are older" in fruit.agreement
 
@@ -320,7 +321,7 @@ def test_modes_of_what_lies_inside() -> None:
 
 
 def test_clustering(days: Path) -> None:
-    table = explorer.open_table(str(days))
+    table = direct.open_table(str(days))
     found = {c.name: c for c in table.clustering()}
     assert found["ts"].average == 1.0  # no two files share a day
     assert found["n"].quantiles[-1] == 3  # 1 to 10, 2 to 20, 3 to 30
@@ -343,7 +344,7 @@ def parts(files: pa.Table, packing: Packing) -> list[tuple[int, int]]:
 
 def test_columns_without_bounds_are_told_last(tmp_path: Path) -> None:
     folder = make_table(tmp_path, 1, **{"write.metadata.metrics.column.id": "none"})
-    found = explorer.open_table(str(folder)).clustering()
+    found = direct.open_table(str(folder)).clustering()
     assert [(c.name, c.bounded, c.average) for c in found] == [("fruit", 1, 1.0), ("id", 0, 1.0)]
 
 
@@ -455,7 +456,7 @@ def test_pictures_are_xml_and_text_stays_text(days: Path) -> None:
 
 def test_thousands_of_files_fit_a_picture(days: Path) -> None:
     """In a page's height, and those that are read lie above the others, thicker."""
-    table = explorer.open_table(str(days))
+    table = direct.open_table(str(days))
     found = table.intervals(table.plan("n = 30"), "n")
     read = [item for item in found.items if item.outcome == READ]
     assert (len(read), len(found.items)) == (1, 3)
@@ -469,7 +470,7 @@ def test_thousands_of_files_fit_a_picture(days: Path) -> None:
 
 def test_a_plan_in_a_notebook(days: Path) -> None:
     """HTML without scripts, in which text is text; the same in words."""
-    shown = explorer.show_plan(explorer.open_table(str(days)), "name = '<b>zoe</b>' and n < 20 and day > '2024-03-01'")
+    shown = direct.show_plan(direct.open_table(str(days)), "name = '<b>zoe</b>' and n < 20 and day > '2024-03-01'")
     html = shown._repr_html_()
     picture = ElementTree.fromstring(html)[0]
     assert len(picture.findall("{http://www.w3.org/2000/svg}svg")) == 3
@@ -479,7 +480,7 @@ def test_a_plan_in_a_notebook(days: Path) -> None:
     assert "<b>zoe" not in html
     assert "<script" not in html
     assert all(verdict in repr(shown) for _, verdict, _ in reasons)
-    none = explorer.show_plan(explorer.open_table(str(days)), "")
+    none = direct.show_plan(direct.open_table(str(days)), "")
     assert none.intervals is None
     assert ElementTree.fromstring(none._repr_html_())[0].findall("{http://www.w3.org/2000/svg}svg")
 
@@ -495,8 +496,9 @@ def test_the_command_prints_what_the_plan_is(days: Path) -> None:
     for stage, rows in (("filter", 1), ("manifests", 3), ("files", 3), ("tasks", 1)):
         told = json.loads(CliRunner().invoke(main, [*asked, "--stage", stage, "-o", "json"]).output)
         assert len(told) == rows
-    for command in ("metrics", "clustering"):
-        told = json.loads(CliRunner().invoke(main, [command, str(days), "-o", "json"]).output)
+    for show in ("metrics", "clustering"):
+        columns = ["inspect", "columns", str(days), "--show", show, "-o", "json"]
+        told = json.loads(CliRunner().invoke(main, columns).output)
         assert {row["column"] for row in told} == {"day", "ts", "name", "n"}
 
 
@@ -519,7 +521,7 @@ def test_row_groups(tmp_path: Path) -> None:
     days = [datetime.date(2024, 3, d) for d in (1, 2, 3, 4)]
     values = {"id": [1, 2, 3, 4], "day": days, "name": ["a", "b", None, None], "x": [1.0, 2.0, 5.0, float("nan")]}
     table.append(pa.table(values, schema))
-    opened = explorer.open_table(str(tmp_path / "t"))
+    opened = direct.open_table(str(tmp_path / "t"))
     for where, kept in (
         ("id = 3", [False, True]), ("day < '2024-03-03'", [True, False]), ("name = 'b'", [True, False]),
         ("name IS NULL", [False, True]), ("x > 2.5", [False, True]), ("id > 2 AND name LIKE 'a%'", [False, False]),
@@ -579,13 +581,13 @@ def test_a_plan_as_a_graph(days: Path) -> None:
 
 def test_a_plan_travels_as_a_page_or_a_picture(days: Path, tmp_path: Path) -> None:
     for name in ("plan.html", "plan.svg"):
-        ran = CliRunner().invoke(main, ["plan", str(days), "name = '<b>zoe</b>'", "--file", str(tmp_path / name)])
+        ran = CliRunner().invoke(main, ["plan", str(days), "name = '<b>zoe</b>'", "--picture", str(tmp_path / name)])
         assert ran.exit_code == 0, ran.output
     page, picture = ((tmp_path / name).read_text() for name in ("plan.html", "plan.svg"))
     assert "<b>zoe" not in page
     assert "<script" not in page
     assert len(list(ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}svg"))) == 4
-    ran = CliRunner().invoke(main, ["plan", str(days), "n = 1", "--file", str(tmp_path / "plan.pdf")])
+    ran = CliRunner().invoke(main, ["plan", str(days), "n = 1", "--picture", str(tmp_path / "plan.pdf")])
     assert ran.exit_code == 2
     ran = CliRunner().invoke(main, ["plan", str(days), "n = 1", "--stage", "partitions", "--output", "json"])
     assert [row["read"] for row in json.loads(ran.stdout)] == [1, 0, 0]
@@ -603,7 +605,7 @@ def table_of(folder: Path, rows: pa.Table, by: str) -> Any:
 def test_partitions_of_one_name_are_two(tmp_path: Path) -> None:
     """The text 'null' and null."""
     made = table_of(tmp_path, pa.table({"id": [1, 2, 3], "kind": ["null", None, "a"]}), "kind")
-    table = explorer.open_table(made.location())
+    table = direct.open_table(made.location())
     found = table.partition_verdicts(table.plan("kind = 'null'"))
     told = sorted((r["partition"], r["read"], r["by_partition"]) for r in found)
     assert told == [("kind=a", 0, 1), ("kind=null", 0, 1), ("kind=null", 1, 0)]
@@ -612,7 +614,7 @@ def test_partitions_of_one_name_are_two(tmp_path: Path) -> None:
 def test_row_groups_are_asked_what_is_left_to_ask(tmp_path: Path) -> None:
     """A file that lacks its partition's column has the partition's value in all rows (spec: "Column Projection")."""
     made = table_of(tmp_path, pa.table({"id": [1, 2, 3], "kind": ["a", "a", "a"]}), "kind")
-    table = explorer.open_table(made.location())
+    table = direct.open_table(made.location())
     [file] = table.files()
     path = file["file_path"].removeprefix("file://")
     field = pa.field("id", pa.int64(), metadata={"PARQUET:field_id": "1"})
@@ -630,7 +632,7 @@ def test_a_filter_on_a_branch_is_bound_to_its_snapshots_schema_by_java(tmp_path:
     written.md["refs"] |= {name: {"snapshot-id": 101, "type": name} for name in ("branch", "tag")}
     written.set_schema([(1, "id", "long"), (2, "renamed", "int"), (3, "d", "string")])
     written.append(written.parquet("b.parquet", {"id": [3], "renamed": [30], "d": ["x"]}))
-    table = explorer.open_table(tmp_path / "t")
+    table = direct.open_table(tmp_path / "t")
     assert table.plan("renamed = 10 and id = 1", "branch").renamed == ["renamed"]
     assert "which has no 'renamed'" in "\n".join(summary_lines(table.plan("renamed = 10", "branch")))
     for where, version in (("id = 1", "branch"), ("c = 10", "tag"), ("renamed = 30", "main"), ("renamed = 30", None)):

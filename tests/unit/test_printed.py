@@ -23,6 +23,7 @@ from explorer.spec.commits.operations import Operation
 from explorer.spec.snapshots.file_changes import FileChanges
 from explorer.spec.snapshots.lifecycle import Cell
 from explorer.ui.printed import LONG, Shown, teach
+from tests import direct
 from tests.unit.small import edit_metadata
 
 
@@ -34,7 +35,7 @@ def shell() -> InteractiveShell:
 
 
 def test_results_are_told_and_not_represented(shell: InteractiveShell, whole: Path) -> None:
-    table = explorer.open_table(str(whole))
+    table = direct.open_table(str(whole))
     fate = table.fate("id = 1")
     for result, text in {
         "diff": (table.diff("snapshot-1", "snapshot-3"), render_diff),
@@ -68,15 +69,15 @@ def pictured(shell: InteractiveShell, result: object) -> list[str]:
 
 
 def test_results_are_pictures_too(shell: InteractiveShell, whole: Path) -> None:
-    table = explorer.open_table(str(whole))
+    table = direct.open_table(str(whole))
     for result, word in (
         (table.lifecycle(), "manifest-2"),
         (table.history(), "snapshot-3"),
         (table.diff("snapshot-1", "snapshot-3"), "manifests: 1 kept, 2 added, 0 rewritten, 0 dropped"),
         (table.deletes(), "No deletes are live"),
         (table.plan("id = 1"), "after column metrics"),
-        (explorer.show_plan(table, "id = 1"), "data files by the bounds of id"),
-        (explorer.overview(table), "snapshot-1, append: +2 rows, +1 file"),
+        (direct.show_plan(table, "id = 1"), "data files by the bounds of id"),
+        (direct.overview(table), "snapshot-1, append: +2 rows, +1 file"),
     ):
         assert any(word in text for text in pictured(shell, result)), word
     assert "image/svg+xml" not in shell.display_formatter.format([1, 2])[0]
@@ -93,13 +94,13 @@ def test_a_run_of_the_lab_is_a_picture(shell: InteractiveShell, monkeypatch: pyt
 def test_a_name_is_text_in_pictures(shell: InteractiveShell, table: Path) -> None:
     evil = "<image href='http://127.0.0.1/x'/>]]>"
     edit_metadata(table, lambda data: data["refs"].update({evil: {**data["refs"]["main"], "type": "tag"}}))
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert any(evil in text for text in pictured(shell, opened.history()))
-    assert "<image" not in shell.display_formatter.format(explorer.overview(opened))[0]["text/html"]
+    assert "<image" not in shell.display_formatter.format(direct.overview(opened))[0]["text/html"]
 
 
 def test_the_text_below_a_picture_is_not_endless(shell: InteractiveShell, whole: Path) -> None:
-    cell = explorer.open_table(str(whole)).lifecycle()[0]
+    cell = direct.open_table(str(whole)).lifecycle()[0]
     many = [replace(cell, manifest=f"manifest-{at}", manifest_path=f"{at}.avro") for at in range(2000)]
     html = shell.display_formatter.format(many)[0]["text/html"]
     assert "… 1,800 older manifests" in html
@@ -123,7 +124,7 @@ def test_a_lifecycle_of_branches_that_take_turns_is_drawn_to_its_end_only() -> N
 
 
 def test_a_file_without_a_number_of_rows_is_drawn(whole: Path) -> None:
-    diff = explorer.open_table(str(whole)).diff("snapshot-1", "snapshot-3")
+    diff = direct.open_table(str(whole)).diff("snapshot-1", "snapshot-3")
     changes = [replace(change, record_count=number) for change in diff.added for number in (None, -5)]
     svg = diff_svg(replace(diff, added=FileChanges.of(changes)))
     assert svg.count("0 rows") == len(changes) > 1
@@ -137,7 +138,7 @@ def test_what_names_say_commands_no_terminal() -> None:
 
 
 def test_a_host_that_is_no_ipython_shows_the_same(shell: InteractiveShell, whole: Path) -> None:
-    table = explorer.open_table(str(whole))
+    table = direct.open_table(str(whole))
     for result in (table.lifecycle(), table.diff("snapshot-1", "snapshot-3")):
         shown, told = explorer.show(result), shell.display_formatter.format(result)[0]
         assert (shown._repr_html_(), shown._repr_svg_()) == (told["text/html"], told["image/svg+xml"])

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.reports.maintenance import runs
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.promotions import PROMOTED_DATE
+from tests import direct
 from tests.cases.mini import Table
 
 
@@ -48,7 +48,7 @@ def promoted(folder: Path, expired: bool, rewritten: bool = True, metrics: bool 
 
 
 def told(place: str, deep: bool = False) -> list[Finding]:
-    return [f for f in explorer.doctor(place, deep=deep).findings if f.what == PROMOTED_DATE]
+    return [f for f in direct.doctor(place, deep=deep).findings if f.what == PROMOTED_DATE]
 
 
 @pytest.mark.parametrize("deep", [False, True])
@@ -79,7 +79,7 @@ def test_a_compaction_is_refused_as_long_as_a_file_is_from_before(files: bool, t
     """Also where the schema from before is gone (clean_expired_metadata)."""
     place = promoted(tmp_path / "t", expired=True, files=files)
     for _ in range(2):
-        table = explorer.open_table(place)
+        table = direct.open_table(place)
         seen = runs.preview(table, "compact", options={"rewrite-all": "true"})
         assert (bool(seen.call), "was a date" in seen.refusal) == (not files, files)
         data = json.loads(Path(table.metadata.metadata_location).read_text())

@@ -27,18 +27,20 @@ def test_a_table_opens_by_a_path_and_as_pyiceberg_has_it(whole: Path) -> None:
 
 
 def test_functions_take_what_open_table_takes(whole: Path, tmp_path: Path) -> None:
-    shown = (re.sub(r"\d+ (second|minute)s?", "", repr(explorer.overview(t))) for t in (whole, str(whole)))
-    assert next(shown) == next(shown)  # but for its age
-    assert explorer.live_rows(whole).rows == 6
-    assert not explorer.doctor(whole).findings
+    table = explorer.open_table(whole)
+    shown = [re.sub(r"\d+ (second|minute)s?", "", repr(t.overview())) for t in (table, explorer.open_table(str(whole)))]
+    assert shown[0] == shown[1]  # but for its age
+    assert table.count().value.rows == 6
+    for one in (whole, str(whole), table, table.engine):
+        assert not explorer.doctor(one).value.findings
     assert explorer.export_html(whole, tmp_path / "page.html")["snapshots"] == 3
     with pytest.raises(explorer.NotPossible, match="no catalog points to it"):
         explorer.pointer(whole)
-    assert next(iter([explorer.watch(whole, 0.1)])) is not None
+    assert next(iter([table.history.watch(interval=0.1)])) is not None
 
 
 def test_rows_are_handed_on_as_arrow(whole: Path) -> None:
-    files = explorer.open_table(whole).files()
+    files = explorer.open_table(whole).inspect.files()
     assert polars.DataFrame(files).height == 3
     assert pa.table(files).num_rows == 3
 
@@ -47,4 +49,4 @@ def test_a_pickled_table_is_of_the_same_metadata_file(whole: Path) -> None:
     table = explorer.open_table(whole)
     again = pickle.loads(pickle.dumps(table))
     assert again.metadata == table.metadata
-    assert again.files().to_arrow() == table.files().to_arrow()
+    assert again.inspect.files().to_arrow() == table.inspect.files().to_arrow()

@@ -36,6 +36,7 @@ def test_a_question_is_described_whole(one: Question) -> None:
     assert required == sorted(required, reverse=True), "what may be left out comes last"
     assert not [p.name for p in one.parameters if p.is_required and not p.is_positional]
     assert "Answer" in one.function.__annotations__["return"] or one.has_rows
+    assert one.returns.endswith(".")
 
 
 @pytest.mark.parametrize("one", EVERY)

@@ -14,43 +14,43 @@ from typing import Any
 import fastavro
 import pytest
 
-import explorer
 from explorer.errors import NotFoundInTable, TableNotFound, UnreadableFile
 from explorer.model.problem import Problem
 from explorer.queries import metadata_tree
 from explorer.queries.orphans import orphans
 from explorer.storage.formats import avro
 from explorer.storage.manifest_reader import NOT_NOW, Read
+from tests import direct
 from tests.security.build import avro_file
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
 
 def manifest_list(path: Path) -> Path:
-    found = explorer.open_table(str(path)).metadata.current_snapshot
+    found = direct.open_table(str(path)).metadata.current_snapshot
     assert found is not None
     assert found.manifest_list is not None
     return Path(found.manifest_list.removeprefix("file://"))
 
 
 def manifest_of(path: Path) -> str:
-    return str(explorer.open_table(str(path)).manifests()[0]["manifest_path"])
+    return str(direct.open_table(str(path)).manifests()[0]["manifest_path"])
 
 
 def test_opens_a_folder_a_file_and_a_uri(table: Path) -> None:
     for name in (str(table), str(newest_metadata(table)), f"file://{newest_metadata(table)}", f"{table}/"):
-        opened = explorer.open_table(name)
+        opened = direct.open_table(name)
         assert len(opened.snapshots) == 3
         assert not opened.problems
         assert len(opened.files()) == 3
-    assert "highest version" in explorer.open_table(str(table)).why
+    assert "highest version" in direct.open_table(str(table)).why
 
 
 def test_the_version_hint_decides_and_a_wrong_one_is_told(table: Path) -> None:
     older = sorted((table / "metadata").glob("*.metadata.json"))[1]
     (table / "metadata" / "version-hint.text").write_text(older.name)
-    assert len(explorer.open_table(str(table)).snapshots) == 1
+    assert len(direct.open_table(str(table)).snapshots) == 1
     (table / "metadata" / "version-hint.text").write_text("77")
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert len(opened.snapshots) == 3
     assert "says '77', but no such file is there" in opened.why
 
@@ -58,7 +58,7 @@ def test_the_version_hint_decides_and_a_wrong_one_is_told(table: Path) -> None:
 @pytest.mark.parametrize("name", ["v9.gz.metadata.json", "v9.metadata.json.gz"])
 def test_gzipped_metadata(table: Path, name: str) -> None:
     (table / "metadata" / name).write_bytes(gzip.compress(newest_metadata(table).read_bytes()))
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert opened.metadata.metadata_location.endswith(name)
     assert len(opened.files()) == 3
 
@@ -67,7 +67,7 @@ def test_a_copied_table_reads_its_copy_and_says_so(table: Path, tmp_path: Path) 
     copy = tmp_path / "copy"
     shutil.copytree(table, copy)
     shutil.rmtree(table)
-    opened = explorer.open_table(str(copy))
+    opened = direct.open_table(str(copy))
     assert len(opened.files()) == 3
     assert [p.severity for p in opened.problems] == ["info"]
     assert "copied or edited" in opened.problems[0].cause
@@ -75,7 +75,7 @@ def test_a_copied_table_reads_its_copy_and_says_so(table: Path, tmp_path: Path) 
 
 def test_v1_with_inline_manifests(tmp_path: Path) -> None:
     table = make_table(tmp_path, **{"format-version": "1"})
-    paths = [m["manifest_path"] for m in explorer.open_table(str(table)).manifests()]
+    paths = [m["manifest_path"] for m in direct.open_table(str(table)).manifests()]
 
     def inline(data: dict) -> None:  # type: ignore[type-arg]
         for snapshot in data["snapshots"]:
@@ -84,7 +84,7 @@ def test_v1_with_inline_manifests(tmp_path: Path) -> None:
                 snapshot["manifests"] = paths
 
     edit_metadata(table, inline)
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     rows = opened.manifests().to_json()
     assert [r["manifest_path"] for r in rows] == paths
     assert rows[0]["added_files_count"] is None  # unknown, so to be taken as non-zero
@@ -95,13 +95,13 @@ def test_v1_with_inline_manifests(tmp_path: Path) -> None:
 
 def test_unknown_fields_are_kept(table: Path) -> None:
     edit_metadata(table, lambda d: d.update({"new-in-v9": {"a": 1}}))
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert opened.metadata.raw["new-in-v9"] == {"a": 1}
 
 
 def test_a_newer_format_version_opens_with_what_is_known(table: Path) -> None:
     edit_metadata(table, lambda d: d.update({"format-version": 4}))
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert len(opened.files()) == 3
     assert opened.problems[0].location == "/format-version"
 
@@ -117,13 +117,13 @@ def test_a_newer_format_version_opens_with_what_is_known(table: Path) -> None:
 )
 def test_no_such_table(name: str, words: str) -> None:
     with pytest.raises(TableNotFound, match=words):
-        explorer.open_table(name)
+        direct.open_table(name)
 
 
 def test_a_folder_that_is_no_table(tmp_path: Path) -> None:
     (tmp_path / "readme.txt").write_text("hello")
     with pytest.raises(TableNotFound, match=r"not an Iceberg table folder.*readme.txt"):
-        explorer.open_table(str(tmp_path))
+        direct.open_table(str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -139,13 +139,13 @@ def test_a_folder_that_is_no_table(tmp_path: Path) -> None:
 def test_metadata_that_is_none(table: Path, content: bytes, words: str) -> None:
     newest_metadata(table).write_bytes(content)
     with pytest.raises(UnreadableFile, match=words):
-        explorer.open_table(str(table))
+        direct.open_table(str(table))
 
 
 def test_a_missing_manifest_list_leaves_the_other_snapshots(table: Path) -> None:
     missing = manifest_list(table)
     missing.unlink()
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert len(opened.manifests()) == 0
     assert str(missing) in str(opened.problems[0])
     assert "does not exist" in opened.problems[0].cause
@@ -156,9 +156,9 @@ def test_a_missing_manifest_list_leaves_the_other_snapshots(table: Path) -> None
 
 
 def test_a_truncated_manifest_keeps_the_others(table: Path) -> None:
-    victim = Path(explorer.open_table(str(table)).manifests()[0]["manifest_path"].removeprefix("file://"))
+    victim = Path(direct.open_table(str(table)).manifests()[0]["manifest_path"].removeprefix("file://"))
     victim.write_bytes(victim.read_bytes()[:-40])
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert len(opened.entries()) == 2
     assert victim.name in opened.problems[0].file
     assert "cut off" in opened.problems[0].cause
@@ -168,7 +168,7 @@ def test_a_truncated_manifest_keeps_the_others(table: Path) -> None:
 
 @pytest.mark.parametrize("inside", ["a partition field", "a map's key"])
 def test_a_name_with_a_nul(table: Path, inside: str) -> None:
-    path = Path(str(explorer.open_table(str(table)).reader.storage.check(manifest_of(table))).removeprefix("file://"))
+    path = Path(str(direct.open_table(str(table)).reader.storage.check(manifest_of(table))).removeprefix("file://"))
     container = avro.open_container(path.read_bytes(), "")
     files = [record["data_file"]["file_path"] for record in avro.records(container)]
     schema = json.loads(json.dumps(container.schema))
@@ -188,7 +188,7 @@ def test_a_name_with_a_nul(table: Path, inside: str) -> None:
         blocks = [(block.count, block.data) for block in container.blocks]
         text = json.dumps(schema).replace('"key"', '"k\\u0000"')
     path.write_bytes(avro_file(text.encode(), *blocks))
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     entries = opened.entries(view="stored", metrics=True).to_json()
     assert not opened.problems
     mine = [entry for entry in entries if entry["file_path"] in files]
@@ -200,17 +200,17 @@ def test_a_name_with_a_nul(table: Path, inside: str) -> None:
 
 
 def test_a_text_file_as_manifest(table: Path) -> None:
-    victim = Path(explorer.open_table(str(table)).manifests()[0]["manifest_path"].removeprefix("file://"))
+    victim = Path(direct.open_table(str(table)).manifests()[0]["manifest_path"].removeprefix("file://"))
     victim.write_text("these are not the bytes you are looking for")
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert len(opened.entries()) == 2
     assert "not an Avro file: it starts with b'these are no" in opened.problems[0].cause
 
 
 def test_a_manifest_list_in_the_place_of_a_manifest(table: Path) -> None:
-    victim = Path(explorer.open_table(str(table)).manifests()[0]["manifest_path"].removeprefix("file://"))
+    victim = Path(direct.open_table(str(table)).manifests()[0]["manifest_path"].removeprefix("file://"))
     victim.write_bytes(manifest_list(table).read_bytes())
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert len(opened.entries()) == 2
     assert "not a manifest" in opened.problems[0].cause
 
@@ -220,7 +220,7 @@ def test_cyclic_parents(table: Path) -> None:
         data["snapshots"][0]["parent-snapshot-id"] = data["snapshots"][-1]["snapshot-id"]
 
     edit_metadata(table, cycle)
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert "run in a circle" in opened.problems[0].cause
     assert len(opened.files()) == 3
     assert opened.graph().nodes
@@ -234,7 +234,7 @@ def test_wrong_types_become_problems_with_pointers(table: Path) -> None:
         data["refs"]["dangling"] = {"type": "tag", "snapshot-id": 12}
 
     edit_metadata(table, damage)
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert {p.location for p in opened.problems} == {
         "/snapshots/0/timestamp-ms",
         "/snapshots/3",
@@ -247,7 +247,7 @@ def test_wrong_types_become_problems_with_pointers(table: Path) -> None:
 def test_duplicate_keys_are_told(table: Path) -> None:
     path = newest_metadata(table)
     path.write_text(path.read_text().replace("{", '{"location": "elsewhere", ', 1))
-    assert any("'location' appears twice" in p.cause for p in explorer.open_table(str(table)).problems)
+    assert any("'location' appears twice" in p.cause for p in direct.open_table(str(table)).problems)
 
 
 def test_nothing_outside_the_roots_is_read(table: Path, tmp_path: Path) -> None:
@@ -259,10 +259,10 @@ def test_nothing_outside_the_roots_is_read(table: Path, tmp_path: Path) -> None:
             snapshot["manifest-list"] = f"file://{secret}"
 
     edit_metadata(table, escape)
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert len(opened.manifests()) == 0
     assert "outside the table's folder" in opened.problems[0].cause
-    assert len(explorer.open_table(str(table), roots=[str(tmp_path)]).manifests()) == 3
+    assert len(direct.open_table(str(table), roots=[str(tmp_path)]).manifests()) == 3
 
 
 def test_a_location_that_claims_another_folder_allows_nothing(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_a_location_that_claims_another_folder_allows_nothing(tmp_path: Path) ->
         data["snapshots"][-1]["manifest-list"] = f"file:{secret}"
 
     edit_metadata(table, claim)
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert len(opened.manifests()) == 0
     assert any("outside the table's folder" in p.cause or "does not exist" in p.cause for p in opened.problems)
 
@@ -285,7 +285,7 @@ def test_a_link_out_of_the_table_is_not_followed(table: Path, tmp_path: Path) ->
     listed = manifest_list(table)
     shutil.move(listed, tmp_path / "moved.avro")
     listed.symlink_to(tmp_path / "moved.avro")
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert len(opened.manifests()) == 0
     assert "outside the table's folder" in opened.problems[0].cause
 
@@ -294,7 +294,7 @@ def test_a_pipe_does_not_hang(table: Path) -> None:
     listed = manifest_list(table)
     listed.unlink()
     os.mkfifo(listed)
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert len(opened.manifests()) == 0
     assert "not a regular file" in opened.problems[0].cause
 
@@ -307,7 +307,7 @@ def test_the_first_screen_reads_metadata_and_one_manifest_list(table: Path, monk
     monkeypatch.setattr(
         Storage, "read", lambda self, path, *a, **k: (read.append(path), original(self, path, *a, **k))[1]
     )
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     opened.manifests()
     assert [p.rsplit(".", 1)[-1] for p in read] == ["json", "json", "avro"]
     assert read[0] == read[1]  # once to see that all metadata files are of one table
@@ -315,7 +315,7 @@ def test_the_first_screen_reads_metadata_and_one_manifest_list(table: Path, monk
 
 
 def test_resolving_snapshots(table: Path) -> None:
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     rows = list(opened.snapshots)
     assert opened.resolve().snapshot.snapshot_id == rows[-1]["snapshot-id"]
     assert opened.resolve(rows[0]["snapshot-id"]).reason == "that snapshot id"
@@ -341,19 +341,19 @@ def test_time_travel_goes_by_the_log_not_by_parents(table: Path) -> None:
 
     path = edit_metadata(table, rolled_back)
     data = json.loads(path.read_text())
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert opened.resolve("2999-01-01").snapshot.snapshot_id == data["snapshots"][0]["snapshot-id"]
 
 
 def test_an_empty_table(tmp_path: Path) -> None:
-    opened = explorer.open_table(str(make_table(tmp_path, commits=0)))
+    opened = direct.open_table(str(make_table(tmp_path, commits=0)))
     assert len(opened.snapshots) == len(opened.manifests()) == len(opened.entries()) == len(opened.files()) == 0
     assert [n.kind for n in opened.graph().nodes] == ["catalog", "metadata"]
     assert repr(opened)
 
 
 def test_collections_convert(table: Path) -> None:
-    files = explorer.open_table(str(table)).files(metrics=True)
+    files = direct.open_table(str(table)).files(metrics=True)
     assert files.to_arrow().num_rows == len(files.to_pandas()) == len(files.to_polars()) == len(files.to_json()) == 3
     assert files[0]["record_count"] == files[-1]["record_count"] == 2
     assert len(files[:2]) == 2
@@ -370,15 +370,15 @@ def test_the_disk_cache_gives_the_same_and_survives_damage(
 
     monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "SMALLEST", 0)
-    first = explorer.open_table(str(table)).entries(metrics=True).to_arrow()
+    first = direct.open_table(str(table)).entries(metrics=True).to_arrow()
     cache.settle()
     stored = list((tmp_path / "cache").rglob("*.arrow"))
     assert len(stored) == 3
-    assert explorer.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
+    assert direct.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
     for file in stored:
         file.unlink()  # the old one is mapped still
         file.write_bytes(b"damaged")
-    assert explorer.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
+    assert direct.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
     cache.settle()
     cache.trim(limit=0)
     assert not list((tmp_path / "cache").rglob("*.arrow"))
@@ -390,7 +390,7 @@ def test_maps_whose_items_are_unions(optional: str, decoder: str, tmp_path: Path
     """BigQuery makes the key-value records of a manifest's maps, and what is in them, optional; it leaves out what is
     inherited, too."""
     folder = make_table(tmp_path, commits=1)
-    before = explorer.open_table(str(folder))
+    before = direct.open_table(str(folder))
     (listed,) = before.manifests()
     path = Path(before.reader.storage.check(listed["manifest_path"]).removeprefix("file://"))
     with path.open("rb") as file:
@@ -411,7 +411,7 @@ def test_maps_whose_items_are_unions(optional: str, decoder: str, tmp_path: Path
         schema["doc"], schema["namespace"] = "", "a.b"  # no plain schema any more
     with path.open("wb") as file:
         fastavro.writer(file, schema, records, metadata=others)
-    after = explorer.open_table(str(folder))
+    after = direct.open_table(str(folder))
     whole = after.entries(view="logical", metrics=True).to_arrow()
     assert not after.problems
     expected = before.entries(view="logical", metrics=True).to_arrow()
@@ -427,7 +427,7 @@ def test_snapshot_ids_beyond_64_bits(table: Path) -> None:
     current = json.loads(newest_metadata(table).read_text())["current-snapshot-id"]
     text = re.sub(rf'(snapshot-id": *){current}\b', rf"\g<1>{1 << 63}", newest_metadata(table).read_text())
     newest_metadata(table).write_text(text)
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     snapshot = opened.metadata.current_snapshot
     assert snapshot is not None
     assert snapshot.snapshot_id == -(1 << 63)
@@ -444,7 +444,7 @@ def test_of_very_many_problems_the_first_are_told(tmp_path: Path, monkeypatch: p
     folder = make_table(tmp_path)
     first = min((folder / "metadata").glob("*-m0.avro"), key=lambda file: file.stat().st_mtime)
     first.write_text("no manifest")
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     for _ in range(2):  # the same ones, once
         table.tree.by("local", "footers").note([Problem(f"file-{n}.parquet", "it is gone") for n in range(9)])
     assert [p.file for p in table.problems] == [f"file-{n}.parquet" for n in range(3)]
@@ -454,14 +454,14 @@ def test_of_very_many_problems_the_first_are_told(tmp_path: Path, monkeypatch: p
     assert len(table.problems) == 4
     assert table.tree.lost == {first.as_uri()}
     assert first.name in table.tree.lacks
-    assert "manifest-missing" in {finding.rule for finding in explorer.doctor(table).findings}
+    assert "manifest-missing" in {finding.rule for finding in direct.doctor(table).findings}
     with pytest.raises(UnreadableFile, match="nobody knows"):
         orphans(table.tree)
 
 
 def test_what_could_not_be_read_for_a_while_is_not_lost(tmp_path: Path) -> None:
     """Also where Spark's workers say so."""
-    table = explorer.open_table(str(make_table(tmp_path)))
+    table = direct.open_table(str(make_table(tmp_path)))
     manifest = table.manifests()[0]["manifest_path"]
     table.tree._note_manifests([Problem(manifest, "timed out", rule=NOT_NOW)])
     assert table.tree.lost == {manifest}
@@ -477,7 +477,7 @@ def test_a_snapshot_that_names_no_manifests_is_told_of_itself(tmp_path: Path) ->
     metadata = json.loads(newest.read_text())
     del metadata["snapshots"][-1]["manifest-list"]
     newest.write_text(json.dumps(metadata))
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     assert not table.files()
     assert "neither `manifest-list` nor `manifests`" in str(table.problems[-1])
     assert not table.tree.lost
@@ -485,7 +485,7 @@ def test_a_snapshot_that_names_no_manifests_is_told_of_itself(tmp_path: Path) ->
 
 def test_what_is_odd_is_not_lost(table: Path) -> None:
     """A manifest that somebody was warned of has been read whole."""
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     opened.tree.note([Problem(manifest_of(table), "its partition fields are in no other one", severity="warning")])
     assert not opened.tree.lost
     assert not opened.tree.lacks
@@ -496,7 +496,7 @@ def test_a_list_that_is_named_like_the_metadata_file_is_lost(tmp_path: Path) -> 
     folder = make_table(tmp_path)
     name = newest_metadata(folder).as_uri()
     edit_metadata(folder, lambda data: data["snapshots"][0].update({"manifest-list": name}))
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     with pytest.raises(UnreadableFile, match="nobody knows"):
         orphans(table.tree)
     assert table.tree.lost == {name}
@@ -518,12 +518,12 @@ def test_no_file_is_unreachable_where_a_snapshot_is_not_known(tmp_path: Path, wr
 
     edit_metadata(folder, edit)
     with pytest.raises(UnreadableFile, match=r"nobody knows|only one of them"):
-        orphans(explorer.open_table(str(folder)).tree)
+        orphans(direct.open_table(str(folder)).tree)
 
 
 def test_what_is_lost_is_told_in_few_words(tmp_path: Path) -> None:
     """However many files, and however long their names, and by the name that metadata has for each."""
-    table = explorer.open_table(str(make_table(tmp_path)))
+    table = direct.open_table(str(make_table(tmp_path)))
     long = f"/../?{'a=' * 50_000}"
     table.tree._note("a", Read(None, (Problem(f"{long[:100]}…", "no path"),)), long)
     table.tree._note_manifests([Problem(f"file-{n:05}.avro", "it is gone") for n in range(10_000)])

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import explorer
 from explorer.cli import main
 from explorer.errors import NotPossible, UnreadableFile
 from explorer.reports.conflicts import explain_conflict
 from explorer.reports.maintenance import preview, runs
 from explorer.spark_engine.sql_guard import quoting
 from explorer.storage.paths import local_path
+from tests import direct
 from tests.cases import build_case
 from tests.unit.small import edit_metadata, make_table
 
@@ -25,9 +25,9 @@ ALL = {"rewrite-all": "true"}
 NOW = {"older_than": "2999-01-01", "retain_last": "1"}
 
 
-def case(name: str, folder: Path) -> explorer.Table:
+def case(name: str, folder: Path) -> direct.Table:
     """A table of tests/cases whose files are all old enough to be removed as orphans."""
-    return explorer.open_table(str(aged(build_case(name, folder))))
+    return direct.open_table(str(aged(build_case(name, folder))))
 
 
 def aged(folder: Path) -> Path:
@@ -85,15 +85,15 @@ def test_a_table_without_its_lists_is_not_counted_nor_compared(tmp_path: Path) -
     for name in ("04", "05"):
         table = case(name, tmp_path / name)
         for ask in (
-            lambda t: explorer.live_rows(t),
+            lambda t: direct.live_rows(t),
             lambda t: t.diff("snapshot-1", "main"),
             lambda t: t.row_diff("snapshot-1", "main"),
             lambda t: explain_conflict(t, "snapshot-1", "cow-delete", []),
-            lambda t: explorer.estimate(t, "id = 1"),
+            lambda t: direct.estimate(t, "id = 1"),
         ):
             with pytest.raises(UnreadableFile, match="this answer depends on it"):
                 ask(table)
-        assert explorer.live_rows(table, "snapshot-1").rows > 0
+        assert direct.live_rows(table, "snapshot-1").rows > 0
 
 
 def test_what_was_lost_before_both_snapshots_is_no_part_of_their_difference(tmp_path: Path) -> None:
@@ -114,21 +114,21 @@ def test_going_back_says_what_is_at_least_known(tmp_path: Path) -> None:
 
 
 def test_expiry_goes_by_the_policy_of_the_table(table: Path) -> None:
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     assert [row["becomes"] for row in preview(opened, "expire").tables["snapshots"]] == ["kept"] * 3  # of today
     edit_metadata(
         table, lambda d: [s.update({"timestamp-ms": s["timestamp-ms"] - 9 * 86400_000}) for s in d["snapshots"]]
     )
-    old = explorer.open_table(str(table))
+    old = direct.open_table(str(table))
     assert [row["becomes"] for row in preview(old, "expire").tables["snapshots"]] == ["expired", "expired", "kept"]
     assert preview(old, "expire").call.endswith("expire_snapshots(table => 'your_db.your_table')")
     edit_metadata(table, lambda d: d["properties"].update({"history.expire.min-snapshots-to-keep": "2"}))
-    policy = explorer.open_table(str(table))
+    policy = direct.open_table(str(table))
     assert [row["becomes"] for row in preview(policy, "expire").tables["snapshots"]] == ["expired", "kept", "kept"]
     kept = preview(policy, "expire", retain_last=3)
     assert kept.call == ""
     assert preview(policy, "expire", retain_last=1).call.endswith("retain_last => 1)")
-    run = CliRunner().invoke(main, ["maintain", str(table), "expire", "-o", "json"])
+    run = CliRunner().invoke(main, ["maintain", "preview", str(table), "expire", "-o", "json"])
     assert json.loads(run.stdout)["words"][0].startswith("1 snapshot of 3 would expire")
 
 
@@ -136,13 +136,13 @@ def test_expiry_goes_by_the_policy_of_the_table(table: Path) -> None:
 def test_expiry_warns_of_what_was_cut_off(name: str, number: int, tmp_path: Path) -> None:
     seen = preview(case(name, tmp_path), "expire", options=NOW)
     assert any(f"CREATE BRANCH cut_off AS OF VERSION {number}" in words for words in seen.words)
-    healthy = preview(explorer.open_table(str(make_table(tmp_path))), "expire", options=NOW)
+    healthy = preview(direct.open_table(str(make_table(tmp_path))), "expire", options=NOW)
     assert healthy.call
     assert not any("CREATE BRANCH" in words for words in healthy.words)
 
 
 def test_a_missing_file_is_not_promised_to_be_compacted(table: Path) -> None:
-    opened = explorer.open_table(str(table))
+    opened = direct.open_table(str(table))
     Path(str(local_path(opened.files()[0]["file_path"]))).unlink()
     seen = preview(opened, "compact", options=ALL)
     assert (seen.call, "is missing" in seen.refusal) == ("", True)
@@ -152,7 +152,7 @@ def test_live_files_of_newer_metadata_are_no_orphans(table: Path) -> None:
     """A table that is opened at an older metadata file: all that came later is live."""
     aged(table)
     older = sorted((table / "metadata").glob("*.metadata.json"))[1]
-    stale = explorer.open_table(str(older))
+    stale = direct.open_table(str(older))
     seen = preview(stale, "remove-orphans")
     assert seen.call == ""
     assert "live files would be removed" in seen.refusal
@@ -160,10 +160,10 @@ def test_live_files_of_newer_metadata_are_no_orphans(table: Path) -> None:
     lost = {row["file"]: row["live"] for row in seen.tables["files"] if row["becomes"] == "removed"}
     assert len(lost) == 8  # of two more commits: data, manifest, list and metadata file each
     assert set(lost.values()) == {True}
-    report = explorer.doctor(str(older), files=True)
+    report = direct.doctor(str(older), files=True)
     assert "orphan-files" not in {f.rule for f in report.findings}
     assert any("newer than" in said for said in report.not_checked)
-    current = preview(explorer.open_table(str(table)), "remove-orphans")
+    current = preview(direct.open_table(str(table)), "remove-orphans")
     assert (current.refusal, len(current.tables["files"])) == ("", 0)
 
 
@@ -186,7 +186,7 @@ def test_a_newer_metadata_file_may_say_an_older_time(hidden_as: str, why: str, t
     if hidden_as.endswith(".json"):
         newer.rename(newer.with_name(hidden_as if hidden_as[0] == "m" else newer.name.replace("metadata", "METADATA")))
     aged(table)
-    seen = preview(explorer.open_table(str(older)), "remove-orphans")
+    seen = preview(direct.open_table(str(older)), "remove-orphans")
     assert seen.call == ""
     assert why in seen.refusal
 
@@ -194,7 +194,7 @@ def test_a_newer_metadata_file_may_say_an_older_time(hidden_as: str, why: str, t
 def test_metadata_that_the_log_has_dropped_is_an_orphan_as_before(table: Path) -> None:
     edit_metadata(table, lambda d: d.update({"metadata-log": d["metadata-log"][-1:]}))
     aged(table)
-    seen = preview(explorer.open_table(str(table)), "remove-orphans")
+    seen = preview(direct.open_table(str(table)), "remove-orphans")
     assert [Path(row["file"]).name[:5] for row in seen.tables["files"]] == ["00000", "00001"]
     assert not seen.refusal
     assert seen.call
@@ -206,17 +206,17 @@ def test_another_table_in_the_folder_is_live(tmp_path: Path) -> None:
     by_table: dict[str, Path] = {json.loads(path.read_text())["table-uuid"]: path for path in files}
     assert len(by_table) == 2
     for path in by_table.values():
-        seen = preview(explorer.open_table(str(path)), "remove-orphans")
+        seen = preview(direct.open_table(str(path)), "remove-orphans")
         assert "is of another table (its UUID differs)" in seen.refusal
         assert seen.call == ""
     (folder / "metadata" / "00009-lost.metadata.json").write_text("{")
-    unreadable = preview(explorer.open_table(str(path)), "remove-orphans")
+    unreadable = preview(direct.open_table(str(path)), "remove-orphans")
     assert "00009-lost" in unreadable.refusal
 
 
 def test_a_refused_operation_is_not_run(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     aged(table)
-    older = explorer.open_table(str(sorted((table / "metadata").glob("*.metadata.json"))[1]))
+    older = direct.open_table(str(sorted((table / "metadata").glob("*.metadata.json"))[1]))
     monkeypatch.setattr(runs, "check_writable", lambda *_: None)
     monkeypatch.setattr(runs, "check_known", lambda *_: None)
     with pytest.raises(NotPossible, match="live files would be removed"):
@@ -251,6 +251,6 @@ def test_a_delete_that_may_be_needed_is_not_offered_to_be_dropped(name: str, rea
     seen = preview(table, "dangling-deletes")
     assert [reason in row["may_be_needed"] for row in seen.tables["deletes"]] == [True]
     assert seen.words[1].startswith("Look before you drop them: 1 of them may have been meant")
-    for finding in explorer.doctor(table).findings:
+    for finding in direct.doctor(table).findings:
         assert "rewrite_position_delete_files" not in finding.remedy
         assert "remove-dangling-deletes" not in finding.remedy

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import explorer
 from explorer.render.row_views import row_diff_object, row_diff_words
+from tests import direct
 from tests.cases.mini import Table
 
 
@@ -22,7 +22,7 @@ def upserted(folder: Path) -> Path:
 
 
 def test_keys_of_several_rows_are_told(tmp_path: Path) -> None:
-    table = explorer.open_table(str(upserted(tmp_path / "t")))
+    table = direct.open_table(str(upserted(tmp_path / "t")))
     found = table.row_diff("snapshot-2", "snapshot-3", keys=["id"])
     assert found.counts == {"inserted": 4, "deleted": 0, "updated": 1}
     assert (found.repeated.number, found.repeated.at_least) == (2, True)
@@ -49,7 +49,7 @@ def test_keys_of_several_rows_are_told(tmp_path: Path) -> None:
 def test_of_many_keys_of_several_rows_the_first_are_told(tmp_path: Path) -> None:
     table = Table(tmp_path / "t", [(1, "id", "long")])
     table.append(table.parquet("a.parquet", {"id": [*range(30), *range(30), 7]}))
-    found = explorer.open_table(str(tmp_path / "t")).row_diff(None, "main", keys=["id"])
+    found = direct.open_table(str(tmp_path / "t")).row_diff(None, "main", keys=["id"])
     assert found.repeated.number == 30
     assert [key.values["id"] for key in found.repeated.first] == [7, 0, 1, 2, 3, 4, 5, 6, 8, 9]
     assert "and 20 more. Rows of such a key" in row_diff_words(found)

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.render.doctor import REFUSED
+from tests import direct
 from tests.cases.edits import ANSWERS, R, make_edited
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_what_spark_refuses_is_an_error_that_says_so(name: str, tmp_path: Path) -> None:
     path = make_edited(name, tmp_path / "t")
-    report = explorer.doctor(str(path), deep=R[name][1] in ("manifest", "make"))
+    report = direct.doctor(str(path), deep=R[name][1] in ("manifest", "make"))
     answer, rule = ANSWERS[name]
     unreadable = any(f.rule == "metadata-unreadable" for f in report.findings)
-    current = None if unreadable else explorer.open_table(str(path)).metadata.current_snapshot_id
+    current = None if unreadable else direct.open_table(str(path)).metadata.current_snapshot_id
     telling = [
         f
         for f in report.findings

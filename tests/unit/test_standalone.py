@@ -20,6 +20,7 @@ from explorer.queries.graph import first_view
 from explorer.render.svg import picture, vocabulary
 from explorer.ui import standalone
 from explorer.ui.export import _file_name
+from tests import direct
 from tests.unit.small import edit_metadata, in_catalog, make_table, partitioned
 from tests.unit.test_cli import run
 from tests.unit.test_static import STATIC, node
@@ -43,8 +44,8 @@ def held(file: Path) -> dict[str, Any]:
 
 def test_a_page_has_each_snapshot_each_change_and_all_that_the_inspector_knows(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "t.html"
-    told = json.loads(run("export", str(folder), "--html", str(file), "-o", "json").stdout)
-    data, table = held(file), explorer.open_table(str(folder))
+    told = json.loads(run("export", "page", str(folder), str(file), "-o", "json").stdout)
+    data, table = held(file), direct.open_table(str(folder))
     assert told["bytes"] == file.stat().st_size
     assert told["left_out"] == []
     names = [str(s.snapshot_id) for s in table.metadata.snapshots]
@@ -63,7 +64,7 @@ def test_a_page_has_each_snapshot_each_change_and_all_that_the_inspector_knows(f
 
 def test_no_secret_and_no_way_out_of_the_data(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "t.html"
-    explorer.export_html(explorer.open_table(str(folder)), file)
+    explorer.export_html(direct.open_table(str(folder)), file)
     text = file.read_text()
     assert SECRET not in text
     assert not set("\u2028\u2029\x1b") & set(text)
@@ -82,7 +83,7 @@ def test_what_is_left_out_is_said(folder: Path, tmp_path: Path, monkeypatch: pyt
         monkeypatch.setattr(standalone, name, value)
     edit_metadata(folder, lambda d: d["snapshots"].sort(key=lambda s: -s["sequence-number"]))
     file = tmp_path / "t.html"
-    told = explorer.export_html(explorer.open_table(str(folder)), file)
+    told = explorer.export_html(direct.open_table(str(folder)), file)
     data = held(file)
     assert told["snapshots"] == 3
     assert (data["timeline"]["before"], len(data["known"])) == (2, 7)
@@ -96,7 +97,7 @@ def test_what_is_left_out_is_said(folder: Path, tmp_path: Path, monkeypatch: pyt
 
 
 def test_the_page_lays_out_as_python_does(folder: Path, tmp_path: Path) -> None:
-    table, lists = explorer.open_table(str(folder)), explorer.open_table(str(partitioned(tmp_path)))
+    table, lists = direct.open_table(str(folder)), direct.open_table(str(partitioned(tmp_path)))
     closed = first_view(table.tree, table.metadata.snapshots[1])
     graphs = [standalone._Maker(t).whole(s, set()) for t in (table, lists) for s in t.metadata.snapshots]
     graphs += [table.graph("snapshot-2", closed)]
@@ -123,7 +124,7 @@ def test_the_page_lays_out_as_python_does(folder: Path, tmp_path: Path) -> None:
 def test_a_gallery_is_a_folder_of_pages_with_an_index(folder: Path, tmp_path: Path) -> None:
     options = [word for pair in in_catalog(folder).items() for word in ("--property", "=".join(pair))]
     options += ["--catalog", "small"]
-    done = run("gallery", str(tmp_path / "out"), *options, "-o", "json")
+    done = run("export", "gallery", str(tmp_path / "out"), *options, "-o", "json")
     assert done.exit_code == 0, done.output
     [row] = json.loads(done.stdout)
     assert row["table"] == "small.db.t"
@@ -131,8 +132,8 @@ def test_a_gallery_is_a_folder_of_pages_with_an_index(folder: Path, tmp_path: Pa
     assert f'<a href="{Path(row["file"]).name}">small.db.t</a>' in index
     assert "script" not in index
     assert held(Path(row["file"]))["timeline"]["ids"]
-    assert run("gallery", str(tmp_path / "none"), "--catalog", "nowhere").exit_code == 1
-    assert run("export", str(folder), "--html", str(tmp_path / "none" / "deeper" / "t.html")).exit_code == 2
+    assert run("export", "gallery", str(tmp_path / "none"), "--catalog", "nowhere").exit_code == 1
+    assert run("export", "page", str(folder), str(tmp_path / "none" / "deeper" / "t.html")).exit_code == 2
 
 
 def test_files_of_a_gallery_are_below_it_and_each_tables_own() -> None:

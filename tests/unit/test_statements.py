@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.errors import ExplorerError
 from explorer.reports.maintenance.runs import preview, undo_statement
 from explorer.spec.snapshots.refs import OPERATIONS
+from tests import direct
 from tests.cases import NAMES, build_case
 from tests.cases.mini import Table
 from tests.statements import parser35
@@ -82,12 +82,12 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     folder, told = tmp_path_factory.mktemp("cases"), {}
     for name in NAMES:
         place = build_case(name, folder)
-        table = explorer.open_table(str(place))
+        table = direct.open_table(str(place))
         told[name] = [*printed(table, deep=True), *undone(table)]
     return told
 
 
-def undone(table: explorer.Table) -> Iterator[str]:
+def undone(table: direct.Table) -> Iterator[str]:
     """The statements of `undo`, for the names of strangers too."""
     for snapshot in table.metadata.snapshots:
         for operation in OPERATIONS:
@@ -110,7 +110,7 @@ def test_statements_of_the_cases(cases: dict[str, list[str]]) -> None:
 def strange(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """All statements that are printed of a table whose names need quotes."""
     folder = build_case("01", tmp_path_factory.mktemp("strange"))
-    table = explorer.open_table(".".join(STRANGE[1:]), STRANGE[0], in_catalog(folder, *STRANGE))
+    table = direct.open_table(".".join(STRANGE[1:]), STRANGE[0], in_catalog(folder, *STRANGE))
     return [*printed(table), *undone(table)]
 
 
@@ -128,11 +128,11 @@ def quotes(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder, told = tmp_path_factory.mktemp("quotes"), list[str]()
     for name in ("01", "05", "10", "16", "18", "45", "64"):
         place = build_case(name, folder / name)
-        table = explorer.open_table(".".join(QUOTES[1:]), QUOTES[0], in_catalog(place, *QUOTES))
+        table = direct.open_table(".".join(QUOTES[1:]), QUOTES[0], in_catalog(place, *QUOTES))
         told += [*printed(table, deep=True), *undone(table)]
     for name, make in (("null", hive_null), ("ids", no_ids), ("required", absent_column), ("key", bad_property)):
         make(folder / name / "t")
-        table = explorer.open_table(".".join(QUOTES[1:]), QUOTES[0], in_catalog(folder / name / "t", *QUOTES))
+        table = direct.open_table(".".join(QUOTES[1:]), QUOTES[0], in_catalog(folder / name / "t", *QUOTES))
         told += printed(table, deep=True)
     return told
 
@@ -185,8 +185,8 @@ def test_no_text_ends_a_statement_where_a_name_has_quotes(tmp_path: Path) -> Non
     table = Table(tmp_path / "t", [(1, "id", "long"), (2, "a; DROP TABLE x; b", "string")])
     table.append(table.parquet("a.parquet", {"id": [1], "a; DROP TABLE x; b": ["a"]}, ids=False))
     properties = in_catalog(tmp_path / "t", *QUOTES)
-    for opened in (explorer.open_table(".".join(QUOTES[1:]), QUOTES[0], properties), str(tmp_path / "t")):
-        [remedy] = [f.remedy for f in explorer.doctor(opened, deep=True).findings if f.rule == "field-ids-absent"]
+    for opened in (direct.open_table(".".join(QUOTES[1:]), QUOTES[0], properties), str(tmp_path / "t")):
+        [remedy] = [f.remedy for f in direct.doctor(opened, deep=True).findings if f.rule == "field-ids-absent"]
         assert ("DROP TABLE" in remedy) == isinstance(opened, str)
 
 
@@ -203,7 +203,7 @@ def test_maintenance_prints_no_statement_that_is_taken_for_another(
     table = Table(tmp_path / "t", [(1, "x", "string")])
     table.append(table.parquet("a.parquet", {"x": ["a;b", "${b}"]}))
     properties = in_catalog(tmp_path / "t", "cat", "db", name)
-    opened = explorer.open_table(f"db.{name}", "cat", properties)
+    opened = direct.open_table(f"db.{name}", "cat", properties)
     seen = preview(opened, "compact", options={"rewrite-all": "true"}, where=where)
     assert (bool(seen.call), "No statement is printed" in seen.words[0]) == (printed_as_it_is, not printed_as_it_is)
     assert not seen.refusal

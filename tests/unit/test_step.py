@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-import explorer
 from explorer.graph.ids import manifest_node
 from explorer.model.manifest import ManifestFile
 from explorer.spec.commits.commit_summary import step
@@ -15,6 +14,7 @@ from explorer.table import Table
 from explorer.ui.export import export_table
 from explorer.ui.notebook import TableWidget
 from explorer.ui.state import ViewState
+from tests import direct
 from tests.unit import paper
 from tests.unit.small import make_table, writable
 from tests.unit.test_cli import run
@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def table(folder: Path) -> Table:
-    return explorer.open_table(str(folder))
+    return direct.open_table(str(folder))
 
 
 def base(table: Table, n: int) -> str:
@@ -114,7 +114,7 @@ def test_of_an_expired_parent_only_what_was_written_is_told() -> None:
 
 
 def test_for_a_step_no_more_is_read_than_the_parents_list(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    name, state = base(explorer.open_table(table.metadata.location), 1), ViewState(table, "snapshot-4")
+    name, state = base(direct.open_table(table.metadata.location), 1), ViewState(table, "snapshot-4")
     read: list[str] = []
     kept = table.reader.storage.kept
 
@@ -127,7 +127,7 @@ def test_for_a_step_no_more_is_read_than_the_parents_list(table: Table, monkeypa
     assert parent is not None
     assert f"{name} DELETED" in state.caption()
     assert read == [parent.manifest_list]
-    again = explorer.open_table(str(table.metadata.location))
+    again = direct.open_table(str(table.metadata.location))
     folded = ViewState(again, "snapshot-4")
     opened = next(m for m in again.tree.manifests(again.metadata.snapshots[3]) if m.deleted_files_count)
     folded.handle({"type": "toggle", "id": manifest_node(opened.manifest_path)})
@@ -149,6 +149,6 @@ def test_the_widget_the_page_and_the_command_line_say_it(table: Table, folder: P
 
 def test_a_list_that_cannot_be_read_leaves_no_sentence(tmp_path: Path) -> None:
     folder = make_table(tmp_path, commits=2)
-    parent = explorer.open_table(str(folder)).metadata.snapshots[0]
+    parent = direct.open_table(str(folder)).metadata.snapshots[0]
     Path(parent.manifest_list.removeprefix("file://")).write_bytes(b"Obj\x01 no")
-    assert ViewState(explorer.open_table(str(folder))).caption() == ""
+    assert ViewState(direct.open_table(str(folder))).caption() == ""

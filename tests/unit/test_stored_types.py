@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-import explorer
 from explorer.cli import main
 from explorer.reports.maintenance import runs
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.scan.row_groups import GroupVerdict
+from tests import direct
 from tests.cases.mini import Table
 from tests.unit.other_types import COMMON, FAILS, INT96, MISREAD, RIGHT, Stored, write_table
 
@@ -29,11 +29,11 @@ BY_ROWS = {
 
 
 def found(folder: Path, **options: Any) -> list[Finding]:
-    return list(explorer.doctor(str(folder), deep=True, **options).findings)
+    return list(direct.doctor(str(folder), deep=True, **options).findings)
 
 
 def said(folder: Path, where: str) -> str:
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     current = table.metadata.current_snapshot
     assert current is not None
     return "\n".join(table.fate(where).explain(current))
@@ -41,7 +41,7 @@ def said(folder: Path, where: str) -> str:
 
 def judged(folder: Path, where: str) -> GroupVerdict:
     """The verdict on the one row group of a table."""
-    table = explorer.open_table(str(folder))
+    table = direct.open_table(str(folder))
     [verdict] = table.row_groups(table.plan(where))
     return verdict
 
@@ -111,20 +111,20 @@ def test_no_rewrite_is_printed_for_what_spark_misreads(tmp_path: Path) -> None:
     wrong = {f.rule: f.remedy for f in found(tmp_path / "t")}
     assert wrong.keys() == {"column-type", "metrics-wrong"}
     assert wrong["metrics-wrong"].startswith("First mend column-type: until then Spark takes values for others")
-    [quick] = explorer.doctor(str(tmp_path / "t")).findings
+    [quick] = direct.doctor(str(tmp_path / "t")).findings
     assert quick.rule == "metrics-wrong"
     assert quick.remedy.startswith("First run doctor --deep: what Spark misreads in data files")
 
 
 def test_no_compaction_is_printed_for_what_spark_misreads(tmp_path: Path) -> None:
     write_table(tmp_path / "t", MILLIS)
-    table = explorer.open_table(str(tmp_path / "t"))
+    table = direct.open_table(str(tmp_path / "t"))
     seen = runs.preview(table, "compact", options={"rewrite-all": "true"})
     assert not seen.call
     assert "Do not run this: column 'x'" in " ".join(seen.words)
     rows = {"read.parquet.vectorization.enabled": "false"}
     write_table(tmp_path / "r", MILLIS, properties=rows)
-    seen = runs.preview(explorer.open_table(str(tmp_path / "r")), "compact", options={"rewrite-all": "true"})
+    seen = runs.preview(direct.open_table(str(tmp_path / "r")), "compact", options={"rewrite-all": "true"})
     assert "rewrite_data_files" in seen.call
 
 
@@ -158,8 +158,9 @@ def test_int96_dictionaries_are_read(tmp_path: Path) -> None:
     filters = ("x > '2022-01-01'", "x < '1961-01-01'", "x < '1950-01-01'")
     answers = {where: judged(tmp_path / "t", where).by for where in filters}
     assert answers == {"x > '2022-01-01'": "dictionary", "x < '1961-01-01'": "", "x < '1950-01-01'": "dictionary"}
-    for command in (["fate", "x > '2019-01-01'"], ["plan", "x > '2019-01-01'", "--stage", "row-groups"]):
-        result = CliRunner().invoke(main, [command[0], str(tmp_path / "t"), *command[1:]])
+    for command in ("data history T", "plan T --stage row-groups"):
+        words = [str(tmp_path / "t") if word == "T" else word for word in command.split()]
+        result = CliRunner().invoke(main, [*words, "x > '2019-01-01'"])
         assert result.exit_code == 0, result.output
 
 
@@ -226,7 +227,7 @@ def test_a_required_column_that_a_partition_gives_is_not_absent(tmp_path: Path) 
 def test_the_footer_tells_its_columns_own_ids(tmp_path: Path) -> None:
     """What a file itself says, without what readers make of it."""
     write_table(tmp_path / "t", MILLIS, ids=False)
-    footer = explorer.open_table(str(tmp_path / "t")).footer("a.parquet")
+    footer = direct.open_table(str(tmp_path / "t")).footer("a.parquet")
     assert [c["field_id"] for c in footer["columns"]] == [None, None]
     assert "field_ids" not in footer
     assert pq.read_metadata(tmp_path / "t" / "data" / "a.parquet").num_columns == 2

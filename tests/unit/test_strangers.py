@@ -26,12 +26,13 @@ from explorer.spec.snapshots.lifecycle import Cell
 from explorer.spec.text.names import SORTED, first_of, natural
 from explorer.ui.file_map import TOLD, map_figure
 from explorer.ui.lifelines import JOINS, NAME, lifelines
+from tests import direct
 from tests.robustness.editing import Records, edit_avro
 from tests.unit.paper import applicability, deletes_of
 from tests.unit.small import edit_metadata, make_table, partitioned
 
 
-def list_of(table: explorer.Table) -> Path:
+def list_of(table: direct.Table) -> Path:
     """The manifest list of its current snapshot."""
     snapshot = table.metadata.current_snapshot
     assert snapshot is not None
@@ -41,7 +42,7 @@ def list_of(table: explorer.Table) -> Path:
 
 @pytest.mark.parametrize("content", [7, -1])
 def test_a_delete_file_of_no_known_kind_is_told_and_no_delete(tmp_path: Path, content: int) -> None:
-    table = explorer.open_table(str(make_table(tmp_path / "t", commits=2)))
+    table = direct.open_table(str(make_table(tmp_path / "t", commits=2)))
     listed = list_of(table)
     with listed.open("rb") as file:
         first = next(iter(fastavro.reader(file)))
@@ -56,25 +57,25 @@ def test_a_delete_file_of_no_known_kind_is_told_and_no_delete(tmp_path: Path, co
     edit_avro(odd, entries)
     record = {**first, "manifest_path": str(odd), "content": 1, "manifest_length": odd.stat().st_size}
     edit_avro(listed, lambda rows: rows.append(record))
-    table = explorer.open_table(table.metadata.metadata_location)
+    table = direct.open_table(table.metadata.metadata_location)
     deletes = table.deletes()
     assert (len(deletes.files.data), len(deletes.files.deletes)) == (2, 0)
     assert [str(odd)] == [p.file for p in table.problems if p.rule == "manifest-content"]
-    assert len(explorer.file_map(table, deletes=True)) == 3
-    numbers = {n.name: n.value for section in explorer.health(table).sections for n in section.numbers}
+    assert len(direct.file_map(table, deletes=True)) == 3
+    numbers = {n.name: n.value for section in direct.health(table).sections for n in section.numbers}
     assert (numbers["data files"], numbers["equality delete files"], numbers["position delete files"]) == (2, 0, 0)
-    assert explorer.doctor(table).worst
+    assert direct.doctor(table).worst
     assert table.plan("id = 1").delete_files == 0
 
 
 def test_a_manifest_that_is_listed_as_both_is_read_as_both(tmp_path: Path) -> None:
-    table = explorer.open_table(str(make_table(tmp_path / "t", commits=2)))
+    table = direct.open_table(str(make_table(tmp_path / "t", commits=2)))
     edit_avro(list_of(table), lambda rows: rows.append({**rows[0], "content": 1}))
-    table = explorer.open_table(table.metadata.metadata_location)
+    table = direct.open_table(table.metadata.metadata_location)
     assert [cost.deletes for cost in table.deletes().costs] == [0, 0]
 
 
-def many(table: explorer.Table, number: int, **more: Any) -> Deletes:
+def many(table: direct.Table, number: int, **more: Any) -> Deletes:
     """A data file, and so many position deletes that apply to it."""
     data = LiveFile("data.parquet", "data_file", 0, {}, 1, 1, 10, 100, "m1")
     deletes = [replace(data, path=str(at), kind="position_deletes", sequence_number=5, **more) for at in range(number)]
@@ -82,21 +83,21 @@ def many(table: explorer.Table, number: int, **more: Any) -> Deletes:
 
 
 @pytest.mark.parametrize("named", [None, "data.parquet"])
-def test_sizes_that_no_file_has_add_up_to_the_most_there_can_be(table: explorer.Table, named: str | None) -> None:
+def test_sizes_that_no_file_has_add_up_to_the_most_there_can_be(table: direct.Table, named: str | None) -> None:
     deletes = many(table, 9_000, record_count=2**63 - 1, size=2**63 - 1, referenced_data_file=named)
     [cost] = deletes.costs
     assert (cost.position, cost.delete_rows, cost.delete_bytes) == (9_000, MOST, MOST)
 
 
-def test_of_thousands_of_deletes_a_graph_draws_some_and_says_so(table: explorer.Table) -> None:
+def test_of_thousands_of_deletes_a_graph_draws_some_and_says_so(table: direct.Table) -> None:
     graph = delete_graph("t", 1, many(table, 3_000))
     assert (len(graph.nodes), len(graph.edges)) == (1 + MANY, MANY)
     assert [(group.hidden, group.total) for group in graph.elided] == [(3_000 - MANY, 3_000)]
 
 
 @pytest.fixture
-def table(whole: Path) -> explorer.Table:
-    return explorer.open_table(str(whole))
+def table(whole: Path) -> direct.Table:
+    return direct.open_table(str(whole))
 
 
 def test_a_name_without_end_is_sorted_by_its_beginning() -> None:
@@ -112,7 +113,7 @@ def test_partitions_of_long_names_stay_apart(tmp_path: Path) -> None:
             for field in spec["fields"]:
                 field["name"] = field["name"] + "n1" * 50_000
 
-    known = explorer.file_map(explorer.open_table(str(edit_metadata(place, longer))))
+    known = direct.file_map(direct.open_table(str(edit_metadata(place, longer))))
     assert len(set(known.partitions)) == 130
     assert max(map(len, known.partitions)) <= LONGEST + 17
     drawn = map_figure([replace(c, path="p" * 10_000) for c in known.every], "partition", lambda _: None)
@@ -124,10 +125,10 @@ def test_partitions_of_long_names_stay_apart(tmp_path: Path) -> None:
 def test_a_spec_may_have_an_id_below_0(tmp_path: Path) -> None:
     place = partitioned(tmp_path)
     edit_metadata(place, lambda metadata: metadata["partition-specs"][-1].update({"spec-id": -1}))
-    table = explorer.open_table(str(place))
+    table = direct.open_table(str(place))
     edit_avro(list_of(table), lambda rows: [row.update(partition_spec_id=-1) for row in rows] and rows)
-    table = explorer.open_table(str(place))
-    assert len(explorer.file_map(table).partitions) == 130
+    table = direct.open_table(str(place))
+    assert len(direct.file_map(table).partitions) == 130
 
 
 def test_no_filter_goes_by_two_fields_of_one_id(tmp_path: Path) -> None:
@@ -137,17 +138,17 @@ def test_no_filter_goes_by_two_fields_of_one_id(tmp_path: Path) -> None:
         for field in metadata["partition-specs"][-1]["fields"]:
             field["field-id"] = 1000
 
-    table = explorer.open_table(str(edit_metadata(place, same)))
+    table = direct.open_table(str(edit_metadata(place, same)))
     left = {stage.name: stage.left.files for stage in table.plan("id = 1").stages}
     assert list(left.values())[:3] == [130, 130, 130]  # bounds of columns tell files apart, partitions do not
-    assert "has 2 fields with the field id 1000" in repr(explorer.doctor(table))
+    assert "has 2 fields with the field id 1000" in repr(direct.doctor(table))
 
 
 @pytest.mark.parametrize(
     ("title", "hidden"),
     [("c.https://bob:pa.ssw0rd@host", "ssw0rd"), ("c.db.password=hun.ter2secret", "ter2secret")],
 )
-def test_a_credential_is_hidden_before_a_name_is_cut(table: explorer.Table, title: str, hidden: str) -> None:
+def test_a_credential_is_hidden_before_a_name_is_cut(table: direct.Table, title: str, hidden: str) -> None:
     view = GraphView(snapshot_id=table.metadata.current_snapshot_id)
     graph = build(GraphSource(title, table.metadata, "c"), view)
     told = render_tree(graph)
@@ -185,9 +186,9 @@ def test_nothing_of_a_table_is_typeset_in_a_notebook(tmp_path: Path) -> None:
     place = edit_metadata(
         make_table(tmp_path), lambda metadata: metadata["snapshots"][-1]["summary"].update(operation="$$x$$")
     )
-    table = explorer.open_table(str(place))
+    table = direct.open_table(str(place))
     plan = table.plan("id = 1")
-    shown = (explorer.overview(table), table.snapshots, explorer.health(table), explorer.doctor(table))
+    shown = (direct.overview(table), table.snapshots, direct.health(table), direct.doctor(table))
     for result in (*shown, table.shown(plan)):
         assert result._repr_html_().startswith('<div class="tex2jax_ignore mathjax_ignore">')
     for result in (table.lifecycle(), table.diff(None, "main"), table.history()):

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 import pytest
 from click.testing import CliRunner
 
-import explorer
 from explorer.cli import main
 from explorer.errors import ExplorerError, NotFoundInTable, UnreadableFile
 from explorer.queries.collection import Collection
@@ -23,6 +22,7 @@ from explorer.spark_engine import engine_choice
 from explorer.spark_engine.engine_choice import Choice, chosen
 from explorer.spec.entries.lazy_table import Batches
 from explorer.storage import limits, spill
+from tests import direct
 from tests.unit.small import make_table
 
 WORDS = pa.dictionary(pa.int32(), pa.string())
@@ -82,7 +82,7 @@ def twelve(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_many_parts_with_words_of_their_own(twelve: str) -> None:
-    rows = explorer.open_table(twelve).entries()
+    rows = direct.open_table(twelve).entries()
     assert len({row["reason"] for row in rows}) == 12
     assert len(rows[:2]) == 2
     assert len(rows[::5]) == 3
@@ -184,42 +184,45 @@ def test_columns_that_have_no_room_are_named(tmp_path: Path) -> None:
         "… and 1 more column: last",
     ]
     table = str(make_table(tmp_path / "t"))
-    files = CliRunner().invoke(main, ["files", table])
+    files = CliRunner().invoke(main, ["inspect", "files", table])
     assert files.stdout.splitlines()[0].split()[:2] == ["file_path", "content"]
     assert "more columns: " in files.stdout.splitlines()[-1]
     assert all(len(line) <= 220 for line in files.stdout.splitlines()[:-1])
-    assert "more columns" not in CliRunner().invoke(main, ["files", table, "--columns", "ordinal,spec_id"]).stdout
-    assert repr(explorer.open_table(table).files()).splitlines()[1].split()[0] == "file_path"
+    two = CliRunner().invoke(main, ["inspect", "files", table, "--columns", "ordinal,spec_id"])
+    assert "more columns" not in two.stdout
+    assert repr(direct.open_table(table).files()).splitlines()[1].split()[0] == "file_path"
 
 
 def test_a_table_of_small_manifests_is_one_page(twelve: str) -> None:
     """Not one as wide as its first manifest's row."""
-    told = CliRunner().invoke(main, ["entries", twelve, "--columns", "ordinal,sequence_number,reason"]).stdout
-    rows = explorer.open_table(twelve).entries().select(columns=["ordinal", "sequence_number", "reason"]).to_json()
+    ask = ["inspect", "entries", twelve, "--columns", "ordinal,sequence_number,reason"]
+    told = CliRunner().invoke(main, ask).stdout
+    rows = direct.open_table(twelve).entries().select(columns=["ordinal", "sequence_number", "reason"]).to_json()
     assert told == render_table(rows, 220, ["ordinal", "sequence_number", "reason"])
 
 
 def test_the_command_line_prints_rows_as_they_come(tmp_path: Path) -> None:
     table = str(make_table(tmp_path / "t", commits=3))
-    run = CliRunner().invoke(main, ["entries", table, "--output", "jsonl", "--columns", "file_path,record_count"])
+    two = ["--output", "jsonl", "--columns", "file_path,record_count"]
+    run = CliRunner().invoke(main, ["inspect", "entries", table, *two])
     assert run.exit_code == 0, run.output
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     assert [list(line) for line in lines] == [["file_path", "record_count"]] * 3
-    everything = CliRunner().invoke(main, ["entries", table, "--output", "json"])
-    assert json.loads(everything.stdout) == explorer.open_table(table).entries().to_json()
-    one = ["entries", table, "--where", "record_count = 2 and sequence_number > 1", "--limit", "1", "-o", "json"]
-    chosen = json.loads(CliRunner().invoke(main, one).stdout)
+    everything = CliRunner().invoke(main, ["inspect", "entries", table, "--output", "json"])
+    assert json.loads(everything.stdout) == direct.open_table(table).entries().to_json()
+    one = ["--filter", "record_count = 2 and sequence_number > 1", "--limit", "1", "-o", "json"]
+    chosen = json.loads(CliRunner().invoke(main, ["inspect", "entries", table, *one]).stdout)
     assert len(chosen) == 1
     assert chosen[0]["sequence_number"] > 1
-    nothing = CliRunner().invoke(main, ["files", table, "--where", "record_count > 5", "-o", "json"])
+    nothing = CliRunner().invoke(main, ["inspect", "files", table, "--filter", "record_count > 5", "-o", "json"])
     assert json.loads(nothing.stdout) == []
-    wrong = CliRunner().invoke(main, ["files", table, "--where", "recordcount > 5"])
+    wrong = CliRunner().invoke(main, ["inspect", "files", table, "--filter", "recordcount > 5"])
     assert wrong.exit_code == 1
     assert "record_count" in wrong.output
 
 
 def test_who_makes_the_rows_is_chosen_by_size_and_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = explorer.open_table(str(make_table(tmp_path / "t", commits=3)))
+    table = direct.open_table(str(make_table(tmp_path / "t", commits=3)))
     parts = table.tree.entries(table.metadata.current_snapshot)
 
     def here() -> str:
@@ -249,11 +252,11 @@ def test_who_makes_the_rows_is_chosen_by_size_and_place(tmp_path: Path, monkeypa
     uncounted = replace(parts, manifests=[replace(m, added_files_count=None) for m in parts.manifests])
     assert chosen("auto", uncounted, there).engine == "spark"
     assert table.files().select(limit=1).choice == chosen("auto", parts, here)
-    told = CliRunner().invoke(main, ["partitions", table.metadata.metadata_location, "-o", "json"])
+    told = CliRunner().invoke(main, ["inspect", "partitions", table.metadata.metadata_location, "-o", "json"])
     assert (told.exit_code, told.stderr) == (0, f"{beyond.why}\n")
-    for command in (["commits"], ["deletes"], ["file", "0.parquet"]):
-        name, *more = command
-        asked = CliRunner().invoke(main, [name, table.metadata.metadata_location, *more])
+    for command in (["history", "commits"], ["inspect", "deletes"], ["inspect", "file", "0.parquet"]):
+        group, name, *more = command
+        asked = CliRunner().invoke(main, [group, name, table.metadata.metadata_location, *more])
         assert asked.stderr.startswith(f"{beyond.why}\n"), command
 
 
@@ -264,11 +267,11 @@ def test_the_memory_limit_is_an_option_of_the_process(tmp_path: Path, monkeypatc
             monkeypatch.setenv(limits.VARIABLE, text)
             limits.limit.cache_clear()
             assert (limits.limit(), limits.share(16)) == (size, size // 16)
-            assert explorer.open_table(folder).reader._entries.maxsize == size // 5
+            assert direct.open_table(folder).reader._entries.maxsize == size // 5
         for text in ("511M", "1", "many", "-1G", "1T"):
             monkeypatch.setenv(limits.VARIABLE, text)
             limits.limit.cache_clear()
-            told = CliRunner().invoke(main, ["entries", folder])
+            told = CliRunner().invoke(main, ["inspect", "entries", folder])
             assert (told.exit_code, told.stdout) == (1, "")
             assert f"ICEDIVE_MEMORY is '{text}': say 600M or 4G, and 512 MiB at least" in told.stderr
         monkeypatch.setenv(limits.VARIABLE, "512M")

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 from pyiceberg.catalog.sql import SqlCatalog
 
-import explorer
 from explorer.cli import main
 from explorer.progress import Cancelled, Watch
 from explorer.reports.catalog_sweep import summary, sweep
+from tests import direct
 from tests.unit.small import edit_metadata
 
 NAMES = ("good", "broken", "gone", "wrong")
@@ -53,7 +53,7 @@ def test_each_table_fails_alone(catalog: dict[str, str]) -> None:
 
 
 def test_any_question_may_be_asked_and_may_surprise(catalog: dict[str, str]) -> None:
-    def ask(table: explorer.Table) -> int:
+    def ask(table: direct.Table) -> int:
         if table.name.endswith("wrong"):
             raise ArithmeticError("surprise")
         return len(table.files())
@@ -79,7 +79,7 @@ def test_it_streams_tells_and_stops(catalog: dict[str, str]) -> None:
 def test_the_order_is_the_catalogs(catalog: dict[str, str]) -> None:
     others = threading.Event()
 
-    def ask(table: explorer.Table) -> str:
+    def ask(table: direct.Table) -> str:
         if table.name.endswith("good"):
             assert others.wait(60)  # it is done after one that comes later
         else:
@@ -91,24 +91,25 @@ def test_the_order_is_the_catalogs(catalog: dict[str, str]) -> None:
 
 
 def test_its_three_faces(catalog: dict[str, str]) -> None:
-    rows = explorer.sweep("small", catalog, "db")
+    rows = direct.sweep("small", catalog, "db")
     assert [row["records"] for row in rows if row["table"].endswith("good")] == [2]
     options = [text for pair in catalog.items() for text in ("-p", "=".join(pair))]
-    run = CliRunner().invoke(main, ["sweep", "small", "--namespace", "db", *options, "-o", "jsonl"])
+    ask = ["catalog", "tables", "small", "--summary", *options, "--namespace"]
+    run = CliRunner().invoke(main, [*ask, "db", "-o", "jsonl"])
     assert run.exit_code == 3, run.output
     assert "2 of the tables could not be read" in run.stderr
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     assert sorted(line["table"] for line in lines) == sorted(row["table"] for row in rows)
-    text = CliRunner().invoke(main, ["sweep", "small", "--namespace", "other", *options])
+    text = CliRunner().invoke(main, [*ask, "other"])
     assert (text.exit_code, "small.other.t" in text.stdout) == (0, True)
-    unknown = CliRunner().invoke(main, ["sweep", "nowhere"])
+    unknown = CliRunner().invoke(main, ["catalog", "tables", "nowhere", "--summary"])
     assert (unknown.exit_code, "no catalog 'nowhere' is configured" in unknown.stderr) == (1, True)
 
 
 def test_tables_that_moved_are_swept_where_they_are(catalog: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "warehouse" / "other").rename(tmp_path / "elsewhere")
     own = [option for pair in catalog.items() for option in ("-p", "=".join(pair))]
-    command = ["sweep", "small", *own, "--namespace", "other", "-o", "json"]
+    command = ["catalog", "tables", "small", "--summary", *own, "--namespace", "other", "-o", "json"]
     lost = CliRunner().invoke(main, command)
     assert lost.exit_code == 3
     assert json.loads(lost.stdout)[0]["records"] is None
@@ -117,5 +118,5 @@ def test_tables_that_moved_are_swept_where_they_are(catalog: dict[str, str], tmp
     assert told.exit_code == 0, told.output
     assert [row["records"] for row in json.loads(told.stdout)] == [2]
     where = {f"file://{tmp_path}/warehouse/other": str(tmp_path / "elsewhere")}
-    rows = explorer.sweep("small", catalog, "other", roots=[str(tmp_path / "elsewhere")], relocate=where)
+    rows = direct.sweep("small", catalog, "other", roots=[str(tmp_path / "elsewhere")], relocate=where)
     assert [row["records"] for row in rows] == [2]

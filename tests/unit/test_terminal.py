@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-import explorer
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.spec.text.names import file_label, shorten
 from explorer.spec.text.path_lookup import closeness
+from tests import direct
 
 
 def run(*arguments: str) -> Any:
@@ -22,7 +22,7 @@ def run(*arguments: str) -> Any:
 
 
 def test_filters_take_what_is_displayed(table: Path) -> None:
-    opened = explorer.open_table(table)
+    opened = direct.open_table(table)
     assert len(opened.entries(view="all").select("stored.status = 'ADDED' and logical_status = 'EXISTING'")) == 2
     entries = opened.entries()
     assert len(entries.select("status = 'ADDED'")) == len(entries.select("status = 1")) == 3
@@ -43,11 +43,11 @@ def test_filters_take_what_is_displayed(table: Path) -> None:
 
 
 def test_snapshots_have_names_and_times(table: Path) -> None:
-    lines = run("snapshots", str(table)).stdout.splitlines()
+    lines = run("inspect", "snapshots", str(table)).stdout.splitlines()
     assert lines[0].split()[:2] == ["snapshot", "snapshot-id"]
     assert lines[1].startswith("snapshot-1 ")
     assert " UTC " in lines[1]
-    rows = json.loads(run("snapshots", str(table), "-o", "json").stdout)
+    rows = json.loads(run("inspect", "snapshots", str(table), "-o", "json").stdout)
     assert [row["snapshot"] for row in rows] == ["snapshot-1", "snapshot-2", "snapshot-3"]
     assert all(isinstance(row["timestamp-ms"], int) for row in rows)
 
@@ -69,13 +69,13 @@ def test_how_close_a_path_is() -> None:
 
 
 def test_a_file_goes_by_any_part_that_only_it_has(table: Path) -> None:
-    paths = explorer.open_table(table).files().to_arrow()["file_path"].to_pylist()
+    paths = direct.open_table(table).files().to_arrow()["file_path"].to_pylist()
     name = paths[0].rsplit("/", 1)[-1]
     for text in (paths[0], name, name[:-8], name[4:], file_label(paths[0]), shorten(paths[0], 40)):
-        for command in ("file", "footer", "file-rows"):
-            told = run(command, str(table), text, "-o", "json")
-            assert told.exit_code == 0, (command, text, told.output)
-    told = run("file-rows", str(table), ".parquet")
+        for show in ("life", "footer", "rows"):
+            told = run("inspect", "file", str(table), text, "--show", show, "-o", "json")
+            assert told.exit_code == 0, (show, text, told.output)
+    told = run("inspect", "file", str(table), ".parquet", "--show", "rows")
     assert told.exit_code != 0
     assert "3 live data file of this snapshot goes by '.parquet': file://" in told.output
-    assert "may mean 3 files" in run("file", str(table), "parquet").output
+    assert "may mean 3 files" in run("inspect", "file", str(table), "parquet").output

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import explorer
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
+from tests import direct
 from tests.cases.mini import Table
 
 
@@ -26,19 +26,19 @@ def twins(folder: Path) -> Path:
 
 def test_the_second_of_two_snapshots_with_one_id(tmp_path: Path) -> None:
     path = twins(tmp_path / "t")
-    table = explorer.open_table(path)
+    table = direct.open_table(path)
     assert table.resolve("snapshot-1").snapshot is table.metadata.current_snapshot is table.metadata.snapshots[0]
     with pytest.raises(NotFoundInTable, match="snapshot-2 has the id 7, as snapshot-1 has"):
         table.diff("snapshot-1", "snapshot-2")
-    history = CliRunner().invoke(main, ["history", str(path)]).output
+    history = CliRunner().invoke(main, ["history", "lineage", str(path)]).output
     assert "rollback" not in history
     assert "snapshot-2" in history
     assert history.count("[current]") == 1
-    for command in ("count", "overview", "show", "history"):
-        result = CliRunner().invoke(main, [command, str(path)])
+    for command in ("count", "overview", "show", "history lineage"):
+        result = CliRunner().invoke(main, [*command.split(), str(path)])
         assert "2 snapshots have the id 7, and answers are of the first of them" in result.output, command
         assert "rollback" not in result.output
-    findings = explorer.doctor(path).findings
+    findings = direct.doctor(path).findings
     assert [(f.rule, f.refused) for f in findings if f.severity == "error"] == [("snapshot-twice", "table")], findings
 
 
@@ -46,7 +46,7 @@ def test_the_second_of_two_snapshots_with_one_id(tmp_path: Path) -> None:
 def test_a_summary_is_missed_where_there_are_deletes(
     deletes: bool, severity: str, refused: str, tmp_path: Path
 ) -> None:
-    findings = explorer.doctor(without_summary(tmp_path / "t", deletes)).findings
+    findings = direct.doctor(without_summary(tmp_path / "t", deletes)).findings
     told = [f for f in findings if f.rule == "metadata-field"]
     assert {(f.severity, f.refused) for f in told if f.snapshots == (102,)} == (
         {(severity, refused)} if deletes else set()
@@ -71,7 +71,7 @@ def without_summary(folder: Path, deletes: bool) -> Path:
 def test_field_id_0_is_allowed_and_told(tmp_path: Path) -> None:
     table = Table(tmp_path / "t", [(0, "id", "long"), (1, "name", "string")])
     table.append(table.parquet("a.parquet", {"id": [1], "name": ["a"]}))
-    (told,) = explorer.doctor(tmp_path / "t").findings
+    (told,) = direct.doctor(tmp_path / "t").findings
     assert (told.rule, told.severity, told.columns) == ("readers-differ", "info", ("id",))
     assert "Snowflake refuses the table (apache/paimon#9012)" in told.what
     assert told.remedy.startswith("Nothing in Spark mends it in place")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.reports.maintenance import preview
 from explorer.spec.commits.uncommitted_files import writer_progress
 from explorer.spec.text.units import human_bytes
+from tests import direct
 from tests.cases.mini import T0, Table
 
 HOUR = 3600
@@ -19,7 +19,7 @@ OFFSETS = {"kafka.connect.offsets.control-iceberg.cg-control": '{"0":100}', "kaf
 CHECKPOINT = {"flink.job-id": "a", "flink.max-committed-checkpoint-id": "7"}
 
 
-def stalled(folder: Path, summary: dict[str, str], ages: dict[str, float]) -> explorer.Table:
+def stalled(folder: Path, summary: dict[str, str], ages: dict[str, float]) -> direct.Table:
     """Write a commit with a summary, a compaction after it, and files that nobody commits, by their age in hours."""
     table = Table(folder, [(1, "id", "long")])
     file = table.parquet("a.parquet", {"id": [1]})
@@ -30,11 +30,11 @@ def stalled(folder: Path, summary: dict[str, str], ages: dict[str, float]) -> ex
         table.parquet(name, {"id": [2]})
         at = time.time() - hours * HOUR
         os.utime(table.folder / "data" / name, (at, at))
-    return explorer.open_table(str(folder))
+    return direct.open_table(str(folder))
 
 
-def told(table: explorer.Table) -> tuple[str, str]:
-    [one] = [f for f in explorer.doctor(table, files=True).findings if f.rule == "orphan-files"]
+def told(table: direct.Table) -> tuple[str, str]:
+    [one] = [f for f in direct.doctor(table, files=True).findings if f.rule == "orphan-files"]
     return one.what, one.remedy
 
 
@@ -83,9 +83,9 @@ def test_the_newest_commit_that_says_so_counts(tmp_path: Path) -> None:
 
 def test_a_quick_report_says_what_files_are_for(tmp_path: Path) -> None:
     table = stalled(tmp_path / "t", {}, {"b.parquet": 100})
-    quick, files = explorer.doctor(table), explorer.doctor(table, files=True)
+    quick, files = direct.doctor(table), direct.doctor(table, files=True)
     for text in (repr(quick), quick._repr_html_()):
         assert "--files asks whether each file is there" in text
     assert "--files asks" not in repr(files)
     assert "--deep opens them" in repr(files)
-    assert "--files asks" not in repr(explorer.doctor(table, deep=True))
+    assert "--files asks" not in repr(direct.doctor(table, deep=True))

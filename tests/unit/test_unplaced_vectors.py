@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.errors import UnreadableFile
 from explorer.render.plans import plan_lines, plan_object
 from explorer.render.row_views import delete_lines
 from explorer.reports.maintenance import runs
+from tests import direct
 from tests.cases.vectors import FIELDS, with_vector
 
 OFFSET, SIZE, NAMED = FIELDS
@@ -24,7 +24,7 @@ OFFSET, SIZE, NAMED = FIELDS
 def test_the_doctor_names_what_is_missing_and_the_version(
     missing: tuple[str, ...], refused: str, tmp_path: Path
 ) -> None:
-    report = explorer.doctor(with_vector(tmp_path / "t", missing), deep=True)
+    report = direct.doctor(with_vector(tmp_path / "t", missing), deep=True)
     [finding] = [f for f in report.findings if f.severity == "error"]
     assert (finding.rule, finding.refused) == ("entry-invalid", refused)
     named = f" without {', '.join(missing)}" if missing else ""
@@ -37,13 +37,13 @@ def test_the_doctor_names_what_is_missing_and_the_version(
 
 def test_of_version_3_only_what_is_missing_is_told(tmp_path: Path) -> None:
     for number, missing in enumerate(((), (OFFSET,))):
-        report = explorer.doctor(with_vector(tmp_path / str(number), missing, version=3), deep=True)
+        report = direct.doctor(with_vector(tmp_path / str(number), missing, version=3), deep=True)
         words = [f.what for f in report.findings if f.rule == "entry-invalid"]
         assert words == ["a deletion vector without content_offset"] * len(missing)
 
 
 def test_a_vector_that_names_no_data_file(tmp_path: Path) -> None:
-    table = explorer.open_table(with_vector(tmp_path / "t", FIELDS))
+    table = direct.open_table(with_vector(tmp_path / "t", FIELDS))
     known = table.deletes()
     [vector] = known.dangling
     assert known.doubt(vector) == known.why_alone(vector)
@@ -61,9 +61,9 @@ def test_a_vector_that_names_no_data_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("missing", [(OFFSET, SIZE), (SIZE,), (OFFSET,)])
 def test_what_depends_on_a_vector_without_its_place_is_refused(missing: tuple[str, ...], tmp_path: Path) -> None:
-    table = explorer.open_table(with_vector(tmp_path / "t", missing))
+    table = direct.open_table(with_vector(tmp_path / "t", missing))
     with pytest.raises(UnreadableFile, match=f"gives no {' and no '.join(missing)} for this deletion vector"):
-        explorer.live_rows(table)
+        direct.live_rows(table)
     for operation in ("compact", "compact-sort"):
         seen = runs.preview(table, operation, options={"rewrite-all": "true"})
         assert (seen.call, "Spark would fail: the deletion vector" in seen.refusal) == ("", True)
@@ -72,7 +72,7 @@ def test_what_depends_on_a_vector_without_its_place_is_refused(missing: tuple[st
 @pytest.mark.parametrize("missing", [(OFFSET, SIZE), (SIZE,), (OFFSET,), (NAMED,), ()])
 @pytest.mark.parametrize("version", [2, 3])
 def test_a_plan_says_that_spark_fails(missing: tuple[str, ...], version: int, tmp_path: Path) -> None:
-    table = explorer.open_table(with_vector(tmp_path / "t", missing, version))
+    table = direct.open_table(with_vector(tmp_path / "t", missing, version))
     plan = table.plan("id = 2")
     lacks = [name for name in (OFFSET, SIZE) if name in missing]
     said = [line for line in plan_lines(plan) if "Spark 4.1 with Iceberg Java 1.12 fails on data files" in line]

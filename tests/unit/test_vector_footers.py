@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.lab.scenarios import fresh_copy
 from explorer.storage import rows
+from tests import direct
 
 
 def test_a_footer_is_read_once_for_all_vectors_of_a_file(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,6 +20,6 @@ def test_a_footer_is_read_once_for_all_vectors_of_a_file(sandbox: Path, monkeypa
         return original(storage, path)  # type: ignore[arg-type]
 
     monkeypatch.setattr(rows, "read_footer", counted)
-    table = explorer.open_table(fresh_copy("deletion_vectors"))
-    assert not explorer.doctor(table, deep=True).findings
+    table = direct.open_table(fresh_copy("deletion_vectors"))
+    assert not direct.doctor(table, deep=True).findings
     assert len(asked) == len(set(asked)) > 0

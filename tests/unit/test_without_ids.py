@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyiceberg.table import StaticTable
 
-import explorer
+from tests import direct
 from tests.cases import build_case
 from tests.cases.mini import Table
 
@@ -47,7 +47,7 @@ def by_name(folder: Path, mapped: bool = True) -> str:
 
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_list_and_a_manifest_without_ids(version: int, tmp_path: Path) -> None:
-    table = explorer.open_table(str(nameless(tmp_path / "t", version)))
+    table = direct.open_table(str(nameless(tmp_path / "t", version)))
     assert [(e["partition"], e["record_count"]) for e in table.entries()] == [({"part": "x"}, 1), ({"part": "y"}, 1)]
     assert table.entries().schema.field("partition").type.field(0).name in ("part", "1005")
     assert table.plan("p = 'x'").left.files == 1
@@ -61,7 +61,7 @@ def test_a_list_and_a_manifest_without_ids(version: int, tmp_path: Path) -> None
 
 
 def test_rows_of_a_file_without_ids(tmp_path: Path) -> None:
-    table = explorer.open_table(str(build_case("07", tmp_path)))
+    table = direct.open_table(str(build_case("07", tmp_path)))
     [version] = table.fate("renamed = 'bbb'").versions
     assert version.row == {"first": "aaa", "renamed": "bbb", "third": "ccc"}
     assert [problem.rule for problem in table.problems] == ["field-ids-absent"]
@@ -81,14 +81,14 @@ def test_a_location_with_a_dot(location: str, relocate: dict[str, str], tmp_path
     for n in range(2):
         table.append(table.parquet(f"{n}.parquet", {"id": [n]}))
     moves = {old: new.replace("{tmp}", str(tmp_path)) for old, new in relocate.items()}
-    opened = explorer.open_table(str(tmp_path / "t"), relocate=moves)
+    opened = direct.open_table(str(tmp_path / "t"), relocate=moves)
     assert len(opened.row_diff(None, "main").changes.inserted) == 2
     assert {problem.severity for problem in opened.problems} <= {"info"}
 
 
 @pytest.mark.parametrize("mapped", [True, False])
 def test_files_whose_values_come_by_name_are_told(mapped: bool, tmp_path: Path) -> None:
-    table = explorer.open_table(by_name(tmp_path / "t", mapped))
-    assert not explorer.doctor(table).findings
-    told = [(f.rule, f.severity, f.count) for f in explorer.doctor(table, deep=True).findings]
+    table = direct.open_table(by_name(tmp_path / "t", mapped))
+    assert not direct.doctor(table).findings
+    told = [(f.rule, f.severity, f.count) for f in direct.doctor(table, deep=True).findings]
     assert told == ([("readers-differ", "info", 2)] if mapped else [("field-ids-absent", "warning", 2)])

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import explorer
 from explorer.spec.values.transforms import applied
 from explorer.spec.values.values import primitive_type
+from tests import direct
 from tests.cases import build_case
 from tests.cases.wrapped import INT, LONG, TABLES, with_wrapped
 
@@ -22,7 +22,7 @@ from tests.cases.wrapped import INT, LONG, TABLES, with_wrapped
 def test_a_plan_looks_the_filter_up_as_java_wrote_the_partition(
     where: str, files: int, pyiceberg: int, tmp_path: Path
 ) -> None:
-    plan = explorer.open_table(with_wrapped(tmp_path / "t", "long").folder).plan(where.format(LONG))
+    plan = direct.open_table(with_wrapped(tmp_path / "t", "long").folder).plan(where.format(LONG))
     assert plan.left.files == files
     others = {o.difference.rule: o.files for o in plan.other_readers}
     assert others == ({"wraps-round": pyiceberg} if files != pyiceberg else {}), where
@@ -32,7 +32,7 @@ def test_a_plan_looks_the_filter_up_as_java_wrote_the_partition(
     ("where", "seen", "skipped"), [("a = {}", 1, 0), ("a <= {}", 1, 0), ("a IN ({}, 5)", 2, 0), ("a < 0", 2, 2)]
 )
 def test_fate_does_not_deny_what_spark_returns(where: str, seen: int, skipped: int, tmp_path: Path) -> None:
-    table = explorer.open_table(with_wrapped(tmp_path / "t", "long").folder)
+    table = direct.open_table(with_wrapped(tmp_path / "t", "long").folder)
     (standing,) = table.fate(where.format(LONG)).standings.values()
     assert (len(standing.visible), len(standing.skipped)) == (seen, skipped)
 
@@ -41,7 +41,7 @@ def test_fate_does_not_deny_what_spark_returns(where: str, seen: int, skipped: i
 @pytest.mark.parametrize("deep", [False, True])
 def test_the_doctor_finds_what_wrapped_round_and_how_it_goes(name: str, deep: bool, tmp_path: Path) -> None:
     table = with_wrapped(tmp_path / "t", name)
-    found = [f for f in explorer.doctor(str(table.folder), deep=deep).findings if f.rule == "partition-value"]
+    found = [f for f in direct.doctor(str(table.folder), deep=deep).findings if f.rule == "partition-value"]
     assert found, name
     for finding in found:
         assert "bits, and wrapped round" in finding.what
@@ -64,14 +64,14 @@ def test_transforms_of_the_ends() -> None:
 
 
 def test_a_truncated_term_is_asked_of_rows_without_a_crash(tmp_path: Path) -> None:
-    table = explorer.open_table(with_wrapped(tmp_path / "t", "long").folder)
+    table = direct.open_table(with_wrapped(tmp_path / "t", "long").folder)
     (standing,) = table.fate("truncate(10, a) = 9223372036854775806").standings.values()
     assert (len(standing.visible), len(standing.skipped)) == (2, 0)
 
 
 def test_hours_wrap_round_too(tmp_path: Path) -> None:
     """apache/iceberg#9713: the filter's hour wraps round as the partition's did."""
-    table = explorer.open_table(build_case("35", tmp_path / "t"))
+    table = direct.open_table(build_case("35", tmp_path / "t"))
     for where in ("ts = 7826723145600000000", "ts > 7826723145599999999", "hour(ts) = -2120877534"):
         plan = table.plan(where)
         (standing,) = table.fate(where).standings.values()

@@ -98,6 +98,6 @@ def _doubts(known: Deletes) -> str:
         return ""
     first = Counter(reasons).most_common(1)[0][0]
     return (
-        f"{len(reasons):,} of them may have been meant for rows that are there ({first}). fate TABLE FILTER tells of a "
-        "row"
+        f"{len(reasons):,} of them may have been meant for rows that are there ({first}). icedive data history "
+        "TABLE FILTER tells of a row"
     )

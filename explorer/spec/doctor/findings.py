@@ -17,9 +17,10 @@ from explorer.spec.secrets.redaction import redacted
 from explorer.spec.snapshots.lineage import ancestry
 
 ORDER: Sequence[Severity] = ("fatal", "error", "warning", "info")
-EXIT = {"fatal": 4, "error": 2, "warning": 1, "info": 0}
+EXIT = {"fatal": 6, "error": 6, "warning": 5, "info": 0}
 """The exit code of the worst finding; 0 without any."""
-COULD_NOT_RUN = 8
+INCOMPLETE = 3
+"""The exit code where something could not be checked, and nothing worse than info was found."""
 Refused = Literal["", "table", "scan", "part"]
 NodeKind = Literal["metadata", "snapshot", "ref", "manifest_list", "manifest", "file", "statistics"]
 
@@ -81,8 +82,8 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 clean, 1 warnings, 2 errors, 4 fatal."""
-        return EXIT[self.worst] if self.worst else 0
+        """What the command exits with: 0 clean, 3 not all could be checked, 5 warnings, 6 errors."""
+        return (EXIT[self.worst] if self.worst else 0) or (INCOMPLETE if self.not_checked else 0)
 
 
 def _mended_as(cause: Finding) -> str:

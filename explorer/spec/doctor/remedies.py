@@ -48,8 +48,8 @@ DROPS_OLD_DELETES = ("R", "O", "T")
 OF_POSITIONS = ("position-deletes-v3", "delete-names-nothing")
 """Rules that are about position delete files alone."""
 UNKNOWN_DELETES = (
-    "First see icedive maintain preview dangling-deletes: what writes delete files anew drops those that apply to "
-    "nothing, and these may be needed."
+    "First see icedive maintain preview TABLE dangling-deletes: what writes delete files anew drops those that apply "
+    "to nothing, and these may be needed."
 )
 """Where it is not known whether deletes that apply to nothing may be needed."""
 COMPLAINS = (
@@ -213,7 +213,7 @@ def may_be_needed(number: int, reason: str) -> str:
     """
     return (
         f"Do not drop them before you know: {number:,} of them may have been meant for rows that are "
-        f"there ({reason}). icedive data history tells of a row; the writer has to delete it again."
+        f"there ({reason}). icedive data history TABLE FILTER tells of a row; the writer has to delete it again."
     )
 
 
@@ -237,7 +237,8 @@ def _lost_deletes(situation: Situation) -> str:
     which = "a delete that applies" if number == 1 else f"{number:,} deletes that apply"
     return (
         f" Look first: {which} to nothing may have been meant for rows that are there ({some[0][1]}), and what is "
-        "older than all data files goes with this. icedive inspect file --show deletes shows what such a delete holds."
+        "older than all data files goes with this. icedive inspect file TABLE PATH --show deletes shows what such a "
+        "delete holds."
     )
 
 

@@ -145,7 +145,7 @@ TEXTS: Mapping[Remedy, str] = {
     "A": "{regained}",
     "Q": "{corrected}",
     "Z": "Nothing in Spark makes the delete apply. Delete its rows again, by the keys that it holds (icedive "
-    "delete-contents shows them), if they are to go; compaction drops the delete.",
+    "inspect file TABLE PATH --show deletes shows them), if they are to go; compaction drops the delete.",
     "X": "Nothing in Spark mends it. Ask a reader that answers right (docs/readers.md names them), or keep such values "
     "in a column of another type.",
     "Y": "Nothing in Spark mends where files are.",
@@ -170,15 +170,15 @@ TEXTS_OF: Mapping[str, str] = {
     "'true')) writes the rows by the current spec. CALL {catalog}.system.expire_snapshots(table => '{name}', "
     "clean_expired_metadata => true) drops the old spec, once no snapshot uses it.",
     "header-schema": "Spark reads rows by the table's schema, whatever the header says. Look which of the two has the "
-    "columns of the data files (icedive inspect file --show footer): where only the header has, the metadata file was "
-    "edited, and nothing in Spark mends that; else nothing has to be done.",
+    "columns of the data files (icedive inspect file TABLE PATH --show footer shows them): where only the header has, "
+    "the metadata file was edited, and nothing in Spark mends that; else nothing has to be done.",
     "uncommitted": "First ask the writer of those files: where their rows are in no other file, the procedure "
     "add_files adds them to the table. CALL {catalog}.system.remove_orphan_files(table => '{name}', dry_run => true) "
     "lists what is older than three days; without dry_run it removes them, those files too.",
     "catalog-behind": "Nothing in Spark moves the pointer of a table that is there. See what the newer file has, by "
-    "its path (icedive doctor --files, icedive inspect snapshots). Where its commits are wanted, the procedure "
-    "register_table makes a table of it under another name. Do not run remove_orphan_files before: to this table what "
-    "only the newer file names are orphans.",
+    "its path (icedive doctor PATH --files tells what it lacks, icedive inspect snapshots PATH shows its commits). "
+    "Where these are wanted, the procedure register_table makes a table of it under another name. Do not run "
+    "remove_orphan_files before: to this table what only the newer file names are orphans.",
     "beyond-key": "Nothing has to be done where those columns have the values of the rows that go. CALL {catalog}."
     "system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true', 'remove-dangling-deletes', "
     "'true')) writes the rows that stay, and drops the deletes.",
