@@ -33,7 +33,7 @@ PROPERTIES = {"commit.retry.num-retries": "4", "commit.retry.min-wait-ms": "1", 
 class Bench:
     """A catalog of its own in a folder of its own, which goes when this does. One small table for each format version
     is written once; a run begins with a copy of its metadata in a folder of the run's own, so that a fresh table costs
-    one file and one row."""
+    one file and one row. Spark is that of this process, if no other engine is given."""
 
     def __init__(self, engine: SparkEngine | None = None) -> None:
         self.engine = engine = engine or shared_engine()
