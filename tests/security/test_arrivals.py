@@ -190,7 +190,7 @@ def test_pages_of_one_visitor_do_not_hold_up_those_of_another(whole: Path, monke
         access = Access()
         access.guard(server._tornado)
         server.start()
-        headers = {"Cookie": f"iceberg-explorer-{server.port}={access.cookie}"}
+        headers = {"Cookie": f"icedive-{server.port}={access.cookie}"}
         client = AsyncHTTPClient(force_instance=True, max_clients=100)
         url = f"http://localhost:{server.port}/?view=graph&table={whole}"
         greedy = [

@@ -27,6 +27,7 @@ from explorer.storage.formats.avro import open_container, repacked
 from explorer.storage.manifest_reader import ManifestReader
 from explorer.storage.storage import Storage
 from explorer.ui import pools
+from tests import direct
 from tests.cases.mini import Table as Mini
 from tests.security.dimensions import base, data_file
 
@@ -221,7 +222,6 @@ def several(folder: Path, n: int) -> Mini:
 
 def test_threads_that_decode_know_for_whom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And end when nobody takes what they give."""
-    import explorer
 
     several(tmp_path / "t", 40)
     watches: list[Any] = []
@@ -234,7 +234,7 @@ def test_threads_that_decode_know_for_whom(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(manifests, "entries_of_many", noted)
     monkeypatch.setattr("explorer.storage.manifest_reader.BATCH_BYTES", 1)
     monkeypatch.setattr("explorer.storage.manifest_reader.WORTH_A_THREAD", 1)
-    table = explorer.open_table(str(tmp_path / "t"))
+    table = direct.open_table(str(tmp_path / "t"))
     snapshot = table.metadata.current_snapshot
     assert snapshot is not None
     listed = list(table.tree.manifests(snapshot))

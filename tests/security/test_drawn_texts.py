@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-import explorer
 from explorer.errors import ExplorerError
 from explorer.queries.collection import Collection
 from explorer.render.html_page import held
@@ -26,6 +25,7 @@ from explorer.ui.first import first
 from explorer.ui.state import ViewState
 from explorer.ui.tables import frame
 from explorer.ui.widgets import CELL, grid
+from tests import direct
 from tests.cases.mini import Table as Mini
 
 
@@ -61,7 +61,7 @@ def test_a_small_file_does_not_unpack_to_much(tmp_path: Path) -> None:
     size = file.stat().st_size
     assert size < 100_000
     with pytest.raises(ExplorerError, match=r"v9\.gz\.metadata\.json: its .* bytes unpack to more than .*MEMORY"):
-        explorer.open_table(str(file))
+        direct.open_table(str(file))
     assert limits.unpacked_metadata(size) < 24 << 20
 
 
@@ -112,7 +112,7 @@ def test_a_timeline_takes_no_more_for_longer_names(times: int, tmp_path: Path, l
         md["refs"].update({f"{i}" + "a-b.c=d " * 2_000 * times: tag for i in range(40)})
         snapshot["summary"]["operation"] = "a-b.c=d " * 2_000 * times
 
-    view = ViewState(explorer.open_table(str(packed(tmp_path / "t", change))))
+    view = ViewState(direct.open_table(str(packed(tmp_path / "t", change))))
     looked_at[0] = 0
     told = view.timeline()
     assert looked_at[0] < 500_000
@@ -125,7 +125,7 @@ def test_an_inspection_takes_no_more_than_it_shows(tmp_path: Path, looked_at: li
         md["properties"].update({f"p{i}": "a-b.c=d " * 12_500 for i in range(80)})
         md["snapshots"][0]["summary"].update({f"p{i}": "a-b.c=d " * 12_500 for i in range(80)})
 
-    view = ViewState(explorer.open_table(str(packed(tmp_path / "t", change))))
+    view = ViewState(direct.open_table(str(packed(tmp_path / "t", change))))
     for kind in ("metadata", "snapshot"):
         node = next(n.id for n in view.graph.nodes if n.kind == kind)
         looked_at[0] = 0
@@ -144,7 +144,7 @@ def test_cells_of_a_page_are_short_and_cut_where_they_are_read(tmp_path: Path, l
             {**snapshot, "snapshot-id": own + i, "summary": {"operation": "append", "x": text}} for i in range(1, 200)
         ]
 
-    table = explorer.open_table(str(packed(tmp_path / "t", change)))
+    table = direct.open_table(str(packed(tmp_path / "t", change)))
     shown = frame(Collection.of_rows(table.snapshots, "snapshots"), "snapshots", table.metadata)
     assert looked_at[0] <= 200 * 10 * CELL
     assert shown["summary"].map(len).max() < 2 * CELL
