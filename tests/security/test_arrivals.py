@@ -20,7 +20,6 @@ from explorer.ui.access import Access
 from explorer.ui.first import FirstPage
 from tests.unit.test_background import until
 
-
 STAY = {"unused_session_lifetime_milliseconds": 10**9}
 """Sessions of pages that nobody connects to stay, however slow the machine is."""
 
