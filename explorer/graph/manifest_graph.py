@@ -235,9 +235,9 @@ class Below:
             already = self.drawing.nodes.get(node)
             label = file_label(path)
             wrong, beside = self.causes.get(path, ""), self.added_by(row)
-            made = Node(node, kind, label, tuple(lines), status, fold, False, wrong, facts, beside=beside)
+            new_node = Node(node, kind, label, tuple(lines), status, fold, False, wrong, facts, beside=beside)
             if already is None or (already.status in ("filtered", "DELETED") and status in ("ADDED", "EXISTING")):
-                self.drawing.nodes[node] = made  # one node a file: the live entry speaks for it
+                self.drawing.nodes[node] = new_node  # one node a file: the live entry speaks for it
             self.drawing.edge(parent, node, "contains", status)
             if footer and node in self.view.open_files:
                 self.row_groups(node, path, footer)
@@ -259,8 +259,8 @@ class Below:
         there tells only who removed it."""
         if number := row["inherited_file_sequence_number"]:
             return self.by_sequence.get(number, "")
-        known = row["inherited_snapshot_id"] if row["status"] != DELETED else None
-        return snapshot_node(known) if known is not None else ""
+        snapshot_id = row["inherited_snapshot_id"] if row["status"] != DELETED else None
+        return snapshot_node(snapshot_id) if snapshot_id is not None else ""
 
     def row_groups(self, parent: str, path: str, footer: Mapping[str, Any]) -> None:
         groups = footer["row_groups"]

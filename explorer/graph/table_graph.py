@@ -77,8 +77,8 @@ class _Builder:
         for i in self.drawing.page(pointer, len(chain), METADATA, 0, key=METADATA, size=size, labels=NEWEST_FIRST):
             path, written = chain[i]
             node = node_id("metadata", path)
-            known = meta if i == 0 else self.source.metadata_files.get(path)
-            counts = {"format_version": known.format_version, "snapshots": len(known.snapshots)} if known else {}
+            file = meta if i == 0 else self.source.metadata_files.get(path)
+            counts = {"format_version": file.format_version, "snapshots": len(file.snapshots)} if file else {}
             fold = "" if i == 0 else "open" if self.below.is_open(node) else "folded"
             label = self.metadata_label(path)
             self.drawing.add(
@@ -130,9 +130,11 @@ class _Builder:
         for ref in self.meta.refs:
             refs.setdefault(ref.snapshot_id, []).append(ref)
         for snapshot in shown:
-            known = sorted(refs.get(snapshot.snapshot_id, []), key=lambda r: (r.name != "main", r.type, r.name))
+            own_refs = sorted(refs.get(snapshot.snapshot_id, []), key=lambda r: (r.name != "main", r.type, r.name))
             own = snapshot_node(snapshot.snapshot_id)
-            named = [known[i] for i in self.drawing.page(own, len(known), REFS, 1, key=f"{REFS}|{own}", size=MOST_REFS)]
+            named = [
+                own_refs[i] for i in self.drawing.page(own, len(own_refs), REFS, 1, key=f"{REFS}|{own}", size=MOST_REFS)
+            ]
             for ref in named:
                 facts = {"name": ref.name, "type": ref.type, "snapshot_id": ref.snapshot_id}
                 self.drawing.add(

@@ -53,7 +53,7 @@ def test_without_validations_a_moved_table_is_only_a_lost_swap() -> None:
     assert decide(append, [change("overwrite", removed_data=(DATA,))]).outcome == "retry"
     assert decide(append, (), moved=True).outcome == "retry"  # a change of metadata alone
     assert decide(append, [change("append")], moved=False).outcome == "commit"
-    assert decide(append, [change("append")], known=False).outcome == "retry"
+    assert decide(append, [change("append")], base_is_ancestor=False).outcome == "retry"
 
 
 @pytest.mark.parametrize("kind", ["add-column", "evolve-spec"])
@@ -191,10 +191,10 @@ def test_an_expired_base_cannot_be_looked_back_to() -> None:
         intent("compaction", SINCE),
         intent("overwrite-filter", SINCE, "validateDataFilesExist"),
     ):
-        assert checks(decide(walks, moved, known=False)) == [SINCE], walks
-        assert decide(walks, moved, known=True).outcome == "retry"
+        assert checks(decide(walks, moved, base_is_ancestor=False)) == [SINCE], walks
+        assert decide(walks, moved, base_is_ancestor=True).outcome == "retry"
     for does_not in (intent("cow-update", SINCE), intent("mor-delete"), intent("append")):
-        assert decide(does_not, moved, known=False).outcome == "retry", does_not
+        assert decide(does_not, moved, base_is_ancestor=False).outcome == "retry", does_not
 
 
 def test_pyiceberg_validates_only_when_it_tries_again_and_by_filter() -> None:

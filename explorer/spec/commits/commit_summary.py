@@ -61,13 +61,13 @@ class Step:
             parts.append(f"no longer lists {_names(self.left)}")
         if self.taken:
             parts.append(f"lists {_names(self.taken)}, which another snapshot wrote")
-        told = "; ".join(parts) or "changed no manifest"
-        return f"{self.snapshot} {told}" + (" (its parent has expired)" if self.orphaned else "")
+        changes = "; ".join(parts) or "changed no manifest"
+        return f"{self.snapshot} {changes}" + (" (its parent has expired)" if self.orphaned else "")
 
 
-def named_of(made: Iterable[ManifestFile]) -> list[ManifestFile]:
+def named_of(manifests: Iterable[ManifestFile]) -> list[ManifestFile]:
     """Those of a snapshot's new manifests whose entries say which files it removed, where these are few."""
-    return [m for m in made if 0 < (m.deleted_files_count or 0) <= NAMED]
+    return [m for m in manifests if 0 < (m.deleted_files_count or 0) <= NAMED]
 
 
 def step(
@@ -81,13 +81,15 @@ def step(
     ordinals, own = snapshot_ordinals(metadata), snapshot.snapshot_id
     name, parent = snapshot_name(own, ordinals), snapshot.parent_snapshot_id
     orphaned = parent is not None and metadata.snapshot(parent) is None
-    gone, made = only(before, here), only(here, before)
-    mine = [m for m in made if m.added_snapshot_id == own]
-    taken = [] if orphaned else [m for m in made if m.added_snapshot_id != own]
-    fresh = [m for m in mine if m.existing_files_count == 0 == m.deleted_files_count]  # None: not known
+    gone, new = only(before, here), only(here, before)
+    own_manifests = [m for m in new if m.added_snapshot_id == own]
+    taken = [] if orphaned else [m for m in new if m.added_snapshot_id != own]
+    fresh = [m for m in own_manifests if m.existing_files_count == 0 == m.deleted_files_count]  # None: not known
     groups: dict[tuple[int, int], tuple[list[ManifestFile], list[ManifestFile]]] = {}
     dead = [m for m in gone if m.added_files_count == 0 == m.existing_files_count]
-    for side, manifests in enumerate(([m for m in gone if m not in dead], [m for m in mine if m not in fresh])):
+    for side, manifests in enumerate(
+        ([m for m in gone if m not in dead], [m for m in own_manifests if m not in fresh])
+    ):
         for manifest in manifests:
             groups.setdefault((manifest.content, manifest.partition_spec_id), ([], []))[side].append(manifest)
 

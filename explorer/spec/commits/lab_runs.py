@@ -166,9 +166,9 @@ class Finding:
     kept: int
 
     def __str__(self) -> str:
-        asked = ", ".join(f"{number} {kind}" for kind, number in sorted(self.requests.items()))
+        requests = ", ".join(f"{number} {kind}" for kind, number in sorted(self.requests.items()))
         total = sum(self.requests.values())
         return (
-            f"{self.how}: {total} requests ({asked}), {self.seconds:.2f} s; "
+            f"{self.how}: {total} requests ({requests}), {self.seconds:.2f} s; "
             f"{self.kept} of {self.files} files may have the row"
         )

@@ -84,9 +84,9 @@ class Touched:
 def touched(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """TOUCHED, of one data manifest."""
     files, misplaced = live_in(manifest, stored)
-    told = pairs.count(files, manifest.partition_spec_id).touched
-    lists = {name: [column] for name, column in {"places": told.places, **told.sums, "used": told.used}.items()}
-    about = {"manifest_path": [manifest.manifest_path], "misplaced": [misplaced], "files": [told.files]}
+    counts = pairs.count(files, manifest.partition_spec_id).touched
+    lists = {name: [column] for name, column in {"places": counts.places, **counts.sums, "used": counts.used}.items()}
+    about = {"manifest_path": [manifest.manifest_path], "misplaced": [misplaced], "files": [counts.files]}
     return pa.table({**about, **lists}, schema=TOUCHED)
 
 
@@ -247,9 +247,9 @@ class Pairs:
 
     def _hits(self, data: _Data, row: int, delete: LiveFile, superseded: Flags) -> bool:
         """Whether a position delete or vector that names a data file applies to it."""
-        known = data.known[row] and delete.sequence_number is not None
+        both_numbers = data.known[row] and delete.sequence_number is not None
         replaced = superseded[row] and delete.kind == "position_deletes"
-        return bool(known and data.sequence[row] <= delete.sequence_number and not replaced)
+        return bool(both_numbers and data.sequence[row] <= delete.sequence_number and not replaced)
 
     @staticmethod
     def _count(
@@ -291,13 +291,13 @@ class _Group:
 
     def applies(self, data: _Data, rows: Ints, superseded: Flags) -> Flags:
         """A row a data file, a column a delete: whether all clauses but that of the partition hold."""
-        mine, theirs = data.sequence[rows][:, None], self.sequence[None, :]
-        applies = np.where(self.equality[None, :], mine < theirs, mine <= theirs)
+        data_numbers, delete_numbers = data.sequence[rows][:, None], self.sequence[None, :]
+        applies = np.where(self.equality[None, :], data_numbers < delete_numbers, data_numbers <= delete_numbers)
         applies &= data.known[rows][:, None] & self.known[None, :]
         applies[:, self.vector] = False  # it names no data file
         applies &= ~(superseded[rows][:, None] & self.position[None, :])
-        for field, (asked, known) in self.columns:
-            applies[:, asked] &= ~field.apart(data, rows, known)
+        for field, (places, metrics) in self.columns:
+            applies[:, places] &= ~field.apart(data, rows, metrics)
         return applies
 
 
@@ -360,15 +360,15 @@ class _Field:
         return any(self.id in d.equality_ids for d in deletes)
 
     def _codes(self, bounds: Iterable[bytes | None]) -> tuple[Ints, Flags]:
-        codes, known = [], []
+        codes, valid = [], []
         seen: dict[bytes, int | None] = {}
         for bound in bounds:
             if bound is not None and bound not in seen:
                 seen[bound] = self._code(bound)
             code = None if bound is None else seen[bound]
             codes.append(code or 0)
-            known.append(code is not None)
-        return np.array(codes, np.int64), np.array(known, bool)
+            valid.append(code is not None)
+        return np.array(codes, np.int64), np.array(valid, bool)
 
     def _code(self, bound: bytes) -> int | None:
         """Odd codes are bounds of deletes, in order; even ones lie between. None is no statement."""
@@ -380,14 +380,14 @@ class _Field:
 
     def of(self, deletes: Sequence[LiveFile]) -> tuple[Ints, _Metrics]:
         """Which of the deletes go by this column, and what they say of it."""
-        asked = [at for at, d in enumerate(deletes) if self.id in d.equality_ids]
-        mine = [deletes[at] for at in asked]
-        nulls = [nulls_of(d.nulls.get(self.id), d.values.get(self.id)) for d in mine]
-        no_nan = np.array([d.nans.get(self.id) == 0 for d in mine], bool)
-        low = self._codes(d.lower.get(self.id) for d in mine)
-        high = self._codes(d.upper.get(self.id) for d in mine)
+        places = [at for at, d in enumerate(deletes) if self.id in d.equality_ids]
+        own_deletes = [deletes[at] for at in places]
+        nulls = [nulls_of(d.nulls.get(self.id), d.values.get(self.id)) for d in own_deletes]
+        no_nan = np.array([d.nans.get(self.id) == 0 for d in own_deletes], bool)
+        low = self._codes(d.lower.get(self.id) for d in own_deletes)
+        high = self._codes(d.upper.get(self.id) for d in own_deletes)
         full, none = (np.array([n == which for n in nulls], bool) for which in ("all", "none"))
-        return np.array(asked, np.int64), _Metrics(full, none, no_nan, *low, *high)
+        return np.array(places, np.int64), _Metrics(full, none, no_nan, *low, *high)
 
     def of_table(self, table: pa.Table) -> _Metrics:
         """What data files say of it."""
@@ -400,8 +400,8 @@ class _Field:
 
     def apart(self, data: _Data, rows: Ints, deletes: _Metrics) -> Flags:
         """Whether no row of a data file can equal one of a delete's in this column."""
-        mine = data.metrics[self.id].take(rows)
-        a, b = _Metrics(*(c[:, None] for c in mine.__dict__.values())), deletes
+        metrics = data.metrics[self.id].take(rows)
+        a, b = _Metrics(*(c[:, None] for c in metrics.__dict__.values())), deletes
         apart = (a.all & b.none) | (a.none & b.all)
         by_bounds = (a.has_high & b.has_low & (a.high < b.low)) | (a.has_low & b.has_high & (a.low > b.high))
         may_decide = a.none | b.none

@@ -251,12 +251,12 @@ class Applicability:
         return reasons
 
     def _equality(self, data: LiveFile, delete: LiveFile) -> list[Reason]:
-        mine, theirs = data.sequence_number, delete.sequence_number
-        older = mine is not None and theirs is not None and mine < theirs
+        own_number, delete_number = data.sequence_number, delete.sequence_number
+        older = own_number is not None and delete_number is not None and own_number < delete_number
         sign = "<" if older else "not <"
         reason = (
-            f"the data's sequence number {_n(mine)} is {sign} the delete's {_n(theirs)} (for equality deletes "
-            "it must be strictly less)"
+            f"the data's sequence number {_n(own_number)} is {sign} the delete's {_n(delete_number)} (for equality "
+            "deletes it must be strictly less)"
         )
         reasons = [Reason("sequence", older, reason)]
         if is_unpartitioned(self.metadata.spec(delete.spec_id)):
@@ -278,12 +278,12 @@ class Applicability:
     def _apart(self, field_id: int, data: LiveFile, delete: LiveFile) -> str:
         """Why no row of the data file can equal one of the delete's in that column; empty when one may."""
         name = self._name(field_id)
-        mine, theirs = (nulls_of(f.nulls.get(field_id), f.values.get(field_id)) for f in (data, delete))
-        if mine == "all" and theirs == "none":
+        data_nulls, delete_nulls = (nulls_of(f.nulls.get(field_id), f.values.get(field_id)) for f in (data, delete))
+        if data_nulls == "all" and delete_nulls == "none":
             return f"{name} is null in all rows of the data file, and in none of the delete's"
-        if mine == "none" and theirs == "all":
+        if data_nulls == "none" and delete_nulls == "all":
             return f"{name} is null in all of the delete's rows, and in none of the data file"
-        if not (mine == "none" or theirs == "none"):
+        if not (data_nulls == "none" or delete_nulls == "none"):
             return ""  # null equals null
         kind = column.type if (column := self.metadata.field(field_id)) else None
         if kind in ("float", "double") and not (data.nans.get(field_id) == 0 or delete.nans.get(field_id) == 0):
@@ -314,12 +314,13 @@ def _n(number: int | None) -> str:
 
 
 def _not_newer(data: LiveFile, delete: LiveFile) -> Reason:
-    mine, theirs = data.sequence_number, delete.sequence_number
-    holds = mine is not None and theirs is not None and mine <= theirs
+    own_number, delete_number = data.sequence_number, delete.sequence_number
+    holds = own_number is not None and delete_number is not None and own_number <= delete_number
     return Reason(
         "sequence",
         holds,
-        f"the data's sequence number {_n(mine)} is {'<=' if holds else 'not <='} the delete's {_n(theirs)}",
+        f"the data's sequence number {_n(own_number)} is {'<=' if holds else 'not <='} "
+        f"the delete's {_n(delete_number)}",
     )
 
 

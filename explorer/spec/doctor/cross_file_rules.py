@@ -110,8 +110,8 @@ class Across:
         if not ours or not theirs:
             return f"a file is live in it and in {paths[1]}"
         (one, other) = (entries[0]["inherited_snapshot_id"] for entries in (ours, theirs))
-        said = [(e[0]["record_count"], e[0]["file_size_in_bytes"]) for e in (ours, theirs)]
-        alike = "the same size and rows" if said[0] == said[1] else "another size or other rows"
+        sizes = [(e[0]["record_count"], e[0]["file_size_in_bytes"]) for e in (ours, theirs)]
+        alike = "the same size and rows" if sizes[0] == sizes[1] else "another size or other rows"
         if one == other:
             return f"snapshot {one} added a file twice, here and in {paths[1]} (with {alike})"
         return f"snapshot {one} added a file again that snapshot {other} had added (with {alike})"
@@ -163,12 +163,14 @@ class Across:
 
     def _elsewhere(self) -> Iterator[Finding]:
         """Rule 45."""
-        named, found = self._places("named"), self._places("found")
-        if not len(named) or not len(found):
+        named, data_files = self._places("named"), self._places("found")
+        if not len(named) or not len(data_files):
             return
         named = named.unique(["key", "manifest", "spec_id", "partition"], keep="first", maintain_order=True)
-        found = found.unique(["key", "manifest"], keep="first", maintain_order=True)  # in two places is another rule's
-        pairs = named.join(found, on="key", suffix="_2")
+        data_files = data_files.unique(
+            ["key", "manifest"], keep="first", maintain_order=True
+        )  # in two places is another rule's
+        pairs = named.join(data_files, on="key", suffix="_2")
         older = polars.col("sequence") < polars.col("sequence_2")
         apart = (polars.col("spec_id") != polars.col("spec_id_2")) | (
             polars.col("partition") != polars.col("partition_2")
@@ -232,8 +234,8 @@ class Across:
         rows, _ = self._all("row_counts")
         tracked = [p for p in self._paths if len(self.lists.held[p].numbers("first_row_ids"))]
         keys = np.concatenate([*(self.lists.held[p].numbers("keys") for p in tracked), np.zeros(0, np.int64)])
-        known = (first >= 0) & (rows > 0)
-        first, rows, which, keys = first[known], rows[known], which[known], keys[known].astype(np.int64)
+        with_ids = (first >= 0) & (rows > 0)
+        first, rows, which, keys = first[with_ids], rows[with_ids], which[with_ids], keys[with_ids].astype(np.int64)
         if not len(first):
             return
         end, limit = first + rows, self.lists.meta.next_row_id
@@ -272,12 +274,12 @@ class Across:
             mask |= self.lists.masks[self._paths[n]]
         return mask
 
-    def _told(self, rule: str, what: str, manifest: int, key: int, found: Any, expected: Any) -> Finding:
+    def _told(self, rule: str, what: str, manifest: int, key: int, value: Any, expected: Any) -> Finding:
         path = self._paths[manifest]
         entries = self._named(path, [int(key)], "keys", SHOWN)
         place = f"record {entries[0]['record']}" if entries else ""
         return self.lists.of(
-            rule, what, path, place, found=found, expected=expected, examples=tuple(e["file_path"] for e in entries[:1])
+            rule, what, path, place, found=value, expected=expected, examples=tuple(e["file_path"] for e in entries[:1])
         )
 
 
@@ -289,8 +291,8 @@ class _Pairs:
         self.counts: Counter[tuple[int, int]] = Counter()
 
     def add(self, pair: tuple[int, int], keys: Ints) -> None:
-        known = self.keys.get(pair)
-        self.keys[pair] = np.unique(keys if known is None else np.concatenate([known, keys]))[:LOOKED_AT]
+        earlier = self.keys.get(pair)
+        self.keys[pair] = np.unique(keys if earlier is None else np.concatenate([earlier, keys]))[:LOOKED_AT]
         self.counts[pair] += len(keys)
 
 

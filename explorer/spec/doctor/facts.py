@@ -108,9 +108,16 @@ class About:
                 kind = source_type(meta, part.source_ids)
                 one = len(part.source_ids) == 1
                 source = part.source_ids[0] if one else None
-                told = kind if one and isinstance(kind, str) else None
+                known_type = kind if one and isinstance(kind, str) else None
                 fields.append(
-                    PartField(part.field_id, part.name, part.transform, source, told, result_type(part.transform, told))
+                    PartField(
+                        part.field_id,
+                        part.name,
+                        part.transform,
+                        source,
+                        known_type,
+                        result_type(part.transform, known_type),
+                    )
                 )
             specs[spec.spec_id] = tuple(fields)
         ids = {i for s in meta.schemas for i in s.by_id}
@@ -157,10 +164,10 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     sums = [int(live[data].sum()), int(live[~data].sum()), int(rows[live & data].sum()),
             int(rows[live & (content == 1)].sum()), int(rows[live & (content == 2)].sum()),
             int(np.where(vector, ints(stored["content_size_in_bytes"], 0), sizes)[live].sum()), 1]  # fmt: skip
-    mine = []
+    own_counts = []
     for which in (ADDED, DELETED):
         of = own & (status == which)
-        mine += [int((of & data).sum()), int(rows[of & data].sum()), int((of & ~data).sum())]
+        own_counts += [int((of & data).sum()), int(rows[of & data].sum()), int((of & ~data).sum())]
     sequence = table["inherited_sequence_number"].filter(pa.array(live))
     tracked = live & data & flags(pc.is_valid(table["inherited_first_row_id"]))
     target, named = named_files(stored), live & data & _among(paths, about.wanted)
@@ -169,7 +176,7 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         "counts": [[int((status == s).sum()) for s in (EXISTING, ADDED, DELETED)]
                    + [int(rows[status == s].sum()) for s in (EXISTING, ADDED, DELETED)]],
         "live": [sums],
-        "own": [mine],
+        "own": [own_counts],
         "min_sequence": [pc.min(sequence).as_py()],
         "notes": [notes.rows()],
         "keys": keys[live],
@@ -352,8 +359,10 @@ def _entry_notes(
     empty = ~flags(pc.greater(pc.binary_length(table["file_path"]), 0))
     notes.add("entry-invalid", empty & live, "it has no file_path", refused="scan")
     kind = pc.utf8_lower(table["file_format"])
-    known = flags(pc.is_in(kind, pa.array(["parquet", "avro", "orc", "puffin", "metadata"])))
-    notes.add("entry-invalid", ~known, "its file_format is none of the spec's", table["file_format"], refused="scan")
+    valid_format = flags(pc.is_in(kind, pa.array(["parquet", "avro", "orc", "puffin", "metadata"])))
+    notes.add(
+        "entry-invalid", ~valid_format, "its file_format is none of the spec's", table["file_format"], refused="scan"
+    )
     path_kind = flags(pc.match_substring_regex(table["file_path"], r"\.(parquet|avro|orc|puffin)$"))
     if path_kind.any():
         ending = pc.struct_field(pc.extract_regex(table["file_path"], r"\.(?P<kind>[a-z]+)$"), "kind")
@@ -386,16 +395,16 @@ def _entry_notes(
 
 def _vector_notes(about: About, table: pa.Table, notes: Notes, vector: Flags) -> None:
     """Of rule 57: fields that each deletion vector must have, and the version that it takes."""
-    asked = ("content_offset", "content_size_in_bytes", "referenced_data_file")
-    lacks = {name: ~flags(pc.is_valid(table[name])) for name in asked}
+    required = ("content_offset", "content_size_in_bytes", "referenced_data_file")
+    lacks = {name: ~flags(pc.is_valid(table[name])) for name in required}
     young = "deletion vectors are of version 3 and later"
-    for missing in product((True, False), repeat=len(asked)):
-        those = vector & np.logical_and.reduce([lacks[n] == lack for n, lack in zip(asked, missing, strict=True)])
-        names = [name for name, lack in zip(asked, missing, strict=True) if lack]
+    for missing in product((True, False), repeat=len(required)):
+        those = vector & np.logical_and.reduce([lacks[n] == lack for n, lack in zip(required, missing, strict=True)])
+        names = [name for name, lack in zip(required, missing, strict=True) if lack]
         words = f"a deletion vector without {', '.join(names)}"
         if about.version == 2:
             words = f"{words if names else 'a deletion vector'} in a table of version 2: {young}"
-        refused = "" if asked[2] in names else "scan" if asked[1] in names else "part" if names else ""
+        refused = "" if required[2] in names else "scan" if required[1] in names else "part" if names else ""
         if names or about.version == 2:
             notes.add("entry-invalid", those, words, refused=refused)
 

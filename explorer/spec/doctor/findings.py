@@ -105,10 +105,10 @@ def _mended_as(cause: Finding) -> str:
     )
 
 
-def _letter(found: Finding) -> Remedy | None:
+def _letter(finding: Finding) -> Remedy | None:
     """The remedy of a finding's rule, or of its case."""
-    case = _mended_as(found)
-    return LETTER_OF_CASE.get(case) or REMEDY_OF.get(case) or REMEDY_OF.get(found.rule)
+    case = _mended_as(finding)
+    return LETTER_OF_CASE.get(case) or REMEDY_OF.get(case) or REMEDY_OF.get(finding.rule)
 
 
 @dataclass(frozen=True)
@@ -142,28 +142,28 @@ class RuleChoice:
         """The findings that are asked for, with the refs that they affect and what would help, the worst first.
         `listed` are the current snapshot's manifests, `previous` is the metadata file before, where it lacks the
         faults of this one, `lost_files` and `doubts` as remedies.Situation has them. `deep`: data files were opened."""
-        asked = [f for f in findings if f.rule not in self.skip]
+        kept = [f for f in findings if f.rule not in self.skip]
         levels = self.severity or {}
-        bad = [f for f in asked if f.severity in ("fatal", "error") or _letter(f) in GOES_BACK]
+        bad = [f for f in kept if f.severity in ("fatal", "error") or _letter(f) in GOES_BACK]
         hurt = {i for f in bad for i in f.snapshots}
         now = metadata.current_snapshot_id if metadata else None
         situation = Situation(
             table, metadata, _whole_ancestor(metadata, hurt),
-            frozenset(_mended_as(f) for f in asked if f.severity != "info" and (not f.snapshots or now in f.snapshots)),
-            frozenset(f.rule for f in asked if f.refused == "table" or keeps_from_loading(f.rule, f.location)),
-            frozenset(f.rule for f in asked), listed, previous.metadata_location if previous else "",
+            frozenset(_mended_as(f) for f in kept if f.severity != "info" and (not f.snapshots or now in f.snapshots)),
+            frozenset(f.rule for f in kept if f.refused == "table" or keeps_from_loading(f.rule, f.location)),
+            frozenset(f.rule for f in kept), listed, previous.metadata_location if previous else "",
             previous is not None and complains(previous), lost_files,
-            _misread(asked, now), deep, doubts,
+            _misread(kept, now), deep, doubts,
         )  # fmt: skip
-        told = [
+        complete = [
             replace(
                 f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),
                 remedy=f.remedy or remedy(_mended_as(f), situation, f.snapshots, f.file, f.node, f.location,
                                           f.columns),
             )
-            for f in asked
+            for f in kept
         ]  # fmt: skip
-        return tuple(sorted(told, key=lambda f: (ORDER.index(f.severity), f.about.number)))
+        return tuple(sorted(complete, key=lambda f: (ORDER.index(f.severity), f.about.number)))
 
 
 def _named(name: str) -> list[Rule]:

@@ -48,22 +48,22 @@ def grouped(findings: Iterable[Finding], lists: Lists) -> list[Finding]:
 
 
 def _without_explained(findings: Sequence[Finding], causes: Iterable[Because]) -> list[Finding]:
-    told: dict[int, Finding] = {}
+    with_effects: dict[int, Finding] = {}
     gone: set[int] = set()
     new: list[Finding] = []
-    known = {id(f) for f in findings}
+    ids = {id(f) for f in findings}
     for cause, effects in causes:
         effects = [f for f in effects if id(f) not in gone and f is not cause]
         if id(cause) in gone or not effects:
             continue
         gone.update(map(id, effects))
-        base = told.get(id(cause), cause)
+        base = with_effects.get(id(cause), cause)
         whole = _as_bad(replace(base, explains=(*base.explains, *effects)[:MEMBERS]), effects)
-        if id(cause) in known:
-            told[id(cause)] = whole
+        if id(cause) in ids:
+            with_effects[id(cause)] = whole
         else:
             new.append(whole)
-    return [*(told.get(id(f), f) for f in findings if id(f) not in gone), *new]
+    return [*(with_effects.get(id(f), f) for f in findings if id(f) not in gone), *new]
 
 
 def _as_bad(cause: Finding, effects: Iterable[Finding]) -> Finding:
@@ -211,8 +211,8 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
 
     def of_its_file(f: Finding) -> Hashable:
         file = f.columns and f.node and f.node[0] == "file"
-        told = file and f.rule in (*OF_FILES, "readers-differ")
-        return (f.rule, f.location.removeprefix("named in "), f.columns) if told else None
+        explained = file and f.rule in (*OF_FILES, "readers-differ")
+        return (f.rule, f.location.removeprefix("named in "), f.columns) if explained else None
 
     def in_manifest(rule: str) -> Callable[[Finding], Hashable]:
         return lambda f: f.file if f.rule == rule else None
@@ -249,9 +249,9 @@ def _totals(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
 
 def _rounded(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     """Rounded snapshot ids: many JSON tools know no other numbers than doubles."""
-    known = {s.snapshot_id for s in lists.meta.snapshots}
-    near = {float(i): i for i in known}
-    wrong = [f for f in findings if f.rule == "entry-snapshot" and type(f.found) is int and f.found not in known]
+    snapshot_ids = {s.snapshot_id for s in lists.meta.snapshots}
+    near = {float(i): i for i in snapshot_ids}
+    wrong = [f for f in findings if f.rule == "entry-snapshot" and type(f.found) is int and f.found not in snapshot_ids]
     wrong = [f for f in wrong if float(f.found) in near]
     if not wrong:
         return

@@ -129,11 +129,11 @@ def _table(raw: Mapping[str, Any]) -> Iterator[Refusal]:
     """The fields at the top."""
     version: Any = raw.get("format-version")
     newer = type(version) is int and version > 1
-    told: Presence = "required" if newer else "if present"
+    needed: Presence = "required" if newer else "if present"
     wanted: list[Wanted] = [
         ("location", "text", "optional" if newer and version == HIGHEST_VERSION else "required"),
-        ("last-updated-ms", "long", "required"), ("last-column-id", "int", "required"), ("schemas", "list", told),
-        ("partition-specs", "list", told), ("sort-orders", "list", told), ("properties", "object", "if present"),
+        ("last-updated-ms", "long", "required"), ("last-column-id", "int", "required"), ("schemas", "list", needed),
+        ("partition-specs", "list", needed), ("sort-orders", "list", needed), ("properties", "object", "if present"),
         ("last-partition-id", "int", "required" if newer else "optional"), ("current-snapshot-id", "long", "optional"),
         ("refs", "object", "if present"), ("snapshots", "list", "if present"), ("statistics", "list", "if present"),
         ("partition-statistics", "list", "if present"), ("encryption-keys", "list", "if present"),
@@ -218,10 +218,12 @@ def _sort_order(order: Any, pointer: str) -> Iterator[Refusal]:
     elif not fields and own != 0 and is_kind(own, "int"):
         yield Refusal(f"{pointer}/order-id", f"sort order {own} has no fields: the unsorted one is 0", own)
     for at, item in enumerate(fields):
-        for name, known in (("direction", ("asc", "desc")), ("null-order", ("nulls-first", "nulls-last"))):
+        for name, allowed in (("direction", ("asc", "desc")), ("null-order", ("nulls-first", "nulls-last"))):
             value = item.get(name) if isinstance(item, Mapping) else None
-            if isinstance(value, str) and value.lower() not in known:
-                yield Refusal(f"{pointer}/fields/{at}/{name}", f"`{name}` is none of {', '.join(known)}", shown(value))
+            if isinstance(value, str) and value.lower() not in allowed:
+                yield Refusal(
+                    f"{pointer}/fields/{at}/{name}", f"`{name}` is none of {', '.join(allowed)}", shown(value)
+                )
 
 
 def _snapshot(node: Any, pointer: str) -> Iterator[Refusal]:

@@ -56,14 +56,14 @@ def metric_notes(
         of_rows = np.isin(keys, np.fromiter(top, np.int64, len(top))) & (content[at] == 0) & live[at]
         wrong = np.zeros(len(rows), bool)
         wrong[at[of_rows & (counts != rows[at])]] = True
-        told = np.zeros(len(rows), np.int64)
-        told[at[of_rows]] = counts[of_rows]
+        value_counts = np.zeros(len(rows), np.int64)
+        value_counts[at[of_rows]] = counts[of_rows]
         notes.add(
             "metrics-wrong",
             wrong,
             "record_count is not the number of values that its columns have",
             rows,
-            lambda record: f"{told[record]} values",
+            lambda record: f"{value_counts[record]} values",
         )
     at, keys, counts = nulls
     if len(at) and required:
@@ -90,10 +90,10 @@ def _beyond_keys(table: pa.Table, nulls: Flat, names: Mapping[int, str], notes: 
         return
     lists = table["equality_ids"].combine_chunks()
     parents, keys = pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists).fill_null(0).to_numpy()
-    mine = (parents.astype(np.int64) << 32) | keys
-    told = [(at, ids) for at, ids, _ in (nulls, _map(table, "lower_bounds"), _map(table, "upper_bounds"))]
-    at, ids = (np.concatenate(parts) for parts in zip(*told, strict=True))
-    beyond = deletes[at] & ~np.isin((at << 32) | ids, mine)
+    own_keys = (parents.astype(np.int64) << 32) | keys
+    columns = [(at, ids) for at, ids, _ in (nulls, _map(table, "lower_bounds"), _map(table, "upper_bounds"))]
+    at, ids = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    beyond = deletes[at] & ~np.isin((at << 32) | ids, own_keys)
     for own in np.unique(ids[beyond])[:SHOWN].tolist():
         those = np.zeros(len(deletes), bool)
         those[at[beyond & (ids == own)]] = True
@@ -141,8 +141,8 @@ def _below(notes: Notes, some: Flat, most: Flat | None, what: str, count: int) -
             wrong[at[counts > most[2]]] = True
         else:
             pairs = (at << 32) | keys, (most[0] << 32) | most[1]
-            _, mine, theirs = np.intersect1d(*pairs, return_indices=True)
-            wrong[at[mine][counts[mine] > most[2][theirs]]] = True
+            _, some_places, most_places = np.intersect1d(*pairs, return_indices=True)
+            wrong[at[some_places][counts[some_places] > most[2][most_places]]] = True
     claim = f"{what} of a column are more than its values, or below 0" if most is not None else f"{what} is below 0"
     notes.add("metrics-wrong", wrong, claim)
 
@@ -158,8 +158,11 @@ def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str],
         if column.kind in PROMOTED_TO:
             _dates(notes, table, low, column, data)
         if not np.array_equal(low[0], high[0]):
-            _, mine, theirs = np.intersect1d(low[0], high[0], return_indices=True)
-            low, high = (low[0][mine], low[1].take(pa.array(mine))), (high[0][theirs], high[1].take(pa.array(theirs)))
+            _, low_places, high_places = np.intersect1d(low[0], high[0], return_indices=True)
+            low, high = (
+                (low[0][low_places], low[1].take(pa.array(low_places))),
+                (high[0][high_places], high[1].take(pa.array(high_places))),
+            )
         above = _above(low[1], high[1], column.kind)
         if column.kind == "uuid":
             above = _signed_order(notes, table, low, high, above, column)
@@ -179,8 +182,8 @@ def _dates(notes: Notes, table: pa.Table, low: Bound, column: Column, data: Flag
     """Of rule 63: bounds of a column of timestamps that are dates, as its files have it from before a promotion."""
     lengths = pc.fill_null(pc.binary_length(low[1]), 0).to_numpy(zero_copy_only=False)
     short = _marked(table, low[0][lengths == DATE_WIDTH])
-    found = _readable(low, column.kind)
-    notes.add("readers-differ", short & data, PROMOTED_DATE, found, "date", column=column.name, refused="part")
+    as_text = _readable(low, column.kind)
+    notes.add("readers-differ", short & data, PROMOTED_DATE, as_text, "date", column=column.name, refused="part")
 
 
 class Column(NamedTuple):
@@ -345,29 +348,29 @@ def _base(kind: str) -> str:
 def _hex(bound: Bound) -> Callable[[int], str]:
     """A record's bound as hex."""
 
-    def told(record: int) -> str:
+    def hex_of(record: int) -> str:
         value = bound[1][int(np.flatnonzero(bound[0] == record)[0])].as_py()
         return "" if value is None else f"0x{value.hex()[:64]}"
 
-    return told
+    return hex_of
 
 
 def _readable(bound: Bound, kind: str) -> Callable[[int], str]:
     """A record's bound as people write it."""
 
-    def told(record: int) -> str:
+    def text_of(record: int) -> str:
         value = bound[1][int(np.flatnonzero(bound[0] == record)[0])].as_py()
         return "" if value is None else str(decode_bound(value, kind))[:200]
 
-    return told
+    return text_of
 
 
 def _decimal_above(lower: pa.Array, upper: pa.Array) -> Flags:
-    known = pc.and_(lower.is_valid(), upper.is_valid()).to_numpy(zero_copy_only=False)
+    both_valid = pc.and_(lower.is_valid(), upper.is_valid()).to_numpy(zero_copy_only=False)
     above = np.zeros(len(lower), bool)
-    if known.any():
-        low, high = (pa.array(_widened(b.filter(pa.array(known))), pa.binary(16)) for b in (lower, upper))
-        above[known] = pc.greater(low, high).to_numpy(zero_copy_only=False)
+    if both_valid.any():
+        low, high = (pa.array(_widened(b.filter(pa.array(both_valid))), pa.binary(16)) for b in (lower, upper))
+        above[both_valid] = pc.greater(low, high).to_numpy(zero_copy_only=False)
     return above
 
 

@@ -44,9 +44,9 @@ def own_bounds(
     """
     kind, transform = part.source, part.transform
     width = re.fullmatch(r"(?:truncate|bucket)\[0*([1-9]\d{0,9})\]", transform)
-    known = transform in ("identity", *TIMES) or (width and int(width[1]) < 1 << 31)
+    has_order = transform in ("identity", *TIMES) or (width and int(width[1]) < 1 << 31)
     primitive = primitive_type(kind) if kind is not None else None
-    if part.source_id is None or kind is None or not known or part.result is None or primitive is None:
+    if part.source_id is None or kind is None or not has_order or part.result is None or primitive is None:
         return
     if not parse_transform(transform).can_transform(primitive):  # a spec that is told of elsewhere
         return
@@ -107,7 +107,7 @@ def _numbers(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array
         wrapped = outside & ~early & np.logical_or(*by_java)
     what = _WRONG.format(transform)
 
-    def told(record: int) -> str:
+    def value_text(record: int) -> str:
         return str(partition_value(int(own[record]), transform, kind))
 
     def bounds(record: int) -> str:
@@ -116,10 +116,10 @@ def _numbers(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array
             dict.fromkeys(str(partition_value(exact(v, transform, kind), transform, kind)) for v in ends)
         )
 
-    notes.add("readers-differ", early, ONE_TOO_HIGH.format(transform), told, bounds, column=part.name)
-    notes.add("partition-value", outside & ~early & ~wrapped, what, told, bounds, column=part.name)
+    notes.add("readers-differ", early, ONE_TOO_HIGH.format(transform), value_text, bounds, column=part.name)
+    notes.add("partition-value", outside & ~early & ~wrapped, what, value_text, bounds, column=part.name)
     what = f"{what}; {wrapped_words(transform, kind)}"
-    notes.add("partition-value", wrapped, what, told, bounds, column=part.name)
+    notes.add("partition-value", wrapped, what, value_text, bounds, column=part.name)
 
 
 def wrapped_words(transform: str, kind: str) -> str:
@@ -149,8 +149,8 @@ def transformed(values: npt.NDArray[np.int64], transform: str, kind: str) -> npt
     if transform == "hour":
         return values // hour
     days = values if kind == "date" else values // (24 * hour)
-    made: npt.NDArray[np.int64] = days.view("datetime64[D]").astype(f"datetime64[{TIMES[transform]}]").astype(np.int64)
-    return made
+    units: npt.NDArray[np.int64] = days.view("datetime64[D]").astype(f"datetime64[{TIMES[transform]}]").astype(np.int64)
+    return units
 
 
 def exact(value: int, transform: str, kind: str) -> int:
@@ -168,8 +168,8 @@ def _bucket(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array,
     apply = _applied(part)
     wrong = np.zeros(len(same), bool)
     for record in np.flatnonzero(same).tolist():
-        made = apply(lower[record].as_py())
-        wrong[record] = made is not None and made != values[record].as_py()
+        bucket = apply(lower[record].as_py())
+        wrong[record] = bucket is not None and bucket != values[record].as_py()
     what = _WRONG.format(part.transform)
     notes.add("partition-value", wrong, what, _told(values, part), _ends_of(part, lower, upper), column=part.name)
 
@@ -235,9 +235,9 @@ def _ends_of(part: PartField, lower: pa.Array, upper: pa.Array) -> Callable[[int
     apply = _applied(part)
 
     def ends(record: int) -> str | None:
-        made = [value for bound in (lower, upper) if (value := apply(bound[record].as_py())) is not None]
-        if part.transform.startswith("bucket[") and len(set(made)) > 1:
+        results = [value for bound in (lower, upper) if (value := apply(bound[record].as_py())) is not None]
+        if part.transform.startswith("bucket[") and len(set(results)) > 1:
             return None  # of values between the bounds it may be any
-        return " to ".join(dict.fromkeys(str(partition_value(v, part.transform, part.source)) for v in made)) or None
+        return " to ".join(dict.fromkeys(str(partition_value(v, part.transform, part.source)) for v in results)) or None
 
     return ends

@@ -39,12 +39,12 @@ def promoted(old: Any, new: Any) -> bool:
 def rebound(meta: TableMetadata) -> frozenset[int]:
     """The field ids that stand for columns of several types, as after CREATE OR REPLACE TABLE."""
     ids: set[int] = set()
-    known: dict[int, Any] = {}
+    types: dict[int, Any] = {}
     for schema in meta.schemas:
         for own, field in schema.by_id.items():
-            if own in known and not promoted(known[own], field.type):
+            if own in types and not promoted(types[own], field.type):
                 ids.add(own)
-            known.setdefault(own, field.type)
+            types.setdefault(own, field.type)
     return frozenset(ids)
 
 

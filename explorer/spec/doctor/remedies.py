@@ -391,32 +391,32 @@ def _back(situation: Situation, catalog: str, name: str) -> str:
 
 def _again(situation: Situation, catalog: str, name: str) -> str:
     """Which data files of lost manifests may be added again after going back, and how."""
-    found, metadata = situation.lost_files, situation.metadata
-    if found is None or metadata is None or not found.files:
+    lost_files, metadata = situation.lost_files, situation.metadata
+    if lost_files is None or metadata is None or not lost_files.files:
         return ""
-    named = ", ".join(found.files[:MAX_FILES])
-    more = f" and {len(found.files) - MAX_FILES:,} more" if len(found.files) > MAX_FILES else ""
-    told = f" {count(len(found.files), 'data file')} of the table's folder may be of it, named by no manifest that is "
-    told += f"left: {named}{more}."
-    steps = _steps(metadata, situation.whole, found)
-    if not found.fits or steps is None or not all(map(path_in_sql, found.files)):
+    named = ", ".join(lost_files.files[:MAX_FILES])
+    more = f" and {len(lost_files.files) - MAX_FILES:,} more" if len(lost_files.files) > MAX_FILES else ""
+    sentences = f" {count(len(lost_files.files), 'data file')} of the table's folder may be of it, named by no manifest "
+    sentences += f"that is left: {named}{more}."
+    steps = _steps(metadata, situation.whole, lost_files)
+    if not lost_files.fits or steps is None or not all(map(path_in_sql, lost_files.files)):
         return (
-            f"{told} Before you add them again after going back, by the procedure add_files, check that they are of "
-            "no failed write, and that no later commit removed them or deleted rows of them."
+            f"{sentences} Before you add them again after going back, by the procedure add_files, check that they are "
+            "of no failed write, and that no later commit removed them or deleted rows of them."
         )
     picks = [f"CALL {catalog}.system.cherrypick_snapshot('{text_in_sql(name)}', {i})" for i in steps]
     adds = [
         f"CALL {catalog}.system.add_files(table => '{text_in_sql(name)}', "
         f"source_table => '{text_in_sql(f'`parquet`.{quoted(path)}')}')"
-        for path in found.files
+        for path in lost_files.files
     ]
     return (
-        f"{told} They are as many, with as many rows, as the manifest list says. After going back, this commits what "
-        f"was lost again: {'; '.join([*picks, *adds])}."
+        f"{sentences} They are as many, with as many rows, as the manifest list says. After going back, this commits "
+        f"what was lost again: {'; '.join([*picks, *adds])}."
     )
 
 
-def _steps(metadata: TableMetadata, target: int | None, found: LostFiles) -> list[int] | None:
+def _steps(metadata: TableMetadata, target: int | None, lost_files: LostFiles) -> list[int] | None:
     """The appends after a snapshot that can be committed again, oldest first; None where one of the commits cannot."""
     line = ancestry(metadata, metadata.current_snapshot_id)
     if target not in line:
@@ -424,9 +424,9 @@ def _steps(metadata: TableMetadata, target: int | None, found: LostFiles) -> lis
     steps = []
     for own in reversed(line[: line.index(target)]):
         snapshot = metadata.snapshot(own)
-        if own in found.lost:
+        if own in lost_files.lost:
             continue
-        if own not in found.whole or snapshot is None or snapshot.operation != "append":
+        if own not in lost_files.whole or snapshot is None or snapshot.operation != "append":
             return None
         steps.append(own)
     return steps

@@ -82,8 +82,8 @@ def _first_row_ids(stored: pa.Table, manifest: ManifestFile) -> pa.ChunkedArray:
     takes = pc.and_(pc.is_null(stored["first_row_id"]), pc.not_equal(stored["status"], DELETED))
     rows = pc.if_else(takes, stored["record_count"], pa.scalar(0, pa.int64()))
     before = pc.subtract(pc.cumulative_sum(rows), rows)
-    mine = pc.if_else(takes, pc.add(before, manifest.first_row_id), pa.scalar(None, pa.int64()))
-    return pc.coalesce(stored["first_row_id"], mine)
+    own_ids = pc.if_else(takes, pc.add(before, manifest.first_row_id), pa.scalar(None, pa.int64()))
+    return pc.coalesce(stored["first_row_id"], own_ids)
 
 
 def as_of(table: pa.Table, manifest: ManifestFile, snapshot_id: int | None) -> pa.Table:

@@ -38,11 +38,11 @@ def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: Ta
     fields = None if spec is None else [[f.field_id, f.name, f.transform] for f in spec.fields]
     written = parsed(header.get("partition-spec"))
     parts = written.get("fields", []) if isinstance(written, Mapping) else written
-    known = {i for schema in metadata.schemas for i in schema.by_id}
+    field_ids = {i for schema in metadata.schemas for i in schema.by_id}
     meant = metadata.schema(signed(header.get("schema-id"))) if "schema-id" in header else None
     schema = parsed(header.get("schema"))
     ids = {f["id"] for f in _fields(schema) if type(f.get("id")) is int}
-    unknown = sorted(ids - known) if isinstance(schema, Mapping) else None
+    unknown = sorted(ids - field_ids) if isinstance(schema, Mapping) else None
     meant = meant or (metadata.schema(schema.get("schema-id")) if isinstance(schema, Mapping) else None)
     version = header.get("format-version")
     # version 1 wrote none: such a manifest is of data; a header that lost its version too says nothing of deletes

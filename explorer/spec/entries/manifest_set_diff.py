@@ -37,12 +37,12 @@ class Comparison:
 
 
 def compare(
-    tree: Tree, mine: Sequence[ManifestFile], theirs: Sequence[ManifestFile], by: Sequence[str] = KEY
+    tree: Tree, ours: Sequence[ManifestFile], theirs: Sequence[ManifestFile], by: Sequence[str] = KEY
 ) -> Comparison:
     """Hold the entries of two sets of manifests against each other, in this process; the first should be the smaller
     one. `by` are the columns that tell files apart: KEY, or `file_path` alone where a file is meant with all blobs in
     it."""
-    first, second = _Set(tree, mine, by), _Set(tree, theirs, by)
+    first, second = _Set(tree, ours, by), _Set(tree, theirs, by)
     shared: set[tuple[int, int]] = set()
     for one in first.blocks():
         for other in second.blocks():
@@ -57,9 +57,9 @@ def compare(
 def rows_at(manifests: Sequence[ManifestFile], rows: Rows, of: Part, schema: pa.Schema) -> Parts:
     """What `of` makes of some stored entries of these manifests: the rows of each, such as those that are `alone`."""
     bits = {}
-    for at, mine in rows.items():
-        chosen = np.zeros(int(mine[-1]) + 1, bool)
-        chosen[mine] = True
+    for at, rows_of_one in rows.items():
+        chosen = np.zeros(int(rows_of_one[-1]) + 1, bool)
+        chosen[rows_of_one] = True
         bits[manifests[at].manifest_path] = np.packbits(chosen).tobytes()
     some = [manifest for at, manifest in enumerate(manifests) if at in rows]
     return Parts(some, False, partial(_chosen, bits, of), schema)
@@ -120,16 +120,16 @@ def found_in(by: Sequence[str], keys: pa.Table) -> pa.Table:
     shared = pairs.select(*place, polars.col("manifest_2").alias("of").cast(polars.Int64)).unique()
     live = frame.group_by(place).agg(polars.col("live").sum().cast(polars.Int64).alias("of"))
     sides = (one.filter("live"), other.filter("live"))
-    alone = [mine.join(theirs, on=same, how="anti") for mine, theirs in (sides, sides[::-1])]
+    alone = [own_side.join(other_side, on=same, how="anti") for own_side, other_side in (sides, sides[::-1])]
     rows = polars.concat(alone).select(*place, polars.col("row").alias("of"))
     all_three = ((LIVE, live), (ALONE, rows), (SHARED, shared))
-    told = polars.concat([t.insert_column(0, polars.lit(n, polars.Int8).alias("what")) for n, t in all_three])
-    return told.to_arrow().cast(FOUND)
+    tables = polars.concat([t.insert_column(0, polars.lit(n, polars.Int8).alias("what")) for n, t in all_three])
+    return tables.to_arrow().cast(FOUND)
 
 
-def comparisons(told: pa.Table, count: int) -> list[Comparison]:
+def comparisons(keys: pa.Table, count: int) -> list[Comparison]:
     """So many comparisons, of FOUND of all keys."""
-    frame = polars.DataFrame(polars.from_arrow(told))
+    frame = polars.DataFrame(polars.from_arrow(keys))
     live: list[tuple[dict[int, int], dict[int, int]]] = [({}, {}) for _ in range(count)]
     alone: list[tuple[dict[int, npt.NDArray[np.int64]], ...]] = [({}, {}) for _ in range(count)]
     shared: list[set[tuple[int, int]]] = [set() for _ in range(count)]

@@ -25,8 +25,8 @@ def expression_json(node: Expression) -> Any:
     if node.term.transform != "identity":
         term = {"type": "transform", "transform": node.term.transform, "term": term}
     values = [value_json(v, node.term.kind) for v in node.literals]
-    said = {"values": values} if node.op in ("in", "not-in") else {"value": values[0]} if values else {}
-    return {"type": node.op, "term": term, **said}
+    operands = {"values": values} if node.op in ("in", "not-in") else {"value": values[0]} if values else {}
+    return {"type": node.op, "term": term, **operands}
 
 
 def parsed(data: Any) -> Expression:

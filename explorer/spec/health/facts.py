@@ -63,9 +63,9 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     rows, sizes = amounts(stored["record_count"]), amounts(stored["file_size_in_bytes"])
     sizes = np.where(vector, amounts(stored["content_size_in_bytes"]), sizes)
     ids = ints(snapshot_ids(stored, manifest), -1)
-    mine = ids == (manifest.added_snapshot_id if manifest.added_snapshot_id is not None else -2)
+    own_entries = ids == (manifest.added_snapshot_id if manifest.added_snapshot_id is not None else -2)
     numbers = []
-    for which in (mine & (status == ADDED), mine & (status == DELETED)):
+    for which in (own_entries & (status == ADDED), own_entries & (status == DELETED)):
         numbers += [int(which.sum()), total(rows[which]), total(sizes[which])]
     row: dict[str, Any] = {"manifest_path": manifest.manifest_path, "snapshot_id": manifest.added_snapshot_id}
     row |= {"kept_bytes": 0, "entries": len(status)}
@@ -172,8 +172,8 @@ def added_up(parts: Batches) -> Facts:
                 continue
             rows[row["manifest_path"]] = row
             lists = {name: part[name].slice(at, 1).combine_chunks().flatten() for name in (*sums, "used", "cells")}
-            for name, known in sums.items():
-                known += lists[name].to_numpy() if len(lists[name]) else 0
+            for name, total in sums.items():
+                total += lists[name].to_numpy() if len(lists[name]) else 0
             used |= set(lists["used"].to_pylist())
             cells_of = pa.RecordBatch.from_struct_array(lists["cells"])
             held.append(pa.Table.from_batches([cells_of]).cast(cells.schema))

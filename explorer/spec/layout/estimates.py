@@ -115,26 +115,26 @@ def asked_columns(plans: Sequence[Plan]) -> dict[str, Column]:
 
 
 def estimates(
-    metadata: TableMetadata, layouts: Layouts, asked: Sequence[Asked], modes: Mapping[int, ColumnMode],
+    metadata: TableMetadata, layouts: Layouts, queries: Sequence[Asked], modes: Mapping[int, ColumnMode],
     file_size: int | None,
 ) -> Estimates:  # fmt: skip
-    """What changes would make of filters that were planned: those in `asked` that have a plan, in order, are the scans
+    """What changes would make of filters that were planned: those in `queries` that have a plan, in order, are the scans
     of `layouts`. Without `file_size` (bytes) files are compacted to the table's target size, and otherwise as large as
     now."""
     if layouts.partitions is None:
-        return Estimates(Reads(), tuple(asked))
-    made = list(_changes(metadata, layouts, [a.plan.scan for a in asked if a.plan], modes, file_size))
+        return Estimates(Reads(), tuple(queries))
+    changes = list(_changes(metadata, layouts, [a.plan.scan for a in queries if a.plan], modes, file_size))
     whole, *now = (_reads(row) for row in layouts.present)
-    then = zip(now, zip(*(some for _, some in made), strict=True), strict=True)
-    done = [_filled(a, a.plan.left, *next(then)) if a.plan else a for a in asked]
+    then = zip(now, zip(*(some for _, some in changes), strict=True), strict=True)
+    done = [_filled(a, a.plan.left, *next(then)) if a.plan else a for a in queries]
     ranked = tuple(sorted(done, key=lambda a: -a.now.bytes))
-    return Estimates(whole, ranked, tuple(change for change, _ in made), tuple(_assumed(metadata, layouts)))
+    return Estimates(whole, ranked, tuple(change for change, _ in changes), tuple(_assumed(metadata, layouts)))
 
 
-def _filled(asked: Asked, left: Amount, now: Reads, reads: tuple[Reads | None, ...]) -> Asked:
+def _filled(query: Asked, left: Amount, now: Reads, reads: tuple[Reads | None, ...]) -> Asked:
     """With what its plan reads, and weighs in the layout, and what it would read."""
-    told = {name: value for name in ("files", "rows", "bytes") if (value := getattr(left, name)) is not None}
-    return replace(asked, now=replace(now, **told), reads=reads)
+    amounts = {name: value for name in ("files", "rows", "bytes") if (value := getattr(left, name)) is not None}
+    return replace(query, now=replace(now, **amounts), reads=reads)
 
 
 def _assumed(metadata: TableMetadata, layouts: Layouts) -> Iterator[str]:
@@ -196,18 +196,18 @@ def _by_column(
     for transform in transforms(column, axis):
         if ((column.field_id,), transform) in has:
             continue
-        said = f"partition by {written(column.name, transform)}"
+        text = f"partition by {written(column.name, transform)}"
         split = layouts.split_by(at, axis, transform, size)
         if split is None:
-            yield Change(said, "that would be more than 100,000 partitions", None, column.name, transform), nothing
+            yield Change(text, "that would be more than 100,000 partitions", None, column.name, transform), nothing
         else:
             because = f"one partition field more, in files of at most {human_bytes(round(size))}{blind}"
-            yield _of_files(layouts, Change(said, because, None, column.name, transform), split, scans)
+            yield _of_files(layouts, Change(text, because, None, column.name, transform), split, scans)
 
 
 def _of_files(layouts: Layouts, change: Change, files: Files, scans: int) -> Made:
-    made = replace(change, whole=_reads(layouts.amount(files)))
-    return made, [_reads(layouts.read(files, at)) for at in range(scans)]
+    change_with_reads = replace(change, whole=_reads(layouts.amount(files)))
+    return change_with_reads, [_reads(layouts.read(files, at)) for at in range(scans)]
 
 
 def _buckets(
@@ -226,8 +226,8 @@ def _buckets(
         return sum(evaluated(onto, {one.field_id: bucket}) for bucket in range(number)) / number
 
     because = f"each of {number} buckets has as many rows, in files of at most {human_bytes(round(size))}"
-    said = f"partition by {written(column.name, transform)}"
-    change = Change(said, because, _reads(layouts.amount(files)), column.name, transform)
+    text = f"partition by {written(column.name, transform)}"
+    change = Change(text, because, _reads(layouts.amount(files)), column.name, transform)
     return change, [_reads(layouts.read(files, at) * share(scan)) for at, scan in enumerate(scans)]
 
 

@@ -58,11 +58,14 @@ def drawn_queries(rows: pa.Table) -> tuple[tuple[str, ...], str]:
     ranges = dict(islice(_ranges(rows), DRAWN))
     if not ranges:
         return (), "no column has several numbers, times or texts"
-    names, asked = list(ranges), list(ranges.values())
-    said = f"the middle tenth of the values of {', '.join(names)}"
-    if len(asked) == 1:
-        return tuple(asked), f"drawn of the rows: {said}"
-    return (*asked, f"{asked[0]} AND {asked[1]}"), f"drawn of the rows: {said}; then {names[0]} and {names[1]} at once"
+    names, conditions = list(ranges), list(ranges.values())
+    source = f"the middle tenth of the values of {', '.join(names)}"
+    if len(conditions) == 1:
+        return tuple(conditions), f"drawn of the rows: {source}"
+    return (
+        *conditions,
+        f"{conditions[0]} AND {conditions[1]}",
+    ), f"drawn of the rows: {source}; then {names[0]} and {names[1]} at once"
 
 
 def _ranges(rows: pa.Table) -> Iterator[tuple[str, str]]:

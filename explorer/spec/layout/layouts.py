@@ -146,10 +146,10 @@ class Layouts:
         starts = _starts(files.group)
         ends = [*starts[1:], len(files.group)]
         for at, ranges in enumerate(files.ranges):
-            known = ranges.lower.known & ranges.upper.known & ~ranges.empty
-            self.bounded[at] += int((known | ranges.empty).sum())
+            bounded = ranges.lower.known & ranges.upper.known & ~ranges.empty
+            self.bounded[at] += int((bounded | ranges.empty).sum())
             for start, end in zip(starts, ends, strict=True):
-                spread, some = self._spreads[at][files.group[start]], np.flatnonzero(known[start:end]) + start
+                spread, some = self._spreads[at][files.group[start]], np.flatnonzero(bounded[start:end]) + start
                 spread.nulls += float(nulls[at][start:end].sum())
                 with_value = np.maximum(files.rows[some] - nulls[at][some], 0)
                 spread.add(ranges.lower.values[some], ranges.upper.values[some], with_value)
@@ -187,8 +187,8 @@ class Layouts:
         of = {c.field_id: r for c, r in zip(self.columns, files.ranges, strict=True)}
 
         def ranges(term: BoundTerm) -> Ranges | None:
-            known = of.get(term.column.field_id)
-            return None if known is None else known.of(term)
+            ranges_of = of.get(term.column.field_id)
+            return None if ranges_of is None else ranges_of.of(term)
 
         may = judged(scan.bound, len(files.group), ranges).may & keeps[files.group]
         return self.amount(files.take(may & ((files.rows > 0) | (scan.bound == TRUE))))
@@ -216,10 +216,10 @@ class Layouts:
         assert self.partitions
         wanted = np.maximum(1, np.ceil(self.partitions.bytes / size - TINY))
         wanted = np.minimum(wanted, np.maximum(1, self.partitions.rows))
-        made = np.maximum(1, wanted / max(1.0, wanted.sum() / MOST_FILES)).astype(np.int64)
+        numbers = np.maximum(1, wanted / max(1.0, wanted.sum() / MOST_FILES)).astype(np.int64)
 
         def cut(place: int, curve: Curve, nulls: float) -> Cut:
-            edges = np.linspace(0, 1, made[place] + 1)
+            edges = np.linspace(0, 1, numbers[place] + 1)
             lower, upper = curve.between((edges - nulls) / (1 - nulls))
             may_null = (edges[:-1] < nulls) | (nulls == 0)  # where none are counted, whether there are is told before
             return Cut(np.diff(edges), lower, upper, may_null, edges[1:] <= nulls)
@@ -266,18 +266,18 @@ class Layouts:
         """The partitions cut by a column. What has no bounds stays together."""
         whole = self.partitions
         assert whole
-        made: list[Cut] = []
+        cuts: list[Cut] = []
         for place, (curve, spread) in enumerate(zip(self.curves(at, axis), self._spreads[at], strict=True)):
             nulls = min(1.0, spread.nulls / whole.rows[place]) if whole.rows[place] else 0.0
-            made.append(cut(place, curve, nulls) if curve and nulls < 1 else _uncut(whole.ranges[at], place))
-        sizes = [len(c.shares) for c in made]
-        files, known = whole.take(np.repeat(np.arange(len(made)), sizes)), np.repeat([c.known for c in made], sizes)
-        by, shares = files.ranges[at], np.concatenate([c.shares for c in made])
-        nulls_only, may_null = (np.concatenate([getattr(c, n) for c in made]) for n in ("nulls_only", "may_null"))
+            cuts.append(cut(place, curve, nulls) if curve and nulls < 1 else _uncut(whole.ranges[at], place))
+        sizes = [len(c.shares) for c in cuts]
+        files, is_cut = whole.take(np.repeat(np.arange(len(cuts)), sizes)), np.repeat([c.known for c in cuts], sizes)
+        by, shares = files.ranges[at], np.concatenate([c.shares for c in cuts])
+        nulls_only, may_null = (np.concatenate([getattr(c, n) for c in cuts]) for n in ("nulls_only", "may_null"))
         cut_by = replace(
-            by, may_null=by.may_null & may_null, nulls_only=nulls_only, empty=np.where(known, nulls_only, by.empty),
-            lower=Bounds(joined([c.lower for c in made]), known | by.lower.known),
-            upper=Bounds(joined([c.upper for c in made]), known | by.upper.known),
+            by, may_null=by.may_null & may_null, nulls_only=nulls_only, empty=np.where(is_cut, nulls_only, by.empty),
+            lower=Bounds(joined([c.lower for c in cuts]), is_cut | by.lower.known),
+            upper=Bounds(joined([c.upper for c in cuts]), is_cut | by.upper.known),
         )  # fmt: skip
         ranges = (*files.ranges[:at], cut_by, *files.ranges[at + 1 :])
         return replace(files, rows=files.rows * shares, bytes=files.bytes * shares, ranges=ranges)

@@ -73,12 +73,12 @@ class ColumnMode:
         counts = f"{self.counts:,} of {self.files:,} files have counts"
         if self.nulls != self.counts:
             counts = f"{self.counts:,} of {self.files:,} files have counts of values, {self.nulls:,} of nulls"
-        said = [f"{counts}, {self.lower:,} bounds"]
+        parts = [f"{counts}, {self.lower:,} bounds"]
         if self.bounds and self.lower < self.files:
-            said.append("the others are older than the mode, by another writer, or hold nulls and NaN only")
+            parts.append("the others are older than the mode, by another writer, or hold nulls and NaN only")
         if not self.bounds and self.lower:
-            said.append("those with bounds are older than the mode or by another writer")
-        return "; ".join(said)
+            parts.append("those with bounds are older than the mode or by another writer")
+        return "; ".join(parts)
 
 
 def column_modes(metadata: TableMetadata, schema: Schema) -> list[ColumnMode]:
@@ -97,9 +97,11 @@ def column_modes(metadata: TableMetadata, schema: Schema) -> list[ColumnMode]:
         usual = USUAL
         if len(schema.by_id) > limit:
             usual = "none"
-            told = set(_first(schema.raw["fields"], limit))
+            first_ids = set(_first(schema.raw["fields"], limit))
             why = f"the schema has {len(schema.by_id):,} fields, and only the first {limit:,} get statistics ({LIMIT})"
-            modes = {i: (USUAL, f"among the first {limit:,} columns") if i in told else ("none", why) for i in modes}
+            modes = {
+                i: (USUAL, f"among the first {limit:,} columns") if i in first_ids else ("none", why) for i in modes
+            }
     if usual in ("none", "counts"):
         modes |= dict.fromkeys(
             _sorted(metadata) & set(modes), (USUAL, "the sort order has it, so at least truncate(16)")

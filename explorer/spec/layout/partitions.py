@@ -35,8 +35,8 @@ def added_up(parts: Batches) -> pa.Table:
     if not parts.schema.names:
         return pa.table({})
     sums = combined(parts, _added_up)
-    known = pc.is_valid(sums["last_updated_ms"])
-    snapshot = pc.if_else(known, sums["last_updated_snapshot_id"], pa.scalar(None, pa.int64()))
+    has_time = pc.is_valid(sums["last_updated_ms"])
+    snapshot = pc.if_else(has_time, sums["last_updated_snapshot_id"], pa.scalar(None, pa.int64()))
     return pa.table(
         {
             "partition": sums["partition"],

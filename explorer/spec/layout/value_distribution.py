@@ -106,8 +106,8 @@ def _letters(raw: bool, bounds: Values) -> Axis:
         return np.array([number(v.decode("latin-1") if raw else v) for v in values.tolist()], np.float64)
 
     def values(numbers: Floats) -> Values:
-        made = [text(max(0, int(n))) for n in np.rint(numbers).tolist()]
-        return values_of([t.encode("latin-1") for t in made] if raw else made)
+        decoded = [text(max(0, int(n))) for n in np.rint(numbers).tolist()]
+        return values_of([t.encode("latin-1") for t in decoded] if raw else decoded)
 
     return Axis(numbers, values, 1, prefix, float(base ** (places - 1)))
 

@@ -51,14 +51,14 @@ def next_append(
     enabled = properties.get(ENABLED, "true").lower() == "true"
     bins = []
     for content in (0, 1):
-        known: list[ManifestFile | None] = [m for m in listed if m.content == content and has_live(m)]
-        known = [None, *known] if content == 0 else known
-        first = known[0] if known else None
+        candidates: list[ManifestFile | None] = [m for m in listed if m.content == content and has_live(m)]
+        candidates = [None, *candidates] if content == 0 else candidates
+        first = candidates[0] if candidates else None
         by_spec: dict[int, list[ManifestFile | None]] = {}
-        for m in known:
+        for m in candidates:
             by_spec.setdefault(spec_id if m is None else m.partition_spec_id, []).append(m)
-        for spec, mine in sorted(by_spec.items(), reverse=True):
-            packed = _packed(mine, target, new_bytes) if enabled else [[m] for m in mine]
+        for spec, own_manifests in sorted(by_spec.items(), reverse=True):
+            packed = _packed(own_manifests, target, new_bytes) if enabled else [[m] for m in own_manifests]
             for group in packed:
                 merged, why = _merged(len(group), len(packed), first in group, least, target, enabled)
                 manifests = tuple(m for m in group if m is not None)
@@ -120,22 +120,22 @@ def rewrite_manifests(
     target = target_bytes(properties)
     plans = []
     for content in (0, 1):
-        mine = tuple(m for m in listed if m.content == content and m.partition_spec_id == spec_id)
-        for manifest in mine:
+        own_manifests = tuple(m for m in listed if m.content == content and m.partition_spec_id == spec_id)
+        for manifest in own_manifests:
             counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
             if None in counts:
                 raise ValueError(f"the manifest list does not count the files of {manifest.manifest_path}")
-        size = sum(map(_length, mine))
+        size = sum(map(_length, own_manifests))
         wanted = -(-size // target)
-        rewritten = bool(mine) and not (wanted == 1 and len(mine) == 1)
+        rewritten = bool(own_manifests) and not (wanted == 1 and len(own_manifests) == 1)
         kind = ("data", "delete")[content]
-        if not mine:
+        if not own_manifests:
             why = f"there is no {kind} manifest of partition spec {spec_id}"
         elif not rewritten:
             why = f"the only {kind} manifest of partition spec {spec_id} is not above {human_bytes(target)} ({TARGET})"
         else:
             why = f"{human_bytes(size)} at {human_bytes(target)} each ({TARGET})"
-        plans.append(ManifestRewrite(content, mine, wanted, rewritten, why))
+        plans.append(ManifestRewrite(content, own_manifests, wanted, rewritten, why))
     return plans
 
 

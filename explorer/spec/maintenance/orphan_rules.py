@@ -67,26 +67,26 @@ def spelled(listing: Listing, written: Collection[str], named: Iterable[str]) ->
     """Those of the paths below a folder (`written`, each with a leading `/`) that metadata names as the procedure reads
     names, with the prefix it names them by; `named` are all files that metadata leads to, as it spells them."""
     folder = listing.split(listing.location)[1].rstrip("/")
-    known: dict[str, Prefix] = {}
+    prefix_of: dict[str, Prefix] = {}
     prefixes: dict[Prefix, Prefix] = {}
     for uri in named:
         prefix, path = listing.split(uri)
         if path.startswith(folder) and (rest := path[len(folder) :]) in written:
-            known[rest] = prefixes.setdefault(prefix, prefix)
-    return known
+            prefix_of[rest] = prefixes.setdefault(prefix, prefix)
+    return prefix_of
 
 
 def fates(
     listing: Listing,
     written: Mapping[str, float],
-    known: Mapping[str, Prefix],
+    prefix_of: Mapping[str, Prefix],
     live: Collection[str],
     hidden: Collection[str],
     others: Mapping[str, str],
     sizes: Mapping[str, int] | None = None,
 ) -> Iterator[Fate]:
-    """What becomes of files below a folder. `written` has for each path below it when it was written, in ms; `known`
-    are those that are `spelled`, `live` those that metadata leads to, however it spells them. Files that are live and
+    """What becomes of files below a folder. `written` has for each path below it when it was written, in ms;
+    `prefix_of` has those that are `spelled`, `live` those that metadata leads to, however it spells them. Files that are live and
     stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones do; `others`
     has, for files that may be live though this table's metadata does not lead to them, the reason; `sizes` has how long
     they are."""
@@ -102,7 +102,7 @@ def fates(
             if not is_live:
                 yield Fate(file, "not listed", "its name, or a folder's, begins with `_` or `.`", age, False, size)
             continue
-        met = known.get(rest)
+        met = prefix_of.get(rest)
         if at >= listing.older_than_ms:
             if not is_live:
                 yield Fate(file, "too young", "it may be of a commit under way", age, False, size)
@@ -130,9 +130,9 @@ def is_hidden(name: str, but: Collection[str]) -> bool:
 def _apart(named: Prefix, listed: Prefix) -> str:
     """How a prefix that metadata has differs from the listing's; one that is empty fits all."""
     return ", ".join(
-        f"{what} {mine!r} in metadata, {theirs!r} where it is listed"
-        for what, mine, theirs in zip(("scheme", "authority"), named, listed, strict=True)
-        if mine and mine.lower() != theirs.lower()
+        f"{what} {metadata_part!r} in metadata, {listed_part!r} where it is listed"
+        for what, metadata_part, listed_part in zip(("scheme", "authority"), named, listed, strict=True)
+        if metadata_part and metadata_part.lower() != listed_part.lower()
     )
 
 

@@ -43,8 +43,8 @@ def reach(tree: Tree, snapshots: Iterable[Snapshot], without: Iterable[Snapshot]
     snapshots, without = list(snapshots), list(without)
     tree.ahead([*snapshots, *without])
     kept = {m.manifest_path: m for snapshot in steps(without, "snapshots") for m in tree.manifests(snapshot)}
-    mine = {m.manifest_path: m for snapshot in steps(snapshots, "snapshots") for m in tree.manifests(snapshot)}
-    gone = [m for path, m in mine.items() if path not in kept]
+    reached = {m.manifest_path: m for snapshot in steps(snapshots, "snapshots") for m in tree.manifests(snapshot)}
+    gone = [m for path, m in reached.items() if path not in kept]
     lists = {s.manifest_list for s in snapshots} - {s.manifest_list for s in without}
     files: dict[str, int] = {}
     if gone:

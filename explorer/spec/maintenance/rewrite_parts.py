@@ -42,9 +42,9 @@ def data_files(judge: Judge, manifest: ManifestFile, stored: pa.Table) -> pa.Tab
     metadata, spec_id = judge.scan.metadata, manifest.partition_spec_id
     spec = metadata.spec(metadata.default_spec_id)
     ids = [f.field_id for f in spec.fields] if spec else []
-    mine = spec_id == metadata.default_spec_id
-    keys = [repr([p.get(i) if mine else None for i in ids]) for p in judged.partitions]
-    names = [_path(judge, spec_id, p) if mine else OTHER_SPECS if ids else "" for p in judged.partitions]
+    is_current = spec_id == metadata.default_spec_id
+    keys = [repr([p.get(i) if is_current else None for i in ids]) for p in judged.partitions]
+    names = [_path(judge, spec_id, p) if is_current else OTHER_SPECS if ids else "" for p in judged.partitions]
     deletes = own_rows = np.zeros(files.num_rows, np.int64)
     if judge.deletes is not None:
         entries = live_entries(files, manifest)

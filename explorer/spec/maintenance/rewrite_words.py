@@ -37,13 +37,13 @@ def sentences(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterat
 
 def _looked_at(rule: Rule, grouping: Grouping, kind: str) -> str:
     seen = grouping.seen
-    told = {
+    reasons = {
         TOO_SMALL: f"smaller than {human_bytes(rule.smallest)}",
         TOO_LARGE: f"larger than {human_bytes(rule.largest)}",
         MANY_DELETES: "with too many deletes",
         DELETE_RATIO: "with too high a delete ratio",
     }
-    why = ", ".join(f"{seen.by_reason[bit]:,} {reason}" for bit, reason in told.items() if seen.by_reason[bit])
+    why = ", ".join(f"{seen.by_reason[bit]:,} {reason}" for bit, reason in reasons.items() if seen.by_reason[bit])
     begin = f"{count(seen.files, kind)} ({human_bytes(seen.bytes)}): "
     if rule.rewrite_all:
         return begin + "rewrite-all takes all of them" + (f" ({why})." if why else ".")
@@ -60,11 +60,11 @@ def _files_made(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> int:
     if not _is_packed(metadata, rule) or int(files.sum()) > MOST:
         return int(rule.expected_files(sizes).sum())
     lookback = Packing.of(metadata.properties).lookback
-    made = 0
+    number = 0
     for place, own, parts in grouping.members():
         shuffled = place == OTHER_SPECS
-        made += int(rule.expected_files(own.sum()[None])[0]) if shuffled else len(written(rule, own, parts, lookback))
-    return made
+        number += int(rule.expected_files(own.sum()[None])[0]) if shuffled else len(written(rule, own, parts, lookback))
+    return number
 
 
 def _is_packed(metadata: TableMetadata, rule: Rule) -> bool:
@@ -78,9 +78,9 @@ def _endless(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> str:
         return ""
     lookback = Packing.of(metadata.properties).lookback
     stuck = [
-        found
+        reason
         for place, sizes, parts in grouping.members()
-        if place != OTHER_SPECS and (found := endless(rule, sizes, parts, lookback))
+        if place != OTHER_SPECS and (reason := endless(rule, sizes, parts, lookback))
     ]
     if not stuck:
         return ""
@@ -100,11 +100,11 @@ def _endless(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> str:
 
 def _would(metadata: TableMetadata, rule: Rule, grouping: Grouping, kind: str) -> Iterator[str]:
     files, sizes = grouping.taken
-    made = _files_made(metadata, rule, grouping)
+    number = _files_made(metadata, rule, grouping)
     less = ", less the rows that deletes hide" if grouping.seen.with_deletes else ""
     yield (
         f"{count(len(files), 'group')} of {count(int(files.sum()), 'file')} ({human_bytes(int(sizes.sum()))}{less}) "
-        f"would become about {count(made, kind)} of at most {human_bytes(rule.max_output_bytes)}."
+        f"would become about {count(number, kind)} of at most {human_bytes(rule.max_output_bytes)}."
     )
     if rule.commits:
         commits = min(rule.commits, -(-len(files) // -(-len(files) // rule.commits)))
@@ -165,16 +165,16 @@ def _again(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterator[
     elif rule.delete_files == 0:
         yield "It never ends: delete-file-threshold is 0, which every file reaches."
     elif rule.strategy in ("sort", "zorder"):
-        made = rule.expected_files(sizes)
-        again = (made > 1) & (sizes // made < rule.smallest)
-        again &= (made >= rule.min_input_files) | (sizes > rule.target)
+        numbers = rule.expected_files(sizes)
+        again = (numbers > 1) & (sizes // numbers < rule.smallest)
+        again &= (numbers >= rule.min_input_files) | (sizes > rule.target)
         if again.any():
             first = int(np.flatnonzero(again)[0])
             yield (
                 f"It may never end: {count(int(again.sum()), 'group')} would come out below min-file-size-bytes "
                 f"({human_bytes(rule.smallest)}) and be taken again. Of {human_bytes(int(sizes[first]))}, which is "
-                f"more than 110 % of the target, sorting makes {int(made[first])} files of about "
-                f"{human_bytes(int(sizes[first] // made[first]))} each."
+                f"more than 110 % of the target, sorting makes {int(numbers[first])} files of about "
+                f"{human_bytes(int(sizes[first] // numbers[first]))} each."
             )
     stuck = "" if rule.rewrite_all or rule.delete_files == 0 else _endless(metadata, rule, grouping)
     if stuck:

@@ -42,26 +42,26 @@ def judged(rule: Rule, sizes: Ints, records: Ints, deletes: Ints, deleted_rows: 
     if rule.delete_files is not None:
         reasons |= np.where(deletes >= rule.delete_files, MANY_DELETES, 0)
     if rule.delete_ratio is not None:
-        known = (deletes > 0) & (records != 0)
-        ratio = np.minimum(deleted_rows, records) / np.where(known, records, 1)
-        reasons |= np.where(known & (ratio >= rule.delete_ratio), DELETE_RATIO, 0)
+        has_ratio = (deletes > 0) & (records != 0)
+        ratio = np.minimum(deleted_rows, records) / np.where(has_ratio, records, 1)
+        reasons |= np.where(has_ratio & (ratio >= rule.delete_ratio), DELETE_RATIO, 0)
     return reasons.astype(np.int64)
 
 
 def file_reason(rule: Rule, reasons: int, size: int, records: int, deletes: int, deleted_rows: int) -> str:
     """Why a file is a candidate, or is none."""
-    told = []
+    parts = []
     if reasons & TOO_SMALL:
-        told.append(f"too small: less than {human_bytes(rule.smallest)}")
+        parts.append(f"too small: less than {human_bytes(rule.smallest)}")
     if reasons & TOO_LARGE:
-        told.append(f"too large: more than {human_bytes(rule.largest)}")
+        parts.append(f"too large: more than {human_bytes(rule.largest)}")
     if reasons & MANY_DELETES:
-        told.append(f"too many deletes: {deletes} apply, delete-file-threshold is {rule.delete_files}")
+        parts.append(f"too many deletes: {deletes} apply, delete-file-threshold is {rule.delete_files}")
     if reasons & DELETE_RATIO:
         rows = min(deleted_rows, records)
-        told.append(f"delete ratio: {rows:,} of {records:,} rows, delete-ratio-threshold is {rule.delete_ratio:g}")
-    if told:
-        return "; ".join(told)
+        parts.append(f"delete ratio: {rows:,} of {records:,} rows, delete-ratio-threshold is {rule.delete_ratio:g}")
+    if parts:
+        return "; ".join(parts)
     return "rewrite-all takes every file" if rule.rewrite_all else f"left: {rule.range_words}"
 
 
@@ -131,14 +131,14 @@ class Grouping:
             seen.candidates += count
         some = part.filter(pa.array(taken))
         names, indices = _encoded(some["place"])
-        told = {}
+        place_codes = {}
         for index, first in zip(*np.unique(indices, return_index=True), strict=True):
             place = names[int(index)]
             if place not in places:
                 places[place] = len(places)
                 self.names.append(some["partition"][int(first)].as_py() or "")
-            told[int(index)] = places[place]
-        codes = np.array([told.get(index, 0) for index in range(len(names))], np.int64)
+            place_codes[int(index)] = places[place]
+        codes = np.array([place_codes.get(index, 0) for index in range(len(names))], np.int64)
         return codes[indices], sizes[taken], reasons[taken], hashes(some["file_path"]), ints(some["parts"], 1)
 
     def _pack(self) -> Ints:

@@ -64,5 +64,5 @@ def own_totals(summary: Mapping[str, str], sums: Mapping[str, int]) -> list[Tota
 
 
 def _told(summary: Mapping[str, str], sums: Mapping[str, int], names: Mapping[str, str]) -> list[Total]:
-    told = {name: whole(summary.get(name)) for name in names}
-    return [Total(name, number, sums[names[name]]) for name, number in told.items() if number is not None]
+    numbers = {name: whole(summary.get(name)) for name in names}
+    return [Total(name, number, sums[names[name]]) for name, number in numbers.items() if number is not None]

@@ -57,13 +57,13 @@ class RowParts:
         order = np.argsort(places, kind="stable")
         own = places[order]
         bounds = np.searchsorted(own, self._starts)
-        found = [
+        tables = [
             self._opened(at).take(pa.array(own[bounds[at] : bounds[at + 1]] - self._starts[at]))
             for at in np.flatnonzero(np.diff(bounds)).tolist()
         ]
-        if len(found) > 1:
-            found = [pa.concat_tables(found).unify_dictionaries().combine_chunks()]
-        return self._together([table.take(pa.array(np.argsort(order))) for table in found])
+        if len(tables) > 1:
+            tables = [pa.concat_tables(tables).unify_dictionaries().combine_chunks()]
+        return self._together([table.take(pa.array(np.argsort(order))) for table in tables])
 
     def _within(self, first: int, count: int) -> Iterator[tuple[pa.Table, tuple[int, int]]]:
         """The parts of consecutive rows, and which rows of each these are."""

@@ -59,15 +59,15 @@ def sums(
     for outcome in range(len(OUTCOMES)):
         chosen = verdicts.outcome == outcome
         added += [int(chosen.sum()), *(total(column[chosen]) for column in columns)]
-    asked = Counter[str]()
+    residual_counts = Counter[str]()
     if scan.bound != TRUE:
         codes, counts = np.unique(verdicts.codes[verdicts.outcome == READ], return_counts=True)
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
-            asked[str(verdicts.residuals[code])] += count
+            residual_counts[str(verdicts.residuals[code])] += count
     counted = None if deletes is None else _counted(deletes, manifest, _read(verdicts))
     kept_off = [] if skipped is None else _counted(skipped, manifest, _read(verdicts)).used.tolist()
     used, refused = ([], 0) if counted is None else (counted.used.tolist(), int(counted.sums["refused"].sum()))
-    residuals = [{"residual": said, "files": files} for said, files in asked.items()]
+    residuals = [{"residual": text, "files": files} for text, files in residual_counts.items()]
     row = {
         "amounts": added,
         "wholly": int(verdicts.wholly.sum()),

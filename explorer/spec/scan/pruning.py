@@ -69,24 +69,24 @@ class Verdicts:
     def reason(self, at: int) -> Reason:
         """What decided about one place: of ANDs the first side that cannot match, of ORs all sides."""
 
-        def said(leaf: Predicate) -> str:
+        def text_of(leaf: Predicate) -> str:
             return words(Why(int(self.codes[id(leaf)][at])), leaf, self.ranges[id(leaf)], at)
 
-        return reason(self.expression, lambda leaf: bool(self.codes[id(leaf)][at] >= 0), said)
+        return reason(self.expression, lambda leaf: bool(self.codes[id(leaf)][at] >= 0), text_of)
 
 
 def judged(expression: Expression, count: int, ranges: Callable[[BoundTerm], Ranges | None]) -> Verdicts:
     """The answers for `count` places; `ranges` gives what is known of a term there, None where that is nothing."""
     codes: dict[int, Codes] = {}
     of: dict[int, Ranges] = {}
-    made: dict[tuple[int, str], Ranges | None] = {}
+    ranges_by_term: dict[tuple[int, str], Ranges | None] = {}
     """By term: comparisons of one column share what is known of it."""
 
     def known_of(term: BoundTerm) -> Ranges | None:
         key = (term.column.field_id, term.transform)
-        if key not in made:
-            made[key] = ranges(term)
-        return made[key]
+        if key not in ranges_by_term:
+            ranges_by_term[key] = ranges(term)
+        return ranges_by_term[key]
 
     def visit(node: Expression) -> tuple[Mask, Mask]:
         if isinstance(node, (And, Or)):
@@ -99,14 +99,14 @@ def judged(expression: Expression, count: int, ranges: Callable[[BoundTerm], Ran
             return all_of, all_of
         assert isinstance(node, Predicate)
         assert isinstance(node.term, BoundTerm)
-        known = known_of(node.term)
-        if known is None:
+        own_ranges = known_of(node.term)
+        if own_ranges is None:
             codes[id(node)] = np.full(count, Why.NOT_TOLD, np.int8)
             of[id(node)] = nothing_known(count)
             return np.ones(count, bool), np.zeros(count, bool)
-        of[id(node)] = known
-        codes[id(node)] = inclusive(node, known)
-        return codes[id(node)] >= 0, strict(node, known)
+        of[id(node)] = own_ranges
+        codes[id(node)] = inclusive(node, own_ranges)
+        return codes[id(node)] >= 0, strict(node, own_ranges)
 
     may, must = visit(expression)
     return Verdicts(expression, codes, of, may, must)
@@ -122,10 +122,10 @@ def nothing_known(count: int) -> Ranges:
     )  # fmt: skip
 
 
-def reason(expression: Expression, keeps: Callable[[Predicate], bool], said: Callable[[Predicate], str]) -> Reason:
+def reason(expression: Expression, keeps: Callable[[Predicate], bool], text_of: Callable[[Predicate], str]) -> Reason:
     """The answer for one place, by what each comparison keeps and says there. One that says nothing is left out."""
     keep = _keeps(expression, keeps)
-    leaves = [(leaf, text) for leaf in _deciding(expression, keeps) if (text := said(leaf))]
+    leaves = [(leaf, text) for leaf in _deciding(expression, keeps) if (text := text_of(leaf))]
     if isinstance(expression, Constant):
         return Reason("", "every row is asked for" if keep else "no row can match", keep)
     if len(leaves) == 1:
@@ -159,11 +159,11 @@ def _keeps(node: Expression, keeps: Callable[[Predicate], bool]) -> bool:
     return keeps(node)
 
 
-def _compared(values: Values, known: Mask, test: Callable[[Values], Any]) -> Mask:
+def _compared(values: Values, has_value: Mask, test: Callable[[Values], Any]) -> Mask:
     """A test of what is known; false elsewhere."""
-    result = np.zeros(len(known), bool)
-    if known.any():
-        result[known] = test(values[known]).astype(bool)
+    result = np.zeros(len(has_value), bool)
+    if has_value.any():
+        result[has_value] = test(values[has_value]).astype(bool)
     return result
 
 
@@ -216,8 +216,8 @@ def _in(values: Values, literals: Sequence[Any]) -> Mask:
     return np.array([v in wanted for v in values.tolist()], bool)
 
 
-def _begins(bounds: Any, known: Mask, prefix: str) -> Mask:
-    return _compared(bounds.values, known, lambda v: np.array([x.startswith(prefix) for x in v.tolist()], bool))
+def _begins(bounds: Any, has_value: Mask, prefix: str) -> Mask:
+    return _compared(bounds.values, has_value, lambda v: np.array([x.startswith(prefix) for x in v.tolist()], bool))
 
 
 def _below(op: str, literal: Any) -> Callable[[Values], Any]:
@@ -321,9 +321,9 @@ def words(why: Why, leaf: Predicate, r: Ranges, at: int) -> str:
         missing = [n for n, x in (("lower", low), ("upper", high)) if x is None]
         return f"no {' and no '.join(missing)} bound of {term}" if missing else bounds
     if why is Why.NOT_TOLD:
-        said = bounds if low or high else f"no bounds of {term}"
+        text = bounds if low or high else f"no bounds of {term}"
         nulls = ", and there may be nulls or NaN" if low and low == high else ""
-        return f"{said}{nulls}: that does not exclude it"
+        return f"{text}{nulls}: that does not exclude it"
     return {
         Why.REACHED: bounds,
         Why.TOO_MANY: f"more than {MANY} values: Iceberg does not compare them with the bounds",

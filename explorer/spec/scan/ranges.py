@@ -105,11 +105,11 @@ def merged(ranges: Ranges, starts: npt.NDArray[np.int64]) -> Ranges:
     }
 
     def bounds(of: Bounds, most: Callable[..., Any], reduce: np.ufunc) -> Bounds:
-        known = np.logical_and.reduceat(of.known | ranges.empty, starts) & np.logical_or.reduceat(of.known, starts)
+        has_bound = np.logical_and.reduceat(of.known | ranges.empty, starts) & np.logical_or.reduceat(of.known, starts)
         values = of.values
         if not of.known.all() and of.known.any():  # the highest changes no minimum
             values = np.where(of.known, values, most(values[of.known]))
-        return Bounds(reduce.reduceat(values, starts), known)
+        return Bounds(reduce.reduceat(values, starts), has_bound)
 
     return replace(
         ranges, **masks, lower=bounds(ranges.lower, max, np.minimum), upper=bounds(ranges.upper, min, np.maximum)
@@ -117,15 +117,15 @@ def merged(ranges: Ranges, starts: npt.NDArray[np.int64]) -> Ranges:
 
 
 def _applied(bounds: Bounds, apply: Callable[[Any], Any], kind: str) -> Bounds:
-    made = []
-    known = bounds.known.copy()
+    results = []
+    valid = bounds.known.copy()
     for at, value in enumerate(bounds.values.tolist()):
         try:
-            made.append(comparable(apply(value), kind) if known[at] else 0)
+            results.append(comparable(apply(value), kind) if valid[at] else 0)
         except (ValueError, OverflowError, ArithmeticError):  # times beyond the year 9999
-            made.append(0)
-            known[at] = False
-    return Bounds(values_of(made), known)
+            results.append(0)
+            valid[at] = False
+    return Bounds(values_of(results), valid)
 
 
 def values_of(values: Sequence[Any]) -> Values:
@@ -141,26 +141,26 @@ def decoded(data: pa.Array | pa.ChunkedArray, kind: Any, short_days: bool = Fals
     """Serialized bounds of one field (spec: "Appendix D"); what does not fit its type is not known. `short_days`: 4
     bytes of a timestamp are the days of a date (see spec.scan.reader_rules)."""
     column = data.combine_chunks() if isinstance(data, pa.ChunkedArray) else data
-    known = column.is_valid().to_numpy(zero_copy_only=False)
-    if isinstance(kind, str) and known.any():
+    valid = column.is_valid().to_numpy(zero_copy_only=False)
+    if isinstance(kind, str) and valid.any():
         width, code = _WIDTHS.get(kind, (8, "<i8") if kind.startswith("timestamp") else (0, ""))
         lengths = pc.binary_length(column).drop_null()
         if width and pc.all(pc.equal(lengths, width)).as_py():
             numbers = np.frombuffer(b"".join(column.drop_null().to_pylist()), code)
             keys = float_keys(numbers.astype(np.float64)) if code[1] == "f" else numbers.astype(np.int64)
             values = np.zeros(len(column), np.int64)
-            values[known] = keys
+            values[valid] = keys
             nan = np.zeros(len(column), bool)
             if code[1] == "f":
-                nan[known] = np.isnan(numbers)
-            return Bounds(values, known & ~nan)
+                nan[valid] = np.isnan(numbers)
+            return Bounds(values, valid & ~nan)
     return _decoded_singly(column.to_pylist(), kind, short_days)
 
 
 def _decoded_singly(data: list[bytes | None], kind: Any, short_days: bool) -> Bounds:
     primitive = primitive_type(kind)
     values: list[Any] = []
-    known = np.zeros(len(data), bool)
+    valid = np.zeros(len(data), bool)
     for at, item in enumerate(data):
         value = None
         if item is not None and primitive is not None:
@@ -168,11 +168,11 @@ def _decoded_singly(data: list[bytes | None], kind: Any, short_days: bool) -> Bo
                 value = bound_as_java_reads(item, kind)
                 if short_days and len(item) == 4 and kind.startswith("timestamp"):
                     value *= 86_400_000_000 * (1000 if "_ns" in kind else 1)
-                known[at] = not (isinstance(value, float) and value != value)
+                valid[at] = not (isinstance(value, float) and value != value)
             except Exception:  # damaged, or of another type: no statement
                 value = None
-        values.append(comparable(value, kind) if known[at] else 0)
-    return Bounds(values_of(values), known)
+        values.append(comparable(value, kind) if valid[at] else 0)
+    return Bounds(values_of(values), valid)
 
 
 def file_ranges(entries: pa.Table, field_id: int, kind: Any, nested: bool, short_days: bool = False) -> Ranges:
@@ -207,8 +207,8 @@ def looked_up(entries: pa.Table, name: str, field_id: int) -> pa.Array:
 def counts(entries: pa.Table, name: str, field_id: int) -> Bounds:
     """What a map of counts has for one field in each file."""
     column = looked_up(entries, name, field_id)
-    known = column.is_valid().to_numpy(zero_copy_only=False)
-    return Bounds(column.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64), known)
+    valid = column.is_valid().to_numpy(zero_copy_only=False)
+    return Bounds(column.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64), valid)
 
 
 def summary_ranges(manifests: Sequence[ManifestFile], at: int, kind: Any) -> Ranges:

@@ -57,13 +57,13 @@ class GroupVerdict:
     @property
     def reason(self) -> Reason:
         """What the test says that skips it; of one that is read, what all say."""
-        said = [r for _, r in self.tests if r.said]
-        if not self.keeps or len(said) < 2:
-            return said[-1]
-        terms = {r.term for r in said}
+        reasons = [r for _, r in self.tests if r.said]
+        if not self.keeps or len(reasons) < 2:
+            return reasons[-1]
+        terms = {r.term for r in reasons}
         if len(terms) == 1:
-            return Reason(said[0].term, "; ".join(r.said for r in said), True)
-        return Reason("", "; ".join(map(str, said)), True)
+            return Reason(reasons[0].term, "; ".join(r.said for r in reasons), True)
+        return Reason("", "; ".join(map(str, reasons)), True)
 
 
 def row_groups(
@@ -76,12 +76,14 @@ def row_groups(
     tests = [[("statistics", file.statistics(at))] for at in range(len(groups))]
     parts: tuple[Part, ...] = ("dictionary", "bloom filter")
     for part in parts:
-        for at, answers in file.tested(part, [at for at, said in enumerate(tests) if said[-1][1].keeps]):
+        for at, answers in file.tested(
+            part, [at for at, answers_so_far in enumerate(tests) if answers_so_far[-1][1].keeps]
+        ):
             tests[at].append((part, answers))
-    told = dict(file.pages([at for at, said in enumerate(tests) if said[-1][1].keeps]))
+    pages_of = dict(file.pages([at for at, answers_so_far in enumerate(tests) if answers_so_far[-1][1].keeps]))
     return [
-        GroupVerdict(path, g["ordinal"], g["num_rows"], g["total_byte_size"], tuple(said), told.get(at))
-        for at, (g, said) in enumerate(zip(groups, tests, strict=True))
+        GroupVerdict(path, g["ordinal"], g["num_rows"], g["total_byte_size"], tuple(answers_so_far), pages_of.get(at))
+        for at, (g, answers_so_far) in enumerate(zip(groups, tests, strict=True))
     ]
 
 
@@ -177,8 +179,8 @@ class _File:
     def pages(self, groups: Sequence[int]) -> Iterator[tuple[int, Pages]]:
         """What the page indexes of these row groups say."""
         for at, chunks in self._read("page index", groups if self.leaves else [], self.leaves):
-            told = {self.columns[c]["field_id"]: (self.columns[c], index) for c, index in chunks.items()}
-            yield at, pages(self.bound, self.groups[at]["num_rows"], told)
+            indexes = {self.columns[c]["field_id"]: (self.columns[c], index) for c, index in chunks.items()}
+            yield at, pages(self.bound, self.groups[at]["num_rows"], indexes)
 
 
 def _term(leaf: Predicate) -> BoundTerm:

@@ -107,15 +107,15 @@ class Scan:
 
     def manifests(self, listed: Sequence[ManifestFile]) -> list[ManifestVerdict]:
         """A verdict for each data manifest, in order."""
-        made: dict[int, ManifestVerdict] = {}
+        verdicts: dict[int, ManifestVerdict] = {}
         by_spec: dict[int, list[int]] = {}
         for at, manifest in enumerate(listed):
             by_spec.setdefault(manifest.partition_spec_id, []).append(at)
         for spec_id, places in by_spec.items():
             some = [listed[at] for at in places]
             for at, verdict in zip(places, self._of_spec(spec_id, some), strict=True):
-                made[at] = verdict
-        return [made[at] for at in range(len(listed))]
+                verdicts[at] = verdict
+        return [verdicts[at] for at in range(len(listed))]
 
     def failing_manifests(self, listed: Sequence[ManifestFile]) -> list[ManifestFile]:
         """Return the manifests, of data and deletes, on which Iceberg Java fails with this filter: they have partition
@@ -142,18 +142,18 @@ class Scan:
             unknown = Reason("", f"partition spec {spec_id} is not known", True)
             return [ManifestVerdict(m, True, unknown) for m in manifests]
         fields = plan.spec.fields
-        told = [m for m in manifests if m.partitions is not None and len(m.partitions) == len(fields)]
+        summarized = [m for m in manifests if m.partitions is not None and len(m.partitions) == len(fields)]
         order = {field.field_id: at for at, field in enumerate(fields)}
 
         def ranges(term: BoundTerm) -> Ranges:
-            return summary_ranges(told, order[term.column.field_id], term.kind)
+            return summary_ranges(summarized, order[term.column.field_id], term.kind)
 
-        verdicts = judged(plan.inclusive, len(told), ranges)
-        sure = judged(plan.strict, len(told), ranges).must
+        verdicts = judged(plan.inclusive, len(summarized), ranges)
+        sure = judged(plan.strict, len(summarized), ranges).must
         columns = plan.columns.values()
         if any(is_narrow(c.shown_as, c.source_kind) for c in columns if c.field_id in plan.asked):
-            sure = np.zeros(len(told), bool)  # values that wrapped round are not sure
-        place = {m.manifest_path: at for at, m in enumerate(told)}
+            sure = np.zeros(len(summarized), bool)  # values that wrapped round are not sure
+        place = {m.manifest_path: at for at, m in enumerate(summarized)}
         return [self._manifest(m, verdicts, sure, place.get(m.manifest_path)) for m in manifests]
 
     def _manifest(self, manifest: ManifestFile, verdicts: Verdicts, sure: Mask, at: int | None) -> ManifestVerdict:
@@ -163,8 +163,8 @@ class Scan:
         if keeps and (manifest.added_files_count, manifest.existing_files_count) == (0, 0):
             return ManifestVerdict(manifest, False, Reason("", "all its entries are DELETED", False), "entries")
         if keeps and verdicts.expression == TRUE:
-            said = "every row is asked for" if self.bound == TRUE else "the filter says nothing of its partitions"
-            return ManifestVerdict(manifest, True, Reason("", said, True), surely=bool(sure[at]))
+            text = "every row is asked for" if self.bound == TRUE else "the filter says nothing of its partitions"
+            return ManifestVerdict(manifest, True, Reason("", text, True), surely=bool(sure[at]))
         return ManifestVerdict(manifest, keeps, partial(verdicts.reason, at), surely=keeps and bool(sure[at]))
 
     def files(self, manifest: ManifestFile, stored: pa.Table, surely: bool = False) -> FileVerdicts:
@@ -278,8 +278,8 @@ NO_FIELD = -1
 def _file_ranges(entries: pa.Table, scan: Scan, columns: Collection[int] | None, term: BoundTerm) -> Ranges:
     column = term.column
     short_days = scan.rules.short_bounds_are_days
-    asked = column.field_id if columns is None or column.field_id in columns else NO_FIELD
-    ranges = file_ranges(entries, asked, column.kind, column.field_id in scan.nested, short_days)
+    field_id = column.field_id if columns is None or column.field_id in columns else NO_FIELD
+    ranges = file_ranges(entries, field_id, column.kind, column.field_id in scan.nested, short_days)
     return ranges.of(term)
 
 
@@ -342,4 +342,4 @@ def exactly(expression: Expression, partition: Mapping[int, Any]) -> Reason:
         met[str(leaf)] = f"{leaf.term} is {leaf.term.said(partition.get(leaf.term.column.field_id))}"
     if len(met) == 1:
         return Reason(*next(iter(met.items())), False)
-    return Reason("", "; ".join(f"{term}: {said}" for term, said in met.items()), False)
+    return Reason("", "; ".join(f"{term}: {text}" for term, text in met.items()), False)

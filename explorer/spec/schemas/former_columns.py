@@ -43,7 +43,7 @@ def former_columns(metadata: TableMetadata, schema: Schema, names: Iterable[str]
     ordinals = snapshot_ordinals(metadata)
     here = {name: field["id"] for name, field in named_fields(schema.raw["fields"]).items()}
     wanted = [name for name in dict.fromkeys(names) if name in here]
-    known: dict[tuple[str, int], FormerColumn] = {}
+    former_by_id: dict[tuple[str, int], FormerColumn] = {}
     fields: dict[int, dict[str, int]] = {}
     for snapshot in sorted(metadata.snapshots, key=lambda s: -ordinals[s.snapshot_id]):
         own = metadata.schema(snapshot.schema_id) if snapshot.schema_id is not None else None
@@ -56,5 +56,5 @@ def former_columns(metadata: TableMetadata, schema: Schema, names: Iterable[str]
             if field_id is not None and field_id != here[name]:
                 shown = snapshot_name(snapshot.snapshot_id, ordinals)
                 former = FormerColumn(name, here[name], field_id, own.schema_id, shown)
-                known.setdefault((name, field_id), former)
-    return list(known.values())
+                former_by_id.setdefault((name, field_id), former)
+    return list(former_by_id.values())

@@ -108,15 +108,15 @@ def redacted(text: str, values: Iterable[str] = ()) -> str:
 
 def _decoded(match: re.Match[str]) -> str:
     """A part of a path; where it hides something behind %-escapes, without them and that."""
-    told = match[0]
+    text = match[0]
     for _ in range(MOST_ESCAPED):
-        before, told = told, unquote(told)
-        if told == before:
+        before, text = text, unquote(text)
+        if text == before:
             break
     else:
         return HIDDEN
-    safe = redacted(told) if told != match[0] else told
-    return match[0] if safe == told else safe
+    safe = redacted(text) if text != match[0] else text
+    return match[0] if safe == text else safe
 
 
 def harmless(error: BaseException, properties: Mapping[str, Any]) -> BaseException | None:

@@ -121,8 +121,8 @@ class FileChanges(Made[FileChange]):
         values: dict[str, int] = {}
         codes = [np.zeros(0, np.int32)]
         for part in (chunk for rows in self._rows.read() for chunk in rows[name].chunks):
-            known = [values.setdefault(word, len(values)) for word in part.dictionary.to_pylist()]
-            codes.append(np.array(known, np.int32)[part.indices.to_numpy()])
+            numbers = [values.setdefault(word, len(values)) for word in part.dictionary.to_pylist()]
+            codes.append(np.array(numbers, np.int32)[part.indices.to_numpy()])
         all_codes = np.concatenate(codes)
         return list(values), all_codes if self._places is None else all_codes[self._places]
 

@@ -178,13 +178,13 @@ def newer(metadata: TableMetadata, one: Snapshot | None, other: Snapshot | None)
 
 def _broken(by_id: Mapping[int, Snapshot]) -> set[int]:
     """The snapshots that have an ancestor whose parent has expired."""
-    found: set[int] = set()
+    broken: set[int] = set()
     parents = parents_of(by_id.values())
     for own in parents_first(parents):
         parent = parents[own]
-        if parent in found or (parent is None and by_id[own].parent_snapshot_id is not None):
-            found.add(own)
-    return found
+        if parent in broken or (parent is None and by_id[own].parent_snapshot_id is not None):
+            broken.add(own)
+    return broken
 
 
 def current_log(metadata: TableMetadata) -> list[LogEntry]:

@@ -189,12 +189,12 @@ def _said_of_each(
     for snapshot in metadata.snapshots:
         own, verdict = snapshot.snapshot_id, verdicts[snapshot.snapshot_id]
         here = pointing.get(own, [])
-        said = [
+        reasons = [
             *(Keeper("ref", ref.name, f"{ref.type} {ref.name} points to it") for ref in here[:LISTED]),
             *(_keeps(branches[i], "youngest") for i in verdict.number),
             *(_keeps(branches[i], "age") for i in verdict.age),
         ]
-        keepers[own] = sorted(said, key=lambda keeper: place[str(keeper.ref)])
+        keepers[own] = sorted(reasons, key=lambda keeper: place[str(keeper.ref)])
         if more := len(here[LISTED:]):
             keepers[own].append(Keeper("more", None, f"{more:,} more branches and tags point to it"))
         if verdict.more_keep:

@@ -105,8 +105,10 @@ def first_of(names: Sequence[str], most: int = 20) -> str:
 def natural(name: str) -> list[tuple[bool, int, str]]:
     """What sorts names by the numbers in them: `day=9` before `day=10`; of a long name by how it begins."""
     parts = re.findall(r"[0-9]+|[^0-9]+", name[:SORTED])
-    told = [part.lstrip("0") if part[0] in "0123456789" else "" for part in parts]
-    return [(part[0] in "0123456789", len(digits), digits or part) for part, digits in zip(parts, told, strict=True)]
+    digits_of = [part.lstrip("0") if part[0] in "0123456789" else "" for part in parts]
+    return [
+        (part[0] in "0123456789", len(digits), digits or part) for part, digits in zip(parts, digits_of, strict=True)
+    ]
 
 
 def shorten(text: str, width: int) -> str:
@@ -201,10 +203,10 @@ def without_place(path: str) -> str:
     return path[place.end() :] if (place := _PLACE.match(path)) else path
 
 
-def similar_names(name: str, known: Iterable[str], number: int = 1) -> list[str]:
+def similar_names(name: str, names: Iterable[str], number: int = 1) -> list[str]:
     """Return the known names most like one that there is none of. Of long names, and of thousands, none is looked at:
     comparing takes time in proportion to the square of their lengths, and names are a stranger's."""
     if len(name) > COMPARED:
         return []
-    short = [other for other in islice(known, MOST_COMPARED) if len(other) <= COMPARED]
+    short = [other for other in islice(names, MOST_COMPARED) if len(other) <= COMPARED]
     return difflib.get_close_matches(name, short, number)

@@ -198,10 +198,10 @@ def partition_path(partition: Mapping[str, Any] | None, spec: PartitionSpec | No
     """A partition struct (keys are partition field ids) as `name=value/name=value`; empty when unpartitioned."""
     if not partition:
         return ""
-    known = {str(f.field_id): f for f in spec.fields} if spec else {}
+    field_of = {str(f.field_id): f for f in spec.fields} if spec else {}
     parts = []
     for field_id, value in partition.items():
-        field = known.get(field_id)
+        field = field_of.get(field_id)
         if field is None:
             parts.append(f"field {field_id}={value}")
         else:
@@ -305,8 +305,8 @@ def unknown_fields(stored: pa.Schema, conformed: pa.Schema) -> list[str]:
     """The partition field ids of a manifest that its entries have no more once they were conformed."""
     if "partition" not in conformed.names or not pa.types.is_struct(conformed.field("partition").type):
         return []
-    known = {field.metadata[b"partition-field-id"].decode() for field in conformed.field("partition").type}
-    return [field.name for field in stored.field("partition").type if field.name not in known]
+    field_ids = {field.metadata[b"partition-field-id"].decode() for field in conformed.field("partition").type}
+    return [field.name for field in stored.field("partition").type if field.name not in field_ids]
 
 
 def conform_partition(table: pa.Table, target: pa.StructType) -> pa.ChunkedArray:
