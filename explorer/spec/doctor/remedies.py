@@ -396,8 +396,8 @@ def _again(situation: Situation, catalog: str, name: str) -> str:
         return ""
     named = ", ".join(lost_files.files[:MAX_FILES])
     more = f" and {len(lost_files.files) - MAX_FILES:,} more" if len(lost_files.files) > MAX_FILES else ""
-    sentences = f" {count(len(lost_files.files), 'data file')} of the table's folder may be of it, named by no manifest "
-    sentences += f"that is left: {named}{more}."
+    sentences = f" {count(len(lost_files.files), 'data file')} of the table's folder may be of it, "
+    sentences += f"named by no manifest that is left: {named}{more}."
     steps = _steps(metadata, situation.whole, lost_files)
     if not lost_files.fits or steps is None or not all(map(path_in_sql, lost_files.files)):
         return (

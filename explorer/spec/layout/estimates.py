@@ -118,9 +118,9 @@ def estimates(
     metadata: TableMetadata, layouts: Layouts, queries: Sequence[Asked], modes: Mapping[int, ColumnMode],
     file_size: int | None,
 ) -> Estimates:  # fmt: skip
-    """What changes would make of filters that were planned: those in `queries` that have a plan, in order, are the scans
-    of `layouts`. Without `file_size` (bytes) files are compacted to the table's target size, and otherwise as large as
-    now."""
+    """What changes would make of filters that were planned: those in `queries` that have a plan, in order, are the
+    scans of `layouts`. Without `file_size` (bytes) files are compacted to the table's target size, and otherwise as
+    large as now."""
     if layouts.partitions is None:
         return Estimates(Reads(), tuple(queries))
     changes = list(_changes(metadata, layouts, [a.plan.scan for a in queries if a.plan], modes, file_size))
