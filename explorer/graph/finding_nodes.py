@@ -32,7 +32,7 @@ def about(node: Node, finding: Finding) -> bool:
     return finding.node is not None and node.facts.get("path") == finding.node[1] and "column" not in node.facts
 
 
-def marked(graph: Graph, findings: Sequence[Finding]) -> Graph:
+def mark_findings(graph: Graph, findings: Sequence[Finding]) -> Graph:
     """The graph with findings above info on their nodes; what a node tells already stays."""
     by_node: dict[str | None, list[Finding]] = defaultdict(list)
     for finding in findings:

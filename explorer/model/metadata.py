@@ -224,6 +224,6 @@ class TableMetadata:
 
         fields: dict[int, Field] = {}
         for schema in sorted(self.schemas, key=age, reverse=True):
-            for field_id, field in schema.by_id.items():
-                fields.setdefault(field_id, field)
+            for field_id, own_field in schema.by_id.items():
+                fields.setdefault(field_id, own_field)
         return fields

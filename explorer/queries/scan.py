@@ -25,7 +25,7 @@ from explorer.spec.entries.lazy_table import Batches, Parts
 from explorer.spec.entries.live_files import LiveFiles
 from explorer.spec.filters.expressions import BoundTerm, Column, Expression, has_or, predicates
 from explorer.spec.layout.clustering import Clustering, Overlaps, bounds_of, bounds_schema
-from explorer.spec.layout.metrics_modes import TOLD, ColumnMode, Told, column_modes, told
+from explorer.spec.layout.metrics_modes import TOLD, ColumnMode, Told, column_modes, count_statistics
 from explorer.spec.overview.summary_totals import totals
 from explorer.spec.scan import plan_parts
 from explorer.spec.scan.plan import Amount, Interval, Intervals, OtherReader, Plan, Stage
@@ -82,7 +82,7 @@ def plan_scan(
     missing, (damaged_list, lost) = _missing(read, found), tree.lost_of(snapshot) if snapshot else (False, [])
     uncounted = len({m.manifest_path for m in read}.intersection(lost)) if missing is None else 0
     short = bool(missing or uncounted)
-    chosen_files = made(partial(plan_parts.chosen, scan, come), CHOSEN)[0]
+    chosen_files = made(partial(plan_parts.files_to_read, scan, come), CHOSEN)[0]
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, short), wholly=summed.wholly,
@@ -215,7 +215,7 @@ def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
 
 def column_statistics(tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, make: Make) -> list[ColumnMode]:
     """The metrics mode of every column, and how many live data files of a snapshot have what it says."""
-    parts = Parts(_data(tree, snapshot), True, told, TOLD)
+    parts = Parts(_data(tree, snapshot), True, count_statistics, TOLD)
     files = Told(make(parts, "statistics of columns")[0].read())
     return [files.of(mode) for mode in column_modes(tree.metadata, schema)]
 

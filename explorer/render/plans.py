@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.render.text import clean, render_table
-from explorer.spec.deletes.deletes import lacks_place, refusal, unplaced
+from explorer.spec.deletes.deletes import lacks_place, missing_place_words, refusal
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.filters.pushdown import Pushed, advice
 from explorer.spec.layout.clustering import QUANTILES, Clustering
@@ -177,7 +177,7 @@ def summary_lines(plan: Plan) -> Iterator[str]:
     if plan.refused:
         yield f"⚠ {refusal(plan.refused)}"
     if plan.unplaced:
-        yield clean(f"⚠ {unplaced(plan.unplaced)}")
+        yield clean(f"⚠ {missing_place_words(plan.unplaced)}")
     if plan.renamed and plan.snapshot:
         yield clean(
             "⚠ Spark 4.1 with Iceberg Java 1.12 fails with this filter: Iceberg looks for its columns in the schema of "

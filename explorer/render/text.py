@@ -16,7 +16,7 @@ from rich.text import Text
 from explorer.graph.graph import Edge, Elided, Graph, Node
 from explorer.graph.vocabulary import STATUSES
 from explorer.render.rows import columns_of
-from explorer.spec.secrets.redaction import metadata_without_secrets, redacted
+from explorer.spec.secrets.redaction import metadata_without_secrets, redact
 from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count
 
@@ -29,7 +29,7 @@ READABLE = 24
 def clean(text: str) -> str:
     """Text from a table, an error or a person as it may be shown: without control characters, which could command a
     terminal, and without credentials."""
-    return _printable(redacted(text))
+    return _printable(redact(text))
 
 
 def seen_whole(name: str) -> bool:
@@ -39,7 +39,7 @@ def seen_whole(name: str) -> bool:
 
 def clean_lines(text: str) -> str:
     """The same of a text whose lines stay."""
-    return printable_lines(redacted(text))
+    return printable_lines(redact(text))
 
 
 def printable_lines(text: str) -> str:

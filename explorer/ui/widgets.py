@@ -26,7 +26,7 @@ from panel.io.state import set_curdoc
 from panel.util import edit_readonly
 
 from explorer.render.text import cell, clean, clean_lines, seen_whole
-from explorer.spec.secrets.redaction import SUSPECT, redacted
+from explorer.spec.secrets.redaction import SUSPECT, redact
 from explorer.spec.text.glossary import TERMS, Term
 from explorer.spec.text.names import snapshot_ordinals
 from explorer.spec.text.units import human_bytes
@@ -298,7 +298,7 @@ def _redacted(column: pd.Series[Any]) -> list[Any] | None:
     suspect = pc.match_substring_regex(pa.array(values, pa.string()), SUSPECT).to_pylist()
     if not any(suspect):
         return None
-    shown = {value: redacted(value) for value in {v for v, sus in zip(values, suspect, strict=True) if v and sus}}
+    shown = {value: redact(value) for value in {v for v, sus in zip(values, suspect, strict=True) if v and sus}}
     return [shown[value] if sus else value for value, sus in zip(column, suspect, strict=True)]
 
 

@@ -30,7 +30,7 @@ from explorer.spec.filters.expressions import Column
 from explorer.spec.filters.filter_text import parse
 from explorer.spec.layout import value_distribution
 from explorer.spec.layout.estimates import Estimates, Reads
-from explorer.spec.layout.layout_comparison import Compared, Layout, drawn_queries
+from explorer.spec.layout.layout_comparison import Compared, Layout, sample_queries
 from explorer.spec.layout.layouts import transforms
 from explorer.spec.layout.value_distribution import Axis, Spread
 from explorer.spec.scan.plan import Amount
@@ -501,15 +501,15 @@ def test_queries_are_drawn_of_the_rows() -> None:
             "word": ["it's"] * 60 + ["x"] * 39 + [None], "at": days, "id": list(range(100)),
         }
     )  # fmt: skip
-    queries, said = drawn_queries(rows)
+    queries, said = sample_queries(rows)
     name, word = "`a ``b```", "word = 'it''s'"
     price, at = f"{name} >= 44.0 AND {name} < 54.0", "at >= '2024-02-15 00:00:00' AND at < '2024-02-25 00:00:00'"
     assert queries == (price, word, at, f"{price} AND {word}")
     assert said == "drawn of the rows: the middle tenth of the values of a `b`, word, at; then a `b` and word at once"
     assert all(parse(query) for query in queries)
-    (words,), _ = drawn_queries(pa.table({"in": [1.0, 2.0, float("inf"), float("nan"), 3.0]}))
+    (words,), _ = sample_queries(pa.table({"in": [1.0, 2.0, float("inf"), float("nan"), 3.0]}))
     assert parse(words)
-    assert drawn_queries(rows.select(["flag", "same"])) == ((), "no column has several numbers, times or texts")
+    assert sample_queries(rows.select(["flag", "same"])) == ((), "no column has several numbers, times or texts")
 
 
 def test_layouts_are_told_and_drawn_as_text() -> None:

@@ -19,7 +19,7 @@ from explorer.queries.filters import bound_filter, filter_columns
 from explorer.spec.scan.bloom import may_hold
 from explorer.spec.scan.chunk_tests import Unread
 from explorer.spec.scan.row_groups import GroupVerdict, row_groups
-from explorer.spec.values.stored_values import from_stored
+from explorer.spec.values.stored_values import column_decoder
 from explorer.storage.formats.parquet import plain_footer, read_footer
 from explorer.storage.formats.parquet_chunks import BLOOM, decoded, read_parts
 from explorer.storage.formats.thrift import Compact
@@ -113,7 +113,7 @@ def test_a_footer_too_large_to_be_looked_through(tmp_path: Path, monkeypatch: py
 def test_columns_that_are_stored_otherwise_than_iceberg_does(
     kind: str, physical: str, logical: str, known: bool
 ) -> None:
-    assert (from_stored({"type": physical, "logical_type": logical}, kind) is not None) == known
+    assert (column_decoder({"type": physical, "logical_type": logical}, kind) is not None) == known
 
 
 def test_pages(tmp_path: Path) -> None:

@@ -288,7 +288,7 @@ it, in iceberg-core."""
 CATALOGUED = tuple(name for name, kind in KINDS.items() if kind.catalogued)
 
 
-def titled(kind: str) -> str:
+def operation_title(kind: str) -> str:
     """An operation by its name, which diagrams and commands have, and in words: `append: INSERT a row with id 1`."""
     return f"{kind}: {TAKE_PART[kind].title}"
 

@@ -25,7 +25,7 @@ def is_data_file(path: str) -> bool:
     return path.endswith(DATA_ENDINGS) and "/metadata/" not in path
 
 
-def uncommitted_words(metadata: TableMetadata, files: Mapping[str, tuple[float, int]], now: float) -> str:
+def words_of_uncommitted_files(metadata: TableMetadata, files: Mapping[str, tuple[float, int]], now: float) -> str:
     """Say which files hold rows that nobody committed.
 
     Args:

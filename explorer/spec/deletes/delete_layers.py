@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.model.manifest import FileKind
-from explorer.spec.deletes.deletes import is_unpartitioned, named_file
+from explorer.spec.deletes.deletes import is_unpartitioned, target_file
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.entries.numpy_columns import Ints
-from explorer.spec.values.values import distinct_partitions, named_partition_path, partition_path, row_dicts
+from explorer.spec.values.values import distinct_partitions, partition_path, partition_path_by_name, row_dicts
 
 ALONE, PARTITIONS = 60, 40
 """So many files are a layer each; of so many partitions layers are told apart."""
@@ -76,7 +76,7 @@ def _data_files(parts: Beside, snapshot_deletes: Deletes) -> Iterator[Layer]:
             if row["content"]:
                 continue
             path, rows, size = row["file_path"], row["record_count"] or 0, row["file_size_in_bytes"] or 0
-            where = named_partition_path(row["partition"], metadata.spec(row["spec_id"]), metadata)
+            where = partition_path_by_name(row["partition"], metadata.spec(row["spec_id"]), metadata)
             yield Layer(where, "data_file", row["sequence_number"], 1, rows, size, int(applied > 0), path, path)
 
 
@@ -84,13 +84,13 @@ def _data_groups(parts: Beside, snapshot_deletes: Deletes) -> Iterator[Layer]:
     groups: dict[tuple[str, int | None], Layer] = {}
     for part, numbers in parts:
         marked = part.append_column("applied", pa.array((numbers > 0).astype(np.int64)))
-        for layer in _grouped(marked.filter(pc.equal(pc.fill_null(part["content"], 0), 0)), snapshot_deletes):
+        for layer in _group_layers(marked.filter(pc.equal(pc.fill_null(part["content"], 0), 0)), snapshot_deletes):
             key = layer.partition or "", layer.sequence_number
             groups[key] = _one([groups[key], layer]) if key in groups else layer
     yield from groups.values()
 
 
-def _grouped(data: pa.Table, snapshot_deletes: Deletes) -> Iterator[Layer]:
+def _group_layers(data: pa.Table, snapshot_deletes: Deletes) -> Iterator[Layer]:
     codes, first = distinct_partitions(data["partition"])
     columns = {name: data[name] for name in data.column_names if name not in ("content", "partition", "manifest_path")}
     one = pa.repeat(pa.scalar(1, pa.int64()), data.num_rows)
@@ -105,7 +105,7 @@ def _grouped(data: pa.Table, snapshot_deletes: Deletes) -> Iterator[Layer]:
     for row in grouped.to_pylist():
         key = row["partition"], row["spec_id"]
         if key not in names:
-            names[key] = named_partition_path(values[key[0]]["partition"], metadata.spec(key[1]), metadata)
+            names[key] = partition_path_by_name(values[key[0]]["partition"], metadata.spec(key[1]), metadata)
         number, rows, size, applied = (row[f"{name}_sum"] or 0 for name in sums)
         yield Layer(names[key], "data_file", row["sequence_number"], number, rows, size, applied, row["file_path_min"])
 
@@ -116,7 +116,7 @@ def _deletes(snapshot_deletes: Deletes) -> Iterator[Layer]:
         spec = metadata.spec(d.spec_id)
         everywhere = d.kind == "equality_deletes" and is_unpartitioned(spec)
         where = None if everywhere else partition_path(d.partition, spec, metadata)
-        used, named = int(d.key not in dangling), named_file(d)
+        used, named = int(d.key not in dangling), target_file(d)
         yield Layer(where, d.kind, d.sequence_number, 1, d.record_count, d.bytes, used, d.path, named)
 
 

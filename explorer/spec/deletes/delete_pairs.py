@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
-from explorer.spec.deletes.deletes import Applicability, lacks_place, named_file, nulls_of
+from explorer.spec.deletes.deletes import Applicability, lacks_place, nulls_of, target_file
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.live_files import LiveFile, Place, place
 from explorer.spec.entries.numpy_columns import MOST, Flags, Ints, ints, narrow, possible
@@ -81,7 +81,7 @@ class Touched:
         return cls(int(row["files"][0].as_py()), lists["places"], sums, lists["used"])
 
 
-def touched(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def touch_counts(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """TOUCHED, of one data manifest."""
     files, misplaced = live_in(manifest, stored)
     counts = pairs.count(files, manifest.partition_spec_id).touched
@@ -113,7 +113,7 @@ ELSEWHERE = pa.schema([("delete", pa.int64()), ("manifest_path", pa.string()), (
 """A delete's place in Applicability.deletes, and a data file that it would apply to in that file's partition."""
 
 
-def recorded_elsewhere(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def deletes_elsewhere(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """ELSEWHERE, of one data manifest."""
     first = pairs.elsewhere(live_in(manifest, stored)[0], manifest.partition_spec_id)
     paths = [manifest.manifest_path] * len(first)
@@ -308,7 +308,7 @@ def _summable(column: Ints) -> npt.NDArray[Any]:
 
 def own_rows(delete: LiveFile) -> int:
     """Rows of a position delete or vector that is for one data file alone; 0 of others."""
-    return possible(delete.record_count) if delete.kind != "equality_deletes" and named_file(delete) is not None else 0
+    return possible(delete.record_count) if delete.kind != "equality_deletes" and target_file(delete) is not None else 0
 
 
 class _Data:

@@ -64,7 +64,7 @@ def is_unpartitioned(spec: PartitionSpec | None) -> bool:
 NAMES_NOTHING = "its entry has no referenced_data_file, by which Iceberg Java finds the data file of a vector"
 
 
-def named_file(delete: LiveFile) -> str | None:
+def target_file(delete: LiveFile) -> str | None:
     """The one data file that a position delete or a vector is for, where its manifest entry says so: by its
     referenced_data_file, or as Iceberg's readers take them, by bounds of its paths that are equal
     (ContentFileUtil.referencedDataFile)."""
@@ -95,7 +95,7 @@ def lacks_place(delete: LiveFile) -> str:
     return " and no ".join(name for name, value in place.items() if value is None)
 
 
-def unplaced(vectors: Sequence[LiveFile]) -> str:
+def missing_place_words(vectors: Sequence[LiveFile]) -> str:
     """Say what Spark makes of data files to which vectors apply that lack their place; empty without any."""
     if not vectors:
         return ""
@@ -122,7 +122,7 @@ class Applicability:
         for delete in deletes:
             if delete.kind == "equality_deletes" and is_unpartitioned(metadata.spec(delete.spec_id)):
                 self.everywhere.append(delete)
-            elif (named := named_file(delete)) is not None:
+            elif (named := target_file(delete)) is not None:
                 self.by_path.setdefault(named, []).append(delete)
             else:
                 self.by_place.setdefault(delete.place, []).append(delete)
@@ -202,9 +202,9 @@ class Applicability:
     def _named(self, data: LiveFile, delete: LiveFile) -> Reason:
         if delete.kind == "deletion_vector" and not delete.referenced_data_file:
             return Reason("path", False, NAMES_NOTHING)
-        same = named_file(delete) == data.path
+        same = target_file(delete) == data.path
         by = "its referenced_data_file is" if delete.referenced_data_file else "its path bounds are equal and name"
-        other = f"another file, {named_file(delete)!r}" if not delete.referenced_data_file else "another file"
+        other = f"another file, {target_file(delete)!r}" if not delete.referenced_data_file else "another file"
         return Reason("path", same, f"{by} {'this file' if same else other}")
 
     def _place_of_named(self, data: LiveFile, delete: LiveFile) -> Reason:
@@ -236,7 +236,7 @@ class Applicability:
         return Reason("partition", False, words)
 
     def _position(self, data: LiveFile, delete: LiveFile, vectors: Sequence[LiveFile]) -> list[Reason]:
-        if named_file(delete) is not None:
+        if target_file(delete) is not None:
             reasons = [self._named(data, delete), _not_newer(data, delete), self._place_of_named(data, delete)]
         else:  # Iceberg Java opens it whatever its path bounds say, and so does pyiceberg
             reasons = [_not_newer(data, delete), self._same_place(data, delete)]
@@ -294,17 +294,17 @@ class Applicability:
         )
         try:
             if high is not None and other_low is not None and high < other_low:
-                ends, begins = (_shown(b.get(field_id), kind) for b in (data.upper, delete.lower))
+                ends, begins = (_bound_text(b.get(field_id), kind) for b in (data.upper, delete.lower))
                 return f"{name} ends at {ends} in the data file, and begins at {begins} in the delete"
             if low is not None and other_high is not None and low > other_high:
-                begins, ends = (_shown(b.get(field_id), kind) for b in (data.lower, delete.upper))
+                begins, ends = (_bound_text(b.get(field_id), kind) for b in (data.lower, delete.upper))
                 return f"{name} begins at {begins} in the data file, and ends at {ends} in the delete"
         except TypeError:  # bounds of different types, after a promotion that we do not know
             pass
         return ""
 
 
-def _shown(bound: bytes | None, kind: Any) -> str:
+def _bound_text(bound: bytes | None, kind: Any) -> str:
     value = decode_bound(bound, kind)
     return repr(value) if isinstance(value, str) and kind == "string" else str(value)
 

@@ -21,7 +21,7 @@ from explorer.spec.deletes.deletes import (
     Verdict,
     is_unpartitioned,
     lacks_place,
-    named_file,
+    target_file,
 )
 from explorer.spec.entries.entries import LIVE
 from explorer.spec.entries.lazy_table import AT_ONCE
@@ -82,7 +82,7 @@ class Deletes:
             self._manifests[path] = _Mine(first, counts.files, slice(at, at + len(counts.places)))
             self._places[at : at + len(counts.places)] = counts.places + np.int64(first)
             first, at = first + counts.files, at + len(counts.places)
-        self._sums = {name: _joined([counts.sums[name] for _, counts in counted]) for name in HELD}
+        self._sums = {name: _concatenate([counts.sums[name] for _, counts in counted]) for name in HELD}
         used = {files.deletes[at].key for _, counts in counted for at in counts.used.tolist()}
         by_kind = [self._sums[name] for name in ("position", "equality", "vectors")]
         self._applying = narrow(np.add.reduce(by_kind, axis=0, dtype=np.uint32))  # sums may be of fewer bytes
@@ -110,7 +110,7 @@ class Deletes:
             return "it applies to no data file that could be read: some manifests could not, so it may not dangle"
         if spelled := self._respelled(delete):
             return spelled
-        if (named := named_file(delete)) in self._strays:
+        if (named := target_file(delete)) in self._strays:
             return f"it names {named!r}, which is no data file of this snapshot: it hides nothing"
         return self._elsewhere(delete) or _names_nothing(delete) or "it applies to no data file of this snapshot"
 
@@ -146,7 +146,7 @@ class Deletes:
 
     def _respelled(self, delete: LiveFile) -> str:
         """Say that the file which a delete names is a data file of another scheme or authority."""
-        named = named_file(delete)
+        named = target_file(delete)
         data = self._spellings.get(named) if named else None
         return f"it names {named!r}, and the data file is {data!r}: readers compare paths as texts" if data else ""
 
@@ -170,7 +170,7 @@ class Deletes:
     @cached_property
     def _strays(self) -> frozenset[str]:
         """What such deletes name that is no data file of the snapshot."""
-        named = {name for delete in self.alone if (name := named_file(delete))}
+        named = {name for delete in self.alone if (name := target_file(delete))}
         return frozenset(named - named.intersection(self.files.data.paths()))
 
     @property
@@ -251,7 +251,7 @@ class _Mine(NamedTuple):
     touched: slice
 
 
-def _joined(columns: Sequence[Ints]) -> Ints:
+def _concatenate(columns: Sequence[Ints]) -> Ints:
     return np.concatenate([np.zeros(0, np.uint8), *columns])
 
 

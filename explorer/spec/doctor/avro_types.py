@@ -95,7 +95,7 @@ def odd_schema(
         refused = (written, wanted) not in WIDER
         of = "the items of " if i in LISTED else ""
         yield Oddity(NAMES[i], f"{of}`{NAMES[i]}` have another type than the spec's" if of else
-                     f"`{NAMES[i]}` has another type than the spec's", _shown(written), wanted, refused)  # fmt: skip
+                     f"`{NAMES[i]}` has another type than the spec's", _type_text(written), wanted, refused)  # fmt: skip
 
 
 def record_names(schema: Any, kind: str) -> dict[int | None, str]:
@@ -176,5 +176,5 @@ def _plain(avro: Any) -> Any:
     return own
 
 
-def _shown(avro: Any) -> str:
+def _type_text(avro: Any) -> str:
     return avro if isinstance(avro, str) else str(avro)[:60]

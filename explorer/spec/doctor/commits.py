@@ -21,7 +21,7 @@ def commit_rules(lists: Lists, current_before: CurrentBefore) -> Iterator[Findin
     """Sequence numbers that two commits share, and commits that were not made on the snapshot before them."""
     meta = lists.meta
     lost: set[int] = set()
-    for finding_of_pair, newest in _shared_numbers(meta):
+    for finding_of_pair, newest in _duplicate_numbers(meta):
         lost.add(newest)
         yield finding_of_pair
     for earlier, later in _cut_off(lists):
@@ -29,7 +29,7 @@ def commit_rules(lists: Lists, current_before: CurrentBefore) -> Iterator[Findin
             yield from _cut(lists, earlier, later, current_before)
 
 
-def _shared_numbers(meta: TableMetadata) -> Iterator[tuple[Finding, int]]:
+def _duplicate_numbers(meta: TableMetadata) -> Iterator[tuple[Finding, int]]:
     by_number: dict[int, list[Snapshot]] = defaultdict(list)
     for snapshot in meta.snapshots:
         by_number[snapshot.sequence_number].append(snapshot)

@@ -46,7 +46,7 @@ class Across:
 
     def _all(self, name: str) -> tuple[Ints, Ints]:
         """The numbers of all manifests, and which manifest each is of."""
-        return _numbered([self.lists.held[path].numbers(name) for path in self._paths])
+        return _join_parts([self.lists.held[path].numbers(name) for path in self._paths])
 
     def _deals(self, *names: str) -> Iterator[list[tuple[Ints, Ints]]]:
         """The same of hashes, some ranges of them after another: each has about AT_ONCE."""
@@ -54,7 +54,7 @@ class Across:
         number = max(1, -(-max(sum(map(len, parts)) for parts in every) // AT_ONCE))
         bounds = [deal * (1 << 64) // number - (1 << 63) for deal in range(number + 1)]
         for low, end in steps(list(pairwise(bounds)), "files"):
-            yield [_numbered([part[(part >= low) & (part <= end - 1)] for part in parts]) for parts in every]
+            yield [_join_parts([part[(part >= low) & (part <= end - 1)] for part in parts]) for parts in every]
 
     def _together(self, one: int, other: int) -> int:
         """The snapshots that list both manifests."""
@@ -135,7 +135,7 @@ class Across:
             lengths = end[part] - start[part]
             before = np.repeat(np.cumsum(lengths) - lengths, lengths)
             at = np.repeat(start[part], lengths) + np.arange(lengths.sum()) - before
-            for (one, other), some in _grouped(np.repeat(by[part], lengths), which[at]):
+            for (one, other), some in _group_by_pair(np.repeat(by[part], lengths), which[at]):
                 if self.lists.masks[self._paths[other]] & self._after(one):
                     met.add((one, other), np.unique(keys[at][some]))
 
@@ -177,7 +177,7 @@ class Across:
         )
         yield from self._older_vectors(pairs.filter(older & polars.col("vector")))
         pairs = pairs.filter(apart & (polars.col("vector") | ~older))
-        for (one, other), some in _grouped(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
+        for (one, other), some in _group_by_pair(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
             if snapshots := self._together(one, other):
                 row = pairs.row(int(some[0]), named=True)
                 entry = self._named(self._paths[other], [row["key"]], "keys", SHOWN)
@@ -197,7 +197,7 @@ class Across:
 
     def _older_vectors(self, pairs: polars.DataFrame) -> Iterator[Finding]:
         """Of rule 44: vectors that are older than their data files."""
-        for (one, other), some in _grouped(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
+        for (one, other), some in _group_by_pair(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
             row = pairs.row(int(some[0]), named=True)
             listing = self.lists.listing(self._together(one, other))
             if snapshots := tuple(i for i in listing if row["sequence"] >= self._least(i)):
@@ -296,7 +296,7 @@ class _Pairs:
         self.counts[pair] += len(keys)
 
 
-def _numbered(parts: Sequence[Ints]) -> tuple[Ints, Ints]:
+def _join_parts(parts: Sequence[Ints]) -> tuple[Ints, Ints]:
     """Numbers of several manifests as one, and which of them each is of."""
     which = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     return np.concatenate([*parts, np.zeros(0, np.int64)]).astype(np.int64), which.astype(np.int64)
@@ -324,7 +324,7 @@ def _alike(keys: Ints, which: Ints) -> Iterator[tuple[Ints, list[int]]]:
         yield keys[start[some]], which[start[some[0]] : end[some[0]]].tolist()
 
 
-def _grouped(ones: Ints, others: Ints) -> Iterator[tuple[tuple[int, int], Ints]]:
+def _group_by_pair(ones: Ints, others: Ints) -> Iterator[tuple[tuple[int, int], Ints]]:
     """Places of each pair of manifests."""
     if not len(ones):
         return

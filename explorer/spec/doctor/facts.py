@@ -20,9 +20,9 @@ from explorer.spec.doctor.metrics import metric_notes
 from explorer.spec.doctor.partitions import partition_notes
 from explorer.spec.doctor.promotions import kinds_then, rebound
 from explorer.spec.doctor.schemes import in_same_store
-from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, inherited
+from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, inherit
 from explorer.spec.entries.numpy_columns import Flags, Ints, flags, hashes, ints
-from explorer.spec.scan.ranges import looked_up
+from explorer.spec.scan.ranges import look_up
 from explorer.spec.values.values import partition_value, primitive_type, result_type, row_dicts, source_type
 
 COUNTS = ("existing_files", "added_files", "deleted_files", "existing_rows", "added_rows", "deleted_rows")
@@ -137,7 +137,7 @@ class About:
 def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """FACTS of one manifest's stored entries."""
     about, table = about.as_of(manifest.added_snapshot_id), stored
-    for name, filled in inherited(stored, manifest).items():
+    for name, filled in inherit(stored, manifest).items():
         table = table.append_column(f"inherited_{name}", filled)
     notes = Notes(table)
     status = ints(stored["status"], -1)
@@ -170,7 +170,7 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         own_counts += [int((of & data).sum()), int(rows[of & data].sum()), int((of & ~data).sum())]
     sequence = table["inherited_sequence_number"].filter(pa.array(live))
     tracked = live & data & flags(pc.is_valid(table["inherited_first_row_id"]))
-    target, named = named_files(stored), live & data & _among(paths, about.wanted)
+    target, named = target_files(stored), live & data & _among(paths, about.wanted)
     row = {
         "manifest_path": [manifest.manifest_path],
         "counts": [[int((status == s).sum()) for s in (EXISTING, ADDED, DELETED)]
@@ -185,10 +185,10 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         "first_row_ids": np.where(tracked, ints(table["inherited_first_row_id"], 0), -1)[live & tracked.any()],
         "row_counts": rows[live & tracked.any()],
         "equality_ids": [_equality_ids(stored, live & (content == 2))],
-        "named": [_placed(about, table, manifest, live & ~data & flags(pc.is_valid(target)), target, vector)],
-        "found": [_placed(about, table, manifest, named, stored["file_path"], vector)],
+        "named": [_places_by_path(about, table, manifest, live & ~data & flags(pc.is_valid(target)), target, vector)],
+        "found": [_places_by_path(about, table, manifest, named, stored["file_path"], vector)],
         "snapshot_ids": np.unique(own_ids[live]),
-        "filled": [_filled(stored, bool(manifest.content))],
+        "filled": [_nonnull_columns(stored, bool(manifest.content))],
         "new_position_deletes": [int((own & (status == ADDED) & (content == 1) & ~vector).sum())],
     }  # fmt: skip
     return pa.table([_list(row[f.name], f.type) for f in FACTS], schema=FACTS)
@@ -221,13 +221,13 @@ def _among(values: Ints, wanted: Ints) -> Flags:
     return among
 
 
-def named_files(stored: pa.Table) -> pa.ChunkedArray:
+def target_files(stored: pa.Table) -> pa.ChunkedArray:
     """The one data file that each delete is for, as Iceberg's readers take it: its referenced_data_file, or of position
     deletes the path that both bounds of their paths are; null where there is none."""
     named = stored["referenced_data_file"]
     if "lower_bounds" not in stored.column_names or not pc.any(pc.equal(stored["content"], 1)).as_py():
         return named
-    low, high = (looked_up(stored, name, PATH_ID) for name in ("lower_bounds", "upper_bounds"))
+    low, high = (look_up(stored, name, PATH_ID) for name in ("lower_bounds", "upper_bounds"))
     equal = pc.and_(pc.fill_null(pc.equal(low, high), False), pc.equal(stored["content"].combine_chunks(), 1))
     paths = [_text(value) for value in pc.if_else(equal, low, pa.scalar(None, low.type)).to_pylist()]
     return pa.chunked_array([pc.coalesce(named.combine_chunks(), pa.array(paths, pa.string()))])
@@ -237,13 +237,13 @@ def _text(value: bytes | None) -> str | None:
     return None if value is None else value.decode(errors="replace")
 
 
-def _filled(stored: pa.Table, deletes: bool) -> list[str]:
+def _nonnull_columns(stored: pa.Table, deletes: bool) -> list[str]:
     """The columns that have any value; of data manifests nobody reads `content`."""
     names = [f.name for f in NARROW_FIELDS if deletes or f.name != "content"]
     return [name for name in names if name in stored.column_names and stored[name].null_count < len(stored)]
 
 
-def _placed(
+def _places_by_path(
     about: About, table: pa.Table, manifest: ManifestFile, which: Flags, path: pa.ChunkedArray, vector: Flags
 ) -> list[dict[str, Any]]:
     """Where these entries are, by the path that goes with each."""

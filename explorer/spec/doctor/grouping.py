@@ -39,15 +39,15 @@ FROM_WHAT_IS_MISSING: Mapping[str, frozenset[str]] = {
 """By what Java cannot read of a metadata file: the rules whose findings follow from it."""
 
 
-def grouped(findings: Iterable[Finding], lists: Lists) -> list[Finding]:
+def group_findings(findings: Iterable[Finding], lists: Lists) -> list[Finding]:
     """The findings, with one in place of those that it explains, and one in place of many that are alike."""
     left = list(findings)
-    for explain in (_rounded, _copied, _missing_fields, _same_place, _wrong_counts, _wrong_bounds, _files, _totals):
-        left = _without_explained(left, explain(left, lists))
-    return _limited(_collected(left))
+    for explain in (_rounding, _copies, _missing_fields, _same_place, _wrong_counts, _wrong_bounds, _files, _totals):
+        left = _merge_effects(left, explain(left, lists))
+    return _limit(_collect(left))
 
 
-def _without_explained(findings: Sequence[Finding], causes: Iterable[Because]) -> list[Finding]:
+def _merge_effects(findings: Sequence[Finding], causes: Iterable[Because]) -> list[Finding]:
     with_effects: dict[int, Finding] = {}
     gone: set[int] = set()
     new: list[Finding] = []
@@ -74,7 +74,7 @@ def _as_bad(cause: Finding, effects: Iterable[Finding]) -> Finding:
     return replace(cause, refused=refused, severity=severity)
 
 
-def _collected(findings: Iterable[Finding]) -> list[Finding]:
+def _collect(findings: Iterable[Finding]) -> list[Finding]:
     """One finding in place of those that say the same of other files, columns or places."""
     alike: dict[Hashable, list[Finding]] = defaultdict(list)
     for f in findings:
@@ -82,7 +82,7 @@ def _collected(findings: Iterable[Finding]) -> list[Finding]:
     return [_one_for(members) for members in alike.values()]
 
 
-def _limited(findings: Sequence[Finding]) -> list[Finding]:
+def _limit(findings: Sequence[Finding]) -> list[Finding]:
     of_rule: dict[Hashable, list[Finding]] = defaultdict(list)
     for f in findings:
         of_rule[f.rule, f.severity, f.refused, f.remedy].append(f)
@@ -247,7 +247,7 @@ def _totals(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
                 yield near, [f]
 
 
-def _rounded(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+def _rounding(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     """Rounded snapshot ids: many JSON tools know no other numbers than doubles."""
     snapshot_ids = {s.snapshot_id for s in lists.meta.snapshots}
     near = {float(i): i for i in snapshot_ids}
@@ -277,7 +277,7 @@ def _rounded(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     yield one, [*wrong, *totals]
 
 
-def _copied(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+def _copies(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     """A copy or an edit: most manifests have another length than their lists say."""
     lengths = [f for f in findings if f.rule == "manifest-length"]
     moved = next((f for f in findings if f.rule == "copied-or-edited" and f.severity == "info"), None)

@@ -18,7 +18,7 @@ from explorer.spec.doctor.facts import COUNTS, LIVE, OWN
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.header_rules import header_rules
 from explorer.spec.entries.numpy_columns import Ints
-from explorer.spec.text.units import signed, whole
+from explorer.spec.text.units import parse_int64, whole
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Lists:
 def list_rules(lists: Lists) -> Iterator[Finding]:
     """Rules 9, 16, 25, 29, 31, 33 and 49 over each list."""
     yield from spec_rules(lists)
-    yield from _dropped_sources(lists)
+    yield from _missing_sources(lists)
     meta = lists.meta
     reported: set[tuple[str, str]] = set()
     for snapshot in lists.snapshots:
@@ -153,7 +153,7 @@ def list_rules(lists: Lists) -> Iterator[Finding]:
                 )
 
 
-def _dropped_sources(lists: Lists) -> Iterator[Finding]:
+def _missing_sources(lists: Lists) -> Iterator[Finding]:
     """Of rule 63: live files of an older spec, one of whose columns the current schema has no more (#10234)."""
     meta, current = lists.meta, lists.meta.schema(lists.meta.current_schema_id)
     there = set(current.by_id) if current else set()
@@ -420,7 +420,7 @@ def list_schema_rules(lists: Lists, headers: Mapping[str, ManifestHeader]) -> It
 
 def _version(header: ManifestHeader, sequence_number: int) -> int:
     """The format version that a file was written in: a table may have become one of a later version since."""
-    return signed(header.metadata.get("format-version")) or (2 if sequence_number else 1)
+    return parse_int64(header.metadata.get("format-version")) or (2 if sequence_number else 1)
 
 
 def _of_oddity(oddity: Oddity, here: Callable[..., Finding]) -> Finding:

@@ -15,7 +15,7 @@ from explorer.spec.doctor.cases import BEYOND_KEY
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO
 from explorer.spec.entries.numpy_columns import Ints
-from explorer.spec.scan.ranges import decoded
+from explorer.spec.scan.ranges import decode_bounds
 from explorer.spec.schemas.required_nulls import FAILS, SHOWS, spark_reading
 from explorer.spec.values.values import decode_bound
 
@@ -165,11 +165,11 @@ def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str],
             )
         above = _above(low[1], high[1], column.kind)
         if column.kind == "uuid":
-            above = _signed_order(notes, table, low, high, above, column)
+            above = _java_uuid_order(notes, table, low, high, above, column)
         if above.any():
             notes.add(
                 "metrics-wrong",
-                _marked(table, low[0][above]),
+                _mask(table, low[0][above]),
                 "the lower bound of a column is above the upper bound: filters skip rows",
                 _readable(low, column.kind),
                 _readable(high, column.kind),
@@ -181,7 +181,7 @@ def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str],
 def _dates(notes: Notes, table: pa.Table, low: Bound, column: Column, data: Flags) -> None:
     """Of rule 63: bounds of a column of timestamps that are dates, as its files have it from before a promotion."""
     lengths = pc.fill_null(pc.binary_length(low[1]), 0).to_numpy(zero_copy_only=False)
-    short = _marked(table, low[0][lengths == DATE_WIDTH])
+    short = _mask(table, low[0][lengths == DATE_WIDTH])
     as_text = _readable(low, column.kind)
     notes.add("readers-differ", short & data, PROMOTED_DATE, as_text, "date", column=column.name, refused="part")
 
@@ -194,19 +194,19 @@ class Column(NamedTuple):
     kind: str
 
 
-def _signed_order(notes: Notes, table: pa.Table, low: Bound, high: Bound, above: Flags, column: Column) -> Flags:
+def _java_uuid_order(notes: Notes, table: pa.Table, low: Bound, high: Bound, above: Flags, column: Column) -> Flags:
     """Note UUIDs, which Iceberg Java 1.12 orders by signed numbers (apache/iceberg#14216). Returns which bounds are
     in no order."""
     first, last = (_first_bits(bound[1]) for bound in (low, high))
     signed = above & first & ~last
     what = "its UUID bounds are in the signed order of Iceberg Java up to 1.12: pyiceberg and DuckDB skip the file"
     readable = _readable(low, column.kind), _readable(high, column.kind)
-    notes.add("readers-differ", _marked(table, low[0][signed]), what, *readable, column=column.name)
+    notes.add("readers-differ", _mask(table, low[0][signed]), what, *readable, column=column.name)
     both = ~above & ~first & last
     what = (
         "its UUIDs lie on both sides of 80000000-…: Iceberg Java up to 1.12 compares them as signed numbers, skips it"
     )
-    notes.add("readers-differ", _marked(table, low[0][both]), what, *readable, severity="info", column=column.name)
+    notes.add("readers-differ", _mask(table, low[0][both]), what, *readable, severity="info", column=column.name)
     return above & ~signed
 
 
@@ -220,7 +220,7 @@ def _times(notes: Notes, table: pa.Table, low: Bound, high: Bound, column: Colum
     """Of rule 66: times of January 1970 that are those of our years in another unit."""
     if not column.kind.startswith("timestamp") or not len(low[0]):
         return
-    first, last = decoded(low[1], column.kind), decoded(high[1], column.kind)
+    first, last = decode_bounds(low[1], column.kind), decode_bounds(high[1], column.kind)
     if first.values.dtype != np.int64 or last.values.dtype != np.int64:
         return
     odd = np.zeros(len(low[0]), bool)
@@ -232,7 +232,7 @@ def _times(notes: Notes, table: pa.Table, low: Bound, high: Bound, column: Colum
     )
     low_text, high_text = _readable(low, column.kind), _readable(high, column.kind)
     odd &= first.known & last.known
-    notes.add("value-suspect", _marked(table, low[0][odd]), what,
+    notes.add("value-suspect", _mask(table, low[0][odd]), what,
               lambda record: f"{low_text(record)} to {high_text(record)}", column=column.name)  # fmt: skip
 
 
@@ -246,7 +246,7 @@ def _of(bounds: tuple[Ints, Ints, pa.Array], field_id: int) -> Bound:
     return at[places], items.take(pa.array(places))
 
 
-def _marked(table: pa.Table, places: Ints) -> Flags:
+def _mask(table: pa.Table, places: Ints) -> Flags:
     """The entries at these places, as a mask."""
     mask = np.zeros(table.num_rows, bool)
     mask[places] = True
@@ -267,7 +267,7 @@ def _fit(notes: Notes, table: pa.Table, bound: Bound, column: Column) -> bool:
     if odd.any():
         notes.add(
             "metrics-wrong",
-            _marked(table, bound[0][odd]),
+            _mask(table, bound[0][odd]),
             f"a bound has a length that no {kind} has",
             _hex(bound),
             f"{widths[0]} bytes",
@@ -276,7 +276,7 @@ def _fit(notes: Notes, table: pa.Table, bound: Bound, column: Column) -> bool:
     if base in ("float", "double") and not odd.any():
         nan = np.array([is_nan(value) for value in bound[1].to_pylist()], bool) if len(bound[0]) else odd
         what = "a bound is NaN, which bounds must leave out: readers skip nothing by it"
-        notes.add("metrics-wrong", _marked(table, bound[0][nan]), what, severity="warning", column=column.name)
+        notes.add("metrics-wrong", _mask(table, bound[0][nan]), what, severity="warning", column=column.name)
         return not nan.any()
     return not odd.any()
 
@@ -298,7 +298,7 @@ def _text_fits(notes: Notes, table: pa.Table, bound: Bound, column: Column) -> b
         cut = np.array([not _is_text(value) for value in bound[1].to_pylist()], bool)
     notes.add(
         "metrics-wrong",
-        _marked(table, bound[0][cut]),
+        _mask(table, bound[0][cut]),
         "a bound is no text, as when it is cut inside a character: Iceberg Java and pyiceberg fail on filters of it",
         _hex(bound),
         column=column.name,
@@ -327,7 +327,7 @@ def _above(lower: pa.Array, upper: pa.Array, kind: str) -> Flags:
         if one is not None and other is not None:
             over_it: Flags = one > other
             return over_it
-    low, high = decoded(lower, kind), decoded(upper, kind)
+    low, high = decode_bounds(lower, kind), decode_bounds(upper, kind)
     over: Flags = low.known & high.known & np.asarray(low.values > high.values, bool)
     return over
 
@@ -369,12 +369,12 @@ def _decimal_above(lower: pa.Array, upper: pa.Array) -> Flags:
     both_valid = pc.and_(lower.is_valid(), upper.is_valid()).to_numpy(zero_copy_only=False)
     above = np.zeros(len(lower), bool)
     if both_valid.any():
-        low, high = (pa.array(_widened(b.filter(pa.array(both_valid))), pa.binary(16)) for b in (lower, upper))
+        low, high = (pa.array(_widen(b.filter(pa.array(both_valid))), pa.binary(16)) for b in (lower, upper))
         above[both_valid] = pc.greater(low, high).to_numpy(zero_copy_only=False)
     return above
 
 
-def _widened(bounds: pa.Array) -> list[bytes]:
+def _widen(bounds: pa.Array) -> list[bytes]:
     """Big-endian numbers of any length as 16 bytes that order as they do."""
     lengths = pc.binary_length(bounds).to_numpy()
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])

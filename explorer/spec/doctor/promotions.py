@@ -26,7 +26,7 @@ def kind_of(kind: Any) -> str:
     return kind if isinstance(kind, str) else str(kind.get("type"))
 
 
-def promoted(old: Any, new: Any) -> bool:
+def is_promotion(old: Any, new: Any) -> bool:
     """Whether one is the other, or a promotion leads between them, either way: rollbacks bring old ones back."""
     one, other = kind_of(old), kind_of(new)
     if one == other or "unknown" in (one, other):
@@ -42,7 +42,7 @@ def rebound(meta: TableMetadata) -> frozenset[int]:
     types: dict[int, Any] = {}
     for schema in meta.schemas:
         for own, field in schema.by_id.items():
-            if own in types and not promoted(types[own], field.type):
+            if own in types and not is_promotion(types[own], field.type):
                 ids.add(own)
             types.setdefault(own, field.type)
     return frozenset(ids)

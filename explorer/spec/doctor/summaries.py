@@ -52,7 +52,7 @@ def summary_rules(lists: Lists) -> Iterator[Finding]:
         for total in live_totals(snapshot.summary, live):
             if total.agrees is False and total.summary is not None and total.computed is not None:
                 now[total.name] = total.summary - total.computed
-                if _uncounted(total.name, snapshot, own) or (total.name, now[total.name]) in silent:
+                if _lacks_sizes(total.name, snapshot, own) or (total.name, now[total.name]) in silent:
                     silent.add((total.name, now[total.name]))
                 elif before.get(total.name) == now[total.name] and (total.name, now[total.name]) in first:
                     first[total.name, now[total.name]][1].append(snapshot.snapshot_id)
@@ -81,7 +81,7 @@ def summary_rules(lists: Lists) -> Iterator[Finding]:
         )
 
 
-def _uncounted(name: str, snapshot: Snapshot, own: Mapping[str, int]) -> bool:
+def _lacks_sizes(name: str, snapshot: Snapshot, own: Mapping[str, int]) -> bool:
     """Whether a commit added files without their sizes, as Spark's add_files does."""
     added = own["added_data_files"] + own["added_delete_files"]
     return name == "total-files-size" and bool(added) and "added-files-size" not in snapshot.summary

@@ -14,9 +14,9 @@ from explorer.spec.doctor.cases import ZERO
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.java_metadata import java_rules
 from explorer.spec.doctor.java_schema import is_type
-from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO, promoted
+from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO, is_promotion
 from explorer.spec.doctor.promotions import kind_of as _kind
-from explorer.spec.secrets.redaction import HIDDEN, redacted
+from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.secrets.secret_names import ALONE, WITHIN, is_secret
 
 RESERVED = 2147483447
@@ -40,7 +40,7 @@ def table_rules(meta: TableMetadata, previous: TableMetadata | None = None) -> I
     for schema in meta.schemas:
         yield from _schema(meta, schema, here)
     yield from _types(meta, here)
-    yield from _promoted_dates(meta, here)
+    yield from _date_promotions(meta, here)
     yield from _zero_ids(meta, here)
     yield from _specs(meta, here)
     yield from _properties(meta, here)
@@ -189,7 +189,7 @@ def _types(meta: TableMetadata, here: Any) -> Iterator[Finding]:
         types: dict[int, tuple[int, Any]] = {}
         for schema in line:
             for own, field in schema.by_id.items():
-                if own in types and own not in reported and not promoted(types[own][1], field.type):
+                if own in types and own not in reported and not is_promotion(types[own][1], field.type):
                     reported.add(own)
                     first, kind = types[own]
                     cause = (
@@ -226,7 +226,7 @@ def _lines(meta: TableMetadata) -> Iterator[list[Schema]]:
         yield sorted((s for s in meta.schemas if s.schema_id in ids), key=lambda s: s.schema_id)
 
 
-def _promoted_dates(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+def _date_promotions(meta: TableMetadata, here: Any) -> Iterator[Finding]:
     """Of rule 63: dates that became timestamps, in tables that have snapshots of both. Files of snapshots that have
     expired are told by their bounds (spec.doctor.metrics) or footers."""
     current = meta.schema(meta.current_schema_id)
@@ -329,9 +329,9 @@ def _names_columns(name: str, value: str) -> bool:
 def _properties(meta: TableMetadata, here: Any) -> Iterator[Finding]:
     for name, value in meta.properties.items():
         place = f"/properties/{name}"
-        if value and ((is_secret(name) and not _names_columns(name, value)) or HIDDEN in redacted(value)):
-            cause = f"the property {redacted(name)!r} holds what looks like a secret, which whoever reads the table has"
-            yield here("property-unsafe", cause, location=redacted(place), found=HIDDEN)
+        if value and ((is_secret(name) and not _names_columns(name, value)) or HIDDEN in redact(value)):
+            cause = f"the property {redact(name)!r} holds what looks like a secret, which whoever reads the table has"
+            yield here("property-unsafe", cause, location=redact(place), found=HIDDEN)
         elif value and _CLASS.search(name):
             cause = f"the property {name!r} names a class: clients that honour it load code by this file"
-            yield here("property-unsafe", cause, location=place, found=redacted(value)[:100])
+            yield here("property-unsafe", cause, location=place, found=redact(value)[:100])

@@ -62,10 +62,10 @@ def rows_at(manifests: Sequence[ManifestFile], rows: Rows, of: Part, schema: pa.
         chosen[rows_of_one] = True
         bits[manifests[at].manifest_path] = np.packbits(chosen).tobytes()
     some = [manifest for at, manifest in enumerate(manifests) if at in rows]
-    return Parts(some, False, partial(_chosen, bits, of), schema)
+    return Parts(some, False, partial(_choose_rows, bits, of), schema)
 
 
-def _chosen(bits: Mapping[str, bytes], of: Part, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def _choose_rows(bits: Mapping[str, bytes], of: Part, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     rows = np.unpackbits(np.frombuffer(bits[manifest.manifest_path], np.uint8))
     return of(manifest, stored.take(pa.array(np.flatnonzero(rows))))
 
@@ -110,7 +110,7 @@ def _keys_of(
     return pa.concat_tables(tables)
 
 
-def found_in(by: Sequence[str], keys: pa.Table) -> pa.Table:
+def compare_keys(by: Sequence[str], keys: pa.Table) -> pa.Table:
     """FOUND, of KEYS that have all those of each file that they have any of."""
     frame = polars.DataFrame(polars.from_arrow(keys))
     one, other = frame.filter(side=0), frame.filter(side=1)

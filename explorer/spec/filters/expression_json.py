@@ -29,7 +29,7 @@ def expression_json(node: Expression) -> Any:
     return {"type": node.op, "term": term, **operands}
 
 
-def parsed(data: Any) -> Expression:
+def parse_expression(data: Any) -> Expression:
     """Iceberg's JSON as an unbound expression, NOT and all. Raises ValueError for what it is not."""
     if isinstance(data, bool):
         return Constant(data)
@@ -37,9 +37,9 @@ def parsed(data: Any) -> Expression:
         raise ValueError(f"no expression: {data!r}")
     kind = data.get("type")
     if kind in ("and", "or"):
-        return (And if kind == "and" else Or)(parsed(data["left"]), parsed(data["right"]))
+        return (And if kind == "and" else Or)(parse_expression(data["left"]), parse_expression(data["right"]))
     if kind == "not":
-        return Not(parsed(data["child"]))
+        return Not(parse_expression(data["child"]))
     if kind not in NEGATED:
         raise ValueError(f"no operation {kind!r}")
     term = data["term"]

@@ -11,7 +11,18 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from explorer.spec.filters.expressions import FALSE, TRUE, And, Expression, Not, Operation, Or, Predicate, Term, joined
+from explorer.spec.filters.expressions import (
+    FALSE,
+    TRUE,
+    And,
+    Expression,
+    Not,
+    Operation,
+    Or,
+    Predicate,
+    Term,
+    join_balanced,
+)
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -93,13 +104,13 @@ class _Parser:
         parts = [self.both()]
         while self.word("or"):
             parts.append(self.both())
-        return joined(Or, parts)
+        return join_balanced(Or, parts)
 
     def both(self) -> Expression:
         parts = [self.negated()]
         while self.word("and"):
             parts.append(self.negated())
-        return joined(And, parts)
+        return join_balanced(And, parts)
 
     def negated(self) -> Expression:
         self._deep += 1
@@ -121,7 +132,9 @@ class _Parser:
             value = self.literal()
             sign = self.sign(*_COMPARED)
             if not sign:
-                raise FilterError(f"{_shown(value)} is a value: compare a column with it, as in name = {_shown(value)}")
+                raise FilterError(
+                    f"{_literal_text(value)} is a value: compare a column with it, as in name = {_literal_text(value)}"
+                )
             return Predicate(_COMPARED[_FLIPPED.get(sign, sign)], self.term(), (value,))
         for name, constant in (("true", TRUE), ("false", FALSE)):
             if self.word(name):
@@ -144,7 +157,7 @@ class _Parser:
         if self.word("between"):
             low = self.literal()
             if not self.word("and"):
-                raise FilterError(f"AND is expected after BETWEEN {_shown(low)}, not {self.here()}")
+                raise FilterError(f"AND is expected after BETWEEN {_literal_text(low)}, not {self.here()}")
             between = And(Predicate("gt-eq", term, (low,)), Predicate("lt-eq", term, (self.literal(),)))
             return Not(between) if negated else between
         raise FilterError(
@@ -158,11 +171,11 @@ class _Parser:
         kind, name = self.left.pop()
         if kind == "word" and name.lower() in TRANSFORMS and self.sign("("):
             return self.transformed(TRANSFORMS[name.lower()])
-        parts = [_unquoted(kind, name)]
+        parts = [_unquote(kind, name)]
         while self.sign("."):
             if not self.left or self.left[-1][0] not in ("word", "quoted"):
                 raise FilterError(f"a field's name is expected after {'.'.join(parts)}., not {self.here()}")
-            parts.append(_unquoted(*self.left.pop()))
+            parts.append(_unquote(*self.left.pop()))
         return Term(".".join(parts))
 
     def transformed(self, transform: str) -> Term:
@@ -175,7 +188,7 @@ class _Parser:
                 self.need(",", f"{transform}({column}")
                 width = self.literal()
             if not isinstance(width, int) or isinstance(width, bool) or not 0 < width < 2**31:
-                raise FilterError(f"{transform} takes a number from 1, not {_shown(width)}")
+                raise FilterError(f"{transform} takes a number from 1, not {_literal_text(width)}")
             transform = f"{transform}[{width}]"
         else:
             column = self.term().name
@@ -215,7 +228,7 @@ class _Parser:
     def like(self, term: Term, negated: bool) -> Predicate:
         pattern = self.literal()
         if not isinstance(pattern, str):
-            raise FilterError(f"LIKE takes a text, not {_shown(pattern)}")
+            raise FilterError(f"LIKE takes a text, not {_literal_text(pattern)}")
         plain, pieces = "", _PATTERN.findall(pattern)
         for at, piece in enumerate(pieces):
             if piece == "%" and at == len(pieces) - 1:
@@ -231,11 +244,11 @@ def column_text(name: str) -> str:
     return name if name.isidentifier() and name.lower() not in _WORDS else "`" + name.replace("`", "``") + "`"
 
 
-def _unquoted(kind: str, name: str) -> str:
+def _unquote(kind: str, name: str) -> str:
     if kind != "quoted":
         return name
     return name[1:-1].replace("``", "`") if name[0] == "`" else re.sub(r"\\(.)", r"\1", name[1:-1])
 
 
-def _shown(value: Any) -> str:
+def _literal_text(value: Any) -> str:
     return repr(value) if isinstance(value, (str, bytes)) else str(value)

@@ -159,7 +159,7 @@ class Facts:
         return sum(row["kept_bytes"] for row in self.rows.values())
 
 
-def added_up(parts: Batches) -> Facts:
+def add_up(parts: Batches) -> Facts:
     """All facts; a manifest that comes twice counts once."""
     rows: dict[str, Mapping[str, Any]] = {}
     sums = {"sizes": np.zeros(BUCKETS, np.int64), "loads": np.zeros(LOADS, np.int64)}
@@ -179,11 +179,11 @@ def added_up(parts: Batches) -> Facts:
             held.append(pa.Table.from_batches([cells_of]).cast(cells.schema))
             size += cells_of.num_rows
         if size > AT_ONCE:
-            held, size = [summed(pa.concat_tables(held), ("kind",))], 0
-    return Facts(rows, summed(pa.concat_tables(held), ("kind",)), sums["sizes"], sums["loads"], frozenset(used))
+            held, size = [sum_cells(pa.concat_tables(held), ("kind",))], 0
+    return Facts(rows, sum_cells(pa.concat_tables(held), ("kind",)), sums["sizes"], sums["loads"], frozenset(used))
 
 
-def summed(cells: pa.Table, keys: tuple[str, ...] = ()) -> pa.Table:
+def sum_cells(cells: pa.Table, keys: tuple[str, ...] = ()) -> pa.Table:
     """Cells added up by partition and spec, and some more of their columns."""
     kind = cells.schema.field("partition").type
     struct = cells["partition"].combine_chunks() if cells.num_rows else pa.array([], kind)

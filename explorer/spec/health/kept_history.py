@@ -67,7 +67,7 @@ def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Li
             Number("metadata that a commit writes, on average",
                    run.metadata_bytes // number if number else None, "bytes"),
             Number("commits of which a metadata file is gone", unknown),
-            Number("bytes that only older snapshots hold", _held(run), "bytes"),
+            Number("bytes that only older snapshots hold", _removals(run), "bytes"),
         ),
         Bars(f"bytes that each of the last {count(len(shown), 'commit')} wrote" if number > 1 else
              "bytes that the commit wrote", tuple(c.snapshot.removeprefix("snapshot-") for c in shown),
@@ -76,7 +76,7 @@ def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Li
     )  # fmt: skip
 
 
-def _held(run: RunCost) -> int:
+def _removals(run: RunCost) -> int:
     """What the commits removed, the oldest left out: whoever was before it is gone."""
     return sum(c.bytes_removed for c in run.commits[1:])
 
@@ -109,7 +109,7 @@ def metadata_file(
     parts = {name: sum(_json_bytes(metadata.raw.get(f)) for f in fields) for name, fields in SECTIONS.items()}
     whole_text = _json_bytes(metadata.raw)
     parts["everything else"] = max(0, whole_text - sum(parts.values()))
-    freed = _freed(metadata, decided)
+    freed = _savings(metadata, decided)
     keep = whole(metadata.properties.get(KEEP)) or KEPT
     deletes = metadata.properties.get(DELETE, "false").lower() == "true"
     fills = max(parts, key=lambda name: parts[name])
@@ -138,7 +138,7 @@ def metadata_file(
     )  # fmt: skip
 
 
-def _freed(metadata: TableMetadata, decided: Retention | None) -> int:
+def _savings(metadata: TableMetadata, decided: Retention | None) -> int:
     """JSON of the snapshots that would expire, and of their places in the snapshot log."""
     gone = {s.snapshot_id for s in decided.expired} if decided else set[int]()
     if not gone:

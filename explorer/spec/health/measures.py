@@ -196,7 +196,7 @@ class Section:
     tiles: tuple[Tile, ...] = ()
 
 
-def as_far_as_known(section: Section, unsure: Collection[str], why: str) -> Section:
+def withhold_judgement(section: Section, unsure: Collection[str], why: str) -> Section:
     """Withhold judgement where something could not be read.
 
     Args:

@@ -7,13 +7,13 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from explorer.model.metadata import PartitionField, PartitionSpec, TableMetadata
-from explorer.spec.filters.expressions import BoundTerm, Column, predicates, written
+from explorer.spec.filters.expressions import BoundTerm, Column, predicates, term_text
 from explorer.spec.filters.projections import Projection, takes
 from explorer.spec.layout.layouts import Files, Layouts, bucket_count, transforms
 from explorer.spec.layout.metrics_modes import USUAL, ColumnMode
 from explorer.spec.maintenance.rewrite_options import file_target
 from explorer.spec.scan.plan import Amount, Plan
-from explorer.spec.scan.scan import Scan, evaluated
+from explorer.spec.scan.scan import Scan, evaluate
 from explorer.spec.text.units import count, human_bytes
 
 """The property that says how large files are to be, and Iceberg's default in bytes."""
@@ -108,7 +108,7 @@ def target_size(metadata: TableMetadata, file_size: int | None) -> int:
     return file_size or file_target(metadata)
 
 
-def asked_columns(plans: Sequence[Plan]) -> dict[str, Column]:
+def filter_columns(plans: Sequence[Plan]) -> dict[str, Column]:
     """The columns that filters ask of, each once."""
     terms = (p.term for plan in plans for p in predicates(plan.bound))
     return {t.column.name: t.column for t in terms if isinstance(t, BoundTerm) and isinstance(t.column.kind, str)}
@@ -126,18 +126,18 @@ def estimates(
     changes = list(_changes(metadata, layouts, [a.plan.scan for a in queries if a.plan], modes, file_size))
     whole, *now = (_reads(row) for row in layouts.present)
     then = zip(now, zip(*(some for _, some in changes), strict=True), strict=True)
-    done = [_filled(a, a.plan.left, *next(then)) if a.plan else a for a in queries]
+    done = [_with_reads(a, a.plan.left, *next(then)) if a.plan else a for a in queries]
     ranked = tuple(sorted(done, key=lambda a: -a.now.bytes))
-    return Estimates(whole, ranked, tuple(change for change, _ in changes), tuple(_assumed(metadata, layouts)))
+    return Estimates(whole, ranked, tuple(change for change, _ in changes), tuple(_assumptions(metadata, layouts)))
 
 
-def _filled(query: Asked, left: Amount, now: Reads, reads: tuple[Reads | None, ...]) -> Asked:
+def _with_reads(query: Asked, left: Amount, now: Reads, reads: tuple[Reads | None, ...]) -> Asked:
     """With what its plan reads, and weighs in the layout, and what it would read."""
     amounts = {name: value for name in ("files", "rows", "bytes") if (value := getattr(left, name)) is not None}
     return replace(query, now=replace(now, **amounts), reads=reads)
 
 
-def _assumed(metadata: TableMetadata, layouts: Layouts) -> Iterator[str]:
+def _assumptions(metadata: TableMetadata, layouts: Layouts) -> Iterator[str]:
     yield EVENLY
     yield AS_WIDE
     spec = metadata.default_spec_id
@@ -186,7 +186,10 @@ def _by_column(
     column, axis = layouts.columns[at], layouts.axis(at)
     nothing = [None] * scans
     if axis is None:
-        yield Change(f"sort by {column.name}", _unknown(column, modes.get(column.field_id)), None, column.name), nothing
+        yield (
+            Change(f"sort by {column.name}", _reason_for_none(column, modes.get(column.field_id)), None, column.name),
+            nothing,
+        )
         return
     missing = int(layouts.present[0, 0]) - int(layouts.bounded[at])
     blind = f"; {count(missing, 'file')} without bounds of {column.name} as those beside them" if missing else ""
@@ -196,7 +199,7 @@ def _by_column(
     for transform in transforms(column, axis):
         if ((column.field_id,), transform) in has:
             continue
-        text = f"partition by {written(column.name, transform)}"
+        text = f"partition by {term_text(column.name, transform)}"
         split = layouts.split_by(at, axis, transform, size)
         if split is None:
             yield Change(text, "that would be more than 100,000 partitions", None, column.name, transform), nothing
@@ -221,12 +224,12 @@ def _buckets(
 
     def share(scan: Scan) -> float:
         onto = projection.inclusive(scan.bound)
-        if evaluated(onto, {one.field_id: None}):  # nulls are in none of them
+        if evaluate(onto, {one.field_id: None}):  # nulls are in none of them
             return 1.0
-        return sum(evaluated(onto, {one.field_id: bucket}) for bucket in range(number)) / number
+        return sum(evaluate(onto, {one.field_id: bucket}) for bucket in range(number)) / number
 
     because = f"each of {number} buckets has as many rows, in files of at most {human_bytes(round(size))}"
-    text = f"partition by {written(column.name, transform)}"
+    text = f"partition by {term_text(column.name, transform)}"
     change = Change(text, because, _reads(layouts.amount(files)), column.name, transform)
     return change, [_reads(layouts.read(files, at) * share(scan)) for at, scan in enumerate(scans)]
 
@@ -239,7 +242,7 @@ def _compares_equal(scans: Sequence[Scan], column: Column) -> bool:
     )
 
 
-def _unknown(column: Column, mode: ColumnMode | None) -> str:
+def _reason_for_none(column: Column, mode: ColumnMode | None) -> str:
     if mode is None or mode.lower:
         return f"values of {column.name} ({column.kind}) have nothing between them that could be estimated"
     nothing = f"no file has bounds of {column.name}, so nothing can be estimated"

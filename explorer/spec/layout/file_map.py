@@ -21,7 +21,7 @@ from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.scan.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ
 from explorer.spec.text.names import natural, shorten
 from explorer.spec.text.units import DAY, HOUR, MINUTE, SECOND
-from explorer.spec.values.values import distinct_partitions, named_partition_path, row_dicts
+from explorer.spec.values.values import distinct_partitions, partition_path_by_name, row_dicts
 
 CELLS = 4000
 """At most so many."""
@@ -228,7 +228,7 @@ class _Names:
         return np.array([self._number(row, some) for row, some in zip(rows, files.tolist(), strict=True)])[inverse]
 
     def _number(self, row: Mapping[str, Any], files: int) -> int:
-        name = named_partition_path(row["partition"], self._metadata.spec(row["spec_id"]), self._metadata)
+        name = partition_path_by_name(row["partition"], self._metadata.spec(row["spec_id"]), self._metadata)
         if len(name) > LONGEST:  # as many as there are partitions are held
             name = f"{shorten(name, LONGEST)} {sha256(name.encode(errors='replace')).hexdigest()[:16]}"
         number = self._numbers.setdefault(name, len(self._numbers))

@@ -52,7 +52,7 @@ class Compared:
     layouts: tuple[Layout, ...]
 
 
-def drawn_queries(rows: pa.Table) -> tuple[tuple[str, ...], str]:
+def sample_queries(rows: pa.Table) -> tuple[tuple[str, ...], str]:
     """Queries for the middle tenth of the values of the first columns that order and have several values, and for that
     of two at once; and how they were drawn. None of rows without such a column."""
     ranges = dict(islice(_ranges(rows), DRAWN))
@@ -71,7 +71,7 @@ def drawn_queries(rows: pa.Table) -> tuple[tuple[str, ...], str]:
 def _ranges(rows: pa.Table) -> Iterator[tuple[str, str]]:
     for field in rows.schema:
         values = rows[field.name]
-        if not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or _quoted(field.type)):
+        if not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or _needs_quotes(field.type)):
             continue
         values = values.drop_null()
         if pa.types.is_floating(field.type):
@@ -85,7 +85,7 @@ def _ranges(rows: pa.Table) -> Iterator[tuple[str, str]]:
         yield field.name, f"{name} {'>=' if below else '='} {_literal(low)}{below}"
 
 
-def _quoted(kind: pa.DataType) -> bool:
+def _needs_quotes(kind: pa.DataType) -> bool:
     return any((pa.types.is_string(kind), pa.types.is_date(kind), pa.types.is_timestamp(kind)))
 
 
@@ -93,6 +93,6 @@ def _literal(value: Any) -> str:
     return str(value) if isinstance(value, (int, float)) else "'" + str(value).replace("'", "''") + "'"
 
 
-def told_rows(rows: int, limit: int) -> str:
+def rows_words(rows: int, limit: int) -> str:
     """Which rows of a table were laid."""
     return f"the first {count(rows, 'row')} that Spark reads" if rows == limit else f"all {count(rows, 'row')}"

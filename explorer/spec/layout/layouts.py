@@ -17,8 +17,18 @@ from explorer.progress import steps
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.filters.expressions import TRUE, BoundTerm, Column
 from explorer.spec.layout.value_distribution import POINTS, TINY, Axis, Curve, Floats, Spread
-from explorer.spec.scan.pruning import judged
-from explorer.spec.scan.ranges import Bounds, Mask, Ranges, Values, after, counts, file_ranges, joined, merged
+from explorer.spec.scan.pruning import judge
+from explorer.spec.scan.ranges import (
+    Bounds,
+    Mask,
+    Ranges,
+    Values,
+    after,
+    counts,
+    file_ranges,
+    join_values,
+    merge_ranges,
+)
 from explorer.spec.scan.scan import Scan, partition_values
 from explorer.spec.values.values import distinct_partitions
 
@@ -48,7 +58,7 @@ class Files:
     def together(self, starts: Ints) -> Files:
         """Neighbours taken together, which begin at `starts`."""
         number, rows, sizes = (np.add.reduceat(a, starts) for a in (self.number, self.rows, self.bytes))
-        return Files(self.group[starts], number, rows, sizes, tuple(merged(r, starts) for r in self.ranges))
+        return Files(self.group[starts], number, rows, sizes, tuple(merge_ranges(r, starts) for r in self.ranges))
 
     def amount(self, open_cost: float) -> Floats:
         """Files, rows, bytes and weight of all: a file weighs its bytes, or what opening one costs if that is more.
@@ -190,7 +200,7 @@ class Layouts:
             ranges_of = of.get(term.column.field_id)
             return None if ranges_of is None else ranges_of.of(term)
 
-        may = judged(scan.bound, len(files.group), ranges).may & keeps[files.group]
+        may = judge(scan.bound, len(files.group), ranges).may & keeps[files.group]
         return self.amount(files.take(may & ((files.rows > 0) | (scan.bound == TRUE))))
 
     def compacted(self) -> Floats:
@@ -200,7 +210,7 @@ class Layouts:
 
     def axis(self, at: int) -> Axis | None:
         """Of one column, by all its bounds; None where there are none, or nothing lies between two of its values."""
-        bounds = joined([spread.bounds for spread in self._spreads[at]])
+        bounds = join_values([spread.bounds for spread in self._spreads[at]])
         return Axis.of(self.columns[at].kind, bounds) if len(bounds) else None
 
     def curves(self, at: int, axis: Axis) -> list[Curve | None]:
@@ -276,8 +286,8 @@ class Layouts:
         nulls_only, may_null = (np.concatenate([getattr(c, n) for c in cuts]) for n in ("nulls_only", "may_null"))
         cut_by = replace(
             by, may_null=by.may_null & may_null, nulls_only=nulls_only, empty=np.where(is_cut, nulls_only, by.empty),
-            lower=Bounds(joined([c.lower for c in cuts]), is_cut | by.lower.known),
-            upper=Bounds(joined([c.upper for c in cuts]), is_cut | by.upper.known),
+            lower=Bounds(join_values([c.lower for c in cuts]), is_cut | by.lower.known),
+            upper=Bounds(join_values([c.upper for c in cuts]), is_cut | by.upper.known),
         )  # fmt: skip
         ranges = (*files.ranges[:at], cut_by, *files.ranges[at + 1 :])
         return replace(files, rows=files.rows * shares, bytes=files.bytes * shares, ranges=ranges)

@@ -58,15 +58,15 @@ def next_append(
         for m in candidates:
             by_spec.setdefault(spec_id if m is None else m.partition_spec_id, []).append(m)
         for spec, own_manifests in sorted(by_spec.items(), reverse=True):
-            packed = _packed(own_manifests, target, new_bytes) if enabled else [[m] for m in own_manifests]
+            packed = _pack(own_manifests, target, new_bytes) if enabled else [[m] for m in own_manifests]
             for group in packed:
-                merged, why = _merged(len(group), len(packed), first in group, least, target, enabled)
+                merged, why = _decide_merge(len(group), len(packed), first in group, least, target, enabled)
                 manifests = tuple(m for m in group if m is not None)
                 bins.append(Bin(content, spec, manifests, merged, why, None in group))
     return bins
 
 
-def _merged(number: int, bins: int, first: bool, least: int, target: int, enabled: bool) -> tuple[bool, str]:
+def _decide_merge(number: int, bins: int, first: bool, least: int, target: int, enabled: bool) -> tuple[bool, str]:
     """Whether the manifests of a bin, so many, become one; `first`: the first of all is among them."""
     if not enabled:
         return False, f"{ENABLED} is false"
@@ -79,7 +79,7 @@ def _merged(number: int, bins: int, first: bool, least: int, target: int, enable
     return True, f"{count(number, 'manifest')} fit into {human_bytes(target)}; {rule}"
 
 
-def _packed(manifests: Sequence[ManifestFile | None], target: int, new_bytes: int) -> list[list[ManifestFile | None]]:
+def _pack(manifests: Sequence[ManifestFile | None], target: int, new_bytes: int) -> list[list[ManifestFile | None]]:
     """Bins of at most `target` bytes, filled from the end (Iceberg: ListPacker.packEnd with a lookback of 1)."""
     bins: list[list[ManifestFile | None]] = []
     size = 0
@@ -93,7 +93,7 @@ def _packed(manifests: Sequence[ManifestFile | None], target: int, new_bytes: in
     return [group[::-1] for group in reversed(bins)]
 
 
-def appended_bytes(listed: Sequence[ManifestFile]) -> int:
+def append_bytes(listed: Sequence[ManifestFile]) -> int:
     """The likely length of the next append's manifest: that of the newest one whose files are all ADDED."""
     fresh = [m for m in listed if m.content == 0 and m.added_files_count and not m.existing_files_count]
     newest = max(fresh, key=lambda m: m.sequence_number, default=None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from explorer.model.metadata import TableMetadata
-from explorer.spec.commits.uncommitted_files import uncommitted_words
+from explorer.spec.commits.uncommitted_files import words_of_uncommitted_files
 from explorer.spec.text.units import count, human_bytes
 
 Becomes = Literal["removed", "too young", "not listed", "kept", "in doubt"]
@@ -58,12 +58,12 @@ class Listing:
         return prefix, "/" + "/".join(part for part in rest.split("/") if part)
 
 
-def flattened(text: Mapping[str, str]) -> dict[str, str]:
+def flatten(text: Mapping[str, str]) -> dict[str, str]:
     """A map with several keys in one, split by commas, as one of single keys."""
     return {key.strip(): value.strip() for keys, value in text.items() for key in keys.split(",")}
 
 
-def spelled(listing: Listing, written: Collection[str], named: Iterable[str]) -> dict[str, Prefix]:
+def spellings(listing: Listing, written: Collection[str], named: Iterable[str]) -> dict[str, Prefix]:
     """Those of the paths below a folder (`written`, each with a leading `/`) that metadata names as the procedure reads
     names, with the prefix it names them by; `named` are all files that metadata leads to, as it spells them."""
     folder = listing.split(listing.location)[1].rstrip("/")
@@ -117,7 +117,7 @@ def fates(
             yield Fate(file, *_mismatch(listing.mode, apart), age, True, size)
 
 
-def hidden_partitions(metadata: TableMetadata) -> set[str]:
+def partition_folder_prefixes(metadata: TableMetadata) -> set[str]:
     """What folders of partition fields begin with that begin as hidden ones do."""
     return {f"{f.name}=" for s in metadata.partition_specs for f in s.fields if f.name.startswith(("_", "."))}
 
@@ -181,7 +181,7 @@ def sentences(
     are = "is" if removed == 1 else "are"
     yield f"{count(removed, 'file')} that nothing leads to {are} old enough to be removed{whole}."
     late = {f.file: (listing.now_ms - f.age_hours * 3_600_000, f.bytes or 0) for f in freed}
-    if words := uncommitted_words(metadata, late, listing.now_ms):
+    if words := words_of_uncommitted_files(metadata, late, listing.now_ms):
         yield f"Look first: of these {words}. The procedure add_files adds such files to a table."
     young: tuple[tuple[Becomes, str], ...] = (
         ("too young", "too young: younger than older_than, they may be of a commit under way"),

@@ -107,10 +107,10 @@ def rule(metadata: TableMetadata, strategy: Strategy, options: Mapping[str, str]
     kinds = OPTIONS[strategy]
     if unknown := [name for name in options if name not in kinds]:
         raise ValueError(f"no option {unknown[0]!r}: there are {', '.join(sorted(kinds))}")
-    given = {name: _parsed(name, kinds[name], text) for name, text in options.items()}
+    given = {name: _parse(name, kinds[name], text) for name, text in options.items()}
     data = strategy != "position-deletes"
     of_table, default = TARGETS[data]
-    target = given.get("target-file-size-bytes", _parsed(of_table, "long", metadata.properties.get(of_table, default)))
+    target = given.get("target-file-size-bytes", _parse(of_table, "long", metadata.properties.get(of_table, default)))
     smallest = int(given.get("min-file-size-bytes", int(target * SMALL)))
     largest = int(given.get("max-file-size-bytes", min(int(target * LARGE), LONG_MAX)))
     spec = int(given["output-spec-id"]) if "output-spec-id" in given else metadata.default_spec_id
@@ -158,7 +158,7 @@ def _check(holds: bool, complaint: str) -> None:
         raise ValueError(complaint)
 
 
-def _parsed(name: str, kind: Kind, text: str | int) -> float:
+def _parse(name: str, kind: Kind, text: str | int) -> float:
     """A value as Java reads it: true and false as 1 and 0, an order as its place in ORDERS."""
     written = str(text)
     if kind == "boolean":

@@ -16,7 +16,7 @@ from explorer.spec.deletes.delete_pairs import Pairs
 from explorer.spec.entries.entries import ADDED, EXISTING, WORDS, live_entries
 from explorer.spec.entries.numpy_columns import Ints, amounts, ints
 from explorer.spec.maintenance.rewrite_options import Rule
-from explorer.spec.maintenance.rewrites import JUDGED, judged
+from explorer.spec.maintenance.rewrites import JUDGED, candidate_reasons
 from explorer.spec.scan.scan import READ, Scan, partition_values
 from explorer.spec.scan.tasks import SPLITTABLE
 from explorer.spec.values.values import distinct_partitions, partition_path
@@ -96,7 +96,7 @@ def _table(
         "size": sizes,
         "deletes": deletes,
         "deleted_rows": own_rows,
-        "reasons": judged(judge.rule, sizes, records, deletes, own_rows),
+        "reasons": candidate_reasons(judge.rule, sizes, records, deletes, own_rows),
         "vector": pc.and_(
             pc.equal(pc.fill_null(files["content"], 0), 1), pc.equal(pc.utf8_lower(files["file_format"]), "puffin")
         ),

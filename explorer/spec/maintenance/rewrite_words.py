@@ -10,7 +10,7 @@ import numpy as np
 from explorer.model.metadata import TableMetadata
 from explorer.spec.maintenance.rewrite_options import Rule
 from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
-from explorer.spec.maintenance.rewrite_tasks import MOST, endless, written
+from explorer.spec.maintenance.rewrite_tasks import MOST, endless, output_sizes
 from explorer.spec.maintenance.rewrites import DELETE_RATIO, MANY_DELETES, TOO_LARGE, TOO_SMALL, Grouping
 from explorer.spec.scan.tasks import Packing
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
@@ -25,17 +25,17 @@ def sentences(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterat
     if not grouping.seen.files:
         yield f"Nothing would be rewritten: there is no {kind} to look at."
         return
-    yield _looked_at(rule, grouping, kind)
+    yield _candidate_words(rule, grouping, kind)
     files = grouping.taken[0]
     if len(files):
         yield from _would(metadata, rule, grouping, kind)
     else:
         yield _nothing(rule, grouping)
-    yield from _left(rule, grouping)
+    yield from _remainder(rule, grouping)
     yield from _again(metadata, rule, grouping)
 
 
-def _looked_at(rule: Rule, grouping: Grouping, kind: str) -> str:
+def _candidate_words(rule: Rule, grouping: Grouping, kind: str) -> str:
     seen = grouping.seen
     reasons = {
         TOO_SMALL: f"smaller than {human_bytes(rule.smallest)}",
@@ -54,7 +54,7 @@ def _looked_at(rule: Rule, grouping: Grouping, kind: str) -> str:
     return f"{begin}{count(seen.candidates, 'candidate')} ({why})" + (f"; {inside}." if rest else ".")
 
 
-def _files_made(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> int:
+def _output_count(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> int:
     """How many files would be written: one for each task that reads a part of a group, where rows are not shuffled."""
     files, sizes = grouping.taken
     if not _is_packed(metadata, rule) or int(files.sum()) > MOST:
@@ -63,7 +63,9 @@ def _files_made(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> int:
     number = 0
     for place, own, parts in grouping.members():
         shuffled = place == OTHER_SPECS
-        number += int(rule.expected_files(own.sum()[None])[0]) if shuffled else len(written(rule, own, parts, lookback))
+        number += (
+            int(rule.expected_files(own.sum()[None])[0]) if shuffled else len(output_sizes(rule, own, parts, lookback))
+        )
     return number
 
 
@@ -100,7 +102,7 @@ def _endless(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> str:
 
 def _would(metadata: TableMetadata, rule: Rule, grouping: Grouping, kind: str) -> Iterator[str]:
     files, sizes = grouping.taken
-    number = _files_made(metadata, rule, grouping)
+    number = _output_count(metadata, rule, grouping)
     less = ", less the rows that deletes hide" if grouping.seen.with_deletes else ""
     yield (
         f"{count(len(files), 'group')} of {count(int(files.sum()), 'file')} ({human_bytes(int(sizes.sum()))}{less}) "
@@ -140,7 +142,7 @@ def _enough(rule: Rule) -> str:
     )
 
 
-def _left(rule: Rule, grouping: Grouping) -> Iterator[str]:
+def _remainder(rule: Rule, grouping: Grouping) -> Iterator[str]:
     left = np.setdiff1d(np.arange(len(grouping.files)), grouping.rewritten)
     if len(left) and len(grouping.rewritten):
         yield (

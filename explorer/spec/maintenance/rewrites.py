@@ -36,7 +36,7 @@ JUDGED = pa.schema(
 in how many parts a file can be read, by its split offsets; 0 where it can be cut anywhere."""
 
 
-def judged(rule: Rule, sizes: Ints, records: Ints, deletes: Ints, deleted_rows: Ints) -> Ints:
+def candidate_reasons(rule: Rule, sizes: Ints, records: Ints, deletes: Ints, deleted_rows: Ints) -> Ints:
     """The reasons why each of some files is a candidate; 0 where it is none."""
     reasons = np.where(sizes < rule.smallest, TOO_SMALL, 0) | np.where(sizes > rule.largest, TOO_LARGE, 0)
     if rule.delete_files is not None:
@@ -130,7 +130,7 @@ class Grouping:
             self.offsets.setdefault(path, seen.candidates)
             seen.candidates += count
         some = part.filter(pa.array(taken))
-        names, indices = _encoded(some["place"])
+        names, indices = _encode(some["place"])
         place_codes = {}
         for index, first in zip(*np.unique(indices, return_index=True), strict=True):
             place = names[int(index)]
@@ -181,14 +181,14 @@ class Grouping:
     @cached_property
     def bytes(self) -> Ints:
         """Bytes of each group."""
-        return _summed(self._sizes[self._order], self._starts)
+        return _sum(self._sizes[self._order], self._starts)
 
     @cached_property
     def _met(self) -> Flags:
         """A row a group, a column for each of GROUP_REASONS: whether it holds."""
         rule, files, sizes = self.rule, self.files, self.bytes
         bits = self._reasons[self._order]
-        deletes = [_summed((bits & bit > 0).astype(np.int64), self._starts) > 0 for bit in (MANY_DELETES, DELETE_RATIO)]
+        deletes = [_sum((bits & bit > 0).astype(np.int64), self._starts) > 0 for bit in (MANY_DELETES, DELETE_RATIO)]
         met = [(files > 1) & (files >= rule.min_input_files), (files > 1) & (sizes > rule.target), sizes > rule.largest]
         met = [*met, *deletes, np.zeros(len(files), bool)]
         if rule.rewrite_all:  # nothing else is asked
@@ -307,16 +307,16 @@ class _Groups(Made[Group]):
 
 def _by_manifest(part: pa.Table, taken: Flags) -> Iterator[tuple[str, int]]:
     """The manifests of JUDGED rows, in order, and how many candidates each has."""
-    paths, indices = _encoded(part["manifest_path"])
+    paths, indices = _encode(part["manifest_path"])
     yield from zip(paths, np.bincount(indices, taken, len(paths)).astype(np.int64).tolist(), strict=True)
 
 
-def _encoded(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
+def _encode(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
     """The texts of a column, each once, and which of them each row has."""
     array = column.combine_chunks()
     array = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     return array.dictionary.to_pylist(), array.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
-def _summed(values: Ints, starts: Ints) -> Ints:
+def _sum(values: Ints, starts: Ints) -> Ints:
     return np.add.reduceat(values, starts) if len(starts) else values[:0]

@@ -96,14 +96,14 @@ class RowDiff:
     repeated: RepeatedKeys = RepeatedKeys()
 
 
-def named_fields(given: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def fields_by_path(given: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """Every column and every field inside a struct, as JSON, by its path (`a.b`). Names may have dots themselves: of
     two fields with one path that is meant which is furthest out."""
     named = {field["name"]: field for field in given}
     for field in sorted(given, key=lambda f: -len(f["name"])):
         kind = field["type"]
         if isinstance(kind, Mapping) and kind.get("type") == "struct":
-            for path, inner in named_fields(kind["fields"]).items():
+            for path, inner in fields_by_path(kind["fields"]).items():
                 named.setdefault(f"{field['name']}.{path}", inner)
     return named
 
@@ -133,7 +133,7 @@ def column_at(table: pa.Table, path: str) -> pa.ChunkedArray:
     at = _place(table.schema, path)
     if at is None:
         raise KeyError(path)
-    return nested_column(table, at)
+    return read_column(table, at)
 
 
 def _place(within: pa.Schema | pa.StructType, path: str) -> list[int] | None:
@@ -150,7 +150,7 @@ def _place(within: pa.Schema | pa.StructType, path: str) -> list[int] | None:
     return None
 
 
-def nested_column(table: pa.Table, at: Sequence[int]) -> pa.ChunkedArray:
+def read_column(table: pa.Table, at: Sequence[int]) -> pa.ChunkedArray:
     """A column, or a field inside structs, by its place in each."""
     column = table.column(at[0])
     for i in at[1:]:
@@ -161,19 +161,19 @@ def nested_column(table: pa.Table, at: Sequence[int]) -> pa.ChunkedArray:
 def row_changes(before: pa.Table, after: pa.Table, columns: Sequence[str], keys: Sequence[str] = ()) -> RowChanges:
     """Compare by `columns`; other columns only come along. With `keys`, a deleted and an inserted row of one key, both
     the only ones with it and without nulls in it, are one update."""
-    return paired(*differing(before, after, columns), keys)
+    return pair_rows(*differing(before, after, columns), keys)
 
 
 def differing(before: pa.Table, after: pa.Table, columns: Sequence[str]) -> tuple[pa.Table, pa.Table]:
     """The rows that one side has more often than the other: those that are gone, and those that have come. As in
     Spark's EXCEPT ALL: null equals null, NaN equals NaN, 0.0 equals -0.0."""
-    old, new = _ranked(before, columns), _ranked(after, columns)
+    old, new = _rank(before, columns), _rank(after, columns)
     on = [*(f"c{i}" for i in range(len(columns))), "rank"]
     gone = before.take(_rows(old.join(new, on=on, how="anti", nulls_equal=True)))
     return gone, after.take(_rows(new.join(old, on=on, how="anti", nulls_equal=True)))
 
 
-def paired(gone: pa.Table, come: pa.Table, keys: Sequence[str]) -> RowChanges:
+def pair_rows(gone: pa.Table, come: pa.Table, keys: Sequence[str]) -> RowChanges:
     """Rows that differ, those of one key as an update."""
     if not keys:
         return RowChanges(come, gone, gone.slice(0, 0), come.slice(0, 0))
@@ -196,7 +196,7 @@ def key_counts(table: pa.Table, keys: Sequence[str], after: bool) -> pa.Table:
     return pa.table({**columns, "before": none if after else numbers, "after": numbers if after else none})
 
 
-def repeated_of(counts: pa.Table) -> pa.Table:
+def duplicate_keys(counts: pa.Table) -> pa.Table:
     """The keys that several rows of one side have, of some `key_counts` together, those with most rows first."""
     names = counts.column_names[:-2]
     sums = _frame(counts, names).with_columns(
@@ -215,7 +215,7 @@ def repeated_of(counts: pa.Table) -> pa.Table:
     return values
 
 
-def told_keys(repeated: pa.Table, keys: Sequence[str], number: int) -> RepeatedKeys:
+def describe_duplicates(repeated: pa.Table, keys: Sequence[str], number: int) -> RepeatedKeys:
     """What is told of the keys that `repeated_of` finds, of which there are so many."""
     first = []
     for row in row_dicts(repeated.slice(0, SHOWN_KEYS)):
@@ -265,7 +265,7 @@ def _frame(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
     )
 
 
-def _ranked(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
+def _rank(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
     """Comparable columns c0, c1..., the row, and among equal rows a rank, so that the second of two equal rows is
     another one."""
     frame = _frame(table, columns)

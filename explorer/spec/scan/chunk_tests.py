@@ -19,7 +19,7 @@ from explorer.spec.scan.pruning import Why, inclusive, words
 from explorer.spec.scan.ranges import Bounds, Ranges, values_of
 from explorer.spec.text.names import shorten
 from explorer.spec.values.ordering import comparable
-from explorer.spec.values.stored_values import Column, from_stored_in_java, to_stored
+from explorer.spec.values.stored_values import Column, encode_value, from_stored_in_java
 
 Part = Literal["dictionary", "bloom filter", "page index"]
 Answer = tuple[bool, str]
@@ -94,7 +94,7 @@ def by_bloom_filter(leaf: Predicate, bits: bytes | Unread, column: Column) -> An
     assert isinstance(leaf.term, BoundTerm)
     if isinstance(bits, Unread):
         return True, f"its bloom filter is not used: {bits.cause}"
-    stored = [to_stored(v, column, leaf.term.kind) for v in leaf.literals]
+    stored = [encode_value(v, column, leaf.term.kind) for v in leaf.literals]
     if None in stored:
         return True, f"Iceberg looks no {leaf.term.kind} up in a bloom filter of {column['type']}"
     opening = f"bloom filter of {len(bits):,} bytes: "
@@ -123,7 +123,7 @@ def _bounds(statistics: Sequence[Any], kind: str, zero: float) -> Bounds:
     return Bounds(values_of([comparable(v, kind) if k else 0 for v, k in zip(values, valid, strict=True)]), valid)
 
 
-def told_value(stored: Any, term: BoundTerm) -> Any:
+def statistic_value(stored: Any, term: BoundTerm) -> Any:
     """A bound of the footer's statistics, or a default, as an internal value; None for what does not fit the type."""
     try:
         value = None if stored is None else literal_value(stored, term)

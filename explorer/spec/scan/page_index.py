@@ -11,9 +11,9 @@ import numpy as np
 
 from explorer.spec.filters.expressions import BoundTerm, Expression, predicates
 from explorer.spec.scan.chunk_tests import Unread, chunk_ranges
-from explorer.spec.scan.pruning import judged
+from explorer.spec.scan.pruning import judge
 from explorer.spec.scan.ranges import Ranges
-from explorer.spec.values.stored_values import Column, from_stored
+from explorer.spec.values.stored_values import Column, column_decoder
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def pages(bound: Expression, rows: int, indexes: Mapping[int, tuple[Column, Any]
             return None
         return _ranges(*readable[field], page_of[field].tolist(), term) if field in readable else None
 
-    verdicts = judged(bound, len(starts), ranges)
+    verdicts = judge(bound, len(starts), ranges)
     counts = np.diff(np.append(starts, rows))
     columns = [
         (terms[f].column.name, len(index["rows"]), len(np.unique(page_of[f][verdicts.may])))
@@ -58,7 +58,7 @@ def pages(bound: Expression, rows: int, indexes: Mapping[int, tuple[Column, Any]
 
 def _ranges(column: Column, index: Mapping[str, Any], page_of: list[int], term: BoundTerm) -> Ranges:
     """Of each run of rows, by the page that it is in."""
-    convert = from_stored(column, term.column.kind)
+    convert = column_decoder(column, term.column.kind)
 
     def value(stored: Any) -> Any:
         try:

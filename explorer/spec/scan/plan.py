@@ -11,7 +11,7 @@ from explorer.model.metadata import Schema, Snapshot
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.expressions import BoundTerm, Column, Expression, Predicate, predicates
-from explorer.spec.rows.row_diff import named_fields
+from explorer.spec.rows.row_diff import fields_by_path
 from explorer.spec.scan.reader_rules import ReaderDifference
 from explorer.spec.scan.scan import ManifestVerdict, Scan, SpecPlan
 from explorer.spec.scan.tasks import Tasks
@@ -139,7 +139,7 @@ class Plan:
         schema = metadata.schema(at.schema_id)
         if schema is None:
             return []
-        there = {name: field["id"] for name, field in named_fields(schema.raw["fields"]).items()}
+        there = {name: field["id"] for name, field in fields_by_path(schema.raw["fields"]).items()}
         terms = (p.term for p in predicates(self.bound))
         columns = {t.column.name: t.column.field_id for t in terms if isinstance(t, BoundTerm)}
         return [name for name, field_id in columns.items() if there.get(name) != field_id]

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from explorer.model.manifest import ManifestFile
 from explorer.spec.filters.expressions import BoundTerm
 from explorer.spec.values.ordering import comparable, float_keys, plain
-from explorer.spec.values.transforms import applied, parse_transform
+from explorer.spec.values.transforms import parse_transform, transform_function
 from explorer.spec.values.values import bound_as_java_reads, primitive_type
 
 Mask = npt.NDArray[np.bool_]
@@ -69,16 +69,16 @@ class Ranges:
         if primitive is None or not transform.preserves_order:
             nothing = Bounds(np.zeros(len(self), object), np.zeros(len(self), bool))
             return replace(self, lower=nothing, upper=nothing, may_null=np.ones(len(self), bool))
-        apply = applied(term.transform, primitive)
+        apply = transform_function(term.transform, primitive)
         back = plain(term.column.kind)
         return replace(
             self,
-            lower=_applied(self.lower, lambda v: apply(back(v)), term.kind),
-            upper=_applied(self.upper, lambda v: apply(back(v)), term.kind),
+            lower=_apply(self.lower, lambda v: apply(back(v)), term.kind),
+            upper=_apply(self.upper, lambda v: apply(back(v)), term.kind),
         )
 
 
-def joined(arrays: Sequence[Values]) -> Values:
+def join_values(arrays: Sequence[Values]) -> Values:
     """Values of several arrays, one after the other; of objects where some are."""
     some = [a for a in arrays if len(a)] or [np.zeros(0, np.int64)]
     return np.concatenate([a.astype(object) for a in some] if any(a.dtype == object for a in some) else some)
@@ -91,13 +91,13 @@ def after(parts: Sequence[Ranges]) -> Ranges:
     """The places of one part after those of another."""
     masks: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _MASKS}
     lower, upper = (
-        Bounds(joined([b.values for b in side]), np.concatenate([b.known for b in side]))
+        Bounds(join_values([b.values for b in side]), np.concatenate([b.known for b in side]))
         for side in ([p.lower for p in parts], [p.upper for p in parts])
     )
     return Ranges(**masks, lower=lower, upper=upper, nested=any(p.nested for p in parts))
 
 
-def merged(ranges: Ranges, starts: npt.NDArray[np.int64]) -> Ranges:
+def merge_ranges(ranges: Ranges, starts: npt.NDArray[np.int64]) -> Ranges:
     """What holds for neighbouring places together, which begin at `starts`. Where no value is, a bound says nothing."""
     masks: dict[str, Any] = {
         name: (np.logical_or if name.startswith("may") else np.logical_and).reduceat(getattr(ranges, name), starts)
@@ -116,7 +116,7 @@ def merged(ranges: Ranges, starts: npt.NDArray[np.int64]) -> Ranges:
     )
 
 
-def _applied(bounds: Bounds, apply: Callable[[Any], Any], kind: str) -> Bounds:
+def _apply(bounds: Bounds, apply: Callable[[Any], Any], kind: str) -> Bounds:
     results = []
     valid = bounds.known.copy()
     for at, value in enumerate(bounds.values.tolist()):
@@ -137,7 +137,7 @@ def values_of(values: Sequence[Any]) -> Values:
     return array
 
 
-def decoded(data: pa.Array | pa.ChunkedArray, kind: Any, short_days: bool = False) -> Bounds:
+def decode_bounds(data: pa.Array | pa.ChunkedArray, kind: Any, short_days: bool = False) -> Bounds:
     """Serialized bounds of one field (spec: "Appendix D"); what does not fit its type is not known. `short_days`: 4
     bytes of a timestamp are the days of a date (see spec.scan.reader_rules)."""
     column = data.combine_chunks() if isinstance(data, pa.ChunkedArray) else data
@@ -154,10 +154,10 @@ def decoded(data: pa.Array | pa.ChunkedArray, kind: Any, short_days: bool = Fals
             if code[1] == "f":
                 nan[valid] = np.isnan(numbers)
             return Bounds(values, valid & ~nan)
-    return _decoded_singly(column.to_pylist(), kind, short_days)
+    return _decode_singly(column.to_pylist(), kind, short_days)
 
 
-def _decoded_singly(data: list[bytes | None], kind: Any, short_days: bool) -> Bounds:
+def _decode_singly(data: list[bytes | None], kind: Any, short_days: bool) -> Bounds:
     primitive = primitive_type(kind)
     values: list[Any] = []
     valid = np.zeros(len(data), bool)
@@ -191,12 +191,12 @@ def file_ranges(entries: pa.Table, field_id: int, kind: Any, nested: bool, short
         empty=nulls_only | nans_only,
         sure_no_null=any_nulls & ~(nulls.known & (nulls.values > 0)),
         sure_no_nan=~(nans.known & (nans.values > 0)),
-        lower=decoded(looked_up(entries, "lower_bounds", field_id), kind, short_days),
-        upper=decoded(looked_up(entries, "upper_bounds", field_id), kind, short_days), nested=nested,
+        lower=decode_bounds(look_up(entries, "lower_bounds", field_id), kind, short_days),
+        upper=decode_bounds(look_up(entries, "upper_bounds", field_id), kind, short_days), nested=nested,
     )  # fmt: skip
 
 
-def looked_up(entries: pa.Table, name: str, field_id: int) -> pa.Array:
+def look_up(entries: pa.Table, name: str, field_id: int) -> pa.Array:
     """What a metrics map of entries has for one field."""
     column = entries[name].combine_chunks()
     if not len(column):
@@ -206,7 +206,7 @@ def looked_up(entries: pa.Table, name: str, field_id: int) -> pa.Array:
 
 def counts(entries: pa.Table, name: str, field_id: int) -> Bounds:
     """What a map of counts has for one field in each file."""
-    column = looked_up(entries, name, field_id)
+    column = look_up(entries, name, field_id)
     valid = column.is_valid().to_numpy(zero_copy_only=False)
     return Bounds(column.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64), valid)
 
@@ -218,8 +218,8 @@ def summary_ranges(manifests: Sequence[ManifestFile], at: int, kind: Any) -> Ran
     null = np.array([s.contains_null for s in summaries], bool)
     nan = np.array([bool(s.contains_nan) for s in summaries], bool)
     nan_told = np.array([s.contains_nan is not None for s in summaries], bool)
-    lower = decoded(pa.array([s.lower_bound for s in summaries], pa.binary()), kind)
-    upper = decoded(pa.array([s.upper_bound for s in summaries], pa.binary()), kind)
+    lower = decode_bounds(pa.array([s.lower_bound for s in summaries], pa.binary()), kind)
+    upper = decode_bounds(pa.array([s.upper_bound for s in summaries], pa.binary()), kind)
     none = np.array([s.lower_bound is None for s in summaries], bool)
     floating = kind in ("float", "double")
     may_nan = (nan | ~nan_told) if floating else np.zeros(len(summaries), bool)

@@ -20,7 +20,7 @@ from explorer.spec.scan.chunk_tests import (
     by_dictionary,
     by_statistics,
     chunk_ranges,
-    told_value,
+    statistic_value,
 )
 from explorer.spec.scan.page_index import Pages, pages
 from explorer.spec.scan.pruning import Reason, reason
@@ -117,7 +117,7 @@ class _File:
             if not self.place:
                 return True, "the file's columns have no field ids"
             default = self.defaults.get(term.column.field_id)
-            value = told_value(default, term)
+            value = statistic_value(default, term)
             if value is None and default is not None:
                 return True, "the file has no such column, and its initial default does not fit its type"
             return by_statistics(leaf, absent_ranges(value, "." in term.column.name, term), absent=True)
@@ -126,7 +126,7 @@ class _File:
         if "raw" in chunk and is_whole(self.columns[column], kind):
             low, high = chunk["raw"]
         else:
-            low, high = (told_value(chunk[n], term) for n in ("min", "max"))
+            low, high = (statistic_value(chunk[n], term) for n in ("min", "max"))
         if low is None or high is None:  # of NaN, too: then Iceberg takes neither
             low = high = None
         only, nulls = chunk["null_count"] == group["num_rows"], chunk["null_count"]

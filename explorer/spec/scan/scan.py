@@ -32,7 +32,7 @@ from explorer.spec.filters.expressions import (
     rebuilt,
 )
 from explorer.spec.filters.projections import Projection
-from explorer.spec.scan.pruning import Reason, Verdicts, judged
+from explorer.spec.scan.pruning import Reason, Verdicts, judge
 from explorer.spec.scan.ranges import Ranges, file_ranges, summary_ranges
 from explorer.spec.scan.reader_rules import JAVA, ReaderRules
 from explorer.spec.values.ordering import comparable
@@ -148,8 +148,8 @@ class Scan:
         def ranges(term: BoundTerm) -> Ranges:
             return summary_ranges(summarized, order[term.column.field_id], term.kind)
 
-        verdicts = judged(plan.inclusive, len(summarized), ranges)
-        sure = judged(plan.strict, len(summarized), ranges).must
+        verdicts = judge(plan.inclusive, len(summarized), ranges)
+        sure = judge(plan.strict, len(summarized), ranges).must
         columns = plan.columns.values()
         if any(is_narrow(c.shown_as, c.source_kind) for c in columns if c.field_id in plan.asked):
             sure = np.zeros(len(summarized), bool)  # values that wrapped round are not sure
@@ -182,7 +182,7 @@ class Scan:
 
     def keeps(self, spec_id: int, partition: Mapping[int, Any]) -> bool:
         """Whether rows of a partition may match."""
-        return (plan := self.specs.get(spec_id)) is None or evaluated(plan.inclusive, partition)
+        return (plan := self.specs.get(spec_id)) is None or evaluate(plan.inclusive, partition)
 
     def partition(self, spec_id: int, partition: Mapping[int, Any]) -> tuple[bool, bool, Expression]:
         """Whether surely all rows of a partition match, whether some may, and the residual."""
@@ -190,7 +190,7 @@ class Scan:
         fields = () if plan is None else plan.asked
         key = (spec_id, repr([partition.get(field, ...) for field in fields]))  # 0.0 is not -0.0
         if key not in self._partitions:
-            sure = plan is not None and evaluated(plan.strict, partition, sure=True)
+            sure = plan is not None and evaluate(plan.strict, partition, sure=True)
             keeps = self.keeps(spec_id, partition)
             residual = TRUE if sure else self.residual(spec_id, partition) if keeps else FALSE
             self._partitions[key] = (sure, keeps, residual)
@@ -244,7 +244,7 @@ class FileVerdicts:
         must = np.array(sure, bool)[self.codes] if count else np.zeros(0, bool)
         rows = entries["record_count"].fill_null(-1).to_numpy() if count else np.zeros(0, np.int64)
         self._empty = (rows == 0) & (scan.bound != TRUE)
-        self.metrics = judged(TRUE if surely else scan.bound, count, partial(_file_ranges, entries, scan, columns))
+        self.metrics = judge(TRUE if surely else scan.bound, count, partial(_file_ranges, entries, scan, columns))
         may = (self.metrics.may | (rows < 0)) & ~self._empty  # bounds are asked of partitions that match wholly, too
         self.outcome = np.where(~by_partition, BY_PARTITION, np.where(may, READ, BY_METRICS)).astype(np.int8)
         self.wholly = (must | (self.metrics.must & (rows > 0))) & (self.outcome == READ)
@@ -312,12 +312,12 @@ def holds(predicate: Predicate, partition: Mapping[int, Any], sure: bool = False
     if value is None:
         return op in ("not-eq", "not-in", "not-starts-with") or (op in ("lt", "lt-eq") and not sure)
     try:
-        return _compared(op, comparable(value, term.kind), predicate)
+        return _compare(op, comparable(value, term.kind), predicate)
     except TypeError:  # a value of another type than the field's
         return not sure
 
 
-def _compared(op: Operation, key: Any, predicate: Predicate) -> bool:
+def _compare(op: Operation, key: Any, predicate: Predicate) -> bool:
     if type(key) is not type(predicate.keys[0]):
         raise TypeError
     if op in ("eq", "in", "not-eq", "not-in"):
@@ -328,7 +328,7 @@ def _compared(op: Operation, key: Any, predicate: Predicate) -> bool:
     return bool({"lt": operator.lt, "lt-eq": operator.le, "gt": operator.gt, "gt-eq": operator.ge}[op](key, literal))
 
 
-def evaluated(expression: Expression, partition: Mapping[int, Any], sure: bool = False) -> bool:
+def evaluate(expression: Expression, partition: Mapping[int, Any], sure: bool = False) -> bool:
     """Whether a projected filter holds for a partition; see `holds`."""
     return rebuilt(expression, lambda leaf: Constant(holds(leaf, partition, sure))) == TRUE
 

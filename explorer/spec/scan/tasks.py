@@ -120,7 +120,7 @@ def splits(files: pa.Table, packing: Packing) -> Splits:
     return Splits(file, start, length, _weight(files, packing, file, length))
 
 
-def packed(weights: Iterable[int], packing: Packing) -> Iterator[tuple[int, list[int]]]:
+def pack(weights: Iterable[int], packing: Packing) -> Iterator[tuple[int, list[int]]]:
     """Tasks, each as its weight and the numbers of its splits: a split goes into the first open bin that has room; when
     more than `lookback` are open, the heaviest is done."""
     bins: list[list[int]] = []
@@ -154,17 +154,17 @@ def tasks(packing: Packing, chosen: Iterable[pa.Table]) -> Tasks:
             yield from parts.weight.tolist()
 
     count = largest = 0
-    for weight, numbers in packed(weights(), packing):
+    for weight, numbers in pack(weights(), packing):
         count += 1
         largest = max(largest, weight)
         if count <= TASKS:
-            first.append(Task(_named(read, numbers)))
+            first.append(Task(_splits_of(read, numbers)))
         elif read:
             read.clear()
     return Tasks(packing, count, largest, tuple(first))
 
 
-def _named(read: list[tuple[pa.Table, Splits]], numbers: list[int]) -> tuple[Split, ...]:
+def _splits_of(read: list[tuple[pa.Table, Splits]], numbers: list[int]) -> tuple[Split, ...]:
     """Splits by their numbers, which count through all that was read."""
     ends = np.cumsum([len(parts.file) for _, parts in read])
     named = []

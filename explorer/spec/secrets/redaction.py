@@ -43,7 +43,7 @@ file in the folder of a partition."""
 def without_secrets(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Properties with the values of secret-looking names replaced, and no credentials in the others."""
     return {
-        redacted(str(name)): HIDDEN
+        redact(str(name)): HIDDEN
         if is_secret(str(name)) and not isinstance(value, Mapping)
         else metadata_without_secrets(value)
         for name, value in properties.items()
@@ -54,7 +54,7 @@ def metadata_without_secrets(value: Any) -> Any:
     """JSON of a metadata file without the secrets in its properties, summaries, unknown fields, names and URIs."""
     if isinstance(value, Mapping):
         return {
-            redacted(str(name)): without_secrets(item)
+            redact(str(name)): without_secrets(item)
             if name in ("properties", "summary") and isinstance(item, Mapping)
             else HIDDEN
             if _is_text(item) and name != "key" and is_secret(str(name))  # `key` is a map's type
@@ -63,7 +63,7 @@ def metadata_without_secrets(value: Any) -> Any:
         }
     if isinstance(value, (list, tuple)):
         return [metadata_without_secrets(item) for item in value]
-    return redacted(value) if isinstance(value, str) else value
+    return redact(value) if isinstance(value, str) else value
 
 
 def _is_text(value: Any) -> bool:
@@ -83,11 +83,11 @@ def secret_values(properties: Mapping[str, Any]) -> set[str]:
     return {value for value in values if len(value) > 3}
 
 
-def redacted(text: str, values: Iterable[str] = ()) -> str:
+def redact(text: str, values: Iterable[str] = ()) -> str:
     """Text without the credentials in it, and without these values. Of a text that is longer than any that a person
     reads the beginning alone is left, and how much is not shown: looking through it takes a second for each million."""
     if len(text) > LONGEST:
-        begin = redacted(text[:LONGEST], values)[: LONGEST - BEGUN]
+        begin = redact(text[:LONGEST], values)[: LONGEST - BEGUN]
         return f"{begin}… ({len(text) - LONGEST + BEGUN:,} more characters)"
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, HIDDEN)
@@ -103,10 +103,10 @@ def redacted(text: str, values: Iterable[str] = ()) -> str:
     if "@" in text:
         text = _USER_INFO.sub(user_info, text)
     text = without_values(without_tokens(text, HIDDEN), HIDDEN)
-    return _ENCODED.sub(_decoded, text) if "%" in text else text
+    return _ENCODED.sub(_decode, text) if "%" in text else text
 
 
-def _decoded(match: re.Match[str]) -> str:
+def _decode(match: re.Match[str]) -> str:
     """A part of a path; where it hides something behind %-escapes, without them and that."""
     text = match[0]
     for _ in range(MOST_ESCAPED):
@@ -115,7 +115,7 @@ def _decoded(match: re.Match[str]) -> str:
             break
     else:
         return HIDDEN
-    safe = redacted(text) if text != match[0] else text
+    safe = redact(text) if text != match[0] else text
     return match[0] if safe == text else safe
 
 
@@ -124,7 +124,7 @@ def harmless(error: BaseException, properties: Mapping[str, Any]) -> BaseExcepti
     traceback says."""
     values, at = secret_values(properties), error
     while at is not None:
-        if redacted(str(at), values) != str(at):
+        if redact(str(at), values) != str(at):
             return None
         at = at.__cause__ or at.__context__  # type: ignore[assignment]
     return error

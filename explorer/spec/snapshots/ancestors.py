@@ -19,7 +19,7 @@ def parents_of(snapshots: Iterable[Snapshot]) -> dict[int, int | None]:
     return {own: parent if parent in named else None for own, parent in named.items()}
 
 
-def reached(parents: Parents, heads: Iterable[int]) -> set[int]:
+def reachable_snapshots(parents: Parents, heads: Iterable[int]) -> set[int]:
     """Return the snapshots that any of these heads descends from, with those heads that are there."""
     reachable: set[int] = set()
     for head in steps(heads, "branches and tags"):

@@ -13,7 +13,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
 from explorer.spec.entries.manifest_set_diff import KEY, Comparison, Rows, rows_at
 from explorer.spec.entries.table_protocol import Tree
-from explorer.spec.snapshots.file_changes import CHANGES, FileChanges, changed_files
+from explorer.spec.snapshots.file_changes import CHANGES, FileChanges, file_change_rows
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 
 
@@ -122,7 +122,7 @@ def diff(
 
 def _changes(tree: Tree, manifests: Sequence[ManifestFile], rows: Rows) -> FileChanges:
     """The files of some rows of these manifests, by path."""
-    parts = rows_at(manifests, rows, partial(changed_files, tree.metadata), CHANGES)
+    parts = rows_at(manifests, rows, partial(file_change_rows, tree.metadata), CHANGES)
     return FileChanges(tree.in_order(tree.read(parts).map(lambda part: part.cast(CHANGES)), KEY))
 
 

@@ -146,7 +146,7 @@ class FileChanges(Made[FileChange]):
         return FileChanges, (self._rows, self._places)
 
 
-def changed_files(metadata: TableMetadata, manifest: ManifestFile, entries: pa.Table) -> pa.Table:
+def file_change_rows(metadata: TableMetadata, manifest: ManifestFile, entries: pa.Table) -> pa.Table:
     """The files of some stored entries of a manifest, as CHANGES."""
     codes, partitions = partition_dicts(entries)
     spec = metadata.spec(manifest.partition_spec_id)

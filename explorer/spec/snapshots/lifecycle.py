@@ -54,7 +54,7 @@ class Cell:
         return None if self.added is None or self.existing is None else self.added + self.existing
 
 
-def _come_and_gone(tree: Tree, snapshot: Snapshot) -> tuple[list[ManifestFile], list[ManifestFile]]:
+def _manifest_changes(tree: Tree, snapshot: Snapshot) -> tuple[list[ManifestFile], list[ManifestFile]]:
     """The manifests of the parent that a snapshot no longer lists, and those it lists newly; neither is looked at where
     nothing went."""
     parent = tree.metadata.snapshot(snapshot.parent_snapshot_id)
@@ -71,7 +71,7 @@ def lifecycle(tree: Tree) -> list[Cell]:
     first = {s.snapshot_id: s for s in reversed(metadata.snapshots)}  # of two with one id
     snapshots = sorted(first.values(), key=lambda s: ordinals[s.snapshot_id])
     tree.ahead(snapshots)
-    changed = {s.snapshot_id: _come_and_gone(tree, s) for s in steps(snapshots, "snapshots")}
+    changed = {s.snapshot_id: _manifest_changes(tree, s) for s in steps(snapshots, "snapshots")}
     tree.ahead(manifests=[m for gone, added in changed.values() for m in (*gone, *added)])
     compared = tree.comparisons([sets for sets in changed.values() if sets[0]], KEY)
     every = {m.manifest_path: m.added_snapshot_id for s in snapshots for m in tree.manifests(s)}

@@ -15,7 +15,7 @@ from pyiceberg.io import FileIO
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.table import Table
 
-from explorer.spec.secrets.redaction import metadata_without_secrets, redacted
+from explorer.spec.secrets.redaction import metadata_without_secrets, redact
 
 STORAGE = frozenset({
     *(f"{kind}.{key}" for kind in ("s3", "client")
@@ -82,7 +82,7 @@ class ListedRest(RestCatalog):
         told |= {f"config.{key}": "(not shown)" for key in config}
         told |= {f"storage-credentials.{c.get('prefix')}": "(not shown)" for c in said.get("storage-credentials") or []}
         clean = metadata_without_secrets(told)
-        return {redacted(key): None if value is None else str(value) for key, value in clean.items()}
+        return {redact(key): None if value is None else str(value) for key, value in clean.items()}
 
     def _load_file_io(self, properties: Any = None, location: str | None = None) -> FileIO:
         return PyArrowFileIO({})  # nothing is read through it
