@@ -151,7 +151,7 @@ class _Laid:
 
 def _best(estimates: Estimates, partitions: bool) -> Change:
     """The column to sort by, or the partition field, after which the queries would read the fewest bytes."""
-    for at in estimates.ranked:
+    for at in estimates.ranking:
         change = estimates.changes[at]
         few = change.whole is not None and change.whole.files <= MOST_FILES
         if change.column and bool(change.transform) == partitions and few:

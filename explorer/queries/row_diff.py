@@ -156,7 +156,7 @@ def _differing(reader: RowReader, before: Snapshot | None, after: Snapshot | Non
         own = [d for d in files[n].deletes if (d.key, d.sequence_number, d.place) not in deletes[1 - n]]
         if own and both[1 - n] is not None:  # else no file is of both
             held = reader.held(Applicability(reader.tree.metadata, files[n].data, own), snapshot)
-            changed |= set(held.applied["file_path"].to_pylist())
+            changed |= set(held.counts_by_file["file_path"].to_pylist())
     listed = [[m for m in reader.tree.manifests(s) if m.content == 0] for s in both]
     mine = only(listed[0], listed[1]), only(listed[1], listed[0])
     places: dict[str, int] = {}

@@ -199,7 +199,7 @@ class RowReader(FileRows):
         for manifest in data:
             if manifest.manifest_path not in known:
                 [table] = self._each([manifest], snapshot, metrics=pairs.fields)
-                of = Touched.nothing() if table is None else pairs.count(table, manifest.partition_spec_id).touched
+                of = Touched.nothing() if table is None else pairs.count(table, manifest.partition_spec_id).with_deletes
                 known[manifest.manifest_path] = of
         each = [(m.manifest_path, known[m.manifest_path]) for m in data]
         of_all = files.of_counts([known.files for _, known in each])

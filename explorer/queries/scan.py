@@ -87,11 +87,11 @@ def plan_scan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, short), wholly=summed.wholly,
         delete_files=len(summed.used), skipped_deletes=len(summed.skipped),
-        unplaced=come.unplaced(summed.used) if come else (),
+        unplaced=come.vectors_without_place(summed.used) if come else (),
         refused=summed.refused, folded=folded, failing=tuple(m.manifest_path for m in scan.failing_manifests(listed)),
         missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,
         make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
-        made=why,
+        engine_note=why,
         files=made(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
         make_tasks=lambda: tasks(Packing.of(metadata.properties), chosen_files.read()),
     )  # fmt: skip
@@ -186,7 +186,7 @@ def intervals(tree: MetadataTree, plan: Plan, name: str) -> Intervals:
 def _interval(verdicts: FileVerdicts, ranges: Ranges, at: int, column: Column) -> Interval:
     low, high = (b.values[at] if b.known[at] else None for b in (ranges.lower, ranges.upper))
     back = plain(column.kind)
-    said = " to ".join("unknown" if v is None else column.said(back(v)) for v in (low, high))
+    said = " to ".join("unknown" if v is None else column.value_text(back(v)) for v in (low, high))
     path = verdicts.entries["file_path"][at].as_py()
     return Interval(
         path, low, high, said, int(verdicts.outcome[at]), bool(verdicts.wholly[at]), str(verdicts.reason(at))

@@ -100,7 +100,7 @@ def row_diff_object(diff: RowDiff) -> dict[str, Any]:
         "after": diff.after,
         "paired_by": list(diff.paired_by),
         "counts": dict(diff.counts),
-        "made": diff.made,
+        "made": diff.engine_note,
         "partitions": diff.partitions,
         "files_read": diff.files_read,
         "files": diff.files,

@@ -51,7 +51,7 @@ def checkup(
     log = [e.metadata_file for e in meta.metadata_log]
     known = table.tree.sizes([meta.metadata_location, *log])
     size = known.pop(meta.metadata_location, None)
-    cost = cost_of(table.tree, run, facts.wrote, facts.kept_bytes)
+    cost = cost_of(table.tree, run, facts.entries_by_snapshot, facts.live_run_bytes)
     sections: list[Section] = [
         current_state.sizes(facts, target, told),
         current_state.partitions(facts, meta, target, told),

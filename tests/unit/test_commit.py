@@ -265,10 +265,12 @@ def test_isolation_decides_the_validations() -> None:
 
 def test_every_operation_is_described_in_full() -> None:
     for name, kind in KINDS.items():
-        assert set(kind.offered) == {*kind.always, *kind.serializable, *kind.more}, name
-        assert list(kind.offered) == [v for v in PROTECTS if v in kind.offered]
+        assert set(kind.available_validations) == {*kind.always, *kind.serializable, *kind.more}, name
+        assert list(kind.available_validations) == [v for v in PROTECTS if v in kind.available_validations]
         assert not (kind.replaces and kind.refers), name
-        assert kind.makes_snapshot or not (kind.adds or kind.replaces or kind.refers or kind.offered), name
+        assert kind.makes_snapshot or not (kind.adds or kind.replaces or kind.refers or kind.available_validations), (
+            name
+        )
         assert kind.retried or not kind.makes_snapshot, name  # Iceberg retries every commit of a snapshot
     assert CATALOGUED == (
         "append", "cow-update", "cow-delete", "mor-update", "mor-delete", "equality-delete", "compaction",

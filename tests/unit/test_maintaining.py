@@ -146,7 +146,7 @@ def test_schemes_that_are_the_same_by_default_or_by_word() -> None:
 def test_tasks_read_their_share_and_a_little_more() -> None:
     by = rule(on_paper([None]), "binpack", {"target-file-size-bytes": "100000"})
     sizes = np.array([50_000, 210_000, 380_000])  # one file; two, the rest is spread over them; four
-    assert by.expected_files(sizes).tolist() == [1, 2, 4]
+    assert by.count_output_files(sizes).tolist() == [1, 2, 4]
     assert by.split_bytes(sizes).tolist() == [100_000, 105_000 + 5 * 1024, 95_000 + 5 * 1024]
 
 

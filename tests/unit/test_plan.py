@@ -451,7 +451,7 @@ def test_pictures_are_xml_and_text_stays_text(days: Path) -> None:
         assert not [e for e in drawn.iter() if e.tag.endswith("}b") or "script" in e.tag]
     found = table.intervals(plan, "n")
     assert [(i.low, i.high) for i in found.items] == [(1, 10), (2, 20), (3, 30)]
-    assert [str(p) for p in found.asked] == ["n > 5"]
+    assert [str(p) for p in found.comparisons] == ["n > 5"]
 
 
 def test_thousands_of_files_fit_a_picture(days: Path) -> None:

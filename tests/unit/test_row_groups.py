@@ -78,8 +78,8 @@ def test_what_decides(tmp_path: Path) -> None:
     skipped = judged(path, "at.place = 'm'")[0].reason
     assert str(skipped) == "at.place = 'm': dictionary of 3 values: 'a', 'z', 'n'; 'm' is not among them"
     kept, skipped = (g.reason for g in judged(path, "name = 'n3'"))
-    assert skipped.said == "bloom filter of 64 bytes: 'n3' is not in it"
-    assert kept.said.endswith("no dictionary of all its values; bloom filter of 64 bytes: 'n3' may be in it")
+    assert skipped.text == "bloom filter of 64 bytes: 'n3' is not in it"
+    assert kept.text.endswith("no dictionary of all its values; bloom filter of 64 bytes: 'n3' may be in it")
 
 
 def test_a_bloom_filter_whose_length_is_not_told(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_damaged_footer_is_refused_or_keeps(tmp_path: Path) -> None:
             groups = judged(path, "name = 'm3' AND id < 60")
         except UnreadableFile:
             continue
-        assert all(g.reason.said for g in groups)
+        assert all(g.reason.text for g in groups)
 
 
 @pytest.mark.parametrize(
@@ -246,4 +246,4 @@ def test_columns_that_a_file_lacks(tmp_path: Path) -> None:
     for default in ("abc", {"a": 1}, 1 << 70):
         footer = read_footer(storage, str(path), [1])
         (group,) = row_groups(bound, str(path), footer, lambda *_: iter(()), {1: default})
-        assert (group.keeps, "does not fit its type" in group.reason.said) == (True, True)
+        assert (group.keeps, "does not fit its type" in group.reason.text) == (True, True)

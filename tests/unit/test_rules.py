@@ -150,7 +150,7 @@ def test_a_diff_accounts_for_manifests() -> None:
     assert not found.carried.get("m3")
     found = FIGURE.diff(1, 2)
     [rewrite] = found.rewritten
-    assert (rewrite.sources, rewrite.into, rewrite.merged) == (("m1",), ("m2",), False)
+    assert (rewrite.sources, rewrite.into, rewrite.is_merge) == (("m1",), ("m2",), False)
     assert "written anew" in rewrite.reason
     assert dict(found.carried) == {"m1": 1, "m2": 1}  # b, which both sides read
     [dropped] = FIGURE.diff(4, 5).dropped
@@ -189,7 +189,7 @@ def test_what_became_of_manifests_that_are_gone() -> None:
     gone, made = [manifest(p, 1) for p in ("m1", "m2", "m3", "m4", "m5")], [manifest("n1", 2)]
     tree = Paper({1: list(old), 2: list(new)}, old | new)
     rewritten, dropped = manifest_fates(gone, made, compare(tree, gone, made))
-    assert [(r.sources, r.into, r.merged, r.reason) for r in rewritten] == [
+    assert [(r.sources, r.into, r.is_merge, r.reason) for r in rewritten] == [
         (("m1", "m2"), ("n1",), True, "2 manifests were merged")
     ]
     assert [(d.manifest_path, d.reason.split(",")[0]) for d in dropped] == [
@@ -229,9 +229,12 @@ def test_files_that_differ_are_a_sequence_in_columns() -> None:
     assert {path: names(some) for path, some in added.by_manifest().items()} == {
         "m1": ["a", "c", "e"], "m2": ["b"], "deletes-1": ["d"],
     }  # fmt: skip
-    assert (names(added.chosen(True)), names(added.chosen(False).chosen(False))) == (["d"], ["a", "b", "c", "e"])
-    assert len(added.chosen(True).chosen(False)) == 0
-    data = added.chosen(False)
+    assert (names(added.of_content(True)), names(added.of_content(False).of_content(False))) == (
+        ["d"],
+        ["a", "b", "c", "e"],
+    )
+    assert len(added.of_content(True).of_content(False)) == 0
+    data = added.of_content(False)
     assert (names(data[1:3]), names(data[::-1]), names([data[-1]])) == (["b", "c"], ["e", "c", "b", "a"], ["e"])
     assert added.sums() == {"": (5, 40, 500)}  # rows of data files only
     assert data.sums() == {"": (4, 40, 400)}
@@ -280,7 +283,7 @@ def test_many_small_parts_with_words_of_their_own_are_put_in_order() -> None:
     ]
     told = in_order(Batches(schema, lambda: (part.cast(schema) for part in reversed(parts))), ("path",))
     assert told.on_disk == 0
-    assert [row["path"] for row in told.picked(np.array([33_999, 0, 41])).to_pylist()] == ["84939", "00000", "00101"]
+    assert [row["path"] for row in told.take(np.array([33_999, 0, 41])).to_pylist()] == ["84939", "00000", "00101"]
 
 
 def test_an_entry_without_a_status_is_not_taken_for_deleted() -> None:

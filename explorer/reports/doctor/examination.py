@@ -72,7 +72,7 @@ def diagnose(
     examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
     findings = [f for f in examination.findings() if f.rule not in choice.skip]
     listed = examination.lists.lists.get(table.metadata.current_snapshot_id or 0, ())
-    told = choice.made(
+    told = choice.choose_findings(
         group_findings(findings, examination.lists), table.name, table.metadata, listed,
         examination.sound_previous(findings), lost_files(table, examination.lists), deep, examination.doubts,
     )  # fmt: skip

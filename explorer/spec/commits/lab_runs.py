@@ -125,11 +125,11 @@ class Interleavings:
     def summary(self) -> dict[str, int]:
         """How often each combination of outcomes came, by writer, with anomalies apart."""
 
-        def named(outcome: Outcome) -> str:
+        def outcome_text(outcome: Outcome) -> str:
             each = ", ".join(outcome.ends)
             return f"{each} ({outcome.anomaly})" if outcome.anomaly else each
 
-        return dict(Counter(map(named, self.outcomes)).most_common())
+        return dict(Counter(map(outcome_text, self.outcomes)).most_common())
 
 
 @dataclass(frozen=True)

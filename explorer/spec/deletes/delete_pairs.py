@@ -32,7 +32,7 @@ SUM_OF = {"position_deletes": "position", "equality_deletes": "equality", "delet
 @dataclass(frozen=True)
 class Counted:
     """Of each live data file of one manifest, in order: how many deletes could matter, how many apply, by kind, these
-    deletes' rows and bytes, the rows of those that are for that file alone (spec.deletes.deletes.named_file), and
+    deletes' rows and bytes, the rows of those that are for that file alone (spec.deletes.deletes.target_file), and
     whether Iceberg Java refuses to scan it (`refused`, 0 or 1; see spec.deletes.deletes.Verdict.refused). `used` are
     the places in Applicability.deletes of those that apply to any."""
 
@@ -40,7 +40,7 @@ class Counted:
     used: Ints
 
     @property
-    def touched(self) -> Touched:
+    def with_deletes(self) -> Touched:
         """The same of those files alone of which there is something to tell."""
         places = np.flatnonzero(self.sums["pairs"])
         sums = {name: narrow(self.sums[name][places]) for name in HELD}
@@ -84,7 +84,7 @@ class Touched:
 def touch_counts(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """TOUCHED, of one data manifest."""
     files, misplaced = live_in(manifest, stored)
-    counts = pairs.count(files, manifest.partition_spec_id).touched
+    counts = pairs.count(files, manifest.partition_spec_id).with_deletes
     lists = {name: [column] for name, column in {"places": counts.places, **counts.sums, "used": counts.used}.items()}
     about = {"manifest_path": [manifest.manifest_path], "misplaced": [misplaced], "files": [counts.files]}
     return pa.table({**about, **lists}, schema=TOUCHED)
@@ -145,7 +145,7 @@ class Pairs:
     def _some(self, keys: Collection[tuple[str, int | None]], among: bool) -> list[LiveFile]:
         return [delete for delete in self._files.deletes if (delete.key in keys) == among]
 
-    def unplaced(self, used: Iterable[int]) -> tuple[LiveFile, ...]:
+    def vectors_without_place(self, used: Iterable[int]) -> tuple[LiveFile, ...]:
         """Those of some deletes that are vectors without their place, see spec.deletes.deletes.lacks_place."""
         return tuple(delete for at in sorted(used) if lacks_place(delete := self._files.deletes[at]))
 
@@ -159,7 +159,7 @@ class Pairs:
         data = _Data(entries, spec_id, self._fields)
         sums = {name: np.zeros(data.count, np.int64) for name in SUMS}
         used = np.zeros(len(self._files.deletes), bool)
-        superseded = self._count_named(data, sums, used)
+        superseded = self._count_file_deletes(data, sums, used)
         order = np.argsort(data.codes, kind="stable")
         starts = np.searchsorted(data.codes[order], np.arange(len(data.places) + 1))
         for code, where in enumerate(data.places):
@@ -224,7 +224,7 @@ class Pairs:
     def _group(self, deletes: Sequence[LiveFile]) -> _Group:
         return _Group(deletes, [self._index[d.key] for d in deletes], self._fields)
 
-    def _count_named(self, data: _Data, sums: Mapping[str, Ints], used: Flags) -> Flags:
+    def _count_file_deletes(self, data: _Data, sums: Mapping[str, Ints], used: Flags) -> Flags:
         """Count the deletes that name one data file; which data files have a deletion vector that applies."""
         superseded = np.zeros(data.count, bool)
         by_path = self._files.by_path
@@ -287,7 +287,7 @@ class _Group:
             "own_rows": np.array([own_rows(d) for d in deletes], np.int64),
         }
         self.weights = {name: _summable(column) for name, column in weights.items()}
-        self.columns = [(field, field.of(deletes)) for field in fields.values() if field.asked(deletes)]
+        self.columns = [(field, field.of(deletes)) for field in fields.values() if field.is_needed(deletes)]
 
     def applies(self, data: _Data, rows: Ints, superseded: Flags) -> Flags:
         """A row a data file, a column a delete: whether all clauses but that of the partition hold."""
@@ -356,7 +356,7 @@ class _Field:
         values = {v for v in (comparable_bound(b, self.kind) for b in set(bounds)) if v is not None and v == v}
         self.cuts: list[Any] = sorted(values)
 
-    def asked(self, deletes: Iterable[LiveFile]) -> bool:
+    def is_needed(self, deletes: Iterable[LiveFile]) -> bool:
         return any(self.id in d.equality_ids for d in deletes)
 
     def _codes(self, bounds: Iterable[bytes | None]) -> tuple[Ints, Flags]:

@@ -129,7 +129,7 @@ class Applicability:
 
     def of_counts(self, counts: Sequence[int]) -> Applicability:
         """The same, of which it is known how many data files each manifest has."""
-        return Applicability(self.metadata, self.data.counted(counts), self.deletes)
+        return Applicability(self.metadata, self.data.with_counts(counts), self.deletes)
 
     def without_data(self) -> Applicability:
         """The deletes alone, which can be pickled."""
@@ -197,9 +197,9 @@ class Applicability:
         return self._equality(data, delete)
 
     def _vector(self, data: LiveFile, delete: LiveFile) -> list[Reason]:
-        return [self._named(data, delete), _not_newer(data, delete), self._place_of_named(data, delete)]
+        return [self._reason_by_path(data, delete), _not_newer(data, delete), self._partition_reason(data, delete)]
 
-    def _named(self, data: LiveFile, delete: LiveFile) -> Reason:
+    def _reason_by_path(self, data: LiveFile, delete: LiveFile) -> Reason:
         if delete.kind == "deletion_vector" and not delete.referenced_data_file:
             return Reason("path", False, NAMES_NOTHING)
         same = target_file(delete) == data.path
@@ -207,7 +207,7 @@ class Applicability:
         other = f"another file, {target_file(delete)!r}" if not delete.referenced_data_file else "another file"
         return Reason("path", same, f"{by} {'this file' if same else other}")
 
-    def _place_of_named(self, data: LiveFile, delete: LiveFile) -> Reason:
+    def _partition_reason(self, data: LiveFile, delete: LiveFile) -> Reason:
         """By the spec the partition must be the same. Readers apply a delete that names its data file without looking
         at that, or refuse the scan."""
         same = self._same_place(data, delete)
@@ -237,7 +237,11 @@ class Applicability:
 
     def _position(self, data: LiveFile, delete: LiveFile, vectors: Sequence[LiveFile]) -> list[Reason]:
         if target_file(delete) is not None:
-            reasons = [self._named(data, delete), _not_newer(data, delete), self._place_of_named(data, delete)]
+            reasons = [
+                self._reason_by_path(data, delete),
+                _not_newer(data, delete),
+                self._partition_reason(data, delete),
+            ]
         else:  # Iceberg Java opens it whatever its path bounds say, and so does pyiceberg
             reasons = [_not_newer(data, delete), self._same_place(data, delete)]
         if vectors:

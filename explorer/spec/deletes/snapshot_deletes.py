@@ -108,7 +108,7 @@ class Deletes:
         """Why a delete applies to no data file, as far as manifests tell."""
         if not self.whole:
             return "it applies to no data file that could be read: some manifests could not, so it may not dangle"
-        if spelled := self._respelled(delete):
+        if spelled := self._other_spelling(delete):
             return spelled
         if (named := target_file(delete)) in self._strays:
             return f"it names {named!r}, which is no data file of this snapshot: it hides nothing"
@@ -139,12 +139,12 @@ class Deletes:
         """
         return (
             self._elsewhere(delete)
-            or self._respelled(delete)
+            or self._other_spelling(delete)
             or cut_off(self.files.metadata, delete)
             or _names_nothing(delete)
         )
 
-    def _respelled(self, delete: LiveFile) -> str:
+    def _other_spelling(self, delete: LiveFile) -> str:
         """Say that the file which a delete names is a data file of another scheme or authority."""
         named = target_file(delete)
         data = self._spellings.get(named) if named else None
@@ -180,7 +180,7 @@ class Deletes:
         return _Made(len(hit), lambda some: self.files.data.take([int(self._places[hit[i]]) for i in some]))
 
     @cached_property
-    def applied(self) -> pa.Table:
+    def counts_by_file(self) -> pa.Table:
         """How many deletes apply to each data file that any applies to: `file_path` and `deletes`."""
         numbers = pa.array(self._applying[self._hit], pa.int64())
         marked = np.zeros(self._number, np.uint8)
@@ -274,9 +274,9 @@ class _Verdicts(_Made[Verdict]):
     def __init__(self, files: Applicability, places: Ints, pairs: Ints) -> None:
         self._files, self._places = files, places
         self._ends = narrow(np.cumsum(pairs, dtype=np.int64))
-        super().__init__(int(self._ends[-1]) if len(self._ends) else 0, self._told)
+        super().__init__(int(self._ends[-1]) if len(self._ends) else 0, self._verdicts_at)
 
-    def _told(self, indices: Sequence[int]) -> list[Verdict]:
+    def _verdicts_at(self, indices: Sequence[int]) -> list[Verdict]:
         return [self._verdict(index) for index in indices]
 
     def _verdict(self, index: int) -> Verdict:

@@ -241,7 +241,7 @@ class Across:
         end, limit = first + rows, self.lists.meta.next_row_id
         if limit is not None and end.max() > limit:
             at = int(end.argmax())
-            yield self._told(
+            yield self._finding(
                 "next-row-id",
                 "its row ids reach next-row-id: the next commit gives them out again",
                 which[at],
@@ -255,11 +255,11 @@ class Across:
         for at in np.flatnonzero(first[order][1:] < ends[:-1])[:LOOKED_AT].tolist():
             later = order[at + 1]
             holds = order[: at + 1][end[order[: at + 1]] > first[later]]
-            masks = [self._listed(which[keys == keys[n]]) for n in (later, holds[0])]
+            masks = [self._snapshot_mask(which[keys == keys[n]]) for n in (later, holds[0])]
             if masks[0] & masks[1]:
                 other = self._named(self._paths[which[holds[0]]], [int(keys[holds[0]])], "keys", 1)
                 claim = f"its row ids are also those of {other[0]['file_path'] if other else 'another file'}"
-                yield self._told(
+                yield self._finding(
                     "row-ids-overlap",
                     claim,
                     which[later],
@@ -268,13 +268,13 @@ class Across:
                     f"{first[holds[0]]} to {end[holds[0]]}",
                 )
 
-    def _listed(self, manifests: Ints) -> int:
+    def _snapshot_mask(self, manifests: Ints) -> int:
         mask = 0
         for n in set(manifests.tolist()):
             mask |= self.lists.masks[self._paths[n]]
         return mask
 
-    def _told(self, rule: str, what: str, manifest: int, key: int, value: Any, expected: Any) -> Finding:
+    def _finding(self, rule: str, what: str, manifest: int, key: int, value: Any, expected: Any) -> Finding:
         path = self._paths[manifest]
         entries = self._named(path, [int(key)], "keys", SHOWN)
         place = f"record {entries[0]['record']}" if entries else ""

@@ -128,7 +128,7 @@ class RuleChoice:
             levels |= {rule.id: level for rule in _rules_by_name(name)}  # type: ignore[dict-item, misc]
         return cls(frozenset(rule.id for name in skip for rule in _rules_by_name(name)), levels)
 
-    def made(
+    def choose_findings(
         self,
         findings: Iterable[Finding],
         table: str,

@@ -217,13 +217,13 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     def in_manifest(rule: str) -> Callable[[Finding], Hashable]:
         return lambda f: f.file if f.rule == rule else None
 
-    def promoted(f: Finding) -> Hashable:
+    def table_columns(f: Finding) -> Hashable:
         return f.columns if f.what == PROMOTED_DATE and f.node and f.node[0] == "metadata" else None
 
-    def of_promoted(f: Finding) -> Hashable:
+    def file_columns(f: Finding) -> Hashable:
         return f.columns if f.what == PROMOTED_DATE and f.node and f.node[0] != "metadata" else None
 
-    yield from _same_key(findings, promoted, of_promoted)
+    yield from _same_key(findings, table_columns, file_columns)
     yield from _same_key(findings, of_file("file-missing"), of_file("file-missing", *OF_FILES))
     yield from _same_key(findings, of_file("record-count"), of_file(*OF_FILES[1:]))
     yield from _same_key(findings, of_manifest, of_its_file)

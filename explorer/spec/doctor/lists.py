@@ -74,7 +74,7 @@ class Lists:
                 self.records.setdefault(manifest.manifest_path, manifest)
 
     @cached_property
-    def any_expired(self) -> bool:
+    def has_expired_parents(self) -> bool:
         """Whether the parent of any snapshot has expired."""
         parents = (s.parent_snapshot_id for s in self.meta.snapshots)
         return any(parent is not None and not self.meta.snapshot(parent) for parent in parents)
@@ -457,7 +457,7 @@ def _notes(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
 def _adders(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
     """Rule 36, of a table of which no snapshot has expired."""
     meta = lists.meta
-    if lists.any_expired:
+    if lists.has_expired_parents:
         return
     unknown = [i for i in held.numbers("snapshot_ids").tolist() if not meta.snapshot(i)]
     if unknown:

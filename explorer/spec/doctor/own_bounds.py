@@ -82,8 +82,8 @@ def _nulls(
     if part.transform == "identity":  # files that Hive wrote may lack the column
         return
     what = "a partition field has a value, and by the entry's counts its column has nulls too: filters skip rows"
-    notes.add("partition-value", data & ~null & of_nulls.known & (of_nulls.values > 0), what, _value_texts(values, part),
-              "null too", column=part.name)  # fmt: skip
+    both = data & ~null & of_nulls.known & (of_nulls.values > 0)
+    notes.add("partition-value", both, what, _value_texts(values, part), "null too", column=part.name)
 
 
 def _numbers(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array, data: Flags, notes: Notes) -> None:
@@ -222,13 +222,13 @@ def _value_maker(part: PartField) -> Callable[[bytes | None], Any]:
     apply = parse_transform(part.transform).transform(primitive)
 
     @lru_cache(maxsize=4096)
-    def applied(bound: bytes | None) -> Any:
+    def value_of(bound: bytes | None) -> Any:
         try:
             return None if bound is None else apply(internal_value(from_bytes(primitive, bound)))
         except Exception:  # whatever a damaged bound leads to
             return None
 
-    return applied
+    return value_of
 
 
 def _value_texts(values: pa.Array, part: PartField) -> Callable[[int], str]:

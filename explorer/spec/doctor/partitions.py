@@ -52,7 +52,7 @@ def _summary(
 ) -> None:
     rule, column = "partition-summary", part.name
 
-    def told_of(record: int) -> str:
+    def value_text(record: int) -> str:
         return str(partition_value(internal_scalar(values[record]), part.transform, part.source))
 
     null = ~values.is_valid().to_numpy(zero_copy_only=False) & live
@@ -75,14 +75,14 @@ def _summary(
     for bound, least in ((summary.lower_bound, True), (summary.upper_bound, False)):
         if bound is None:
             what = "a partition field has values, and the manifest list has no bounds of it: readers skip the manifest"
-            notes.add(rule, with_value, what, told_of, "bounds", column=column)
+            notes.add(rule, with_value, what, value_text, "bounds", column=column)
             return
         shown = str(summary_bound(bound, part.transform, part.source))[:200]
         try:
             limit = comparable(internal_value(from_bytes(primitive, bound)), kind)
         except Exception:  # whatever a damaged bound leads to
             what = "a bound of a partition field in the manifest list is no value of its type"
-            notes.add(rule, with_value, what, told_of, f"0x{bound.hex()[:64]}", column=column)
+            notes.add(rule, with_value, what, value_text, f"0x{bound.hex()[:64]}", column=column)
             return
         own = _extreme(values, with_value, least)
         try:
@@ -93,7 +93,7 @@ def _summary(
             record = _where(values, with_value, own)
             side = "below the lower" if least else "above the upper"
             what = f"a partition field is {side} bound in the manifest list: readers skip the file"
-            notes.one(rule, what, told_of, shown, record, column)
+            notes.one(rule, what, value_text, shown, record, column)
 
 
 def _extreme(values: pa.Array, chosen: npt.NDArray[np.bool_], least: bool) -> Any:

@@ -165,7 +165,7 @@ class LiveFiles(Made[LiveFile]):
             lambda: (file.path for file in files),
         )
 
-    def counted(self, counts: Sequence[int]) -> LiveFiles:
+    def with_counts(self, counts: Sequence[int]) -> LiveFiles:
         """The same files, of which it is known how many each manifest has."""
         return LiveFiles(self._read, self._pick, lambda: counts, self.paths)
 

@@ -59,7 +59,7 @@ class Column:
     source_kind: Any = None
     same_name: tuple[str, ...] = ()
 
-    def said(self, value: Any) -> str:
+    def value_text(self, value: Any) -> str:
         """One of its values, as a person reads it."""
         return value_text(value, self.kind, self.shown_as, self.source_kind)
 
@@ -92,10 +92,10 @@ class BoundTerm:
     def __str__(self) -> str:
         return term_text(self.column.name, self.transform)
 
-    def said(self, value: Any) -> str:
+    def value_text(self, value: Any) -> str:
         """One of its values, as a person reads it."""
         if self.transform == "identity":
-            return self.column.said(value)
+            return self.column.value_text(value)
         return value_text(value, self.kind, self.transform, self.column.kind)
 
 
@@ -134,7 +134,7 @@ class Predicate:
     def __str__(self) -> str:
         if self.op in _TESTS:
             return f"{self.term} {_TESTS[self.op]}"
-        values = [self.term.said(v) if isinstance(self.term, BoundTerm) else _plain(v) for v in self.literals]
+        values = [self.term.value_text(v) if isinstance(self.term, BoundTerm) else _plain(v) for v in self.literals]
         if self.op in ("in", "not-in"):
             listed = ", ".join(values[:20]) + (f", … {len(values) - 20} more" if len(values) > 20 else "")
             return f"{self.term} {'NOT ' if self.op == 'not-in' else ''}IN ({listed})"

@@ -107,18 +107,18 @@ class _Parser:
         return join_balanced(Or, parts)
 
     def both(self) -> Expression:
-        parts = [self.negated()]
+        parts = [self.negation()]
         while self.word("and"):
-            parts.append(self.negated())
+            parts.append(self.negation())
         return join_balanced(And, parts)
 
-    def negated(self) -> Expression:
+    def negation(self) -> Expression:
         self._deep += 1
         if self._deep > DEEPEST:
             raise FilterError(f"more than {DEEPEST} parentheses in each other")
         try:
             if self.word("not"):
-                return Not(self.negated())
+                return Not(self.negation())
             if self.sign("("):
                 expression = self.either()
                 self.need(")", "what stands in parentheses")
@@ -151,7 +151,7 @@ class _Parser:
             raise FilterError(f"NULL or NAN is expected after IS, not {self.here()}")
         negated = self.word("not")
         if self.word("in"):
-            return Predicate("not-in" if negated else "in", term, self.listed())
+            return Predicate("not-in" if negated else "in", term, self.value_list())
         if self.word("like"):
             return self.like(term, negated)
         if self.word("between"):
@@ -170,7 +170,7 @@ class _Parser:
             raise FilterError(f"a column is expected, not {self.here()}")
         kind, name = self.left.pop()
         if kind == "word" and name.lower() in TRANSFORMS and self.sign("("):
-            return self.transformed(TRANSFORMS[name.lower()])
+            return self.transform_term(TRANSFORMS[name.lower()])
         parts = [_unquote(kind, name)]
         while self.sign("."):
             if not self.left or self.left[-1][0] not in ("word", "quoted"):
@@ -178,7 +178,7 @@ class _Parser:
             parts.append(_unquote(*self.left.pop()))
         return Term(".".join(parts))
 
-    def transformed(self, transform: str) -> Term:
+    def transform_term(self, transform: str) -> Term:
         if transform in ("bucket", "truncate"):
             width = self.literal() if self.left and self.left[-1][0] == "number" else None
             if width is not None:
@@ -217,7 +217,7 @@ class _Parser:
             raise FilterError(f"a number of {len(text):,} characters is more than any column holds")
         return int(text) if re.fullmatch(r"[+-]?\d+", text) else Decimal(text)
 
-    def listed(self) -> tuple[Any, ...]:
+    def value_list(self) -> tuple[Any, ...]:
         self.need("(", "IN")
         values = [self.literal()]
         while self.sign(","):

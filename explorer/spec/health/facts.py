@@ -144,7 +144,7 @@ class Facts:
     used: frozenset[int]
 
     @property
-    def wrote(self) -> Wrote:
+    def entries_by_snapshot(self) -> Wrote:
         """What spec.commits.costs goes by: what the snapshot of each manifest added and removed in it."""
 
         def of(row: Mapping[str, Any], status: int, name: str) -> dict[str, int | None]:
@@ -154,7 +154,7 @@ class Facts:
         return {path: [of(r, ADDED, "added"), of(r, DELETED, "removed")] for path, r in self.rows.items()}
 
     @property
-    def kept_bytes(self) -> int:
+    def live_run_bytes(self) -> int:
         """Bytes of the live files that snapshots of the run added."""
         return sum(row["kept_bytes"] for row in self.rows.values())
 
@@ -172,8 +172,8 @@ def add_up(parts: Batches) -> Facts:
                 continue
             rows[row["manifest_path"]] = row
             lists = {name: part[name].slice(at, 1).combine_chunks().flatten() for name in (*sums, "used", "cells")}
-            for name, total in sums.items():
-                total += lists[name].to_numpy() if len(lists[name]) else 0
+            for name, array in sums.items():
+                array += lists[name].to_numpy() if len(lists[name]) else 0
             used |= set(lists["used"].to_pylist())
             cells_of = pa.RecordBatch.from_struct_array(lists["cells"])
             held.append(pa.Table.from_batches([cells_of]).cast(cells.schema))

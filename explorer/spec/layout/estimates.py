@@ -43,7 +43,7 @@ class Change:
     that rests on beside what all rest on; or why nothing can be estimated, and `whole` is None. `column` is that which
     it is sorted by or, with a `transform`, partitioned by."""
 
-    said: str
+    text: str
     because: str
     whole: Reads | None = None
     column: str = ""
@@ -67,7 +67,7 @@ class Estimates:
     `assumed` is what all estimates rest on."""
 
     whole: Reads
-    asked: tuple[Asked, ...]
+    filters: tuple[Asked, ...]
     changes: tuple[Change, ...] = ()
     assumed: tuple[str, ...] = ()
 
@@ -75,11 +75,11 @@ class Estimates:
         """What all filters read together, now or after the change in one place."""
         if at is not None and self.changes[at].whole is None:
             return None
-        reads = [a.now if at is None else a.reads[at] for a in self.asked if a.plan]
+        reads = [a.now if at is None else a.reads[at] for a in self.filters if a.plan]
         return sum((r for r in reads if r), Reads())
 
     @property
-    def ranked(self) -> list[int]:
+    def ranking(self) -> list[int]:
         """Places of the changes that can be estimated, the one after which the fewest bytes are read first."""
         return self._by("bytes", "weight")
 
@@ -171,7 +171,7 @@ def _changes(
 
 
 def _compaction(layouts: Layouts, target: int) -> Made:
-    whole, *reads = (_reads(row) for row in layouts.compacted())
+    whole, *reads = (_reads(row) for row in layouts.compact())
     because = (
         f"the files of each partition are put together in the order of the manifests, up to {human_bytes(target)} "
         "(Iceberg reads manifests side by side: of several, such as lie far apart may come together)"
@@ -193,7 +193,7 @@ def _by_column(
         return
     missing = int(layouts.present[0, 0]) - int(layouts.bounded[at])
     blind = f"; {count(missing, 'file')} without bounds of {column.name} as those beside them" if missing else ""
-    files = layouts.sorted_by(at, axis, size)
+    files = layouts.sort_by(at, axis, size)
     because = f"the rows of each partition are sorted, in files of {human_bytes(round(size))}{blind}"
     yield _of_files(layouts, Change(f"sort by {column.name}", because, None, column.name), files, scans)
     for transform in transforms(column, axis):

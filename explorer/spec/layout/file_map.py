@@ -112,7 +112,7 @@ class FileMap:
         """`rows` are all that were made; `planned` has file_path and verdict (one of OUTCOMES) of the data files that a
         plan looked at."""
         self._rows, self._statuses = rows, map_rows.statuses
-        self._place_of, self.partitions, self._starts = map_rows.names.sorted()
+        self._place_of, self.partitions, self._starts = map_rows.names.order()
         self._verdicts = _verdicts(rows, planned) if planned is not None else None
         self.every = self.cells(0, len(rows))
         """The cells of all files."""
@@ -128,7 +128,7 @@ class FileMap:
         firsts = range(start, stop, each)
         sums = {name: np.full(len(firsts), least, np.int64) for name, (least, _) in SUMMED.items()}
         paths = [""] * len(firsts)
-        for part, places in self._placed():
+        for part, places in self._parts_with_places():
             in_range = np.flatnonzero((places >= start) & (places < stop))
             at = (places[in_range] - start) // each
             columns = {name: ints(part[name], 0)[in_range] for name in part.column_names if name in SUMMED}
@@ -153,7 +153,7 @@ class FileMap:
             for i, first in enumerate(firsts)
         ]  # fmt: skip
 
-    def _placed(self) -> Iterator[tuple[pa.Table, Ints]]:
+    def _parts_with_places(self) -> Iterator[tuple[pa.Table, Ints]]:
         """The rows, a part at a time, with their verdicts if there are any; and the place of each."""
         free, gone = self._starts.copy(), 0
         for part in steps(self._rows.read(), "parts of the files"):
@@ -236,7 +236,7 @@ class _Names:
         self._files[number] += files
         return number
 
-    def sorted(self) -> tuple[Ints, list[str], Ints]:
+    def order(self) -> tuple[Ints, list[str], Ints]:
         """The place of each number among the names in order, these, and how many files come before each's."""
         names = sorted(self._numbers, key=lambda name: (natural(name), name))
         numbers = np.array([self._numbers[name] for name in names], np.int64)

@@ -42,11 +42,11 @@ class Layout:
 
 @dataclass(frozen=True)
 class Compared:
-    """So many rows of a table (`said` tells which), the queries, where they come from, and the layouts."""
+    """So many rows of a table (`which_rows` tells which), the queries, where they come from, and the layouts."""
 
     table: str
     rows: int
-    said: str
+    which_rows: str
     queries: tuple[str, ...]
     drawn: str
     layouts: tuple[Layout, ...]

@@ -93,7 +93,7 @@ class Cut:
     upper: Values
     may_null: Mask
     nulls_only: Mask
-    known: bool = True
+    is_cut: bool = True
 
 
 class Layouts:
@@ -179,9 +179,9 @@ class Layouts:
     def _close(self, bins: Files) -> None:
         """What the filters read of files that were put together."""
         if len(bins.group):
-            self._compacted += self._read(self._numbered(bins, self._target))
+            self._compacted += self._read(self._with_numbers(bins, self._target))
 
-    def _numbered(self, bins: Files, size: float) -> Files:
+    def _with_numbers(self, bins: Files, size: float) -> Files:
         return replace(bins, number=np.minimum(bins.number, np.maximum(1, np.round(bins.bytes / size))))
 
     def _read(self, files: Files) -> Floats:
@@ -203,9 +203,9 @@ class Layouts:
         may = judge(scan.bound, len(files.group), ranges).may & keeps[files.group]
         return self.amount(files.take(may & ((files.rows > 0) | (scan.bound == TRUE))))
 
-    def compacted(self) -> Floats:
+    def compact(self) -> Floats:
         """The compacted table, and what each filter would read of it."""
-        left = self._read(self._numbered(self._open, self._target)) if self._open else 0
+        left = self._read(self._with_numbers(self._open, self._target)) if self._open else 0
         return self._compacted + left
 
     def axis(self, at: int) -> Axis | None:
@@ -221,7 +221,7 @@ class Layouts:
             self._curves = (at, [s.curve(axis, min(POINTS, points)) for s in steps(spreads, "partitions")])
         return self._curves[1]
 
-    def sorted_by(self, at: int, axis: Axis, size: float) -> Files:
+    def sort_by(self, at: int, axis: Axis, size: float) -> Files:
         """Each partition's rows sorted by a column, nulls first, into files of one size."""
         assert self.partitions
         wanted = np.maximum(1, np.ceil(self.partitions.bytes / size - TINY))
@@ -281,7 +281,7 @@ class Layouts:
             nulls = min(1.0, spread.nulls / whole.rows[place]) if whole.rows[place] else 0.0
             cuts.append(cut(place, curve, nulls) if curve and nulls < 1 else _uncut(whole.ranges[at], place))
         sizes = [len(c.shares) for c in cuts]
-        files, is_cut = whole.take(np.repeat(np.arange(len(cuts)), sizes)), np.repeat([c.known for c in cuts], sizes)
+        files, is_cut = whole.take(np.repeat(np.arange(len(cuts)), sizes)), np.repeat([c.is_cut for c in cuts], sizes)
         by, shares = files.ranges[at], np.concatenate([c.shares for c in cuts])
         nulls_only, may_null = (np.concatenate([getattr(c, n) for c in cuts]) for n in ("nulls_only", "may_null"))
         cut_by = replace(
@@ -295,7 +295,7 @@ class Layouts:
 
 def _uncut(ranges: Ranges, place: int) -> Cut:
     one = ranges.take(np.array([place]))
-    return Cut(np.ones(1), one.lower.values, one.upper.values, one.may_null, one.nulls_only, known=False)
+    return Cut(np.ones(1), one.lower.values, one.upper.values, one.may_null, one.nulls_only, is_cut=False)
 
 
 def _few(rows: Floats, sizes: Floats, size: float) -> Floats:

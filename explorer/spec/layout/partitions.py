@@ -21,7 +21,7 @@ _LAST = ("last_updated_ms", "last_updated_snapshot_id")
 
 
 def by_partition(entries: Parts, times: Mapping[int, int | None]) -> Parts:
-    """The live files of each manifest's logical entries, added up by partition: for `added_up`. `times` are the
+    """The live files of each manifest's logical entries, added up by partition: for `add_up`. `times` are the
     snapshots' timestamps; files of expired snapshots have none."""
     return entries.map(partial(_of_manifest, dict(times)))
 
@@ -47,7 +47,7 @@ def add_up(parts: Batches) -> pa.Table:
 
 
 def lazy_sums(parts: Batches) -> Batches:
-    """`added_up`, when it is asked for."""
+    """`add_up`, when it is asked for."""
     nothing = Batches(parts.schema, lambda: iter(()))
     return Batches(add_up(nothing).schema, lambda: iter([add_up(parts)]))
 

@@ -86,7 +86,7 @@ def fates(
     sizes: Mapping[str, int] | None = None,
 ) -> Iterator[Fate]:
     """What becomes of files below a folder. `written` has for each path below it when it was written, in ms;
-    `prefix_of` has those that are `spelled`, `live` those that metadata leads to, however it spells them. Files that
+    `prefix_of` has the `spellings`, `live` those that metadata leads to, however it spells them. Files that
     are live and stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones
     do; `others` has, for files that may be live though this table's metadata does not lead to them, the reason; `sizes`
     has how long they are."""

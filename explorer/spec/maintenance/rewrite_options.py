@@ -80,7 +80,7 @@ class Rule:
         """The size at which a writer begins another file: half way between target and maximum."""
         return int(self.target + (self.largest - self.target) * 0.5)
 
-    def expected_files(self, sizes: Ints) -> Ints:
+    def count_output_files(self, sizes: Ints) -> Ints:
         """How many files groups of such sizes are expected to become."""
         sized = (sizes * self.compression).astype(np.int64) if self.compression != 1 else sizes
         floor, rest = sized // self.target, sized % self.target
@@ -91,7 +91,7 @@ class Rule:
 
     def split_bytes(self, sizes: Ints) -> Ints:
         """How much of a group each task reads, in bin-packing."""
-        split = sizes // self.expected_files(sizes) + 5 * 1024
+        split = sizes // self.count_output_files(sizes) + 5 * 1024
         return np.where(split < self.target, self.target, np.minimum(split, self.max_output_bytes))
 
 

@@ -26,7 +26,7 @@ def sentences(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterat
         yield f"Nothing would be rewritten: there is no {kind} to look at."
         return
     yield _candidate_words(rule, grouping, kind)
-    files = grouping.taken[0]
+    files = grouping.amounts[0]
     if len(files):
         yield from _would(metadata, rule, grouping, kind)
     else:
@@ -56,15 +56,17 @@ def _candidate_words(rule: Rule, grouping: Grouping, kind: str) -> str:
 
 def _output_count(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> int:
     """How many files would be written: one for each task that reads a part of a group, where rows are not shuffled."""
-    files, sizes = grouping.taken
+    files, sizes = grouping.amounts
     if not _is_packed(metadata, rule) or int(files.sum()) > MOST:
-        return int(rule.expected_files(sizes).sum())
+        return int(rule.count_output_files(sizes).sum())
     lookback = Packing.of(metadata.properties).lookback
     number = 0
     for place, own, parts in grouping.members():
         shuffled = place == OTHER_SPECS
         number += (
-            int(rule.expected_files(own.sum()[None])[0]) if shuffled else len(output_sizes(rule, own, parts, lookback))
+            int(rule.count_output_files(own.sum()[None])[0])
+            if shuffled
+            else len(output_sizes(rule, own, parts, lookback))
         )
     return number
 
@@ -76,7 +78,7 @@ def _is_packed(metadata: TableMetadata, rule: Rule) -> bool:
 
 def _endless(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> str:
     """Why files that are too small come out as they are, and what ends that; empty where they do not."""
-    if not _is_packed(metadata, rule) or int(grouping.taken[0].sum()) > MOST:
+    if not _is_packed(metadata, rule) or int(grouping.amounts[0].sum()) > MOST:
         return ""
     lookback = Packing.of(metadata.properties).lookback
     stuck = [
@@ -101,7 +103,7 @@ def _endless(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> str:
 
 
 def _would(metadata: TableMetadata, rule: Rule, grouping: Grouping, kind: str) -> Iterator[str]:
-    files, sizes = grouping.taken
+    files, sizes = grouping.amounts
     number = _output_count(metadata, rule, grouping)
     less = ", less the rows that deletes hide" if grouping.seen.with_deletes else ""
     yield (
@@ -143,8 +145,8 @@ def _enough(rule: Rule) -> str:
 
 
 def _remainder(rule: Rule, grouping: Grouping) -> Iterator[str]:
-    left = np.setdiff1d(np.arange(len(grouping.files)), grouping.rewritten)
-    if len(left) and len(grouping.rewritten):
+    left = np.setdiff1d(np.arange(len(grouping.files)), grouping.groups_to_rewrite)
+    if len(left) and len(grouping.groups_to_rewrite):
         yield (
             f"{count(int(grouping.files[left].sum()), 'candidate')} in {count(len(left), 'group')} would be left: "
             f"there are not {_enough(rule)}."
@@ -159,7 +161,7 @@ def _remainder(rule: Rule, grouping: Grouping) -> Iterator[str]:
 
 def _again(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterator[str]:
     """Why a run would leave work to the next."""
-    files, sizes = grouping.taken
+    files, sizes = grouping.amounts
     if not len(files):
         return
     if rule.rewrite_all:
@@ -167,7 +169,7 @@ def _again(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterator[
     elif rule.delete_files == 0:
         yield "It never ends: delete-file-threshold is 0, which every file reaches."
     elif rule.strategy in ("sort", "zorder"):
-        numbers = rule.expected_files(sizes)
+        numbers = rule.count_output_files(sizes)
         again = (numbers > 1) & (sizes // numbers < rule.smallest)
         again &= (numbers >= rule.min_input_files) | (sizes > rule.target)
         if again.any():

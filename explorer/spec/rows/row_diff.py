@@ -91,7 +91,7 @@ class RowDiff:
     files: int
     partitions: dict[str, dict[str, int]]
     note: str = ""
-    made: str = ""
+    engine_note: str = ""
     """By whom, and why."""
     repeated: RepeatedKeys = RepeatedKeys()
 
@@ -216,7 +216,7 @@ def duplicate_keys(counts: pa.Table) -> pa.Table:
 
 
 def describe_duplicates(repeated: pa.Table, keys: Sequence[str], number: int) -> RepeatedKeys:
-    """What is told of the keys that `repeated_of` finds, of which there are so many."""
+    """What is told of the keys that `duplicate_keys` finds, of which there are so many."""
     first = []
     for row in row_dicts(repeated.slice(0, SHOWN_KEYS)):
         values = {name: row[f"k{i}"] for i, name in enumerate(keys)}

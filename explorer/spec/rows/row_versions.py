@@ -25,7 +25,7 @@ class Place(NamedTuple):
     copy: int = 0
 
     @property
-    def stored(self) -> StoredRow:
+    def row_key(self) -> StoredRow:
         """The row, whichever entry it is read for."""
         return StoredRow(self.file, self.pos)
 
@@ -93,6 +93,6 @@ def row_versions(
     for event in events:
         happened.setdefault(Place(event.file, event.pos, event.copy), []).append((column[event.snapshot_id], event))
     return [
-        RowVersion(*place, rows[place.stored], tuple(own_stretches), tuple(happened.get(place, ())))
+        RowVersion(*place, rows[place.row_key], tuple(own_stretches), tuple(happened.get(place, ())))
         for place, own_stretches in stretches.items()
     ]

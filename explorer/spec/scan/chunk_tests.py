@@ -53,15 +53,15 @@ def by_dictionary(leaf: Predicate, values: Sequence[Any] | Unread, column: Colum
         return True, f"its dictionary is not used: {entries.cause}"
     test = _test(leaf)
     matching = next((v for v in entries if test(comparable(v, leaf.term.kind))), None)
-    named = ", ".join(shorten(leaf.term.said(v), 60) for v in entries[:_NAMED]) + (
+    named = ", ".join(shorten(leaf.term.value_text(v), 60) for v in entries[:_NAMED]) + (
         ", …" if len(entries) > _NAMED else ""
     )
     opening = f"dictionary of {len(entries):,} value{'' if len(entries) == 1 else 's'}{named and ': '}{named}; "
     if matching is not None:
-        return True, f"{opening}{shorten(leaf.term.said(matching), 60)} matches"
+        return True, f"{opening}{shorten(leaf.term.value_text(matching), 60)} matches"
     if leaf.op in NEGATIVE and may_null:
         return True, f"{opening}none matches, but there may be nulls"
-    wanted = leaf.term.said(leaf.literals[0]) if leaf.op == "eq" else ""
+    wanted = leaf.term.value_text(leaf.literals[0]) if leaf.op == "eq" else ""
     return False, opening + (f"{shorten(wanted, 60)} is not among them" if wanted else "none matches")
 
 
@@ -100,8 +100,8 @@ def by_bloom_filter(leaf: Predicate, bits: bytes | Unread, column: Column) -> An
     opening = f"bloom filter of {len(bits):,} bytes: "
     for value, item in zip(leaf.literals, stored, strict=True):
         if item is not None and may_hold(bits, item):
-            return True, f"{opening}{shorten(leaf.term.said(value), 60)} may be in it"
-    wanted = shorten(leaf.term.said(leaf.literals[0]), 60) if leaf.op == "eq" else "none of those asked for"
+            return True, f"{opening}{shorten(leaf.term.value_text(value), 60)} may be in it"
+    wanted = shorten(leaf.term.value_text(leaf.literals[0]), 60) if leaf.op == "eq" else "none of those asked for"
     return False, f"{opening}{wanted} is{' not' if leaf.op == 'eq' else ''} in it"
 
 

@@ -34,7 +34,7 @@ class Stage:
     """One stage of planning: what is left after it, and how many manifests or files it skipped."""
 
     name: str
-    said: str
+    text: str
     left: Amount
     skipped: int = 0
 
@@ -98,7 +98,7 @@ class Plan:
     """Whether the manifest list could not be read whole: the plan lacks what is lost there."""
     residuals: Mapping[str, int]
     """What must still be asked of rows, with the number of files it is asked of."""
-    made: str
+    engine_note: str
     """Who decoded the manifests, and why; nothing where nobody had to be chosen."""
     files: Batches = field(repr=False)
     make_tasks: Callable[[], Tasks] = field(repr=False)
@@ -158,7 +158,7 @@ class Interval:
     path: str
     low: Any
     high: Any
-    said: str
+    text: str
     outcome: int
     wholly: bool
     reason: str
@@ -166,11 +166,11 @@ class Interval:
 
 @dataclass(frozen=True)
 class Intervals:
-    """The data files of the manifests that a plan reads, by the bounds of one column, lowest first; `asked` are the
-    comparisons of the filter with it. Of more than can be drawn, the rest is only counted."""
+    """The data files of the manifests that a plan reads, by the bounds of one column, lowest first; `comparisons` are
+    those of the filter with it. Of more than can be drawn, the rest is only counted."""
 
     column: Column
-    asked: tuple[Predicate, ...]
+    comparisons: tuple[Predicate, ...]
     together: bool
     """Whether a row must meet all that is asked: the filter has no OR."""
     items: tuple[Interval, ...]

@@ -137,7 +137,7 @@ def verdicts(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         "file_path": judged.entries["file_path"],
         "verdict": pa.DictionaryArray.from_arrays(pa.array(judged.outcome), pa.array(OUTCOMES)),
         "term": [r.term for r in reasons],
-        "reason": [r.said for r in reasons],
+        "reason": [r.text for r in reasons],
         "partition": [judged.partition(at) for at in range(count)],
         "wholly": pa.array(judged.wholly),
         "residual": [str(judged.residual(at)) for at in range(count)],

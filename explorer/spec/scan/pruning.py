@@ -44,15 +44,15 @@ class Why(IntEnum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why one place is kept or skipped: the deciding comparison, and what it met there. Where several decide, `said`
+    """Why one place is kept or skipped: the deciding comparison, and what it met there. Where several decide, `text`
     names each."""
 
     term: str
-    said: str
+    text: str
     keeps: bool
 
     def __str__(self) -> str:
-        return f"{self.term}: {self.said}" if self.term else self.said
+        return f"{self.term}: {self.text}" if self.term else self.text
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def judge(expression: Expression, count: int, ranges: Callable[[BoundTerm], Rang
     ranges_by_term: dict[tuple[int, str], Ranges | None] = {}
     """By term: comparisons of one column share what is known of it."""
 
-    def known_of(term: BoundTerm) -> Ranges | None:
+    def ranges_of(term: BoundTerm) -> Ranges | None:
         key = (term.column.field_id, term.transform)
         if key not in ranges_by_term:
             ranges_by_term[key] = ranges(term)
@@ -99,7 +99,7 @@ def judge(expression: Expression, count: int, ranges: Callable[[BoundTerm], Rang
             return all_of, all_of
         assert isinstance(node, Predicate)
         assert isinstance(node.term, BoundTerm)
-        own_ranges = known_of(node.term)
+        own_ranges = ranges_of(node.term)
         if own_ranges is None:
             codes[id(node)] = np.full(count, Why.NOT_TOLD, np.int8)
             of[id(node)] = ranges_without_bounds(count)
@@ -314,8 +314,8 @@ def words(why: Why, leaf: Predicate, r: Ranges, at: int) -> str:
     term = leaf.term
     assert isinstance(term, BoundTerm)
     back = plain(term.kind)
-    low = term.said(back(r.lower.values[at])) if r.lower.known[at] else None
-    high = term.said(back(r.upper.values[at])) if r.upper.known[at] else None
+    low = term.value_text(back(r.lower.values[at])) if r.lower.known[at] else None
+    high = term.value_text(back(r.upper.values[at])) if r.upper.known[at] else None
     bounds = f"its values lie between {low or '(no lower bound)'} and {high or '(no upper bound)'}"
     if why is Why.UNKNOWN:
         missing = [n for n, x in (("lower", low), ("upper", high)) if x is None]

@@ -176,7 +176,7 @@ def _decode_singly(data: list[bytes | None], kind: Any, short_days: bool) -> Bou
 
 
 def file_ranges(entries: pa.Table, field_id: int, kind: Any, nested: bool, short_days: bool = False) -> Ranges:
-    """One column in the files of stored entries that have their metrics; `short_days` as `decoded` has it."""
+    """One column in the files of stored entries that have their metrics; `short_days` as `decode_bounds` has it."""
     n = entries.num_rows
     values, nulls, nans = (
         counts(entries, name, field_id) for name in ("value_counts", "null_value_counts", "nan_value_counts")

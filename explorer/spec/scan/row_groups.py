@@ -57,12 +57,12 @@ class GroupVerdict:
     @property
     def reason(self) -> Reason:
         """What the test says that skips it; of one that is read, what all say."""
-        reasons = [r for _, r in self.tests if r.said]
+        reasons = [r for _, r in self.tests if r.text]
         if not self.keeps or len(reasons) < 2:
             return reasons[-1]
         terms = {r.term for r in reasons}
         if len(terms) == 1:
-            return Reason(reasons[0].term, "; ".join(r.said for r in reasons), True)
+            return Reason(reasons[0].term, "; ".join(r.text for r in reasons), True)
         return Reason("", "; ".join(map(str, reasons)), True)
 
 
@@ -76,7 +76,7 @@ def row_groups(
     tests = [[("statistics", file.statistics(at))] for at in range(len(groups))]
     parts: tuple[Part, ...] = ("dictionary", "bloom filter")
     for part in parts:
-        for at, answers in file.tested(
+        for at, answers in file.test(
             part, [at for at, answers_so_far in enumerate(tests) if answers_so_far[-1][1].keeps]
         ):
             tests[at].append((part, answers))
@@ -140,7 +140,7 @@ class _File:
             return ""
         return f" ({term.column.name} is {difference.words})"
 
-    def tested(self, part: Part, groups: Sequence[int]) -> Iterator[tuple[int, Reason]]:
+    def test(self, part: Part, groups: Sequence[int]) -> Iterator[tuple[int, Reason]]:
         """What the dictionaries or the bloom filters of these row groups say."""
         able = [leaf for leaf in self.leaves if _term(leaf).transform == "identity" and leaf.op not in NULLS]
         if part == "bloom filter":

@@ -53,7 +53,7 @@ class SpecPlan:
     columns: Mapping[int, Column]
     inclusive: Expression
     strict: Expression
-    asked: tuple[int, ...]
+    field_ids: tuple[int, ...]
     """The partition fields of the filter's columns: the others say nothing."""
 
 
@@ -151,7 +151,7 @@ class Scan:
         verdicts = judge(plan.inclusive, len(summarized), ranges)
         sure = judge(plan.strict, len(summarized), ranges).must
         columns = plan.columns.values()
-        if any(is_narrow(c.shown_as, c.source_kind) for c in columns if c.field_id in plan.asked):
+        if any(is_narrow(c.shown_as, c.source_kind) for c in columns if c.field_id in plan.field_ids):
             sure = np.zeros(len(summarized), bool)  # values that wrapped round are not sure
         place = {m.manifest_path: at for at, m in enumerate(summarized)}
         return [self._manifest(m, verdicts, sure, place.get(m.manifest_path)) for m in manifests]
@@ -187,7 +187,7 @@ class Scan:
     def partition(self, spec_id: int, partition: Mapping[int, Any]) -> tuple[bool, bool, Expression]:
         """Whether surely all rows of a partition match, whether some may, and the residual."""
         plan = self.specs.get(spec_id)
-        fields = () if plan is None else plan.asked
+        fields = () if plan is None else plan.field_ids
         key = (spec_id, repr([partition.get(field, ...) for field in fields]))  # 0.0 is not -0.0
         if key not in self._partitions:
             sure = plan is not None and evaluate(plan.strict, partition, sure=True)
@@ -267,7 +267,7 @@ class FileVerdicts:
             return Reason("", "it has no rows", False)
         reason = self.metrics.reason(at)
         if outcome == READ and self.wholly[at] and self._scan.bound != TRUE:
-            return Reason(reason.term, f"{reason.said}: all rows match", True)
+            return Reason(reason.term, f"{reason.text}: all rows match", True)
         return reason
 
 
@@ -339,7 +339,7 @@ def exactly(expression: Expression, partition: Mapping[int, Any]) -> Reason:
     met = {}
     for leaf in failing:
         assert isinstance(leaf.term, BoundTerm)
-        met[str(leaf)] = f"{leaf.term} is {leaf.term.said(partition.get(leaf.term.column.field_id))}"
+        met[str(leaf)] = f"{leaf.term} is {leaf.term.value_text(partition.get(leaf.term.column.field_id))}"
     if len(met) == 1:
         return Reason(*next(iter(met.items())), False)
     return Reason("", "; ".join(f"{term}: {text}" for term, text in met.items()), False)

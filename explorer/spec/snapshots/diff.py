@@ -26,7 +26,7 @@ class Rewrite:
     reason: str
 
     @property
-    def merged(self) -> bool:
+    def is_merge(self) -> bool:
         """Several became one."""
         return len(self.sources) > 1
 
@@ -60,7 +60,7 @@ class SnapshotDiff:
 
     def of(self, side: str, deletes: bool) -> FileChanges:
         """`added` or `removed` data files, or delete files and vectors."""
-        return (self.added if side == "added" else self.removed).chosen(deletes)
+        return (self.added if side == "added" else self.removed).of_content(deletes)
 
     @property
     def partitions(self) -> dict[str, dict[str, int]]:

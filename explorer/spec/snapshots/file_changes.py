@@ -81,13 +81,13 @@ class FileChanges(Made[FileChange]):
     def rows(self, indices: Sequence[int]) -> pa.Table:
         """The rows in these places, in that order."""
         at = np.asarray(indices, np.int64)
-        return self._rows.picked(at if self._places is None else self._places[at])
+        return self._rows.take(at if self._places is None else self._places[at])
 
     def parts(self, rows: int = 1_000) -> Iterator[pa.Table]:
         """All rows, so many at a time."""
         return (self.rows(range(at, min(at + rows, len(self)))) for at in range(0, len(self), rows))
 
-    def chosen(self, deletes: bool) -> FileChanges:
+    def of_content(self, deletes: bool) -> FileChanges:
         """The data files, or delete files and vectors."""
         kinds, codes = self._words("kind")
         return self._at(np.flatnonzero(np.array([(kind != "data_file") == deletes for kind in kinds], bool)[codes]))

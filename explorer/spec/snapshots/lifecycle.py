@@ -118,7 +118,7 @@ def lifecycle(tree: Tree) -> list[Cell]:
         for rewrite in rewrites:
             into = tuple(names[t] for t in rewrite.into)
             why = f"{rewrite.reason}: {first_of(into)}"  # once: each of thousands may have gone into each of thousands
-            state: ManifestState = "merged" if rewrite.merged else "rewritten"
+            state: ManifestState = "merged" if rewrite.is_merge else "rewritten"
             cells += [cell(before[path], state, into, why) for path in rewrite.sources]
         cells += [cell(before[item.manifest_path], "dropped", reason=item.reason) for item in dropped]
     return cells

@@ -62,7 +62,7 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
     for ref in metadata.refs:
         refs.setdefault(ref.snapshot_id, []).append(f"{ref.type} {ref.name}")
     result = []
-    for number, snapshot in enumerate(steps(metadata.ordered, "snapshots"), 1):
+    for number, snapshot in enumerate(steps(metadata.by_number, "snapshots"), 1):
         own = snapshot.snapshot_id
         summary, notes = snapshot.summary, []
         twin = ordinals[own] != number

@@ -58,7 +58,7 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
     by_name = {f"snapshot-{n}": i for i, n in snapshot_ordinals(metadata).items()}
     if text in by_name:
         return Resolved(_require(metadata, by_name[text], text), f"number {text[9:]} of this table's snapshots")
-    if text in (twins := {f"snapshot-{n}": s for n, s in enumerate(metadata.ordered, 1)}):
+    if text in (twins := {f"snapshot-{n}": s for n, s in enumerate(metadata.by_number, 1)}):
         own = twins[text].snapshot_id
         raise NotFoundInTable(
             f"{text} has the id {own}, as snapshot-{metadata.ordinals[own]} has, so that nobody can ask for it: ids of "

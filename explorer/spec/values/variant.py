@@ -58,9 +58,9 @@ class VariantTexts:
 
     def of(self, array: pa.StructArray) -> list[str | None]:
         """Of a column (`metadata`, `value`, and where it is shredded `typed_value`); None where a row has no value."""
-        return self._told(array.field("metadata").to_pylist(), array, 0)
+        return self._texts(array.field("metadata").to_pylist(), array, 0)
 
-    def _told(self, metadata: Sequence[bytes], array: pa.StructArray, depth: int) -> list[str | None]:
+    def _texts(self, metadata: Sequence[bytes], array: pa.StructArray, depth: int) -> list[str | None]:
         """Of values that are whole in `value`, or columns in `typed_value`, or objects in both."""
         if depth > MAX_DEPTH:
             raise ValueError(f"a variant nests deeper than {MAX_DEPTH} levels")
@@ -86,7 +86,7 @@ class VariantTexts:
     ) -> list[str | None]:
         """What `value` has beside `typed_value` are fields of the same object; names are in order, as in its own."""
         names = [f.name for f in typed.type]
-        columns = [self._told(metadata, column, depth + 1) for column in typed.flatten()]
+        columns = [self._texts(metadata, column, depth + 1) for column in typed.flatten()]
         texts: list[str | None] = []
         for row, valid in enumerate(typed.is_valid().to_pylist()):
             value = values[row]
@@ -106,7 +106,7 @@ class VariantTexts:
         values = typed.values.slice(starts[0], starts[-1] - starts[0])
         lengths = [b - a for a, b in itertools.pairwise(starts)]
         inner = [names for names, length in zip(metadata, lengths, strict=True) for _ in range(length)]
-        items = iter(self._told(inner, values, depth + 1))
+        items = iter(self._texts(inner, values, depth + 1))
         texts = [self._take(f"[{','.join(next(items) or 'null' for _ in range(n))}]") for n in lengths]
         return [text if valid else None for text, valid in zip(texts, typed.is_valid().to_pylist(), strict=True)]
 
