@@ -247,7 +247,7 @@ class Pairs:
 
     def _hits(self, data: _Data, row: int, delete: LiveFile, superseded: Flags) -> bool:
         """Whether a position delete or vector that names a data file applies to it."""
-        both_numbers = data.known[row] and delete.sequence_number is not None
+        both_numbers = data.has_number[row] and delete.sequence_number is not None
         replaced = superseded[row] and delete.kind == "position_deletes"
         return bool(both_numbers and data.sequence[row] <= delete.sequence_number and not replaced)
 
@@ -276,7 +276,7 @@ class _Group:
         kinds = np.array([d.kind for d in deletes])
         self.position, self.equality = kinds == "position_deletes", kinds == "equality_deletes"
         self.vector = kinds == "deletion_vector"
-        self.known = np.array([d.sequence_number is not None for d in deletes], bool)
+        self.has_number = np.array([d.sequence_number is not None for d in deletes], bool)
         self.sequence = np.array([d.sequence_number or 0 for d in deletes], np.int64)
         weights = {
             "position": self.position.astype(np.int64),
@@ -293,7 +293,7 @@ class _Group:
         """A row a data file, a column a delete: whether all clauses but that of the partition hold."""
         data_numbers, delete_numbers = data.sequence[rows][:, None], self.sequence[None, :]
         applies = np.where(self.equality[None, :], data_numbers < delete_numbers, data_numbers <= delete_numbers)
-        applies &= data.known[rows][:, None] & self.known[None, :]
+        applies &= data.has_number[rows][:, None] & self.has_number[None, :]
         applies[:, self.vector] = False  # it names no data file
         applies &= ~(superseded[rows][:, None] & self.position[None, :])
         for field, (places, metrics) in self.columns:
@@ -317,7 +317,7 @@ class _Data:
     def __init__(self, table: pa.Table, spec_id: int, fields: Mapping[int, _Field]) -> None:
         self.table, self.count = table, table.num_rows
         sequence = table["inherited_sequence_number"]
-        self.known: Flags = _array(pc.is_valid(sequence))
+        self.has_number: Flags = _array(pc.is_valid(sequence))
         self.sequence: Ints = _array(pc.fill_null(sequence, 0))
         self.codes, partitions = partition_dicts(table)
         self.places = [place(spec_id, partition) for partition in partitions]

@@ -298,17 +298,17 @@ class Applicability:
         )
         try:
             if high is not None and other_low is not None and high < other_low:
-                ends, begins = (_bound_text(b.get(field_id), kind) for b in (data.upper, delete.lower))
+                ends, begins = (_text_of(b.get(field_id), kind) for b in (data.upper, delete.lower))
                 return f"{name} ends at {ends} in the data file, and begins at {begins} in the delete"
             if low is not None and other_high is not None and low > other_high:
-                begins, ends = (_bound_text(b.get(field_id), kind) for b in (data.lower, delete.upper))
+                begins, ends = (_text_of(b.get(field_id), kind) for b in (data.lower, delete.upper))
                 return f"{name} begins at {begins} in the data file, and ends at {ends} in the delete"
         except TypeError:  # bounds of different types, after a promotion that we do not know
             pass
         return ""
 
 
-def _bound_text(bound: bytes | None, kind: Any) -> str:
+def _text_of(bound: bytes | None, kind: Any) -> str:
     value = decode_bound(bound, kind)
     return repr(value) if isinstance(value, str) and kind == "string" else str(value)
 

@@ -49,8 +49,8 @@ def compare(
             pairs = one.join(other, on=by, how="inner", suffix="_2")
             shared |= set(pairs.select("manifest", "manifest_2").unique().iter_rows())
             both = pairs.filter(polars.col("live") & polars.col("live_2"))
-            first.mark_shared(both.select("manifest", "row"))
-            second.mark_shared(
+            first.add_shared_rows(both.select("manifest", "row"))
+            second.add_shared_rows(
                 both.select(polars.col("manifest_2").alias("manifest"), polars.col("row_2").alias("row"))
             )
     return Comparison((first.live, second.live), (first.alone(), second.alone()), frozenset(shared))
@@ -193,7 +193,7 @@ class _Set:
         }
         return polars.DataFrame(polars.from_arrow(pa.table(table)))
 
-    def mark_shared(self, rows: polars.DataFrame) -> None:
+    def add_shared_rows(self, rows: polars.DataFrame) -> None:
         """The other set has these entries too."""
         for (at,), some in rows.partition_by("manifest", as_dict=True).items():
             self._left[at][some["row"].to_numpy()] = False

@@ -200,12 +200,12 @@ def either(left: Expression, right: Expression) -> Expression:
     return right if left == FALSE else left if right == FALSE else Or(left, right)
 
 
-def join_balanced(join: type[And] | type[Or], parts: Sequence[Expression]) -> Expression:
+def join_parts(join: type[And] | type[Or], parts: Sequence[Expression]) -> Expression:
     """Many parts joined as a balanced tree: as deep as their number has digits."""
     if len(parts) == 1:
         return parts[0]
     middle = len(parts) // 2
-    return join(join_balanced(join, parts[:middle]), join_balanced(join, parts[middle:]))
+    return join(join_parts(join, parts[:middle]), join_parts(join, parts[middle:]))
 
 
 def rebuilt(expression: Expression, leaf: Callable[[Predicate], Expression]) -> Expression:

@@ -21,7 +21,7 @@ from explorer.spec.filters.expressions import (
     Or,
     Predicate,
     Term,
-    join_balanced,
+    join_parts,
 )
 
 _TOKEN = re.compile(
@@ -104,13 +104,13 @@ class _Parser:
         parts = [self.both()]
         while self.word("or"):
             parts.append(self.both())
-        return join_balanced(Or, parts)
+        return join_parts(Or, parts)
 
     def both(self) -> Expression:
         parts = [self.negation()]
         while self.word("and"):
             parts.append(self.negation())
-        return join_balanced(And, parts)
+        return join_parts(And, parts)
 
     def negation(self) -> Expression:
         self._deep += 1
