@@ -20,7 +20,7 @@ from explorer.spec.doctor.metrics import metric_notes
 from explorer.spec.doctor.partitions import partition_notes
 from explorer.spec.doctor.promotions import kinds_then, rebound
 from explorer.spec.doctor.schemes import in_same_store
-from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, inherit
+from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, fill_nulls
 from explorer.spec.entries.numpy_columns import Flags, Ints, flags, hashes, ints
 from explorer.spec.scan.ranges import look_up
 from explorer.spec.values.values import partition_value, primitive_type, result_type, row_dicts, source_type
@@ -137,7 +137,7 @@ class About:
 def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """FACTS of one manifest's stored entries."""
     about, table = about.as_of(manifest.added_snapshot_id), stored
-    for name, filled in inherit(stored, manifest).items():
+    for name, filled in fill_nulls(stored, manifest).items():
         table = table.append_column(f"inherited_{name}", filled)
     notes = Notes(table)
     status = ints(stored["status"], -1)
