@@ -76,14 +76,12 @@ def row_groups(
     tests = [[("statistics", file.statistics(at))] for at in range(len(groups))]
     parts: tuple[Part, ...] = ("dictionary", "bloom filter")
     for part in parts:
-        for at, answers in file.test(
-            part, [at for at, answers_so_far in enumerate(tests) if answers_so_far[-1][1].keeps]
-        ):
+        for at, answers in file.test(part, [at for at, results in enumerate(tests) if results[-1][1].keeps]):
             tests[at].append((part, answers))
-    pages_of = dict(file.pages([at for at, answers_so_far in enumerate(tests) if answers_so_far[-1][1].keeps]))
+    pages_of = dict(file.pages([at for at, results in enumerate(tests) if results[-1][1].keeps]))
     return [
-        GroupVerdict(path, g["ordinal"], g["num_rows"], g["total_byte_size"], tuple(answers_so_far), pages_of.get(at))
-        for at, (g, answers_so_far) in enumerate(zip(groups, tests, strict=True))
+        GroupVerdict(path, g["ordinal"], g["num_rows"], g["total_byte_size"], tuple(results), pages_of.get(at))
+        for at, (g, results) in enumerate(zip(groups, tests, strict=True))
     ]
 
 
