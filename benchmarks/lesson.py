@@ -25,7 +25,7 @@ from playwright.async_api import Page, async_playwright, expect
 
 from benchmarks import pages
 from benchmarks.screen import closed_at_end
-from explorer.spec.commits.operations import titled
+from explorer.spec.commits.operations import operation_title
 from explorer.ui.rooms import ROOMS, VIEWS
 from tests.browser.find_browser import FLAGS, find
 from tests.ports import free_port
@@ -147,7 +147,7 @@ async def two(page: Page, url: str, times: Times) -> None:
 async def reader(page: Page, url: str, times: Times) -> None:
     """Minute 33: a reader, a copy-on-write DELETE and an expiry."""
     for place, kind in enumerate(("read", "cow-delete", "expire")):
-        await choose(page, place, titled(kind))
+        await choose(page, place, operation_title(kind))
     await begin(page)
     await run(page, EXPIRED, times)
     await expect(page.get_by_text("read: failed")).to_be_visible()

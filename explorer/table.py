@@ -44,7 +44,7 @@ from explorer.spec.filters.expressions import Expression
 from explorer.spec.filters.pushdown import Pushed
 from explorer.spec.layout.clustering import Clustering
 from explorer.spec.layout.metrics_modes import ColumnMode
-from explorer.spec.layout.partitions import KEY, added, added_up, by_partition
+from explorer.spec.layout.partitions import KEY, add_up, by_partition, lazy_sums
 from explorer.spec.rows.row_diff import RowDiff
 from explorer.spec.scan.plan import PLANNERS, Answer, Intervals, Plan
 from explorer.spec.scan.row_groups import GroupVerdict
@@ -178,9 +178,9 @@ class Table:
         parts = by_partition(self.tree.entries(self._maybe(snapshot)), times)
         rows, choice = self.made(parts, "partitions", engine)
         if choice.engine == "local" or not parts.schema.names:
-            return Collection(added_up(rows), "partitions", choice=choice)
-        on_spark = gathered(partial(frame, storage=self.reader.storage, parts=parts), parts.schema, KEY, added_up)
-        return Collection(added(rows), "partitions", on_spark, choice)
+            return Collection(add_up(rows), "partitions", choice=choice)
+        on_spark = gathered(partial(frame, storage=self.reader.storage, parts=parts), parts.schema, KEY, add_up)
+        return Collection(lazy_sums(rows), "partitions", on_spark, choice)
 
     def made(self, parts: Parts, what: str, engine: Engine) -> tuple[Batches, Choice]:
         """A table that is made of manifests, here or by Spark."""

@@ -111,9 +111,9 @@ def say(message: str) -> None:
 
 def safe(message: str) -> str:
     """Return a message without terminal commands and credentials."""
-    from explorer.spec.secrets.redaction import redacted
+    from explorer.spec.secrets.redaction import redact
 
-    return printable(redacted(message))
+    return printable(redact(message))
 
 
 def printable(text: str) -> str:

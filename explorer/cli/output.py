@@ -212,13 +212,13 @@ def _in_words(part: Any, table: Table) -> list[dict[str, Any]]:
 
     from explorer.model.manifest import FILE_CONTENT, STATUS
     from explorer.render.rows import json_rows
-    from explorer.spec.values.values import column_values, named_partition_path
+    from explorer.spec.values.values import column_values, partition_path_by_name
 
     rows = json_rows(part)
     if {"partition", "spec_id"} <= set(part.column_names) and pa.types.is_struct(part["partition"].type):
         specs = {s.spec_id: s for s in table.metadata.partition_specs}
         for row, value in zip(rows, column_values(part["partition"]), strict=True):
-            row["partition"] = named_partition_path(value, specs.get(row["spec_id"]), table.metadata)
+            row["partition"] = partition_path_by_name(value, specs.get(row["spec_id"]), table.metadata)
     for name, words in (("content", FILE_CONTENT), ("status", STATUS)):
         for row in rows if name in part.column_names else ():
             row[name] = words.get(row[name], row[name])

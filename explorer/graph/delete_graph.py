@@ -36,13 +36,13 @@ def delete_graph(
         drawing.page(file_node(shown[0].data.path), len(costs), FILES, 0, key=FILES, labels=("dearer", "cheaper"))
 
     def facts(file: LiveFile, column: int) -> dict[str, object]:
-        known = {
+        own_facts = {
             "path": file.path,
             "manifest_path": file.manifest_path,
             "snapshot_id": snapshot_id,
             "content_offset": file.content_offset,
         }
-        return known | {"column": column}
+        return own_facts | {"column": column}
 
     for cost in shown:
         node = file_node(cost.data.path)

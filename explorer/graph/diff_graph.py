@@ -43,7 +43,7 @@ class _DiffGraph:
         """By path."""
         for rewrite in diff.rewritten:
             for path in rewrite.sources:
-                self.fate[path] = ("merged" if rewrite.merged else "rewritten", rewrite.reason)
+                self.fate[path] = ("merged" if rewrite.is_merge else "rewritten", rewrite.reason)
         for gone in diff.dropped:
             self.fate[gone.manifest_path] = ("dropped", gone.reason)
 
@@ -60,7 +60,7 @@ class _DiffGraph:
         )
         for snapshot_id, listed, status in sides:
             self.side(snapshot_id, [m for m in listed if m.manifest_path not in same], status)
-        self.kept([m for m in after if m.manifest_path in same])
+        self.manifests_of_both([m for m in after if m.manifest_path in same])
         for rewrite in diff.rewritten:
             for source in rewrite.sources:
                 for target in rewrite.into:
@@ -128,7 +128,7 @@ class _DiffGraph:
         )
         self.drawing.edge(parent, node, status=status)
 
-    def kept(self, manifests: Sequence[ManifestFile]) -> None:
+    def manifests_of_both(self, manifests: Sequence[ManifestFile]) -> None:
         """The manifests both list: one folded line until it is opened."""
         snapshots = [i for i in (self.diff.after, self.diff.before) if i is not None]
         if not manifests or not snapshots:

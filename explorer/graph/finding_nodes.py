@@ -32,7 +32,7 @@ def about(node: Node, finding: Finding) -> bool:
     return finding.node is not None and node.facts.get("path") == finding.node[1] and "column" not in node.facts
 
 
-def marked(graph: Graph, findings: Sequence[Finding]) -> Graph:
+def mark_findings(graph: Graph, findings: Sequence[Finding]) -> Graph:
     """The graph with findings above info on their nodes; what a node tells already stays."""
     by_node: dict[str | None, list[Finding]] = defaultdict(list)
     for finding in findings:
@@ -42,8 +42,10 @@ def marked(graph: Graph, findings: Sequence[Finding]) -> Graph:
         return graph
     nodes = []
     for node in graph.nodes:
-        mine = [*by_node.get(node.id, ()), *(f for f in by_node.get(None, ()) if about(node, f))]
-        told = [f"{f.severity} {f.rule}: {f.what}" for f in mine[:TOLD]]
-        more = [f"and {len(mine) - TOLD} more findings"] if len(mine) > TOLD else []
-        nodes.append(replace(node, problem="; ".join([*told, *more])) if mine and not node.problem else node)
+        own_findings = [*by_node.get(node.id, ()), *(f for f in by_node.get(None, ()) if about(node, f))]
+        sentences = [f"{f.severity} {f.rule}: {f.what}" for f in own_findings[:TOLD]]
+        more = [f"and {len(own_findings) - TOLD} more findings"] if len(own_findings) > TOLD else []
+        nodes.append(
+            replace(node, problem="; ".join([*sentences, *more])) if own_findings and not node.problem else node
+        )
     return replace(graph, nodes=tuple(nodes))

@@ -26,7 +26,7 @@ class LaneRow:
 def lanes(entries: Sequence[HistoryEntry]) -> list[LaneRow]:
     """A row for each entry of `history`, newest first. A line stays in its lane down to the parent it leads to. Of
     lines side by side the first `MOST_LANES` are drawn; snapshots beyond have the next lane, and no line."""
-    known = {e.snapshot_id for e in entries}
+    listed = {e.snapshot_id for e in entries}
     waiting: list[int | None] = []
     rows = []
     for entry in reversed(entries):
@@ -40,7 +40,7 @@ def lanes(entries: Sequence[HistoryEntry]) -> list[LaneRow]:
         for i in above:
             waiting[i] = None
         through = tuple(i for i, wanted in enumerate(waiting) if wanted is not None)
-        parent = entry.parent_snapshot_id if entry.parent_snapshot_id in known else None
+        parent = entry.parent_snapshot_id if entry.parent_snapshot_id in listed else None
         waiting[lane] = parent
         rows.append(LaneRow(lane, above, parent is not None, through))
         while waiting and waiting[-1] is None:

@@ -136,7 +136,7 @@ class Below:
 
     def manifest(self, parent: str, manifest: ManifestFile, snapshot: Snapshot) -> None:
         node = manifest_node(manifest.manifest_path)
-        lines = (*self.counted(manifest), f"{self.origin(manifest)} · sequence {manifest.sequence_number}")
+        lines = (*self.count_lines(manifest), f"{self.origin(manifest)} · sequence {manifest.sequence_number}")
         opened = self.is_open(node)
         facts = {"path": manifest.manifest_path, "snapshot_id": snapshot.snapshot_id}
         wrong = self.causes.get(manifest.manifest_path, "")
@@ -167,7 +167,7 @@ class Below:
             return "added here"
         return f"by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}"
 
-    def counted(self, manifest: ManifestFile) -> list[str]:
+    def count_lines(self, manifest: ManifestFile) -> list[str]:
         """Its entries by stored status; of an earlier snapshot's manifest also what they are as of this one, to which
         what was added is existing and what was deleted is gone (spec: "Manifest Entry Fields")."""
         counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
@@ -234,10 +234,10 @@ class Below:
             }
             already = self.drawing.nodes.get(node)
             label = file_label(path)
-            wrong, beside = self.causes.get(path, ""), self.added_by(row)
-            made = Node(node, kind, label, tuple(lines), status, fold, False, wrong, facts, beside=beside)
+            wrong, beside = self.causes.get(path, ""), self.adding_snapshot(row)
+            new_node = Node(node, kind, label, tuple(lines), status, fold, False, wrong, facts, beside=beside)
             if already is None or (already.status in ("filtered", "DELETED") and status in ("ADDED", "EXISTING")):
-                self.drawing.nodes[node] = made  # one node a file: the live entry speaks for it
+                self.drawing.nodes[node] = new_node  # one node a file: the live entry speaks for it
             self.drawing.edge(parent, node, "contains", status)
             if footer and node in self.view.open_files:
                 self.row_groups(node, path, footer)
@@ -254,13 +254,13 @@ class Below:
                 if verdict.applies:
                     self.drawing.edge(file_node(*verdict.delete.key), file_node(file.path), "deletes from")
 
-    def added_by(self, row: Mapping[str, Any]) -> str:
+    def adding_snapshot(self, row: Mapping[str, Any]) -> str:
         """The node of the snapshot that added an entry's file, by its sequence number; v1 has none, and a DELETED entry
         there tells only who removed it."""
         if number := row["inherited_file_sequence_number"]:
             return self.by_sequence.get(number, "")
-        known = row["inherited_snapshot_id"] if row["status"] != DELETED else None
-        return snapshot_node(known) if known is not None else ""
+        snapshot_id = row["inherited_snapshot_id"] if row["status"] != DELETED else None
+        return snapshot_node(snapshot_id) if snapshot_id is not None else ""
 
     def row_groups(self, parent: str, path: str, footer: Mapping[str, Any]) -> None:
         groups = footer["row_groups"]

@@ -52,9 +52,9 @@ def plan_graph(title: str, plan: Plan, files: Mapping[str, pa.Table], pages: Map
 
 def _manifest(verdict: ManifestVerdict, snapshot_id: int, label: str, opened: bool) -> Node:
     manifest, because = verdict.manifest, str(verdict.reason)
-    known = (manifest.added_files_count, manifest.existing_files_count)
-    live = sum(n for n in known if n is not None)
-    files = count(live, "data file") if None not in known else "data files not told"
+    counts = (manifest.added_files_count, manifest.existing_files_count)
+    live = sum(n for n in counts if n is not None)
+    files = count(live, "data file") if None not in counts else "data files not told"
     facts = {"path": manifest.manifest_path, "snapshot_id": snapshot_id, "because": because, "column": 1}
     fold = ("open" if opened else "folded") if verdict.keeps else ""
     lines = (files, shorten(because, WIDE))

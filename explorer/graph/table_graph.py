@@ -15,7 +15,7 @@ from explorer.graph.ids import list_node, node_id, snapshot_node
 from explorer.graph.manifest_graph import Below
 from explorer.graph.source import GraphSource, GraphView
 from explorer.model.metadata import Snapshot
-from explorer.spec.secrets.redaction import redacted
+from explorer.spec.secrets.redaction import redact
 from explorer.spec.text.names import LABEL, base_name, shorten, snapshot_name
 from explorer.spec.text.units import count, second, whole
 
@@ -67,7 +67,7 @@ class _Builder:
         previous = [(e.metadata_file, e.timestamp_ms) for e in reversed(meta.metadata_log)]
         chain = [(meta.metadata_location, meta.last_updated_ms), *previous]
         pointer = node_id("catalog", self.source.title)
-        title = redacted(self.source.title)  # before it is cut: half a credential would not be known as one
+        title = redact(self.source.title)  # before it is cut: half a credential would not be known as one
         where, _, name = title.rpartition(".") if self.source.catalog else ("", "", title)
         what = f"in {shorten(where, WHERE)}" if where else "opened by path, no catalog"
         label, about = shorten(name, LABEL), (what, f"points to {self.metadata_label(meta.metadata_location)}")
@@ -77,8 +77,8 @@ class _Builder:
         for i in self.drawing.page(pointer, len(chain), METADATA, 0, key=METADATA, size=size, labels=NEWEST_FIRST):
             path, written = chain[i]
             node = node_id("metadata", path)
-            known = meta if i == 0 else self.source.metadata_files.get(path)
-            counts = {"format_version": known.format_version, "snapshots": len(known.snapshots)} if known else {}
+            file = meta if i == 0 else self.source.metadata_files.get(path)
+            counts = {"format_version": file.format_version, "snapshots": len(file.snapshots)} if file else {}
             fold = "" if i == 0 else "open" if self.below.is_open(node) else "folded"
             label = self.metadata_label(path)
             self.drawing.add(
@@ -130,9 +130,11 @@ class _Builder:
         for ref in self.meta.refs:
             refs.setdefault(ref.snapshot_id, []).append(ref)
         for snapshot in shown:
-            known = sorted(refs.get(snapshot.snapshot_id, []), key=lambda r: (r.name != "main", r.type, r.name))
+            own_refs = sorted(refs.get(snapshot.snapshot_id, []), key=lambda r: (r.name != "main", r.type, r.name))
             own = snapshot_node(snapshot.snapshot_id)
-            named = [known[i] for i in self.drawing.page(own, len(known), REFS, 1, key=f"{REFS}|{own}", size=MOST_REFS)]
+            named = [
+                own_refs[i] for i in self.drawing.page(own, len(own_refs), REFS, 1, key=f"{REFS}|{own}", size=MOST_REFS)
+            ]
             for ref in named:
                 facts = {"name": ref.name, "type": ref.type, "snapshot_id": ref.snapshot_id}
                 self.drawing.add(
@@ -166,7 +168,7 @@ class _Builder:
             ("added-delete-files", "removed-delete-files", "delete"),
             ("added-records", "deleted-records", "row"),
         ):
-            plus, minus = (_grouped(summary.get(name, "0")) for name in (added, removed))
+            plus, minus = (_with_separators(summary.get(name, "0")) for name in (added, removed))
             if (plus, minus) != ("0", "0"):
                 text = "/".join(part for part, n in ((f"+{plus}", plus), (f"−{minus}", minus)) if n != "0")
                 changes.append(f"{text} {noun}{'' if text in ('+1', '−1') else 's'}")
@@ -192,6 +194,6 @@ class _Builder:
         )
 
 
-def _grouped(number: str) -> str:
+def _with_separators(number: str) -> str:
     """A summary's number with separators of thousands, as it stands if it is none."""
     return number if (value := whole(number)) is None else f"{value:,}"

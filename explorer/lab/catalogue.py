@@ -15,7 +15,7 @@ from explorer.lab.writers import Writer
 from explorer.reports.conflicts import decided, file_filter, line_to
 from explorer.spec.commits.commit import Decision, Intent
 from explorer.spec.commits.lab_runs import Outcome
-from explorer.spec.commits.operations import CATALOGUED, CLASSES, ISOLATION, KINDS, PROTECTS, Operation, titled
+from explorer.spec.commits.operations import CATALOGUED, CLASSES, ISOLATION, KINDS, PROTECTS, Operation, operation_title
 from explorer.table import Table
 
 
@@ -195,7 +195,7 @@ def render_catalogue(run: Catalogue) -> str:
     lines += ["| operation | validations | under serializable also |", "|---|---|---|"]
     for kind in kinds:
         always = ", ".join(Operation(kind, "snapshot").validations) or "none"
-        lines.append(f"| {titled(kind)} | {always} | {', '.join(KINDS[kind].serializable)} |")
+        lines.append(f"| {operation_title(kind)} | {always} | {', '.join(KINDS[kind].serializable)} |")
     lines += [
         "",
         "Spark sets them as follows (SparkWrite and SparkPositionDeltaWrite):",
@@ -239,7 +239,10 @@ def render_catalogue(run: Catalogue) -> str:
         "",
         "| operation | method | interface | class |",
         "|---|---|---|---|",
-        *(f"| {titled(name)} | {kind.api} | {' | '.join(CLASSES[kind.api])} |" for name, kind in KINDS.items()),
+        *(
+            f"| {operation_title(name)} | {kind.api} | {' | '.join(CLASSES[kind.api])} |"
+            for name, kind in KINDS.items()
+        ),
         "",
         "## With deletion vectors (format version 3)",
         "",

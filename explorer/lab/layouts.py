@@ -22,9 +22,9 @@ from explorer.spark_engine.spark import SparkEngine, shared_engine
 from explorer.spark_engine.sql_guard.quotas import quotas
 from explorer.spark_engine.sql_guard.quoting import identifier
 from explorer.spark_engine.user_spark import active_session_kept
-from explorer.spec.filters.expressions import written
-from explorer.spec.layout.estimates import Change, Estimates, asked_columns
-from explorer.spec.layout.layout_comparison import Compared, Layout, drawn_queries, told_rows
+from explorer.spec.filters.expressions import term_text
+from explorer.spec.layout.estimates import Change, Estimates, filter_columns
+from explorer.spec.layout.layout_comparison import Compared, Layout, rows_words, sample_queries
 from explorer.spec.text.units import count, human_bytes
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
 from explorer.storage.locate import locate
@@ -54,7 +54,7 @@ def compare_layouts(
         raise NotPossible(f"{table.name} has no rows to write")
     drawn = ""
     if not queries:
-        queries, drawn = drawn_queries(rows)
+        queries, drawn = sample_queries(rows)
         if not queries:
             raise NotPossible(f"no query can be drawn ({drawn}): give one")
     engine = session.engine if session else shared_engine()
@@ -67,7 +67,7 @@ def compare_layouts(
         raise failure(error, engine.lost, "other layouts") from error
     finally:
         laid.drop()
-    return Compared(table.name, rows.num_rows, told_rows(rows.num_rows, limit), tuple(queries), drawn, layouts)
+    return Compared(table.name, rows.num_rows, rows_words(rows.num_rows, limit), tuple(queries), drawn, layouts)
 
 
 class _Laid:
@@ -99,7 +99,7 @@ class _Laid:
         made = [self._read(Layout("unsorted", dealt, seconds=seconds), queries)]
         size = max(1, (made[0].written.bytes or 0) // max(FEWEST, self._dealt // 4))
         estimates = estimate(self.table, queries, file_size=size)
-        columns = list(asked_columns([self.table.plan(query) for query in queries]))
+        columns = list(filter_columns([self.table.plan(query) for query in queries]))
         ways: tuple[tuple[str, Callable[[], str]], ...] = (
             ("bin-packed", partial(self._rewrite, "compact", "", size)),
             ("sorted", lambda: self._rewrite("compact-sort", _best(estimates, False).column, size)),
@@ -135,11 +135,11 @@ class _Laid:
         return f"by {columns}" if columns else f"files of {human_bytes(size)} at most"
 
     def _partition(self, change: Change, size: int) -> str:
-        field = written(identifier(change.column.split(".")), change.transform)
+        field = term_text(identifier(change.column.split(".")), change.transform)
         self._spark.sql(f"ALTER TABLE {SANDBOX}.{self._name} ADD PARTITION FIELD {field}")
         self.table = self.table.refresh()
         self._rewrite("compact", "", size)
-        return f"by {written(change.column, change.transform)}"
+        return f"by {term_text(change.column, change.transform)}"
 
     def drop(self) -> None:
         """Leave nothing of it."""
@@ -151,7 +151,7 @@ class _Laid:
 
 def _best(estimates: Estimates, partitions: bool) -> Change:
     """The column to sort by, or the partition field, after which the queries would read the fewest bytes."""
-    for at in estimates.ranked:
+    for at in estimates.ranking:
         change = estimates.changes[at]
         few = change.whole is not None and change.whole.files <= MOST_FILES
         if change.column and bool(change.transform) == partitions and few:

@@ -176,11 +176,11 @@ class TableMetadata:
     def ordinals(self) -> dict[int, int]:
         """Snapshot id to 1, 2, 3... in the order of sequence numbers (v1: of the metadata file). Of two with one id
         that of the snapshot which is taken for both."""
-        numbered = enumerate(self.ordered, 1)
+        numbered = enumerate(self.by_number, 1)
         return {s.snapshot_id: number for number, s in numbered if self._by_id[s.snapshot_id] is s}
 
     @cached_property
-    def ordered(self) -> tuple[Snapshot, ...]:
+    def by_number(self) -> tuple[Snapshot, ...]:
         """The snapshots in the order of their numbers."""
         return tuple(sorted(self.snapshots, key=lambda snapshot: snapshot.sequence_number))
 
@@ -224,6 +224,6 @@ class TableMetadata:
 
         fields: dict[int, Field] = {}
         for schema in sorted(self.schemas, key=age, reverse=True):
-            for field_id, known in schema.by_id.items():
-                fields.setdefault(field_id, known)
+            for field_id, own_field in schema.by_id.items():
+                fields.setdefault(field_id, own_field)
         return fields

@@ -51,7 +51,7 @@ class Problems:
         self._more += 1
         self._worst = min(severity, self._worst, key=SEVERITIES.index)
 
-    def listed(self) -> list[Problem]:
+    def as_list(self) -> list[Problem]:
         """Return the problems in order; the last one says how many more there are, and is as severe as the worst of
         them."""
         if not self._more:

@@ -98,10 +98,10 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return row_dicts(self._all().picked(np.arange(*index.indices(len(self)))), "lossy")
+            return row_dicts(self._all().take(np.arange(*index.indices(len(self)))), "lossy")
         if not -len(self) <= index < len(self):
             raise IndexError(f"{self.what}: row {index} of {len(self)}")
-        return row_dicts(self._all().picked(np.array([index % len(self)])), "lossy")[0]
+        return row_dicts(self._all().take(np.array([index % len(self)])), "lossy")[0]
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         for batch in self.iter_batches(4096):

@@ -10,7 +10,7 @@ from explorer.errors import NotFoundInTable
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.spec.commits.commit_summary import Step, named_of, step
+from explorer.spec.commits.commit_summary import Step, step, with_few_removals
 from explorer.spec.commits.costs import RunCost, run_between, run_cost
 from explorer.spec.snapshots.diff import SnapshotDiff, diff, only
 from explorer.spec.snapshots.metadata_diff import metadata_diff, schema_changes
@@ -34,7 +34,9 @@ def snapshot_step(tree: MetadataTree, snapshot: Snapshot, opened: Collection[str
     if not tree.lost.isdisjoint(s.manifest_list for s in (parent, snapshot) if s is not None):
         return None
     read = [
-        m for m in named_of(only(here, before)) if (_entries(m) <= FEW if opened is None else m.manifest_path in opened)
+        m
+        for m in with_few_removals(only(here, before))
+        if (_entries(m) <= FEW if opened is None else m.manifest_path in opened)
     ]
     entries = {m.manifest_path: table for m, table in tree.stored(read)}
     return step(tree.metadata, snapshot, before, here, entries)

@@ -20,15 +20,15 @@ from explorer.queries.parquet_groups import spark_reading
 from explorer.spec.deletes.delete_pairs import live_in
 from explorer.spec.entries.live_files import LiveFile, live_files
 from explorer.spec.filters.binding import bind
-from explorer.spec.filters.display_values import stored_values
+from explorer.spec.filters.display_values import with_stored_values
 from explorer.spec.filters.expressions import TRUE, And, BoundTerm, Column, Constant, Expression, Or, Predicate, rebuilt
 from explorer.spec.filters.filter_text import FilterError, parse
-from explorer.spec.rows.row_diff import column_at, field_places, named_fields
-from explorer.spec.scan.pruning import judged
+from explorer.spec.rows.row_diff import column_at, field_places, fields_by_path
+from explorer.spec.scan.pruning import judge
 from explorer.spec.scan.ranges import file_ranges
 from explorer.spec.scan.scan import READ, Scan
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
-from explorer.spec.values.transforms import applied
+from explorer.spec.values.transforms import transform_function
 from explorer.spec.values.values import primitive_type
 from explorer.storage import limits
 from explorer.storage.file_rows import FileRows, ipc
@@ -39,7 +39,7 @@ Columns = Mapping[str, Column]
 def filter_columns(schema: model.Schema, required: bool = False) -> dict[str, Column]:
     """A schema as filters see it: every column and every field inside a struct, under its path. With `required`,
     columns that the schema promises to be never null are."""
-    named = named_fields(schema.raw["fields"])
+    named = fields_by_path(schema.raw["fields"])
     places: dict[str, list[str]] = {}
     for names, field in field_places(schema.raw["fields"]):
         words = f"{'.'.join(f'`{name}`' for name in names)} (field {field['id']})"
@@ -88,7 +88,7 @@ def bound_filter(where: str | Expression, columns: Columns, null_too: bool = Fal
     NotFoundInTable when it does not fit."""
     try:
         expression = parse(where) if isinstance(where, str) else where
-        return bind(stored_values(expression, what) if what else expression, columns, null_too)
+        return bind(with_stored_values(expression, what) if what else expression, columns, null_too)
     except FilterError as error:
         raise NotFoundInTable(f"the filter does not fit: {error}") from error
 
@@ -191,7 +191,7 @@ def _column(rows: pa.Table, term: BoundTerm) -> Any:
         return column
     primitive = primitive_type(term.column.kind)
     assert primitive is not None  # binding saw to it
-    apply = applied(term.transform, primitive)
+    apply = transform_function(term.transform, primitive)
     if pa.types.is_timestamp(column.type) and column.type.unit in ("s", "ms"):
         column = column.cast(pa.timestamp("us", column.type.tz))
     plain = column.cast(_width(column.type)) if pa.types.is_temporal(column.type) else column
@@ -251,9 +251,7 @@ def may_match(bound: Expression, file: LiveFile) -> bool:
         if field.name in names
     }
     entries = pa.table(columns)
-    verdicts = judged(
-        bound, 1, lambda term: file_ranges(entries, term.column.field_id, term.column.kind, True).of(term)
-    )
+    verdicts = judge(bound, 1, lambda term: file_ranges(entries, term.column.field_id, term.column.kind, True).of(term))
     return bool(verdicts.may[0])
 
 

@@ -25,13 +25,13 @@ from explorer.spark_engine.pipeline import batches, compared
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.commits.costs import metadata_files
 from explorer.spec.entries.entries import as_of_snapshot
-from explorer.spec.entries.entry_views import placed
-from explorer.spec.entries.lazy_table import Batches, Parts, left_out, together
-from explorer.spec.entries.manifest_set_diff import KEY, Comparison, Sets, compare, comparisons, found_in, keys_of
+from explorer.spec.entries.entry_views import entries_as_of
+from explorer.spec.entries.lazy_table import Batches, Parts, omissions, together
+from explorer.spec.entries.manifest_set_diff import KEY, Comparison, Sets, compare, compare_keys, comparisons, keys_of
 from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.text.names import base_name, shorten
 from explorer.spec.text.units import count
-from explorer.spec.values.values import unified_partition_type
+from explorer.spec.values.values import common_partition_type
 from explorer.storage import limits
 from explorer.storage.folder_state import metadata_version
 from explorer.storage.manifest_reader import NOT_NOW, Read
@@ -242,10 +242,10 @@ class MetadataTree:
         for manifest in listed:
             if manifest.partition_spec_id not in alike:
                 alike |= {m.partition_spec_id: (m, table) for m, table in self.stored([manifest], metrics)}
-        unified = unified_partition_type(self.metadata, [table.schema for _, table in alike.values()])
+        unified = common_partition_type(self.metadata, [table.schema for _, table in alike.values()])
         if snapshot is None or not alike:
             return Parts((), metrics, _nothing, pa.schema([]))
-        part = partial(placed, snapshot.snapshot_id, unified)
+        part = partial(entries_as_of, snapshot.snapshot_id, unified)
         manifest, table = next(iter(alike.values()))
         return Parts(listed, metrics, part, part(manifest, table.slice(0, 0)).schema)
 
@@ -286,7 +286,7 @@ class MetadataTree:
             return compare(self, mine, theirs, by)
         keys = self._read(keys_of([(mine, theirs)], by))
         deals = dealt(keys, KEY[0], -(-sum(entries) // self.at_once))
-        return comparisons(pa.concat_tables([found_in(by, deal) for deal in deals]), 1)[0]
+        return comparisons(pa.concat_tables([compare_keys(by, deal) for deal in deals]), 1)[0]
 
     def _chosen(self, parts: Parts) -> Choice:
         choice = chosen(self._engine, parts, lambda: shared_engine().master, self.in_folder)
@@ -298,7 +298,7 @@ class MetadataTree:
         def read() -> Iterator[pa.Table]:
             for manifest, stored in together(parts, self.stored(parts.manifests, parts.metrics)):
                 part = parts.part(manifest, stored)
-                self.note(left_out(manifest, stored.schema, part.schema))
+                self.note(omissions(manifest, stored.schema, part.schema))
                 yield part
 
         return Batches(parts.schema, read)

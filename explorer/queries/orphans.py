@@ -19,7 +19,7 @@ from explorer.queries.metadata_tree import MetadataTree
 from explorer.spec.commits.uncommitted_files import is_data_file
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.entries.lazy_table import Parts
-from explorer.spec.maintenance.orphan_rules import hidden_partitions, is_hidden
+from explorer.spec.maintenance.orphan_rules import is_hidden, partition_folder_prefixes
 from explorer.spec.text.names import base_name
 from explorer.storage.folder_state import metadata_version
 from explorer.storage.reader import TableReader
@@ -254,7 +254,7 @@ def _told(tree: MetadataTree) -> Below:
 def _unreached(tree: MetadataTree, below: Below, maybe: Mapping[str, str]) -> dict[str, Stored]:
     """What is neither live nor may be, but files that are hidden to remove_orphan_files, such as Delta's log of the
     same table."""
-    own = hidden_partitions(tree.metadata)
+    own = partition_folder_prefixes(tree.metadata)
     return {
         path: of
         for rest, (path, of) in zip(below.written, below.paths.items(), strict=True)
@@ -275,7 +275,7 @@ def unnamed_data_files(tree: MetadataTree) -> list[str]:
     below = Below(tree, location)
     for _ in below.telling(named_files(tree)):
         pass
-    own = hidden_partitions(tree.metadata)
+    own = partition_folder_prefixes(tree.metadata)
     rest = [
         rest
         for rest in sorted(below.written.keys() - below.live - below.namesakes.keys())

@@ -14,12 +14,12 @@ from explorer.model.metadata import Schema, TableMetadata
 from explorer.model.problem import Problem
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.expressions import TRUE, BoundTerm, Expression, predicates
-from explorer.spec.rows.row_diff import named_fields
+from explorer.spec.rows.row_diff import fields_by_path
 from explorer.spec.scan.chunk_tests import Part, Unread
 from explorer.spec.scan.row_groups import GroupVerdict, row_groups
 from explorer.spec.schemas.required_nulls import required_nulls
-from explorer.spec.schemas.schema_fields import named_kinds
-from explorer.spec.schemas.stored_types import TypeDifference, promoted_date, type_differences
+from explorer.spec.schemas.schema_fields import kinds_by_id
+from explorer.spec.schemas.stored_types import TypeDifference, date_promotion, type_differences
 from explorer.storage.formats.parquet import read_footer
 from explorer.storage.formats.parquet_chunks import read_parts
 from explorer.storage.rows import table_mapping
@@ -61,7 +61,7 @@ def row_groups_of_file(files: Files, path: str, residual: Expression, schema: Sc
     Raises:
         UnreadableFile: The footer cannot be read.
     """
-    fields = named_fields(schema.raw["fields"]).values()
+    fields = fields_by_path(schema.raw["fields"]).values()
     defaults = {field["id"]: field.get("initial-default") for field in fields}
     asked = {p.term.column.field_id for p in predicates(residual) if isinstance(p.term, BoundTerm)}
     footer = _footer(files, path, sorted(asked))
@@ -83,13 +83,13 @@ def columns_not_rewritten(files: Files, path: str, schema: Schema) -> dict[str, 
     Raises:
         UnreadableFile: The footer cannot be read.
     """
-    footer, kinds = _footer(files, path), named_kinds(schema)
+    footer, kinds = _footer(files, path), kinds_by_id(schema)
     columns = footer["columns"]
     found = dict(required_nulls(footer, schema))
     found |= {name: d for name, d in type_differences(columns, kinds) if d.misread or d.fails}
     for column in columns:
         name, kind = kinds.get(column["field_id"], ("", None))
-        if (date := promoted_date(column, kind)) is not None:
+        if (date := date_promotion(column, kind)) is not None:
             found[name] = date
     return found
 
@@ -109,7 +109,7 @@ def misread_columns(files: Files, path: str, schema: Schema) -> dict[str, TypeDi
         UnreadableFile: The footer cannot be read.
     """
     footer = _footer(files, path)
-    found = (*required_nulls(footer, schema), *type_differences(footer["columns"], named_kinds(schema)))
+    found = (*required_nulls(footer, schema), *type_differences(footer["columns"], kinds_by_id(schema)))
     return {name: d for name, d in found if d.misread}
 
 

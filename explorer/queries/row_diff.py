@@ -19,7 +19,15 @@ from explorer.spark_engine.file_rows import Make, Wanted, changed
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.deletes.deletes import Applicability
 from explorer.spec.entries.live_files import LiveFile
-from explorer.spec.rows.row_diff import RepeatedKeys, RowDiff, key_counts, repeated_of, row_changes, tally, told_keys
+from explorer.spec.rows.row_diff import (
+    RepeatedKeys,
+    RowDiff,
+    describe_duplicates,
+    duplicate_keys,
+    key_counts,
+    row_changes,
+    tally,
+)
 from explorer.spec.snapshots.diff import only
 from explorer.spec.snapshots.lineage import newer
 from explorer.spec.text.units import human_bytes
@@ -76,8 +84,8 @@ def row_diff(
         repeated = RepeatedKeys()
         if paired_by:
             sums = [key_counts(some, paired_by, side == 1) for side, some in enumerate(rows)]
-            found = repeated_of(pa.concat_tables(sums))
-            repeated = told_keys(found, paired_by, found.num_rows)
+            found = duplicate_keys(pa.concat_tables(sums))
+            repeated = describe_duplicates(found, paired_by, found.num_rows)
     counts = dict.fromkeys(("inserted", "deleted", "updated"), 0)
     partitions: dict[str, dict[str, int]] = {}
     paths: tuple[set[str], set[str]] = (set(), set())
@@ -148,7 +156,7 @@ def _differing(reader: RowReader, before: Snapshot | None, after: Snapshot | Non
         own = [d for d in files[n].deletes if (d.key, d.sequence_number, d.place) not in deletes[1 - n]]
         if own and both[1 - n] is not None:  # else no file is of both
             held = reader.held(Applicability(reader.tree.metadata, files[n].data, own), snapshot)
-            changed |= set(held.applied["file_path"].to_pylist())
+            changed |= set(held.counts_by_file["file_path"].to_pylist())
     listed = [[m for m in reader.tree.manifests(s) if m.content == 0] for s in both]
     mine = only(listed[0], listed[1]), only(listed[1], listed[0])
     places: dict[str, int] = {}

@@ -146,7 +146,7 @@ class Fate:
                 kept_off[place] = tuple(v for v, held in holding if position in held)
                 harmless[place] = tuple(v for v in verdicts if not v.applies and v not in kept_off[place])
                 spared[place] = tuple(v for v in verdicts if v.applies)
-                if place.stored in self.matching.folded_away:
+                if place.row_key in self.matching.folded_away:
                     continue
                 if why := match.why_skipped(position):
                     skipped[place] = why
@@ -178,10 +178,10 @@ class Fate:
 
     # -- the timeline -------------------------------------------------------------------------------------------------
     def _values(self, place: Place) -> str:
-        return repr([self.rows[place.stored][f.name] for f in self.schema.fields])
+        return repr([self.rows[place.row_key][f.name] for f in self.schema.fields])
 
     def _key(self, place: Place) -> str | None:
-        values = list(self.matching.keyed.get(place.stored, {}).values())
+        values = list(self.matching.keyed.get(place.row_key, {}).values())
         return repr(values) if values and None not in values else None
 
     def _events(self) -> list[FateEvent]:
@@ -219,7 +219,7 @@ class Fate:
                 reason = "the same row, written again into another file"
                 made.append(self._event(snapshot, "copied", place, place.file, reason))
             elif place in changed:
-                was, now = self.rows[changed[place].stored], self.rows[place.stored]
+                was, now = self.rows[changed[place].row_key], self.rows[place.row_key]
                 differ = [n for n in was if not n.startswith("_") and was[n] != now[n]]
                 reason = (
                     f"{', '.join(f'{n}: {was[n]!r} → {now[n]!r}' for n in differ)} (told by {', '.join(self.keys)})"
@@ -302,7 +302,7 @@ class Fate:
     ) -> FateEvent:
         name = snapshot_name(snapshot.snapshot_id, self._ordinals)
         when = at if at is not None else snapshot.timestamp_ms
-        return FateEvent(snapshot.snapshot_id, name, when, what, *place, self.rows[place.stored], by, reason)
+        return FateEvent(snapshot.snapshot_id, name, when, what, *place, self.rows[place.row_key], by, reason)
 
     def _jumps(self) -> list[FateEvent]:
         """Rows that came or went because the current snapshot was set, not because one was committed."""
@@ -340,7 +340,7 @@ class Fate:
         name = snapshot_name(snapshot.snapshot_id, self._ordinals)
         standing, lacks = self.standings[snapshot.snapshot_id], self.reader.tree.lacks
         lines = [f"{name} shows {count(len(standing.visible), 'row')} with {self.where or 'any values'}."]
-        folded = sum(place.stored in self.matching.folded_away for place in standing.visible)
+        folded = sum(place.row_key in self.matching.folded_away for place in standing.visible)
         if folded:
             lines.append(f"⚠ Spark does not return {folded:,} of them for this filter: it {self.folded}.")
         elif self.folded:
@@ -358,7 +358,7 @@ class Fate:
                 "(docs/readers.md). A scan without the filter hides "
                 f"{'it' if number == 1 else 'them'}."
             )
-        absent = self.rows.keys() - {place.stored for place in (*standing.visible, *standing.hidden)}
+        absent = self.rows.keys() - {place.row_key for place in (*standing.visible, *standing.hidden)}
         listed = itertools.chain(
             (partial(self._present, standing, place) for place in sorted(standing.visible)),
             (partial(self._hidden, standing, place) for place in sorted(standing.hidden)),
@@ -393,8 +393,8 @@ class Fate:
             yield f"⚠ {unread} {'were' if unread.files != 1 else 'was'} not read. {READ_THEM}"
 
     def _present(self, standing: Standing, place: Place) -> list[str]:
-        lines = [f"{self._where(place)} is there: {self._row(place.stored)}.", *self._mapped(place.stored)]
-        if place.stored in self.matching.folded_away:
+        lines = [f"{self._where(place)} is there: {self._row(place.row_key)}.", *self._mapped(place.row_key)]
+        if place.row_key in self.matching.folded_away:
             lines.append(f"  Spark does not return it for this filter: it {self.folded}.")
         elif why := standing.skipped.get(place):
             lines.append(f"  A scan with this filter skips it: {why}.")
@@ -415,7 +415,7 @@ class Fate:
         lines = [f"{self._where(place)} is hidden by {_delete(verdict)}: {reasons}."]
         if why := standing.come_back.get(place):
             lines.append(
-                f"  A scan with this filter returns it ({self._row(place.stored)}): it skips that delete, whose "
+                f"  A scan with this filter returns it ({self._row(place.row_key)}): it skips that delete, whose "
                 f"manifest entry rules the filter out: {why}."
             )
         return lines
@@ -457,7 +457,7 @@ class Fate:
 
     def _lies_in(self, snapshot_id: int) -> set[StoredRow]:
         standing = self.standings[snapshot_id]
-        return {place.stored for place in (*standing.visible, *standing.hidden)}
+        return {place.row_key for place in (*standing.visible, *standing.hidden)}
 
     def _where(self, place: Place) -> str:
         again = f", whose file has more than one live entry (entry {place.copy + 1})," if place.copy else ""

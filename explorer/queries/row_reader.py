@@ -26,10 +26,10 @@ from explorer.spec.deletes.delete_pairs import (
     TOUCHED,
     Pairs,
     Touched,
+    deletes_elsewhere,
     live_in,
     of_its_content,
-    recorded_elsewhere,
-    touched,
+    touch_counts,
 )
 from explorer.spec.deletes.deletes import Applicability, Verdict
 from explorer.spec.deletes.snapshot_deletes import Deletes
@@ -38,7 +38,7 @@ from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.live_files import MADE, LiveFile, LiveFiles, Place, live_files, place, read_alike
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.filters.expressions import TRUE
-from explorer.spec.rows.row_diff import named_fields
+from explorer.spec.rows.row_diff import fields_by_path
 from explorer.spec.scan.scan import BY_METRICS, READ, Scan
 from explorer.spec.text.names import first_of
 from explorer.spec.text.path_lookup import closeness
@@ -188,7 +188,7 @@ class RowReader(FileRows):
             return Deletes(files, [])
         data = [m for m in self.tree.manifests(snapshot) if m.content == 0]
         pairs = Pairs(files.without_data())
-        parts = Parts(data, pairs.fields, partial(touched, pairs), TOUCHED)
+        parts = Parts(data, pairs.fields, partial(touch_counts, pairs), TOUCHED)
         known: dict[str, Touched] = {}
         listed = {m.manifest_path: m for m in data}
         for part in (tree or self.tree).read(parts).read():
@@ -199,7 +199,7 @@ class RowReader(FileRows):
         for manifest in data:
             if manifest.manifest_path not in known:
                 [table] = self._each([manifest], snapshot, metrics=pairs.fields)
-                of = Touched.nothing() if table is None else pairs.count(table, manifest.partition_spec_id).touched
+                of = Touched.nothing() if table is None else pairs.count(table, manifest.partition_spec_id).with_deletes
                 known[manifest.manifest_path] = of
         each = [(m.manifest_path, known[m.manifest_path]) for m in data]
         of_all = files.of_counts([known.files for _, known in each])
@@ -216,7 +216,7 @@ class RowReader(FileRows):
         order = {m.manifest_path: at for at, m in enumerate(data)}
         pairs = Pairs(Applicability(tree.metadata, LiveFiles.of([]), deletes))
         first: dict[int, tuple[int, int]] = {}
-        for part in tree.read(Parts(data, True, partial(recorded_elsewhere, pairs), ELSEWHERE, folded=True)).read():
+        for part in tree.read(Parts(data, True, partial(deletes_elsewhere, pairs), ELSEWHERE, folded=True)).read():
             for delete, path, row in zip(*(column.to_pylist() for column in part.columns), strict=True):
                 first[delete] = min(first.get(delete, (len(data), 0)), (order[path], row))
         rows_of: dict[int, set[int]] = {}
@@ -458,7 +458,7 @@ class RowReader(FileRows):
 def pairing_keys(schema: Schema, keys: Sequence[str], lineage: bool) -> tuple[str, ...]:
     """The columns, or fields inside structs, that tell a changed row from a new one: those asked for, else the
     identifier fields, else in v3 the row id. Raises NotFoundInTable."""
-    names = {field["id"]: path for path, field in named_fields(schema.raw["fields"]).items()}
+    names = {field["id"]: path for path, field in fields_by_path(schema.raw["fields"]).items()}
     if unknown := [k for k in keys if k not in {*names.values(), *(("_row_id",) if lineage else ())}]:
         columns = ", ".join(f.name for f in schema.fields)
         raise NotFoundInTable(f"no column {unknown[0]!r} in the schema: it has {columns}")

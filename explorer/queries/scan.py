@@ -25,7 +25,7 @@ from explorer.spec.entries.lazy_table import Batches, Parts
 from explorer.spec.entries.live_files import LiveFiles
 from explorer.spec.filters.expressions import BoundTerm, Column, Expression, has_or, predicates
 from explorer.spec.layout.clustering import Clustering, Overlaps, bounds_of, bounds_schema
-from explorer.spec.layout.metrics_modes import TOLD, ColumnMode, Told, column_modes, told
+from explorer.spec.layout.metrics_modes import TOLD, ColumnMode, Told, column_modes, count_statistics
 from explorer.spec.overview.summary_totals import totals
 from explorer.spec.scan import plan_parts
 from explorer.spec.scan.plan import Amount, Interval, Intervals, OtherReader, Plan, Stage
@@ -82,16 +82,16 @@ def plan_scan(
     missing, (damaged_list, lost) = _missing(read, found), tree.lost_of(snapshot) if snapshot else (False, [])
     uncounted = len({m.manifest_path for m in read}.intersection(lost)) if missing is None else 0
     short = bool(missing or uncounted)
-    chosen_files = made(partial(plan_parts.chosen, scan, come), CHOSEN)[0]
+    chosen_files = made(partial(plan_parts.files_to_read, scan, come), CHOSEN)[0]
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, short), wholly=summed.wholly,
         delete_files=len(summed.used), skipped_deletes=len(summed.skipped),
-        unplaced=come.unplaced(summed.used) if come else (),
+        unplaced=come.vectors_without_place(summed.used) if come else (),
         refused=summed.refused, folded=folded, failing=tuple(m.manifest_path for m in scan.failing_manifests(listed)),
         missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,
         make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
-        made=why,
+        engine_note=why,
         files=made(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
         make_tasks=lambda: tasks(Packing.of(metadata.properties), chosen_files.read()),
     )  # fmt: skip
@@ -186,7 +186,7 @@ def intervals(tree: MetadataTree, plan: Plan, name: str) -> Intervals:
 def _interval(verdicts: FileVerdicts, ranges: Ranges, at: int, column: Column) -> Interval:
     low, high = (b.values[at] if b.known[at] else None for b in (ranges.lower, ranges.upper))
     back = plain(column.kind)
-    said = " to ".join("unknown" if v is None else column.said(back(v)) for v in (low, high))
+    said = " to ".join("unknown" if v is None else column.value_text(back(v)) for v in (low, high))
     path = verdicts.entries["file_path"][at].as_py()
     return Interval(
         path, low, high, said, int(verdicts.outcome[at]), bool(verdicts.wholly[at]), str(verdicts.reason(at))
@@ -215,7 +215,7 @@ def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
 
 def column_statistics(tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, make: Make) -> list[ColumnMode]:
     """The metrics mode of every column, and how many live data files of a snapshot have what it says."""
-    parts = Parts(_data(tree, snapshot), True, told, TOLD)
+    parts = Parts(_data(tree, snapshot), True, count_statistics, TOLD)
     files = Told(make(parts, "statistics of columns")[0].read())
     return [files.of(mode) for mode in column_modes(tree.metadata, schema)]
 

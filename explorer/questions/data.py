@@ -95,9 +95,9 @@ def diff(
         Counts of rows inserted, deleted and updated, and the rows.
     """
     from explorer.render.row_views import render_row_diff, row_diff_object
-    from explorer.spec.snapshots.snapshot_names import side_named
+    from explorer.spec.snapshots.snapshot_names import find_side
 
-    change = table.row_diff(side_named(before, table.metadata), after, key, engine)
+    change = table.row_diff(find_side(before, table.metadata), after, key, engine)
     return Answer(change, lambda: row_diff_object(change), lambda: (render_row_diff(change),))
 
 

@@ -35,9 +35,9 @@ def diff(table: Table, before: Side, after: Side, *, engine: EngineName = "auto"
     from explorer.render.history_pictures import diff_svg
     from explorer.render.text import clean
     from explorer.spec.entries.lazy_table import Batches
-    from explorer.spec.snapshots.snapshot_names import side_named
+    from explorer.spec.snapshots.snapshot_names import find_side
 
-    change = table.diff(side_named(before, table.metadata), after, engine)
+    change = table.diff(find_side(before, table.metadata), after, engine)
     snapshot = table.metadata.snapshot(change.after)
     step = table.step(change.after) if snapshot and snapshot.parent_snapshot_id == change.before else None
     sentence = {"step": step.words} if step else {}

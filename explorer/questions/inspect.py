@@ -383,8 +383,8 @@ def glossary(words: Texts = ()) -> Answer[Mapping[str, Any]]:
     Returns:
         The meaning of each word, and the section of the spec.
     """
-    from explorer.spec.text.glossary import TERMS, looked_up
+    from explorer.spec.text.glossary import TERMS, find_terms
 
-    terms = looked_up(" ".join(words)) if words else TERMS
+    terms = find_terms(" ".join(words)) if words else TERMS
     rows = {name: {"meaning": term.meaning, "section": term.section} for name, term in terms.items()}
     return Answer(terms, lambda: rows, lambda: (f"{name}: {term}" for name, term in terms.items()))

@@ -55,7 +55,7 @@ def diff_parts(diff: SnapshotDiff) -> dict[str, Any]:
             "kept": list(diff.kept_manifests),
             "added": list(diff.added_manifests),
             "rewritten": [
-                {"from": list(r.sources), "into": list(r.into), "merged": r.merged, "reason": r.reason}
+                {"from": list(r.sources), "into": list(r.into), "merged": r.is_merge, "reason": r.reason}
                 for r in diff.rewritten
             ],
             "dropped": [{"manifest_path": d.manifest_path, "reason": d.reason} for d in diff.dropped],

@@ -20,7 +20,7 @@ def filter_rows(estimates: Estimates) -> list[dict[str, Any]]:
     """A filter each: what its plan reads, the share of the table's bytes, the columns it asks for, or what is wrong;
     and the change that helps it the most, as an estimate."""
     rows = []
-    for asked in estimates.asked:
+    for asked in estimates.filters:
         row: dict[str, Any] = {"where": asked.where, "error": asked.error or None}
         if asked.plan:
             row |= _object(asked.now)
@@ -29,7 +29,7 @@ def filter_rows(estimates: Estimates) -> list[dict[str, Any]]:
                 (r.bytes, r.weight, at) for at, r in enumerate(asked.reads) if r and r.bytes < LESS * asked.now.bytes
             ]
             size, _, at = min(helps, default=(None, 0, None))
-            row |= {"helped_most_by": None if at is None else estimates.changes[at].said, "estimated_bytes": size}
+            row |= {"helped_most_by": None if at is None else estimates.changes[at].text, "estimated_bytes": size}
         rows.append(row)
     return rows
 
@@ -40,12 +40,12 @@ def change_rows(estimates: Estimates) -> list[dict[str, Any]]:
     now = estimates.total() or Reads()
     rows = [{"change": "as it is", **_object(now), "of_now": "100%", "files_then": estimates.whole.files,
              "estimate": False, "because": "by the plans"}]  # fmt: skip
-    ranked = estimates.ranked
+    ranked = estimates.ranking
     for at in (*ranked, *(at for at in range(len(estimates.changes)) if at not in ranked)):
         change, then = estimates.changes[at], estimates.total(at)
         rows.append(
             {
-                "change": change.said, **_object(then),
+                "change": change.text, **_object(then),
                 "of_now": f"{then.bytes / now.bytes:,.0%}" if then and now.bytes else None,
                 "files_then": change.whole.files if change.whole else None, "estimate": True, "because": change.because,
             }
@@ -64,8 +64,8 @@ def _share(reads: Reads, whole: Reads) -> str | None:
 
 def estimates_lines(estimates: Estimates) -> Iterator[str]:
     """The same as text."""
-    yield from (clean(f"{asked.where}: {asked.error}") for asked in estimates.asked if asked.error)
-    fitting = [row for row, asked in zip(short_filters(estimates), estimates.asked, strict=True) if asked.plan]
+    yield from (clean(f"{asked.where}: {asked.error}") for asked in estimates.filters if asked.error)
+    fitting = [row for row, asked in zip(short_filters(estimates), estimates.filters, strict=True) if asked.plan]
     if not fitting:
         return
     yield from render_table(fitting, 200).splitlines()
@@ -79,7 +79,7 @@ def estimates_lines(estimates: Estimates) -> Iterator[str]:
 
 def verdicts(estimates: Estimates) -> Iterator[str]:
     """The change that spares the most bytes, and the one that makes what is read weigh the least, in sentences."""
-    asked = sum(1 for a in estimates.asked if a.plan)
+    asked = sum(1 for a in estimates.filters if a.plan)
     if not asked:
         return
     who = "the filter reads" if asked == 1 else f"{asked:,} filters together read"
@@ -89,10 +89,10 @@ def verdicts(estimates: Estimates) -> Iterator[str]:
         yield "By estimate no single change spares bytes."
     else:
         yield clean(
-            f"By estimate '{estimates.changes[best].said}' spares the most bytes: {_said(estimates.total(best))}."
+            f"By estimate '{estimates.changes[best].text}' spares the most bytes: {_said(estimates.total(best))}."
         )
     if lightest is not None and lightest != best:
-        what = estimates.changes[lightest].said
+        what = estimates.changes[lightest].text
         yield clean(f"By estimate what is read weighs the least after '{what}': {_said(estimates.total(lightest))}.")
 
 

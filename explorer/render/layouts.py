@@ -30,7 +30,7 @@ def layouts_object(comparison: Compared) -> dict[str, Any]:
         }
         for one in comparison.layouts
     ]  # fmt: skip
-    return {"table": comparison.table, "rows": comparison.rows, "which": comparison.said,
+    return {"table": comparison.table, "rows": comparison.rows, "which": comparison.which_rows,
             "queries": list(comparison.queries), "drawn": comparison.drawn or None, "layouts": layouts}  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def _amount(of: Amount) -> str:
 
 def head_lines(comparison: Compared) -> Iterator[str]:
     """What was written, and what is asked."""
-    yield clean(f"{comparison.table}: {comparison.said}, written in each layout; the table itself is as it was.")
+    yield clean(f"{comparison.table}: {comparison.which_rows}, written in each layout; the table itself is as it was.")
     yield clean(f"Queries{f', {comparison.drawn}' if comparison.drawn else ''}:")
     yield from (clean(f"  query {at}: {query}") for at, query in enumerate(comparison.queries, 1))
 

@@ -62,7 +62,7 @@ def intervals_svg(intervals: Intervals) -> str:
     place = _scale(points)
     named = len(intervals.items) <= NAMED
     step = 20 if named else min(8.0, HEIGHT / len(intervals.items))
-    asked = [p for p in intervals.asked if p.term.transform == "identity" and p.literals]
+    asked = [p for p in intervals.comparisons if p.term.transform == "identity" and p.literals]
     top = 44 + 14 * len(asked[:ASKED])
     bottom = top + step * len(intervals.items)
     out = [opened(bottom + 44, f"data files by the bounds of {intervals.column.name}"), *_legend()]
@@ -78,7 +78,7 @@ def intervals_svg(intervals: Intervals) -> str:
 
 
 def _asked(intervals: Intervals, kind: Any) -> list[Any]:
-    return [comparable(v, kind) for p in intervals.asked if p.term.transform == "identity" for v in p.literals]
+    return [comparable(v, kind) for p in intervals.comparisons if p.term.transform == "identity" for v in p.literals]
 
 
 def _asks(predicate: Predicate, kind: Any, place: Place, y: float) -> str:
@@ -137,7 +137,7 @@ def _line(item: Interval, place: Place, y: float, step: float, named: bool) -> s
     start = place(item.low) if item.low is not None else float(LEFT)
     end = place(item.high) if item.high is not None else float(WIDTH - RIGHT)
     high = 12.0 if named else max(4.0 if item.outcome == READ else 1.0, step - 0.5)
-    parts = [f"<g>{told(f'{base_name(item.path)}: {item.said}; {item.reason}')}"]
+    parts = [f"<g>{told(f'{base_name(item.path)}: {item.text}; {item.reason}')}"]
     if named:
         parts.append(text(0, y + 11, file_label(item.path, 26), 'font-size="12"'))
     wide = max(5.0 if named or item.outcome == READ else 2.0, end - start)
@@ -182,7 +182,7 @@ def _axis(intervals: Intervals, points: Sequence[Any], place: Place, bottom: flo
     line = f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="currentColor" opacity="0.5"/>'
     out = [line, text(0, bottom + 20, shorten(intervals.column.name, 26), 'font-size="12" font-weight="600"')]
     for value, anchor in ends:
-        said = shorten(intervals.column.said(back(value)), 40)
+        said = shorten(intervals.column.value_text(back(value)), 40)
         out.append(text(place(value), bottom + 20, said, f'text-anchor="{anchor}" font-size="12"'))
     return out
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.render.text import clean, render_table
-from explorer.spec.deletes.deletes import lacks_place, refusal, unplaced
+from explorer.spec.deletes.deletes import lacks_place, missing_place_words, refusal
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.filters.pushdown import Pushed, advice
 from explorer.spec.layout.clustering import QUANTILES, Clustering
@@ -94,7 +94,7 @@ def stage_rows(plan: Plan) -> list[dict[str, Any]]:
     """What is left after each stage."""
     return [
         {
-            "stage": s.name, "said": s.said, "manifests": s.left.manifests, "data_files": s.left.files,
+            "stage": s.name, "said": s.text, "manifests": s.left.manifests, "data_files": s.left.files,
             "rows": s.left.rows, "bytes": s.left.bytes, "skipped": s.skipped,
         }
         for s in plan.stages
@@ -107,7 +107,7 @@ def manifest_rows(plan: Plan) -> list[dict[str, Any]]:
         {
             "manifest_path": v.manifest.manifest_path, "spec_id": v.manifest.partition_spec_id,
             "verdict": "read" if v.keeps else f"skipped by its {v.by}",
-            "term": v.reason.term, "reason": v.reason.said,
+            "term": v.reason.term, "reason": v.reason.text,
             "data_files": _files(v.manifest.added_files_count, v.manifest.existing_files_count),
         }
         for v in plan.manifests
@@ -177,7 +177,7 @@ def summary_lines(plan: Plan) -> Iterator[str]:
     if plan.refused:
         yield f"⚠ {refusal(plan.refused)}"
     if plan.unplaced:
-        yield clean(f"⚠ {unplaced(plan.unplaced)}")
+        yield clean(f"⚠ {missing_place_words(plan.unplaced)}")
     if plan.renamed and plan.snapshot:
         yield clean(
             "⚠ Spark 4.1 with Iceberg Java 1.12 fails with this filter: Iceberg looks for its columns in the schema of "
@@ -275,7 +275,7 @@ def group_rows(groups: Iterable[GroupVerdict]) -> Iterator[dict[str, Any]]:
         columns = g.pages.columns if g.pages else ()
         yield {
             "file_path": g.path, "row_group": g.ordinal, "rows": g.rows, "total_byte_size": g.bytes,
-            "verdict": "read" if g.keeps else "skipped", "by": g.by, "term": g.reason.term, "reason": g.reason.said,
+            "verdict": "read" if g.keeps else "skipped", "by": g.by, "term": g.reason.term, "reason": g.reason.text,
             "pages": "; ".join(f"{name}: {left:,} of {count(all_of, 'page')}" for name, all_of, left in columns),
             "page_rows": g.pages.rows if g.pages else None, "pages_reason": g.pages.reason if g.pages else "",
         }  # fmt: skip

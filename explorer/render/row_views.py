@@ -12,7 +12,7 @@ import pyarrow as pa
 from explorer.render.rows import plain
 from explorer.render.text import clean, render_fields, render_table
 from explorer.spec.deletes.delete_layers import Layer
-from explorer.spec.deletes.deletes import KIND_WORDS, refusal, unplaced
+from explorer.spec.deletes.deletes import KIND_WORDS, missing_place_words, refusal
 from explorer.spec.deletes.snapshot_deletes import Deletes, ReadCost
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.rows.row_diff import RepeatedKeys, RowDiff
@@ -83,7 +83,7 @@ def delete_lines(known: Deletes, limit: int | None = None) -> Iterator[str]:
     if known.refused:
         yield f"⚠ {refusal(known.refused)}"
     if known.unplaced:
-        yield clean(f"⚠ {unplaced(known.unplaced)}")
+        yield clean(f"⚠ {missing_place_words(known.unplaced)}")
 
 
 def render_deletes(known: Deletes) -> str:
@@ -100,7 +100,7 @@ def row_diff_object(diff: RowDiff) -> dict[str, Any]:
         "after": diff.after,
         "paired_by": list(diff.paired_by),
         "counts": dict(diff.counts),
-        "made": diff.made,
+        "made": diff.engine_note,
         "partitions": diff.partitions,
         "files_read": diff.files_read,
         "files": diff.files,

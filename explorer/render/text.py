@@ -16,7 +16,7 @@ from rich.text import Text
 from explorer.graph.graph import Edge, Elided, Graph, Node
 from explorer.graph.vocabulary import STATUSES
 from explorer.render.rows import columns_of
-from explorer.spec.secrets.redaction import LONGEST, beginning, metadata_without_secrets, redacted
+from explorer.spec.secrets.redaction import LONGEST, beginning, metadata_without_secrets, redact
 from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count
 
@@ -31,12 +31,12 @@ READABLE = 24
 def clean(text: str) -> str:
     """Text from a table, an error or a person as it may be shown: without control characters, which could command a
     terminal, and without credentials."""
-    return _printable(redacted(text))
+    return _printable(redact(text))
 
 
 def brief(text: str) -> str:
     """`clean` text for a picture or a page, which show its beginning."""
-    return _printable(redacted(text, longest=BRIEF))
+    return _printable(redact(text, longest=BRIEF))
 
 
 def seen_whole(name: str) -> bool:
@@ -46,7 +46,7 @@ def seen_whole(name: str) -> bool:
 
 def clean_lines(text: str) -> str:
     """The same of a text whose lines stay."""
-    return printable_lines(redacted(text))
+    return printable_lines(redact(text))
 
 
 def printable_lines(text: str) -> str:
@@ -104,7 +104,7 @@ def cell(value: Any, longest: int = LONGEST) -> str:
         return "null"
     if isinstance(value, (dict, list)):
         value = json.dumps(metadata_without_secrets(beginning(value, longest)), default=str, ensure_ascii=False)
-    return _printable(redacted(str(value), longest=longest))
+    return _printable(redact(str(value), longest=longest))
 
 
 def render_table(

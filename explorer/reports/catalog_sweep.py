@@ -17,7 +17,7 @@ from explorer.model.problem import Problem
 from explorer.progress import Cancelled, listener, steps
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.overview.summary_totals import totals
-from explorer.spec.secrets.redaction import redacted, secret_values
+from explorer.spec.secrets.redaction import redact, secret_values
 from explorer.spec.text.units import whole
 from explorer.storage.catalogs import catalogs
 from explorer.storage.locate import locate
@@ -99,7 +99,7 @@ def _asked(ask: Callable[[Table], T], opened: Callable[[], Table], name: str, se
     except Exception as problem:  # one table's surprise is not the others'
         error, failure = f"{type(problem).__name__}: {problem}", problem
     problems = tuple(table.problems) if table else ()
-    return Swept(name, answer, redacted(error, secrets), problems, time.perf_counter() - began, failure)
+    return Swept(name, answer, redact(error, secrets), problems, time.perf_counter() - began, failure)
 
 
 @dataclass(frozen=True)

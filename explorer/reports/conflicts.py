@@ -16,7 +16,7 @@ from explorer.spec.commits.operations import KINDS
 from explorer.spec.entries.live_files import LiveFile, files_of
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.filters.projections import Projection
-from explorer.spec.scan.scan import evaluated
+from explorer.spec.scan.scan import evaluate
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.values.values import internal_value, partition_path
@@ -111,7 +111,7 @@ def file_filter(table: Table, where: str) -> Callable[[LiveFile], bool]:
 
     def matches(file: LiveFile) -> bool:
         partition = {int(name): internal_value(value) for name, value in file.partition.items()}
-        if not evaluated(specs.get(file.spec_id, TRUE), partition):
+        if not evaluate(specs.get(file.spec_id, TRUE), partition):
             return False
         return may_match(bound, file) if file.kind == "data_file" else True
 

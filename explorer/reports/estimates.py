@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from explorer.errors import NotFoundInTable
 from explorer.progress import steps
 from explorer.spec.entries.entries import live_entries
-from explorer.spec.layout.estimates import Asked, Estimates, asked_columns, estimates, target_size
+from explorer.spec.layout.estimates import Asked, Estimates, estimates, filter_columns, target_size
 from explorer.spec.layout.layouts import Layouts
-from explorer.spec.layout.metrics_modes import Told, column_modes, told
+from explorer.spec.layout.metrics_modes import Told, column_modes, count_statistics
 from explorer.spec.scan.tasks import Packing
 from explorer.table import Table
 
@@ -26,7 +26,7 @@ def estimate(
     table.reading(snapshot)  # a snapshot that is not there is no filter's fault
     asked = [_planned(table, where, snapshot) for where in steps(texts, "filters")]
     plans = [a.plan for a in asked if a.plan]
-    columns = list(asked_columns(plans).values())
+    columns = list(filter_columns(plans).values())
     layouts = Layouts(
         columns,
         [p.scan for p in plans],
@@ -38,7 +38,7 @@ def estimate(
         data = [m for m in table.tree.manifests(at) if m.content == 0]
         for manifest, stored in table.tree.stored(data, metrics=True):
             layouts.add(manifest.partition_spec_id, live_entries(stored, manifest))
-            statistics.append(told(manifest, stored))
+            statistics.append(count_statistics(manifest, stored))
     files = Told(statistics)
     modes = column_modes(table.metadata, plans[0].schema) if plans else []
     return estimates(table.metadata, layouts, asked, {m.field_id: files.of(m) for m in modes}, file_size)

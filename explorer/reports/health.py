@@ -19,12 +19,12 @@ from explorer.spec.deletes.delete_pairs import Pairs
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.health import current_state, kept_history
-from explorer.spec.health.facts import About, Facts, added_up, facts
-from explorer.spec.health.measures import OF_FILES, OF_LISTS, Scope, Section, as_far_as_known, thresholds
+from explorer.spec.health.facts import About, Facts, add_up, facts
+from explorer.spec.health.measures import OF_FILES, OF_LISTS, Scope, Section, thresholds, withhold_judgement
 from explorer.spec.maintenance.rewrite_options import file_target
 from explorer.spec.snapshots.retention import Retention, endless_expiry, retention
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
-from explorer.spec.values.values import unified_partition_type
+from explorer.spec.values.values import common_partition_type
 from explorer.table import Table
 
 
@@ -51,7 +51,7 @@ def checkup(
     log = [e.metadata_file for e in meta.metadata_log]
     known = table.tree.sizes([meta.metadata_location, *log])
     size = known.pop(meta.metadata_location, None)
-    cost = cost_of(table.tree, run, facts.wrote, facts.kept_bytes)
+    cost = cost_of(table.tree, run, facts.entries_by_snapshot, facts.live_run_bytes)
     sections: list[Section] = [
         current_state.sizes(facts, target, told),
         current_state.partitions(facts, meta, target, told),
@@ -64,8 +64,8 @@ def checkup(
     ]
     if clustering:
         columns = table.clustering(snapshot=snapshot.snapshot_id, engine=engine) if snapshot else []
-        sections.append(current_state.clustered(columns, meta, told))
-    sections = [as_far_as_known(s, *_unsure(table, snapshot, s.scope)) for s in sections]
+        sections.append(current_state.clustering_section(columns, meta, told))
+    sections = [withhold_judgement(s, *_unsure(table, snapshot, s.scope)) for s in sections]
     ordinals = snapshot_ordinals(meta)
     name = snapshot_name(snapshot.snapshot_id, ordinals) if snapshot else "no snapshot"
     if snapshot_id is not None and snapshot_id != meta.current_snapshot_id:
@@ -99,7 +99,7 @@ def _folded(table: Table, run: list[Snapshot], engine: Engine) -> tuple[Facts, l
     manifests = own | current
     tree.ahead(manifests=manifests.values())
     first = {m.partition_spec_id: m for m in reversed(current.values())}
-    kind = unified_partition_type(table.metadata, [stored.schema for _, stored in tree.stored(list(first.values()))])
+    kind = common_partition_type(table.metadata, [stored.schema for _, stored in tree.stored(list(first.values()))])
     files = table.row_reader.applicability(last)
     pairs = Pairs(files.without_data()) if files.deletes else None
     about = About(
@@ -109,7 +109,7 @@ def _folded(table: Table, run: list[Snapshot], engine: Engine) -> tuple[Facts, l
     parts = Parts(
         list(manifests.values()), bool(pairs and pairs.fields), partial(facts, about), about.schema, folded=True
     )
-    return added_up(tree.read(parts)), list(files.deletes), list(current.values())
+    return add_up(tree.read(parts)), list(files.deletes), list(current.values())
 
 
 def catalog_checkup(

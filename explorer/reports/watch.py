@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from explorer.errors import ExplorerError, NotPossible
 from explorer.progress import cancelled
-from explorer.spec.commits.new_commits import Landed, added
+from explorer.spec.commits.new_commits import Landed, new_snapshots
 from explorer.spec.snapshots.metadata_diff import metadata_diff
 from explorer.storage.locate import moves
 from explorer.storage.paths import local_path
@@ -52,7 +52,7 @@ def interval_of(table: Table, interval: float | None = None) -> float:
 
 def landed(before: Table, after: Table) -> list[Landed]:
     """What came between two states of a table, in the order of its commits."""
-    new = added(before.metadata, after.metadata)
+    new = new_snapshots(before.metadata, after.metadata)
     if not new:
         return [Landed(after.metadata, changes=metadata_diff(before.metadata, after.metadata))]
     told = []

@@ -7,7 +7,7 @@ import logging
 import re
 
 from explorer.render.text import printable_lines
-from explorer.spec.secrets.redaction import HIDDEN, redacted
+from explorer.spec.secrets.redaction import HIDDEN, redact
 
 LOGGERS = ("", "bokeh", "panel", "tornado", "explorer")
 LONGEST, LINES = 1_000, 40
@@ -40,7 +40,7 @@ class Careful(logging.Formatter):
 
 def line(text: str) -> str:
     """A text on one line, safe to read."""
-    told = redacted(_QUERY.sub(f"?{HIDDEN}", text[:LOOKED_AT]))
+    told = redact(_QUERY.sub(f"?{HIDDEN}", text[:LOOKED_AT]))
     told = printable_lines(told).replace("\n", "⏎")
     return told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
 

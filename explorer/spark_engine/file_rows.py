@@ -28,12 +28,12 @@ from explorer.spec.rows.row_diff import (
     RowChanges,
     Tally,
     deals,
+    describe_duplicates,
     differing,
+    duplicate_keys,
     key_counts,
-    paired,
-    repeated_of,
+    pair_rows,
     tally,
-    told_keys,
 )
 from explorer.storage.file_rows import FileRows, from_ipc, ipc
 from explorer.storage.manifest_reader import ManifestReader
@@ -115,7 +115,7 @@ def changed(
     changes = RowChanges(**{kind: pa.concat_tables(parts) for kind, parts in rows_of.items()})
     if not repeated:
         return changes, counted, RepeatedKeys()
-    return changes, counted, told_keys(repeated_of(pa.concat_tables(repeated)), keys, number)
+    return changes, counted, describe_duplicates(duplicate_keys(pa.concat_tables(repeated)), keys, number)
 
 
 def _spark(schema: pa.Schema) -> StructType:
@@ -240,17 +240,17 @@ def _differing(
     for side, rows in enumerate(differing(before, after, columns)):
         yield from _dealt(partial(deals, keys or columns, columns, number), side, rows)
     if counts:
-        yield from _dealt_counts(keys, number, repeated_of(pa.concat_tables(counts)))
+        yield from _dealt_counts(keys, number, duplicate_keys(pa.concat_tables(counts)))
 
 
 def _paired(
     keys: Sequence[str], shown: int, gone: pa.Table, come: pa.Table, repeated: Sequence[pa.Table]
 ) -> Iterator[pa.RecordBatch]:
-    changes = paired(gone, come, keys)
+    changes = pair_rows(gone, come, keys)
     rows = [{"kind": kind, "rows": ipc(table)} for kind, table in vars(changes.first(shown)).items()]
     counts = [{"kind": kind, "file": file, "count": n} for (kind, file), n in tally(changes).items()]
     found = []
     if repeated:
-        all_keys = repeated_of(pa.concat_tables(repeated))
+        all_keys = duplicate_keys(pa.concat_tables(repeated))
         found = [{"kind": REPEATED, "count": all_keys.num_rows, "rows": ipc(all_keys.slice(0, SHOWN_KEYS))}]
     yield from pa.Table.from_pylist([*rows, *counts, *found], FOUND).to_batches()

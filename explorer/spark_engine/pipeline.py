@@ -17,8 +17,8 @@ from explorer.progress import steps
 from explorer.spark_engine import workers
 from explorer.spark_engine.engine_choice import entries_in
 from explorer.spark_engine.jobs import question
-from explorer.spec.entries.lazy_table import Batches, Change, Parts, left_out
-from explorer.spec.entries.manifest_set_diff import FOUND, KEYS, Comparison, comparisons, found_in
+from explorer.spec.entries.lazy_table import Batches, Change, Parts, omissions
+from explorer.spec.entries.manifest_set_diff import FOUND, KEYS, Comparison, compare_keys, comparisons
 from explorer.spec.values.values import no_rows
 from explorer.storage.manifest_reader import ManifestReader
 from explorer.storage.storage import Storage
@@ -126,7 +126,7 @@ def compared(
 def _dealt(by: Sequence[str]) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     def held(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if keys := list(given):
-            yield from found_in(by, pa.Table.from_batches(keys).cast(KEYS)).to_batches()
+            yield from compare_keys(by, pa.Table.from_batches(keys).cast(KEYS)).to_batches()
 
     return held
 
@@ -176,7 +176,7 @@ def _decoder(
             problems = list(read.problems)
             if read.value is not None:
                 made = part(manifest, read.value)
-                problems += left_out(manifest, read.value.schema, made.schema)
+                problems += omissions(manifest, read.value.schema, made.schema)
                 yield from made.cast(target).to_batches()
             if problems and note is not None:
                 note.add(problems)

@@ -15,7 +15,7 @@ from explorer.spark_engine.failures import failure
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.spark_engine.sql_guard import guard
 from explorer.spark_engine.tables import Files, iceberg_table, load
-from explorer.spec.filters.expression_json import expression_json, parsed
+from explorer.spec.filters.expression_json import expression_json, parse_expression
 from explorer.spec.filters.expressions import (
     TRUE,
     And,
@@ -168,7 +168,7 @@ def pushed(reads: ReadSession, files: Files, version: str | None, where: str) ->
             raise failure(error, engine.lost, where) from error
     expression: Expression = TRUE
     for data in handed:
-        expression = both(expression, parsed(data))
+        expression = both(expression, parse_expression(data))
     return Pushed(expression, tuple(kept))
 
 

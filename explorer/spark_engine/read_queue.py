@@ -26,7 +26,7 @@ from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.sql_guard import guard
 from explorer.spark_engine.sql_guard.quotas import VARIABLE, audit, note, person, quotas, slot
 from explorer.spark_engine.tables import Files, load
-from explorer.spec.secrets.redaction import redacted
+from explorer.spec.secrets.redaction import redact
 from explorer.spec.text.units import count
 from explorer.storage.paths import canonical
 
@@ -353,14 +353,14 @@ class ReadSession:
         except ReadCancelled as error:
             read._end(error=error)
         except StatementFailed as error:
-            read._end(error=type(error)(redacted(str(error), read._secrets)))
+            read._end(error=type(error)(redact(str(error), read._secrets)))
         except ExplorerError as error:
             read._end(error=error)
         except Exception as error:  # Spark, py4j and the network raise many kinds
             if read._cancelled or read._late:
                 read._end(error=read._stopped())
             else:
-                read._end(error=ReadFailed(redacted(explain(error, self.engine.lost), read._secrets)))
+                read._end(error=ReadFailed(redact(explain(error, self.engine.lost), read._secrets)))
         finally:
             timer.cancel()
             with contextlib.suppress(Exception):  # connections to stores; gone where Spark is
@@ -418,7 +418,7 @@ def _called(request: ReadRequest | SqlRequest) -> str:
     """What a read is called on Spark's pages."""
     versions = request.views.values() if isinstance(request, SqlRequest) else [request.version]
     what = "SQL over" if isinstance(request, SqlRequest) else "rows of"
-    return redacted(f"{what} {', '.join(v.metadata_location for v in versions) or 'no table'}")
+    return redact(f"{what} {', '.join(v.metadata_location for v in versions) or 'no table'}")
 
 
 def _counted(frame: DataFrame) -> pa.Table:

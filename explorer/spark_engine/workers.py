@@ -13,7 +13,7 @@ from typing import Any
 
 from explorer.errors import EngineError, ExplorerError, NotSupported, StatementFailed
 from explorer.spark_engine.spark_master import is_local
-from explorer.spec.secrets.redaction import redacted
+from explorer.spec.secrets.redaction import redact
 
 NEEDED = "pyarrow, polars, fastavro and pyiceberg"
 _PARTS = (
@@ -85,7 +85,7 @@ def failure(error: Exception, what: str) -> ExplorerError:
     from explorer.spark_engine.failures import LOST, explain
 
     text = f"{error.__context__}\n{error}"  # pyspark leaves out where, when it makes Java's error its own
-    reason = redacted(explain(error, gateway.ended()))
+    reason = redact(explain(error, gateway.ended()))
     if reason == LOST:
         return EngineError(f"{what}: {reason}")
     match = _WHERE.search(text)

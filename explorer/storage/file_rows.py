@@ -19,7 +19,7 @@ from explorer.errors import UnreadableFile
 from explorer.model.metadata import Schema, TableMetadata
 from explorer.spec.deletes.deletes import KIND_WORDS, Verdict
 from explorer.spec.entries.live_files import LiveFile
-from explorer.spec.rows.row_diff import nested_column
+from explorer.spec.rows.row_diff import read_column
 from explorer.spec.text.names import base_name, without_place
 from explorer.storage import limits
 from explorer.storage import rows as contents
@@ -192,7 +192,7 @@ def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> polars.DataFra
     and NaN is NaN."""
     columns = {}
     for field_id in ids:
-        column = nested_column(table, contents.field_place(schema.raw["fields"], field_id))
+        column = read_column(table, contents.field_place(schema.raw["fields"], field_id))
         if isinstance(column.type, pa.BaseExtensionType):
             column = column.cast(column.type.storage_type)
         if pa.types.is_floating(column.type):

@@ -149,7 +149,7 @@ def manifest_files(container: Container, known: Known) -> tuple[list[ManifestFil
         summaries += len(listed[-1].partitions or ())
         limits.within(summaries, 8 * limits.LISTED, container.path, "partition summaries")
     repeats.end()
-    return listed, problems.listed()
+    return listed, problems.as_list()
 
 
 class Repeats:

@@ -61,7 +61,7 @@ def parse_metadata(data: bytes, path: str) -> tuple[TableMetadata, list[Problem]
     problems = Problems(path)
     reader = _Reader(_load(data, path, problems), path, problems)
     with Uncollected():
-        return reader.table(), problems.listed()
+        return reader.table(), problems.as_list()
 
 
 def _load(data: bytes, path: str, problems: Problems) -> dict[str, Any]:

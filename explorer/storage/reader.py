@@ -98,7 +98,7 @@ class TableReader(ManifestReader):
         if not snapshot.manifests:
             own.add(f"snapshot {snapshot.snapshot_id} has neither `manifest-list` nor `manifests`", "/snapshots")
         repeats.end()
-        return Read(inline, (*own.listed(), *problems), lasting)
+        return Read(inline, (*own.as_list(), *problems), lasting)
 
     def ahead(self, snapshots: Iterable[Snapshot] = (), manifests: Iterable[ManifestFile] = ()) -> None:
         """These snapshots' manifest lists, and these manifests, will be asked for soon: what is in a store is fetched

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from explorer.spec.secrets.redaction import redacted, secret_values
+from explorer.spec.secrets.redaction import redact, secret_values
 from explorer.storage import azure
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def explained(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
         return f"a package is missing: pip install 'iceberg-metadata-explorer[{EXTRAS[error.name]}]'"
     text = re.split(r"\n|Debug source", str(error))[0].strip()
     kind = type(error).__name__
-    complaint = redacted(f"{kind}: {text}", secret_values(properties))[:500]
+    complaint = redact(f"{kind}: {text}", secret_values(properties))[:500]
     if re.search(r"\btimed? ?out|deadline", str(error), re.IGNORECASE):  # and not obstore's `retry_timeout: 60s`
         host = urlsplit(properties.get("s3.endpoint", "")).netloc or split_uri(uri)[1]
         complaint += (

@@ -18,7 +18,7 @@ from explorer.errors import ExplorerError
 from explorer.progress import Cancelled, Progress
 from explorer.spark_engine.failures import explain
 from explorer.spark_engine.spark import shared_engine
-from explorer.spec.secrets.redaction import redacted
+from explorer.spec.secrets.redaction import redact
 from explorer.ui.pools import ELSEWHERE, HERE, Pool, Task
 from explorer.ui.widgets import note
 
@@ -251,7 +251,7 @@ class Job:
     def _fail(self, reason: str) -> None:
         if self._box is not None:
             self._box[:] = []
-        self.say(redacted(reason))
+        self.say(redact(reason))
 
 
 def answered(work: Callable[[], Any], show: Callable[[Any], Sequence[Any]], doing: str, pool: Pool = HERE) -> Any:

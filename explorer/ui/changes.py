@@ -285,7 +285,7 @@ def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:
     fates += [
         {
             "manifest": base_name(p),
-            "became": "merged" if r.merged else "rewritten",
+            "became": "merged" if r.is_merge else "rewritten",
             "why": f"into {', '.join(map(base_name, r.into))}: {r.reason}",
         }
         for r in diff.rewritten

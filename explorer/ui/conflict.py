@@ -25,8 +25,8 @@ from explorer.ui.widgets import CHOICE, SMALL, WRAP, WRAPPED, Text, folded, grid
 def validation_switches(operation: Operation, width: int) -> Any | None:
     """A switch for each validation that an operation offers, with what it protects from, set as its engine sets it;
     None without any."""
-    options = {f"{name}: {PROTECTS[name]}": name for name in operation.offered}
-    on = [v for v in operation.offered if v in operation.validations]
+    options = {f"{name}: {PROTECTS[name]}": name for name in operation.available_validations}
+    on = [v for v in operation.available_validations if v in operation.validations]
     look: dict[str, Any] = {
         "margin": (2, 10),
         "sizing_mode": "stretch_width",

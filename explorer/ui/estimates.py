@@ -67,7 +67,7 @@ def _shown(estimates: Estimates) -> list[Any]:
         "files then": 90,
     }
     ranked = grid(filters, wide, _height(len(filters), 50), wrapped=("filter", "reads", "helped most by"))
-    if not any(asked.plan for asked in estimates.asked):
+    if not any(asked.plan for asked in estimates.filters):
         return [ranked]
     return [
         *(note(text, margin=(1, 10)) for text in verdicts(estimates)),

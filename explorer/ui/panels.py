@@ -22,7 +22,7 @@ from explorer.reports.overview import overview
 from explorer.spec.commits.lab_runs import Event
 from explorer.spec.snapshots.lifecycle import Cell
 from explorer.spec.snapshots.lineage import HistoryEntry
-from explorer.spec.snapshots.snapshot_names import NOTHING, side_named
+from explorer.spec.snapshots.snapshot_names import NOTHING, find_side
 from explorer.spec.text.names import shorten
 from explorer.table import Table
 from explorer.ui.assets import asset
@@ -129,7 +129,7 @@ def _diff(table: Table) -> Question:
     sides = (before, replace(at, name="to", label="to", value=ends[1]))
 
     def ask(before: str, after: str) -> Any:
-        sides = [side_named(name, table.metadata) if name else now for name in (before, after)]
+        sides = [find_side(name, table.metadata) if name else now for name in (before, after)]
         return table.diff(sides[0], sides[1])
 
     return Question("diff", ask, sides)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from explorer.errors import ExplorerError
-from explorer.graph.finding_nodes import marked
+from explorer.graph.finding_nodes import mark_findings
 from explorer.graph.graph import Elided, Graph, Node
 from explorer.graph.ids import file_node, list_node, manifest_node
 from explorer.graph.source import GraphView
@@ -209,7 +209,7 @@ class ViewState(GraphState):
         self.pages = {key: start for key, start in self.pages.items() if key == METADATA}
 
     def _draw(self) -> None:
-        self.graph = marked(self.table.graph(view=replace(self.view, pages=self.pages)), self.findings)
+        self.graph = mark_findings(self.table.graph(view=replace(self.view, pages=self.pages)), self.findings)
         if self.marks is not None:
             self.graph = overlay(self.graph, self.marks)
 

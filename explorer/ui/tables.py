@@ -27,7 +27,7 @@ from explorer.render.rows import plain
 from explorer.render.text import cell
 from explorer.spec.text.names import manifest_names, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, instant
-from explorer.spec.values.values import column_values, named_partition_path, pandas_values, row_dicts
+from explorer.spec.values.values import column_values, pandas_values, partition_path_by_name, row_dicts
 from explorer.ui.background import Job
 from explorer.ui.export import export
 from explorer.ui.pools import HERE, Pool
@@ -109,7 +109,7 @@ def _partitions(values: list[Any], spec_ids: list[int], metadata: TableMetadata)
     for value, spec_id in zip(values, spec_ids, strict=True):
         key = (spec_id, tuple(value.values()) if value else ())
         if key not in known:
-            known[key] = named_partition_path(value, metadata.spec(spec_id), metadata)
+            known[key] = partition_path_by_name(value, metadata.spec(spec_id), metadata)
         result.append(known[key])
     return result
 

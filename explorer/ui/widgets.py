@@ -27,7 +27,7 @@ from panel.util import edit_readonly
 
 from explorer.progress import steps
 from explorer.render.text import cell, clean, clean_lines, seen_whole
-from explorer.spec.secrets.redaction import SUSPECT, redacted
+from explorer.spec.secrets.redaction import SUSPECT, redact
 from explorer.spec.text.glossary import TERMS, Term
 from explorer.spec.text.names import snapshot_ordinals
 from explorer.spec.text.units import human_bytes
@@ -311,7 +311,7 @@ def _told(column: pd.Series[Any]) -> list[Any] | None:
     if not any(suspect):
         return None
     chosen = {value for value, sus in zip(values, suspect, strict=True) if value and sus}
-    shown = {value: redacted(value, longest=CELL) for value in steps(chosen, "texts")}
+    shown = {value: redact(value, longest=CELL) for value in steps(chosen, "texts")}
     return [shown[value] if sus else value for value, sus in zip(column, suspect, strict=True)]
 
 

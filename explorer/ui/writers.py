@@ -6,7 +6,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.lab.stepper import NAMES
-from explorer.spec.commits.operations import ISOLATION, TAKE_PART, Operation, titled
+from explorer.spec.commits.operations import ISOLATION, TAKE_PART, Operation, operation_title
 from explorer.ui.conflict import switched_on, validation_switches
 from explorer.ui.widgets import CHOICE, WRAP, heading, note
 
@@ -16,7 +16,7 @@ NOBODY = ""
 def _choices() -> dict[str, str]:
     """What a writer or reader may do, in words, to `kind@engine`."""
     return {
-        titled(name) + (f", by {e}" if e != "java" else ""): f"{name}@{e}"
+        operation_title(name) + (f", by {e}" if e != "java" else ""): f"{name}@{e}"
         for name, kind in TAKE_PART.items()
         for e in kind.engines
     }
@@ -57,7 +57,7 @@ class Writers:
             if i >= len(chosen):
                 continue
             kind, engine = chosen[i]
-            box.append(heading(f"writer {NAMES[i]}, {titled(kind)}"))
+            box.append(heading(f"writer {NAMES[i]}, {operation_title(kind)}"))
             switches = validation_switches(Operation(kind, self.isolation.value, engine), 510)
             box.append(switches or note("no validations to set", margin=(2, 10)))
 

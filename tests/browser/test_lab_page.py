@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from explorer.spec.commits.operations import titled
+from explorer.spec.commits.operations import operation_title
 from explorer.ui.browser import LOOK
 from tests.browser.conftest import Watched, tab, to
 from tests.browser.test_rooms_fit import FITTING, settle
@@ -106,9 +106,9 @@ def test_the_lab_refuses_a_compaction_after_a_row_delta(dashboard: str, watched:
     page = watched.page
     page.context.add_cookies([{"name": LOOK, "value": "dark", "url": dashboard}])
     page.goto(f"{dashboard}?view=lab")
-    lab_choose(page, 0, titled("compaction"))
-    lab_choose(page, 1, titled("mor-delete"))
-    lab_choose(page, 2, titled("read"))
+    lab_choose(page, 0, operation_title("compaction"))
+    lab_choose(page, 1, operation_title("mor-delete"))
+    lab_choose(page, 2, operation_title("read"))
     page.get_by_role("button", name="New run").click()
     for writer in "CCAABBBBBC":
         lab_step(page, f"Step {writer}")
@@ -141,7 +141,7 @@ def test_the_lab_meets_faults_and_draws_all_orders(dashboard: str, watched: Watc
     appends."""
     page = watched.page
     page.goto(f"{dashboard}?view=lab")
-    lab_choose(page, 1, titled("append") + ", by pyiceberg")
+    lab_choose(page, 1, operation_title("append") + ", by pyiceberg")
     page.get_by_role("button", name="New run").click()
     for _ in range(4):
         lab_step(page, "Step A")
@@ -184,7 +184,7 @@ def test_each_validation_is_a_switch(dashboard: str, watched: Watched) -> None:
     all of them: tests/spark/test_lab.py)."""
     page = watched.page
     page.goto(f"{dashboard}?view=lab")
-    lab_choose(page, 0, titled("mor-update"))
+    lab_choose(page, 0, operation_title("mor-update"))
     page.get_by_role("button", name="Validations").click()
     page.get_by_text("validateNoConflictingDataFiles:").click()
     page.get_by_role("button", name="New run").click()

@@ -96,7 +96,7 @@ def check_deletes(deletes: Deletes) -> None:
     applied = Counter(v.data.key for v in verdicts if v.applies)
     assert [d.key for d in deletes.hit] == [d.key for d in files.data if applied[d.key]]
     told = [(d.path, applied[d.key]) for d in files.data if applied[d.key]]
-    assert [(row["file_path"], row["deletes"]) for row in deletes.applied.to_pylist()] == told
+    assert [(row["file_path"], row["deletes"]) for row in deletes.counts_by_file.to_pylist()] == told
     costs = list(deletes.costs)
     assert sorted(c.data.path for c in costs) == sorted(d.path for d in files.data)
     for cost in costs:

@@ -19,7 +19,7 @@ from explorer.queries.graph import whole_view
 from explorer.render.svg import picture
 from explorer.render.text import clean
 from explorer.reports.inspector import inspect
-from explorer.spec.secrets.redaction import HIDDEN, redacted
+from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.secrets.token_forms import PREFIXES
 from explorer.spec.text.names import shorten
 from explorer.ui.first import first
@@ -132,7 +132,7 @@ def test_of_lists() -> None:
 def test_a_list_is_suspicious_of_all_that_is_hidden(before: str, between: str) -> None:
     text = f"{before}token{between}{PASSWORD}"
     [listed] = grid(pd.DataFrame({"kind": [text]})).value["kind"]
-    assert listed == redacted(text)
+    assert listed == redact(text)
 
 
 HUSH = "Hu5hHu5hHu5h"
@@ -151,7 +151,7 @@ HUSH = "Hu5hHu5hHu5h"
     ],
 )  # fmt: skip
 def test_what_is_hidden(text: str) -> None:
-    told = redacted(text.format(HUSH))
+    told = redact(text.format(HUSH))
     assert HUSH not in told
     assert HIDDEN in told
 
@@ -167,7 +167,7 @@ def test_what_is_hidden(text: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_none_stays(text: str) -> None:
-    assert redacted(text) == text
+    assert redact(text) == text
 
 
 OTHER_NOTATIONS = [
@@ -193,7 +193,7 @@ OTHER_NOTATIONS = [
 
 @pytest.mark.parametrize("text", OTHER_NOTATIONS)
 def test_what_is_hidden_in_other_notations(text: str) -> None:
-    told = redacted(text.format(HUSH))
+    told = redact(text.format(HUSH))
     assert HUSH not in told
     assert HIDDEN in told
 
@@ -208,10 +208,10 @@ def test_what_is_hidden_in_other_notations(text: str) -> None:
 @pytest.mark.parametrize("before", ["", "x/", "('", "user_", "a b="])
 def test_tokens_are_hidden_by_how_they_begin(prefix: str, before: str) -> None:
     token = f"{prefix}{HUSH}{HUSH.lower()}"
-    told = redacted(f"{before}{token}")
+    told = redact(f"{before}{token}")
     assert HUSH not in told
     assert HUSH.lower() not in told
-    assert told == redacted(f"{before}{token} and more").removesuffix(" and more") or "BEGIN" in prefix
+    assert told == redact(f"{before}{token} and more").removesuffix(" and more") or "BEGIN" in prefix
 
 
 @pytest.mark.parametrize(
@@ -226,18 +226,18 @@ def test_tokens_are_hidden_by_how_they_begin(prefix: str, before: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_none_stays_in_other_notations(text: str) -> None:
-    assert redacted(text) == text
+    assert redact(text) == text
 
 
 @pytest.mark.parametrize("text", OTHER_NOTATIONS)
 def test_a_list_is_suspicious_of_other_notations(text: str) -> None:
     written = text.format(HUSH)
     [listed] = grid(pd.DataFrame({"kind": [written]})).value["kind"]
-    assert listed == redacted(written)
+    assert listed == redact(written)
 
 
 def test_a_key_ends_where_the_folder_of_the_next_partition_begins() -> None:
-    assert redacted("a?api_key=x/y1/day=5") == f"a?api_key={HIDDEN}/day=5"
+    assert redact("a?api_key=x/y1/day=5") == f"a?api_key={HIDDEN}/day=5"
 
 
 @pytest.mark.parametrize("before", [0, 300, 475, 2_000, 30_000])
@@ -318,5 +318,5 @@ def test_no_half_of_a_credential_is_left(width: int) -> None:
     "text", ["key = 'k1'", "key=k1", "shows 1 row with key = 13.", "id=1, key='abc'", "WHERE key > 'a'"]
 )
 def test_a_column_named_key_is_shown(text: str) -> None:
-    assert redacted(text) == text
-    assert HUSH not in redacted(f"api_key={HUSH}, s3.key={HUSH}, account key: {HUSH}")
+    assert redact(text) == text
+    assert HUSH not in redact(f"api_key={HUSH}, s3.key={HUSH}, account key: {HUSH}")

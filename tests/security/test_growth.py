@@ -178,6 +178,6 @@ def test_the_count_tells_quadratic_work_from_linear(place: Path, monkeypatch: py
     def metadata_of(parents: ancestors.Parents) -> Any:
         return {own: SimpleNamespace(parent_snapshot_id=parent) for own, parent in parents.items()}
 
-    monkeypatch.setattr(lineage, "reached", walk)
+    monkeypatch.setattr(lineage, "reachable_snapshots", walk)
     monkeypatch.setattr("tests.security.test_growth.COMMANDS", ["history lineage {} -o json"])
     assert growth(place, "branches on a chain", 2 * SIZE)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from explorer.spec.secrets import redaction
-from explorer.spec.secrets.redaction import HIDDEN, redacted
+from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.text import names
 from explorer.spec.text.names import similar_names
 from tests import direct
@@ -24,7 +24,7 @@ def test_of_a_long_text_the_beginning_is_looked_through(monkeypatch: pytest.Monk
         return original(text, instead)
 
     monkeypatch.setattr(redaction, "without_tokens", counted)
-    told = redacted("password=hush " + "a-b.c=d " * 10_000_000)
+    told = redact("password=hush " + "a-b.c=d " * 10_000_000)
     assert looked_at <= redaction.LONGEST
     assert told.startswith(f"password={HIDDEN} a-b.c=d")
     assert told.endswith("more characters)")
@@ -33,7 +33,7 @@ def test_of_a_long_text_the_beginning_is_looked_through(monkeypatch: pytest.Monk
 
 def test_no_half_of_a_credential_is_left_at_the_cut() -> None:
     secret = "AKIA" + "Z" * 16
-    told = redacted("x" * (redaction.LONGEST - 10) + f" {secret} " + "y" * 100)
+    told = redact("x" * (redaction.LONGEST - 10) + f" {secret} " + "y" * 100)
     assert "AKIA" not in told
 
 

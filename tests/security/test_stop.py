@@ -14,7 +14,7 @@ from explorer.graph.lanes import MOST_LANES
 from explorer.model.problem import Problems
 from explorer.progress import Cancelled, Watch
 from explorer.render.changes import SNAPSHOTS_SHOWN, render_history, render_lifecycle
-from explorer.spec.secrets.redaction import redacted
+from explorer.spec.secrets.redaction import redact
 from explorer.spec.snapshots.ancestors import Ancestors
 from explorer.spec.snapshots.lineage import current_log, history
 from explorer.spec.snapshots.retention import retention
@@ -83,7 +83,7 @@ def test_lines_of_descent_that_are_not_drawn_are_told() -> None:
 
 @pytest.mark.parametrize("hidden", ["--password abc9", "--.--.--password abc9 x", "a --token=abc9", "-- --secret abc9"])
 def test_options_are_still_redacted(hidden: str) -> None:
-    assert "abc9" not in redacted(hidden)
+    assert "abc9" not in redact(hidden)
 
 
 def test_snapshots_that_the_lifecycle_leaves_out_are_told() -> None:

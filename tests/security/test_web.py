@@ -26,7 +26,7 @@ from explorer.graph.graph import Edge, Elided, Graph, Node
 from explorer.queries.collection import Collection
 from explorer.render.dot import render_dot, render_image
 from explorer.reports.inspector import inspect
-from explorer.spec.secrets.redaction import HIDDEN, redacted, without_secrets
+from explorer.spec.secrets.redaction import HIDDEN, redact, without_secrets
 from explorer.ui.access import FOR_LOOPBACK, Access
 from explorer.ui.export import export
 from explorer.ui.first import begun, first
@@ -241,7 +241,7 @@ def test_secrets_are_hidden(attack: Attack) -> None:
     assert "hunter2" not in hidden.lower()
     assert HIDDEN in hidden
     if attack.where == "value":
-        assert "hunter2" not in redacted(f"could not open {attack.payload}: no").lower()
+        assert "hunter2" not in redact(f"could not open {attack.payload}: no").lower()
 
 
 def test_an_error_shows_no_credentials() -> None:

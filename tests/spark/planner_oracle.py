@@ -19,7 +19,7 @@ from pyiceberg.transforms import parse_transform
 from explorer.spark_engine.planners import iceberg_expression
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.filters.expression_json import value_json
-from explorer.spec.filters.expressions import Expression, written
+from explorer.spec.filters.expressions import Expression, term_text
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.values import primitive_type, result_type
 
@@ -246,7 +246,7 @@ def drawn_transform(rng: random.Random, made: Made) -> str:
     made_of = [value_json(apply(rng.choice(found)), result if result != "date" else "int") for _ in range(2)]
     quoted = [f"X'{v}'" if result == "binary" else f"'{v}'" if result == "string" else str(v) for v in made_of]
     op = rng.choice(["=", "!=", "<", "<=", ">", ">=", "IN", "NOT IN"])
-    text = f"{written(name, transform)} {op} {'(' + ', '.join(quoted) + ')' if 'IN' in op else quoted[0]}"
+    text = f"{term_text(name, transform)} {op} {'(' + ', '.join(quoted) + ')' if 'IN' in op else quoted[0]}"
     return text if rng.random() < 0.5 else f"{text} {rng.choice(['AND', 'OR'])} {_comparison(rng, made)}"
 
 

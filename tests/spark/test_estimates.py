@@ -86,13 +86,13 @@ def test_estimates_come_true(engine: SparkEngine, scattered: str, change: str, h
     assert made.files
     # Spark's writers close files by what is not yet compressed, so there are more of them than were asked for
     found = estimate(before, FILTERS, file_size=-(-total // made.files) if how.startswith("CALL") else None)
-    at = next(i for i, c in enumerate(found.changes) if c.said.startswith(change))
+    at = next(i for i, c in enumerate(found.changes) if c.text.startswith(change))
     whole = found.changes[at].whole
     assert whole
     print(f"\n{change}: estimated {whole.files} files, made {made.files}")
     assert abs(whole.files - made.files) <= max(2, made.files * WITHIN)
     one_file = 1.5 / min(whole.files, made.files)  # the places where files begin are not known
-    for asked in found.asked:
+    for asked in found.filters:
         thought, is_so = _shares(asked, at, after, whole.rows)
         print(f"  {asked.where:42} of the rows {thought:6.1%} estimated, {is_so:6.1%} read, {thought - is_so:+.1%}")
         assert abs(thought - is_so) <= one_file + WITHIN, asked.where
@@ -107,8 +107,8 @@ def _shares(asked: Asked, at: int, after: direct.Table, rows: int) -> tuple[floa
 def test_figure_16_sorted(sandbox: Path) -> None:
     """What sorting is thought to make of the unsorted files is what the sorted are: one of four is read."""
     found = estimate(open_demo("unsorted_files"), ["name = 'jack'", "name = 'zoe'"])
-    at = next(i for i, c in enumerate(found.changes) if c.said == "sort by name")
-    for asked in found.asked:
+    at = next(i for i, c in enumerate(found.changes) if c.text == "sort by name")
+    for asked in found.filters:
         reads = asked.reads[at]
         assert reads
         assert (asked.now.files, reads.files) == (4 if "jack" in asked.where else 1, 1)
@@ -118,7 +118,7 @@ def test_figure_16_sorted(sandbox: Path) -> None:
 def test_rows_that_deletes_hide_are_counted(sandbox: Path) -> None:
     """Ten of twelve rows are left, which only files tell: the estimate says that it counts twelve, as planning does."""
     found = estimate(open_demo("compaction_bin_pack"), "name > 'b'", "snapshot-4")
-    assert (found.whole.rows, found.asked[0].now.rows) == (12, 12)
+    assert (found.whole.rows, found.filters[0].now.rows) == (12, 12)
     assert all(c.whole and c.whole.rows == 12 for c in found.changes)
     assert any("those that deletes hide are counted" in said for said in found.assumed)
 

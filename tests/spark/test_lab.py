@@ -229,7 +229,7 @@ PAIRS = [(late, Operation(early)) for late in operations() for early in CATALOGU
 not stepped."""
 MORE = [k for k in KINDS if k not in CATALOGUED]
 OTHERS = ("mor-delete", "mor-merge", "delete-files", "expire")
-OFFERED = [k for k, kind in KINDS.items() if kind.offered]
+OFFERED = [k for k, kind in KINDS.items() if kind.available_validations]
 
 
 @pytest.mark.parametrize(("late", "early"), PAIRS, ids=lambda o: f"{o.kind}-{o.isolation[:4]}")
@@ -260,7 +260,7 @@ def test_deletion_vectors_are_predicted(late: str, bench: Bench) -> None:
 
 @pytest.mark.parametrize("late", OFFERED if EVERY else ("cow-update", "mor-update"))
 def test_each_validation_on_its_own(late: str, bench: Bench) -> None:
-    usual, offered = Operation(late).validations, KINDS[late].offered
+    usual, offered = Operation(late).validations, KINDS[late].available_validations
     chosen = [tuple(v for v in usual if v != off) for off in usual] + [()]
     if EVERY:
         chosen += [tuple(v for v in offered if v != off) for off in offered] + [(v,) for v in offered]

@@ -132,7 +132,7 @@ def ours(plan: Rewrite) -> list[tuple[frozenset[str], int, int, int]]:
         for row in part.to_pylist():
             if row["becomes"] == "rewritten":
                 paths.setdefault(row["group"], set()).add(f"{row['file']}@")
-    rewritten = [g for g in plan.grouping.groups if g.rewritten]
+    rewritten = [g for g in plan.grouping.groups if g.is_rewritten]
     assert {g.number for g in rewritten} == set(paths)
     assert all(g.files == len(paths[g.number]) for g in rewritten)
     most = plan.rule.max_output_bytes

@@ -241,7 +241,7 @@ def test_many_rows_are_counted_and_some_are_shown(
     found = table.row_diff(None, "main")
     assert (found.changes.inserted.num_rows, found.counts["inserted"]) == (1, 3)
     assert "1 of them came back of Spark" in row_diff_words(found)
-    assert "beyond the memory limit" in found.made
+    assert "beyond the memory limit" in found.engine_note
 
 
 def test_in_any_cut_of_the_work(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ class Readers:
         current = opened.metadata.current_snapshot
         assert current is not None
         fate = opened.fate("")
-        return sorted(fate.rows[place.stored]["id"] for place in fate.standings[current.snapshot_id].visible)
+        return sorted(fate.rows[place.row_key]["id"] for place in fate.standings[current.snapshot_id].visible)
 
 
 @pytest.fixture(scope="module")

@@ -137,5 +137,5 @@ def counted_of(files: Applicability) -> list[tuple[str, Touched]]:
             "null_value_counts": known("nulls", longs), "value_counts": known("values", longs),
             "nan_value_counts": known("nans", longs),
         })  # fmt: skip
-        counted.append((f"manifest of {spec_id}", pairs.count(table, spec_id).touched))
+        counted.append((f"manifest of {spec_id}", pairs.count(table, spec_id).with_deletes))
     return counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from explorer.model.metadata import TableMetadata
-from explorer.spec.snapshots.ancestors import Ancestors, parents_of, reached
+from explorer.spec.snapshots.ancestors import Ancestors, parents_of, reachable_snapshots
 from explorer.spec.snapshots.branch_retention import LISTED
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.retention import retention
@@ -25,7 +25,7 @@ def test_descent_is_what_a_walk_says_in_circles_too() -> None:
             assert {other for other in range(1, n + 1) if ancestors.has(one, other)} == set(lines[one])
         assert not ancestors.has(n + 1, 1)
         heads = [draw.randrange(1, n + 3) for _ in range(3)]
-        assert reached(parents, heads) == {i for head in heads for i in lines[head]}
+        assert reachable_snapshots(parents, heads) == {i for head in heads for i in lines[head]}
 
 
 def walked(metadata: TableMetadata, older_than_ms: int) -> list[list[tuple[str, str | None]]]:

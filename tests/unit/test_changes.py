@@ -117,7 +117,7 @@ def test_a_fate_is_a_bar_for_each_stored_row(table: Table) -> None:
     assert at == [(versions[2].file, snapshots[-1][0])]
     assert "readers see it" in timeline_words(versions, snapshots)
     place = Place("file", 7)
-    [version] = row_versions([1, 2, 3, 4], {place.stored: {}}, [{place: ""}, {place: "a"}, {}, {place: "a"}], [])
+    [version] = row_versions([1, 2, 3, 4], {place.row_key: {}}, [{place: ""}, {place: "a"}, {}, {place: "a"}], [])
     assert version.stretches == (Stretch(0, 0), Stretch(1, 1, "a"), Stretch(3, 3, "a"))
 
 

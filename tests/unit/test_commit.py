@@ -53,7 +53,7 @@ def test_without_validations_a_moved_table_is_only_a_lost_swap() -> None:
     assert decide(append, [change("overwrite", removed_data=(DATA,))]).outcome == "retry"
     assert decide(append, (), moved=True).outcome == "retry"  # a change of metadata alone
     assert decide(append, [change("append")], moved=False).outcome == "commit"
-    assert decide(append, [change("append")], known=False).outcome == "retry"
+    assert decide(append, [change("append")], base_is_ancestor=False).outcome == "retry"
 
 
 @pytest.mark.parametrize("kind", ["add-column", "evolve-spec"])
@@ -191,10 +191,10 @@ def test_an_expired_base_cannot_be_looked_back_to() -> None:
         intent("compaction", SINCE),
         intent("overwrite-filter", SINCE, "validateDataFilesExist"),
     ):
-        assert checks(decide(walks, moved, known=False)) == [SINCE], walks
-        assert decide(walks, moved, known=True).outcome == "retry"
+        assert checks(decide(walks, moved, base_is_ancestor=False)) == [SINCE], walks
+        assert decide(walks, moved, base_is_ancestor=True).outcome == "retry"
     for does_not in (intent("cow-update", SINCE), intent("mor-delete"), intent("append")):
-        assert decide(does_not, moved, known=False).outcome == "retry", does_not
+        assert decide(does_not, moved, base_is_ancestor=False).outcome == "retry", does_not
 
 
 def test_pyiceberg_validates_only_when_it_tries_again_and_by_filter() -> None:
@@ -265,10 +265,12 @@ def test_isolation_decides_the_validations() -> None:
 
 def test_every_operation_is_described_in_full() -> None:
     for name, kind in KINDS.items():
-        assert set(kind.offered) == {*kind.always, *kind.serializable, *kind.more}, name
-        assert list(kind.offered) == [v for v in PROTECTS if v in kind.offered]
+        assert set(kind.available_validations) == {*kind.always, *kind.serializable, *kind.more}, name
+        assert list(kind.available_validations) == [v for v in PROTECTS if v in kind.available_validations]
         assert not (kind.replaces and kind.refers), name
-        assert kind.makes_snapshot or not (kind.adds or kind.replaces or kind.refers or kind.offered), name
+        assert kind.makes_snapshot or not (kind.adds or kind.replaces or kind.refers or kind.available_validations), (
+            name
+        )
         assert kind.retried or not kind.makes_snapshot, name  # Iceberg retries every commit of a snapshot
     assert CATALOGUED == (
         "append", "cow-update", "cow-delete", "mor-update", "mor-delete", "equality-delete", "compaction",

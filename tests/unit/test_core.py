@@ -12,7 +12,7 @@ import pytest
 from explorer.errors import NotFoundInTable
 from explorer.model.manifest import ENTRY_SCHEMA, NARROW_FIELDS, ManifestFile
 from explorer.spec.entries import entries as core
-from explorer.spec.text.glossary import TERMS, looked_up
+from explorer.spec.text.glossary import TERMS, find_terms
 from explorer.spec.text.units import human_bytes, instant
 from explorer.spec.values.values import decode_bound, partition_value, summary_bound
 from explorer.storage.manifests import LIST_IDS
@@ -177,6 +177,6 @@ def test_units() -> None:
 def test_every_field_of_entries_and_manifests_is_in_the_glossary() -> None:
     fields = {*ENTRY_SCHEMA.names, *LIST_IDS, "partition", "logical_status"} - {"key_metadata"}
     assert fields <= TERMS.keys()
-    assert list(looked_up("data sequence")) == ["sequence_number", "min_sequence_number"]
+    assert list(find_terms("data sequence")) == ["sequence_number", "min_sequence_number"]
     with pytest.raises(NotFoundInTable):
-        looked_up("snowflake")
+        find_terms("snowflake")

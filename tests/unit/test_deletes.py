@@ -107,7 +107,7 @@ def test_deletes_lie_above_what_they_apply_to() -> None:
     assert sum(layer.files for layer in many[0]) == len(several) + len(deletes)
     groups = [layer for layer in many[0] if layer.kind == "data_file"]
     assert {layer.files for layer in groups} == {7}
-    applied = known.applied.to_pylist()
+    applied = known.counts_by_file.to_pylist()
     assert sum(layer.applied for layer in groups) == len(applied)
     pairs = [v.data.path for v in known.verdicts if v.applies]
     assert {row["file_path"]: row["deletes"] for row in applied} == {path: pairs.count(path) for path in pairs}

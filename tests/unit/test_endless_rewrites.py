@@ -9,7 +9,7 @@ import pytest
 
 from explorer.reports.maintenance.runs import preview
 from explorer.spec.maintenance.rewrite_options import rule
-from explorer.spec.maintenance.rewrite_tasks import endless, written
+from explorer.spec.maintenance.rewrite_tasks import endless, output_sizes
 from tests import direct
 from tests.cases.mini import Table
 
@@ -45,7 +45,7 @@ def test_how_many_files_tasks_write(
     table = with_sizes(tmp_path / "t", sizes)
     chosen, array = rule(table.metadata, "binpack", options), np.array(sizes)
     if files:
-        assert len(written(chosen, array, np.ones(len(array), np.int64), 10)) == files
+        assert len(output_sizes(chosen, array, np.ones(len(array), np.int64), 10)) == files
         assert (endless(chosen, array, np.ones(len(array), np.int64), 10) is None) == ends
     words = preview(table, "compact", options=options).words
     assert any(f"would become about {files} data file" in line for line in words) == bool(files), words
@@ -57,6 +57,6 @@ def test_how_many_files_tasks_write(
 
 def test_parts_of_files_go_into_tasks_alone(tmp_path: Path) -> None:
     chosen = rule(with_sizes(tmp_path / "t", [1]).metadata, "binpack", {"rewrite-all": "true"})
-    assert written(chosen, np.array([3_000_000]), np.array([3]), 10) == [1_000_000] * 3
-    assert len(written(chosen, np.array([3_000_000]), np.array([0]), 10)) == 3
-    assert written(chosen, np.array([1_300_000]), np.array([1]), 10) == [1_300_000]
+    assert output_sizes(chosen, np.array([3_000_000]), np.array([3]), 10) == [1_000_000] * 3
+    assert len(output_sizes(chosen, np.array([3_000_000]), np.array([0]), 10)) == 3
+    assert output_sizes(chosen, np.array([1_300_000]), np.array([1]), 10) == [1_300_000]

@@ -30,7 +30,7 @@ from explorer.spec.filters.expressions import Column
 from explorer.spec.filters.filter_text import parse
 from explorer.spec.layout import value_distribution
 from explorer.spec.layout.estimates import Estimates, Reads
-from explorer.spec.layout.layout_comparison import Compared, Layout, drawn_queries
+from explorer.spec.layout.layout_comparison import Compared, Layout, sample_queries
 from explorer.spec.layout.layouts import transforms
 from explorer.spec.layout.value_distribution import Axis, Spread
 from explorer.spec.scan.plan import Amount
@@ -73,19 +73,19 @@ def scattered(tmp_path_factory: pytest.TempPathFactory) -> direct.Table:
 
 
 def after(found: Estimates, change: str, where: str) -> Reads:
-    at = next(i for i, c in enumerate(found.changes) if c.said.startswith(change))
-    reads = next(a for a in found.asked if a.where == where).reads[at]
+    at = next(i for i, c in enumerate(found.changes) if c.text.startswith(change))
+    reads = next(a for a in found.filters if a.where == where).reads[at]
     assert reads is not None
     return reads
 
 
 def test_what_it_reads_now_is_the_plan(scattered: direct.Table) -> None:
     found = estimate(scattered, FILTERS)
-    for asked in found.asked:
+    for asked in found.filters:
         assert asked.plan
         left = asked.plan.left
         assert (asked.now.files, asked.now.rows, asked.now.bytes) == (left.files, left.rows, left.bytes)
-    assert [a.now.bytes for a in found.asked] == sorted((a.now.bytes for a in found.asked), reverse=True)
+    assert [a.now.bytes for a in found.filters] == sorted((a.now.bytes for a in found.filters), reverse=True)
 
 
 def holds(found: Estimates) -> None:
@@ -94,10 +94,10 @@ def holds(found: Estimates) -> None:
         assert change.whole, change
         assert change.whole.rows == found.whole.rows == ROWS * COMMITS
         assert abs(change.whole.bytes - found.whole.bytes) <= 1
-        for asked in found.asked:
+        for asked in found.filters:
             reads = asked.reads[at]
             assert reads
-            assert reads.rows <= change.whole.rows, (change.said, asked.where)
+            assert reads.rows <= change.whole.rows, (change.text, asked.where)
             assert reads.files <= change.whole.files
             assert reads.bytes <= reads.weight
             if asked.where == "":
@@ -136,16 +136,16 @@ def test_partitions_stay(tmp_path: Path) -> None:
     opened = direct.open_table(str(tmp_path / "t"))
     where = "part = 1 AND id < 800"
     found = estimate(opened, [where, "part IS NULL", "part = 7"], file_size=1000)
-    said = [c.said for c in found.changes]
+    said = [c.text for c in found.changes]
     assert "partition by part" not in said
     assert not [text for text in said if text.startswith("partition by bucket") and "part)" in text]
     assert "sort by part" in said
     assert opened.plan(where).left.rows == ROWS
     assert 0 < after(found, "sort by id", where).rows < ROWS / 2
     for change in found.changes:
-        assert after(found, change.said, where).rows <= ROWS, change
-        assert after(found, change.said, "part IS NULL").rows == ROWS, change
-        assert after(found, change.said, "part = 7") == Reads()
+        assert after(found, change.text, where).rows <= ROWS, change
+        assert after(found, change.text, "part IS NULL").rows == ROWS, change
+        assert after(found, change.text, "part = 7") == Reads()
 
 
 def test_a_sorted_column_is_read_in_part(scattered: direct.Table) -> None:
@@ -178,12 +178,12 @@ def test_large_numbers_are_told_apart(tmp_path: Path, first: int) -> None:
     made = [{"id": [first + 10 * at] * 100, "at": [start + datetime.timedelta(at)] * 100} for at in range(4)]
     filters = [f"id = {first + 20}", "at = '2024-03-02'"]
     found = estimate(table_of(tmp_path, schema, *made), filters)
-    assert {c.said for c in found.changes} >= {"partition by id", "partition by hour(at)", "partition by month(at)"}
+    assert {c.text for c in found.changes} >= {"partition by id", "partition by hour(at)", "partition by month(at)"}
     assert all(change.whole and change.whole.rows == 400 for change in found.changes)
     for change in ("sort by id", "partition by id"):
         assert (after(found, change, filters[0]).files, after(found, change, filters[0]).rows) == (1, 100)
     for change in ("sort by at", "partition by day(at)", "partition by hour(at)"):
-        whole = next(c.whole for c in found.changes if c.said == change)
+        whole = next(c.whole for c in found.changes if c.text == change)
         assert whole
         assert (whole.files, after(found, change, filters[1]).rows) == (4, 100)
 
@@ -191,7 +191,7 @@ def test_large_numbers_are_told_apart(tmp_path: Path, first: int) -> None:
 def test_no_row_lies_between_files(tmp_path: Path) -> None:
     made = [{"id": list(range(start, start + 100))} for start in (0, 50_000, 90_000)]
     found = estimate(table_of(tmp_path, pa.schema([("id", pa.int64())]), *made), ["id = 25000", "id = 50003"])
-    split = next(c.whole for c in found.changes if c.said == "partition by id")
+    split = next(c.whole for c in found.changes if c.text == "partition by id")
     assert split
     assert (split.files, split.rows) == (300, 300)
     for change in ("sort by id", "partition by id"):
@@ -224,7 +224,7 @@ def test_the_best_change_is_told(scattered: direct.Table) -> None:
     found = estimate(scattered, ["id = 7", "id = 9", "word = 'w-0100'"])
     assert found.best is not None
     assert found.lightest is not None
-    best, lightest = (found.changes[at].said for at in (found.best, found.lightest))
+    best, lightest = (found.changes[at].text for at in (found.best, found.lightest))
     assert (best, lightest) == ("partition by id", "compaction to 512 MiB")  # a file for each id; one file for all
     assert [best in line or lightest in line for line in verdicts(found)] == [False, True, True]
     assert [row["estimate"] for row in change_rows(found)][:2] == [False, True]
@@ -238,7 +238,7 @@ def test_a_filter_that_does_not_fit_is_a_row(scattered: direct.Table) -> None:
     assert told["id = 7"] is None
     assert "is 'id' meant" in (told["idd = 7"] or "")
     assert told["id ="]
-    assert found.total() == found.asked[0].now
+    assert found.total() == found.filters[0].now
     assert not estimate(scattered, ["nothing = 1"]).changes
 
 
@@ -256,14 +256,14 @@ def test_without_bounds_nothing_is_estimated(tmp_path: Path) -> None:
     name = "write.metadata.metrics.column.id"
     folder = make_table(tmp_path, 3, **{name: "counts"})
     found = estimate(direct.open_table(str(folder)), ["id = 1", "fruit = 'fruit-1'"])
-    sort = next(c for c in found.changes if c.said == "sort by id")
+    sort = next(c for c in found.changes if c.text == "sort by id")
     assert sort.whole is None
     assert f"writers keep none either ({name} = counts): set {name} to truncate(16) and rewrite" in sort.because
-    assert not any(c.said.startswith("partition by id") for c in found.changes)
-    assert any(c.said == "partition by bucket(4, id)" for c in found.changes)  # which needs none
+    assert not any(c.text.startswith("partition by id") for c in found.changes)
+    assert any(c.text == "partition by bucket(4, id)" for c in found.changes)  # which needs none
     assert any("no file has bounds of id" in text for text in assumptions(found))
     edit_metadata(folder, lambda data: data["properties"].pop(name))
-    [sort] = (c for c in estimate(direct.open_table(str(folder)), "id = 1").changes if c.said.startswith("sort"))
+    [sort] = (c for c in estimate(direct.open_table(str(folder)), "id = 1").changes if c.text.startswith("sort"))
     assert "writers keep none" not in sort.because  # the next files will have them
     assert f"{name} need not be set, since writers are to keep them" in sort.because
 
@@ -277,7 +277,7 @@ def test_no_property_is_to_be_set_that_is_set(properties: dict[str, str], tmp_pa
         file = table.parquet(f"{name}.parquet", {"id": [1, None]})
         table.append({**file, "value_counts": None, "lower_bounds": None, "upper_bounds": None})
     opened = direct.open_table(str(tmp_path / "t"))
-    sort = next(c for c in estimate(opened, "id = 1").changes if c.said == "sort by id")
+    sort = next(c for c in estimate(opened, "id = 1").changes if c.text == "sort by id")
     assert "write.metadata.metrics.column.id need not be set, since writers are to keep them (" in sort.because
     assert "files that Spark rewrites have them" in sort.because
     [mode] = opened.metrics()
@@ -319,7 +319,7 @@ def test_files_without_rows_are_skipped_as_the_plan_does(tmp_path: Path) -> None
     opened = with_file(tmp_path, record_count=0)
     for where, files in (("id > 1", 1), ("", 2)):
         found = estimate(opened, where, file_size=10)
-        left, now = opened.plan(where).left, found.asked[0].now
+        left, now = opened.plan(where).left, found.filters[0].now
         assert (now.files, now.rows, now.bytes) == (left.files, left.rows, left.bytes)
         assert (now.files, now.rows, now.weight) == (files, 3, files << 22)
         assert after(found, "compaction", where).rows == 3
@@ -501,15 +501,15 @@ def test_queries_are_drawn_of_the_rows() -> None:
             "word": ["it's"] * 60 + ["x"] * 39 + [None], "at": days, "id": list(range(100)),
         }
     )  # fmt: skip
-    queries, said = drawn_queries(rows)
+    queries, said = sample_queries(rows)
     name, word = "`a ``b```", "word = 'it''s'"
     price, at = f"{name} >= 44.0 AND {name} < 54.0", "at >= '2024-02-15 00:00:00' AND at < '2024-02-25 00:00:00'"
     assert queries == (price, word, at, f"{price} AND {word}")
     assert said == "drawn of the rows: the middle tenth of the values of a `b`, word, at; then a `b` and word at once"
     assert all(parse(query) for query in queries)
-    (words,), _ = drawn_queries(pa.table({"in": [1.0, 2.0, float("inf"), float("nan"), 3.0]}))
+    (words,), _ = sample_queries(pa.table({"in": [1.0, 2.0, float("inf"), float("nan"), 3.0]}))
     assert parse(words)
-    assert drawn_queries(rows.select(["flag", "same"])) == ((), "no column has several numbers, times or texts")
+    assert sample_queries(rows.select(["flag", "same"])) == ((), "no column has several numbers, times or texts")
 
 
 def test_layouts_are_told_and_drawn_as_text() -> None:
@@ -531,7 +531,7 @@ def test_a_column_with_half_its_bounds_is_not_said_to_have_none(tmp_path: Path) 
     table_of(tmp_path, pa.schema([("id", pa.int64())]))
     opened = with_file(tmp_path, record_count=9, lower_bounds={1: (5).to_bytes(8, "little")})
     found = estimate(opened, "id = 7")
-    sort = next(c for c in found.changes if c.said == "sort by id")
+    sort = next(c for c in found.changes if c.text == "sort by id")
     assert sort.whole is None
     assert "values of id (long) have nothing between them" in sort.because
     assert not any("no file has bounds" in text for text in assumptions(found))

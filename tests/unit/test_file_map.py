@@ -18,7 +18,7 @@ from explorer.spec.layout.file_map import ASKED, CELLS, STATUS, VERDICTS, FileMa
 from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.scan.scan import OUTCOMES
 from explorer.spec.text.names import natural
-from explorer.spec.values.values import named_partition_path
+from explorer.spec.values.values import partition_path_by_name
 from explorer.ui.file_map import MANY, WIDE, ends, map_figure, map_words, placed, told
 from tests import direct
 from tests.unit.paper import HOUR, on_paper
@@ -106,7 +106,7 @@ def test_a_cell_tells_of_its_files_what_they_say_one_by_one(seed: int, monkeypat
     made = mapped(known.select(ASKED), metadata, metadata.current_snapshot, deletes, planned, draw.randrange(1, 40))
 
     def named(row: Row) -> str:
-        return named_partition_path(row["partition"], metadata.spec(row["spec_id"]), metadata)
+        return partition_path_by_name(row["partition"], metadata.spec(row["spec_id"]), metadata)
 
     live = sorted((row for row in rows if row["logical_status"]), key=lambda row: natural(named(row)))
     assert len(made) == len(live)

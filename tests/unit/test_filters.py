@@ -13,8 +13,8 @@ import pytest
 from explorer.errors import NotFoundInTable
 from explorer.queries.filters import arrow_columns, bound_filter, matching
 from explorer.spec.filters.binding import bind
-from explorer.spec.filters.expression_json import expression_json, parsed
-from explorer.spec.filters.expressions import FALSE, TRUE, Column, Expression, pushed_down
+from explorer.spec.filters.expression_json import expression_json, parse_expression
+from explorer.spec.filters.expressions import FALSE, TRUE, Column, Expression, push_down_not
 from explorer.spec.filters.filter_text import DEEPEST, FilterError, parse
 from explorer.spec.filters.projections import Projection
 from explorer.storage.metadata import parse_metadata
@@ -128,18 +128,18 @@ def test_what_does_not_fit_is_said(text: str, says: str) -> None:
 )  # fmt: skip
 def test_json_and_back(text: str) -> None:
     whole = bound(text)
-    assert bind(parsed(expression_json(whole)), COLUMNS) == whole
+    assert bind(parse_expression(expression_json(whole)), COLUMNS) == whole
 
 
 def test_json_that_is_no_filter_is_refused() -> None:
     for data in ([], {"type": "apply"}, {"type": 3}, "x"):
         with pytest.raises(ValueError, match="no "):
-            parsed(data)
+            parse_expression(data)
 
 
 def test_not_is_pushed_down() -> None:
-    assert pushed_down(parse("NOT (NOT (a = 1) OR true)")) == FALSE
-    assert pushed_down(parse("NOT (a IS NULL AND b LIKE 'x%')")) == parse("a IS NOT NULL OR b NOT LIKE 'x%'")
+    assert push_down_not(parse("NOT (NOT (a = 1) OR true)")) == FALSE
+    assert push_down_not(parse("NOT (a IS NULL AND b LIKE 'x%')")) == parse("a IS NOT NULL OR b NOT LIKE 'x%'")
 
 
 def spec(transform: str, kind: str) -> Projection:
@@ -231,7 +231,7 @@ def test_numbers_beyond_all_types_take_no_time() -> None:
 def test_long_filters_are_no_deep_ones() -> None:
     whole = bound(" OR ".join(f"id = {i}" for i in range(5000)))
     assert len(str(whole)) > 40_000
-    assert bind(parsed(expression_json(whole)), COLUMNS) == whole
+    assert bind(parse_expression(expression_json(whole)), COLUMNS) == whole
     assert bound(f"id IN ({', '.join(map(str, range(50_000)))})") != FALSE
 
 

@@ -17,9 +17,9 @@ from explorer.reports.maintenance import preview
 from explorer.reports.maintenance.calls import PROCEDURES, asked, call
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.entries.numpy_columns import MOST
-from explorer.spec.maintenance.dangling_deletes import dropped_by, oldest_data
+from explorer.spec.maintenance.dangling_deletes import oldest_data, operations_that_drop
 from explorer.spec.maintenance.manifest_merges import next_append
-from explorer.spec.maintenance.orphan_rules import EQUAL, Listing, fates, flattened, spelled
+from explorer.spec.maintenance.orphan_rules import EQUAL, Listing, fates, flatten, spellings
 from explorer.spec.maintenance.rewrite_options import rule
 from tests import direct
 from tests.robustness.editing import edit_avro
@@ -130,9 +130,9 @@ def test_the_command_prints_all_of_it_as_json(opened: direct.Table, tmp_path: Pa
 
 def test_schemes_that_are_the_same_by_default_or_by_word() -> None:
     def told(location: str, named: str, schemes: dict[str, str] | None = None) -> list[tuple[str, bool]]:
-        listing = Listing(location, 10, 20, "DELETE", {**EQUAL, **flattened(schemes or {})}, {})
+        listing = Listing(location, 10, 20, "DELETE", {**EQUAL, **flatten(schemes or {})}, {})
         written = {"/data/a": 1.0}
-        known = spelled(listing, written, [named])
+        known = spellings(listing, written, [named])
         return [(f.becomes, f.live) for f in fates(listing, written, known, {"/data/a"}, (), {})]
 
     assert told("s3://b/t", "s3a://b/t/data/a") == []
@@ -146,7 +146,7 @@ def test_schemes_that_are_the_same_by_default_or_by_word() -> None:
 def test_tasks_read_their_share_and_a_little_more() -> None:
     by = rule(on_paper([None]), "binpack", {"target-file-size-bytes": "100000"})
     sizes = np.array([50_000, 210_000, 380_000])  # one file; two, the rest is spread over them; four
-    assert by.expected_files(sizes).tolist() == [1, 2, 4]
+    assert by.count_output_files(sizes).tolist() == [1, 2, 4]
     assert by.split_bytes(sizes).tolist() == [100_000, 105_000 + 5 * 1024, 95_000 + 5 * 1024]
 
 
@@ -164,7 +164,7 @@ def test_deletes_that_are_older_than_all_data_of_their_place_are_dropped() -> No
         ("equality_deletes", 5, [always]),
         ("deletion_vector", 6, [always]),
     ):
-        said = dropped_by(LiveFile("d", kind, 0, {}, number, 0, 1, 10, "m"), oldest)
+        said = operations_that_drop(LiveFile("d", kind, 0, {}, number, 0, 1, 10, "m"), oldest)
         assert len(said) == len(ways)
         assert all(text.startswith(way) for text, way in zip(said, ways, strict=True))
 

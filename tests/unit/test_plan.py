@@ -31,8 +31,8 @@ from explorer.spec.filters.filter_text import parse
 from explorer.spec.filters.pushdown import advice
 from explorer.spec.layout.metrics_modes import column_modes
 from explorer.spec.scan.plan import PLANNERS, Answer, Plan
-from explorer.spec.scan.plan_parts import chosen as files_read
-from explorer.spec.scan.scan import READ, Scan, evaluated
+from explorer.spec.scan.plan_parts import files_to_read as files_read
+from explorer.spec.scan.scan import READ, Scan, evaluate
 from explorer.spec.scan.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
 from explorer.ui.answer_states import PlanState
 from explorer.ui.contents import _lacks
@@ -412,7 +412,7 @@ def test_null_comes_before_all_values_but_not_for_sure() -> None:
     columns = {"day": Column(1, "day", "date")}
     for op, may, must in (("!=", True, True), ("<", True, False), ("<=", True, False), ("=", False, False)):
         leaf = bind(parse(f"day {op} '2024-03-01'"), columns)
-        assert (evaluated(leaf, {1: None}), evaluated(leaf, {1: None}, sure=True)) == (may, must), op
+        assert (evaluate(leaf, {1: None}), evaluate(leaf, {1: None}, sure=True)) == (may, must), op
 
 
 def test_partition_values_of_another_type_are_in_doubt() -> None:
@@ -420,8 +420,8 @@ def test_partition_values_of_another_type_are_in_doubt() -> None:
     for where in ("day = '2024-03-01'", "day < '2024-03-01'"):
         leaf = bind(parse(where), columns)
         for partition in ({1: "10183-09-21"}, {}):
-            assert evaluated(leaf, partition)
-            assert not evaluated(leaf, partition, sure=True)
+            assert evaluate(leaf, partition)
+            assert not evaluate(leaf, partition, sure=True)
 
 
 def test_summaries_that_tell_nothing_and_those_of_nothing_but_nulls() -> None:
@@ -451,7 +451,7 @@ def test_pictures_are_xml_and_text_stays_text(days: Path) -> None:
         assert not [e for e in drawn.iter() if e.tag.endswith("}b") or "script" in e.tag]
     found = table.intervals(plan, "n")
     assert [(i.low, i.high) for i in found.items] == [(1, 10), (2, 20), (3, 30)]
-    assert [str(p) for p in found.asked] == ["n > 5"]
+    assert [str(p) for p in found.comparisons] == ["n > 5"]
 
 
 def test_thousands_of_files_fit_a_picture(days: Path) -> None:

@@ -19,7 +19,7 @@ from explorer.queries.filters import bound_filter, filter_columns
 from explorer.spec.scan.bloom import may_hold
 from explorer.spec.scan.chunk_tests import Unread
 from explorer.spec.scan.row_groups import GroupVerdict, row_groups
-from explorer.spec.values.stored_values import from_stored
+from explorer.spec.values.stored_values import column_decoder
 from explorer.storage.formats.parquet import plain_footer, read_footer
 from explorer.storage.formats.parquet_chunks import BLOOM, decoded, read_parts
 from explorer.storage.formats.thrift import Compact
@@ -78,8 +78,8 @@ def test_what_decides(tmp_path: Path) -> None:
     skipped = judged(path, "at.place = 'm'")[0].reason
     assert str(skipped) == "at.place = 'm': dictionary of 3 values: 'a', 'z', 'n'; 'm' is not among them"
     kept, skipped = (g.reason for g in judged(path, "name = 'n3'"))
-    assert skipped.said == "bloom filter of 64 bytes: 'n3' is not in it"
-    assert kept.said.endswith("no dictionary of all its values; bloom filter of 64 bytes: 'n3' may be in it")
+    assert skipped.text == "bloom filter of 64 bytes: 'n3' is not in it"
+    assert kept.text.endswith("no dictionary of all its values; bloom filter of 64 bytes: 'n3' may be in it")
 
 
 def test_a_bloom_filter_whose_length_is_not_told(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_footer_too_large_to_be_looked_through(tmp_path: Path, monkeypatch: py
 def test_columns_that_are_stored_otherwise_than_iceberg_does(
     kind: str, physical: str, logical: str, known: bool
 ) -> None:
-    assert (from_stored({"type": physical, "logical_type": logical}, kind) is not None) == known
+    assert (column_decoder({"type": physical, "logical_type": logical}, kind) is not None) == known
 
 
 def test_pages(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_damaged_footer_is_refused_or_keeps(tmp_path: Path) -> None:
             groups = judged(path, "name = 'm3' AND id < 60")
         except UnreadableFile:
             continue
-        assert all(g.reason.said for g in groups)
+        assert all(g.reason.text for g in groups)
 
 
 @pytest.mark.parametrize(
@@ -246,4 +246,4 @@ def test_columns_that_a_file_lacks(tmp_path: Path) -> None:
     for default in ("abc", {"a": 1}, 1 << 70):
         footer = read_footer(storage, str(path), [1])
         (group,) = row_groups(bound, str(path), footer, lambda *_: iter(()), {1: default})
-        assert (group.keeps, "does not fit its type" in group.reason.said) == (True, True)
+        assert (group.keeps, "does not fit its type" in group.reason.text) == (True, True)

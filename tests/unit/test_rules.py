@@ -22,22 +22,22 @@ from explorer.spec.commits.costs import (
     WROTE,
     Wrote,
     by_manifest,
-    bytes_kept,
     commit_costs,
+    entries_by_snapshot,
     file_bytes,
+    live_bytes,
     metadata_files,
     run_between,
-    wrote,
 )
 from explorer.spec.entries.entries import as_of_snapshot
 from explorer.spec.entries.lazy_table import Batches, Parts
 from explorer.spec.entries.manifest_headers import check_header
-from explorer.spec.entries.manifest_set_diff import KEY, Comparison, Sets, compare, comparisons, found_in, keys_of
-from explorer.spec.layout.partitions import added_up, by_partition
-from explorer.spec.maintenance.reachability import HELD, held, holdings, reach
+from explorer.spec.entries.manifest_set_diff import KEY, Comparison, Sets, compare, compare_keys, comparisons, keys_of
+from explorer.spec.layout.partitions import add_up, by_partition
+from explorer.spec.maintenance.reachability import HELD, holdings, live_file_rows, reach
 from explorer.spec.overview.summary_totals import totals
 from explorer.spec.rows.spilled_rows import RowParts
-from explorer.spec.secrets.redaction import HIDDEN, harmless, redacted, secret_values, without_secrets
+from explorer.spec.secrets.redaction import HIDDEN, harmless, redact, secret_values, without_secrets
 from explorer.spec.secrets.secret_names import is_secret
 from explorer.spec.snapshots.diff import SnapshotDiff, diff, manifest_fates
 from explorer.spec.snapshots.file_changes import FileChanges
@@ -150,7 +150,7 @@ def test_a_diff_accounts_for_manifests() -> None:
     assert not found.carried.get("m3")
     found = FIGURE.diff(1, 2)
     [rewrite] = found.rewritten
-    assert (rewrite.sources, rewrite.into, rewrite.merged) == (("m1",), ("m2",), False)
+    assert (rewrite.sources, rewrite.into, rewrite.is_merge) == (("m1",), ("m2",), False)
     assert "written anew" in rewrite.reason
     assert dict(found.carried) == {"m1": 1, "m2": 1}  # b, which both sides read
     [dropped] = FIGURE.diff(4, 5).dropped
@@ -189,7 +189,7 @@ def test_what_became_of_manifests_that_are_gone() -> None:
     gone, made = [manifest(p, 1) for p in ("m1", "m2", "m3", "m4", "m5")], [manifest("n1", 2)]
     tree = Paper({1: list(old), 2: list(new)}, old | new)
     rewritten, dropped = manifest_fates(gone, made, compare(tree, gone, made))
-    assert [(r.sources, r.into, r.merged, r.reason) for r in rewritten] == [
+    assert [(r.sources, r.into, r.is_merge, r.reason) for r in rewritten] == [
         (("m1", "m2"), ("n1",), True, "2 manifests were merged")
     ]
     assert [(d.manifest_path, d.reason.split(",")[0]) for d in dropped] == [
@@ -205,7 +205,7 @@ def test_sets_are_compared_alike_however_they_are_dealt_out(by: Sequence[str], d
     lists = [FIGURE.manifests(snapshot) for snapshot in (None, *FIGURE.metadata.snapshots)]
     both = [(a, b) for a in lists for b in lists]
     keys = FIGURE.read(keys_of(both, by))
-    found = pa.concat_tables(found_in(by, deal) for deal in dealt(keys, KEY[0], deals))
+    found = pa.concat_tables(compare_keys(by, deal) for deal in dealt(keys, KEY[0], deals))
     for told, ours in zip(comparisons(found, len(both)), FIGURE.comparisons(both, by), strict=True):
         assert (told.live, told.shared) == (ours.live, ours.shared)
         for mine, theirs in zip(told.alone, ours.alone, strict=True):
@@ -229,9 +229,12 @@ def test_files_that_differ_are_a_sequence_in_columns() -> None:
     assert {path: names(some) for path, some in added.by_manifest().items()} == {
         "m1": ["a", "c", "e"], "m2": ["b"], "deletes-1": ["d"],
     }  # fmt: skip
-    assert (names(added.chosen(True)), names(added.chosen(False).chosen(False))) == (["d"], ["a", "b", "c", "e"])
-    assert len(added.chosen(True).chosen(False)) == 0
-    data = added.chosen(False)
+    assert (names(added.of_content(True)), names(added.of_content(False).of_content(False))) == (
+        ["d"],
+        ["a", "b", "c", "e"],
+    )
+    assert len(added.of_content(True).of_content(False)) == 0
+    data = added.of_content(False)
     assert (names(data[1:3]), names(data[::-1]), names([data[-1]])) == (["b", "c"], ["e", "c", "b", "a"], ["e"])
     assert added.sums() == {"": (5, 40, 500)}  # rows of data files only
     assert data.sums() == {"": (4, 40, 400)}
@@ -280,7 +283,7 @@ def test_many_small_parts_with_words_of_their_own_are_put_in_order() -> None:
     ]
     told = in_order(Batches(schema, lambda: (part.cast(schema) for part in reversed(parts))), ("path",))
     assert told.on_disk == 0
-    assert [row["path"] for row in told.picked(np.array([33_999, 0, 41])).to_pylist()] == ["84939", "00000", "00101"]
+    assert [row["path"] for row in told.take(np.array([33_999, 0, 41])).to_pylist()] == ["84939", "00000", "00101"]
 
 
 def test_an_entry_without_a_status_is_not_taken_for_deleted() -> None:
@@ -412,7 +415,7 @@ def kinds() -> pa.Table:
 
 
 def test_what_a_table_holds() -> None:
-    parts = [held(manifest("m", 1), kinds()), held(FIGURE.files["m1"], FIGURE.tables["m1"])]
+    parts = [live_file_rows(manifest("m", 1), kinds()), live_file_rows(FIGURE.files["m1"], FIGURE.tables["m1"])]
     found = holdings(FIGURE.metadata, Batches(HELD, lambda: iter(parts)))
     assert (found.snapshots, found.manifests) == (5, 2)
     assert (found.data_files, found.data_bytes) == (4, 400)
@@ -428,7 +431,10 @@ def written(*parts: pa.Table) -> Wrote:
 def test_what_a_commit_cost() -> None:
     listed = [*FIGURE.manifests(FIGURE.metadata.snapshots[1]), manifest("deletes", 2, content=1)]
     delete = entries({"status": 1, "file_path": "d", "content": 1})
-    logical = written(wrote(FIGURE.files["m2"], FIGURE.tables["m2"]), wrote(manifest("deletes", 2), delete))
+    logical = written(
+        entries_by_snapshot(FIGURE.files["m2"], FIGURE.tables["m2"]),
+        entries_by_snapshot(manifest("deletes", 2), delete),
+    )
     sizes = {"/t/metadata/snap-2.avro": 50}
     [cost] = commit_costs(FIGURE.metadata, [(FIGURE.metadata.snapshots[1], listed)], logical, sizes.get)
     assert (cost.data_files_added, cost.data_files_removed) == (0, 1)
@@ -448,10 +454,10 @@ def test_what_a_commit_cost() -> None:
     deletes = manifest("deletes", 2, content=1)
     unsized = entries({"status": 1, "file_path": "d", "file_size_in_bytes": None})
     second = (FIGURE.metadata.snapshots[1], [deletes])
-    [untold] = commit_costs(FIGURE.metadata, [second], written(wrote(deletes, unsized)), sizes.get)
+    [untold] = commit_costs(FIGURE.metadata, [second], written(entries_by_snapshot(deletes, unsized)), sizes.get)
     assert (untold.delete_files_added, untold.bytes_added, untold.delete_bytes_added) == (1, 0, 0)
-    left = written(*(wrote(FIGURE.files[m], FIGURE.tables[m]) for m in ("m5", "m3")))
-    assert [bytes_kept(left, ["m5", "m3"], run) for run in ([5], [3, 5], [1])] == [100, 200, 0]
+    left = written(*(entries_by_snapshot(FIGURE.files[m], FIGURE.tables[m]) for m in ("m5", "m3")))
+    assert [live_bytes(left, ["m5", "m3"], run) for run in ([5], [3, 5], [1])] == [100, 200, 0]
 
 
 def test_runs_of_commits() -> None:
@@ -471,7 +477,7 @@ def partitions(entries: Sequence[pa.Table], times: Mapping[int, int | None]) -> 
     every = Parts(numbered, False, lambda _, table: table, entries[0].schema)
     parts = by_partition(every, times)
     made = Batches(parts.schema, lambda: (parts.part(m, t) for m, t in zip(numbered, entries, strict=True)))
-    return list(added_up(made).to_pylist())
+    return list(add_up(made).to_pylist())
 
 
 def test_partitions_add_up() -> None:
@@ -593,7 +599,7 @@ def test_an_error_that_repeats_a_secret_is_told_without_it() -> None:
     }  # fmt: skip
     values = secret_values(known)
     assert values == {"me:first-hush", "first-hush", "second-hush", "third%2Fhush", "third/hush"}
-    assert redacted("no such user second-hush, in eu-west-1", values) == f"no such user {HIDDEN}, in eu-west-1"
+    assert redact("no such user second-hush, in eu-west-1", values) == f"no such user {HIDDEN}, in eu-west-1"
     inner, outer = ValueError("I got third/hush"), ValueError("refused")
     assert harmless(outer, known) is outer
     assert harmless(inner, known) is None
@@ -614,17 +620,17 @@ def test_what_looks_like_a_secret_is_hidden() -> None:
 
 
 def test_what_stands_before_the_host_is_hidden_unless_it_is_a_container() -> None:
-    assert redacted("abfss://files@acc.dfs.core.windows.net/t") == "abfss://files@acc.dfs.core.windows.net/t"
-    assert redacted("WASB://files@acc/t") == "WASB://files@acc/t"
+    assert redact("abfss://files@acc.dfs.core.windows.net/t") == "abfss://files@acc.dfs.core.windows.net/t"
+    assert redact("WASB://files@acc/t") == "WASB://files@acc/t"
     for uri in ("abfss://me:hush@acc/t", "https://hush@host/t", "s3://me:hush@bucket/t"):
-        assert "hush" not in redacted(f"no such file: {uri}")
+        assert "hush" not in redact(f"no such file: {uri}")
 
 
 def test_a_token_is_hidden_wherever_it_stands() -> None:
     token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
     for text in (token, f"x-{token}", f"a.{token}.b", f"/{token}/", f"of-eyJ-{token} and"):
-        assert "eyJhbG" not in redacted(text), text
-    assert redacted("eyJhbGciOiJIUzI1NiJ9 alone") == "eyJhbGciOiJIUzI1NiJ9 alone"
+        assert "eyJhbG" not in redact(text), text
+    assert redact("eyJhbGciOiJIUzI1NiJ9 alone") == "eyJhbGciOiJIUzI1NiJ9 alone"
 
 
 @pytest.mark.parametrize(
@@ -632,8 +638,8 @@ def test_a_token_is_hidden_wherever_it_stands() -> None:
 )
 def test_secrets_are_looked_for_in_linear_time(part: str) -> None:
     began = time.process_time()
-    redacted(part * (100_000 // len(part)))
-    redacted(f"a://{part * (100_000 // len(part))}")
+    redact(part * (100_000 // len(part)))
+    redact(f"a://{part * (100_000 // len(part))}")
     assert time.process_time() - began < 5  # nothing can stop a search, and all pages wait for it
 
 

@@ -127,7 +127,7 @@ def test_of_rows_on_the_disk_a_part_is_in_memory(monkeypatch: pytest.MonkeyPatch
         most = max(most, *(now - then for now, then in zip(own_and_mapped(), before, strict=True)))
     assert most < 3 * spill.LARGER < 200_000_000 < rows_of_all.whole().nbytes
     places = np.random.default_rng(1).integers(0, len(rows_of_all), 5_000)
-    assert rows_of_all.picked(places)["n"].to_pylist() == (places % 10_000).tolist()
+    assert rows_of_all.take(places)["n"].to_pylist() == (places % 10_000).tolist()
     listed = Collection(rows_of_all, "rows")
     assert [listed[at]["n"] for at in (-1, 10_000, 9_999)] == [9_999, 0, 9_999]
     assert [row["n"] for row in listed[19_999:9_997:-10_000]] == [9_999, 9_999]

@@ -95,8 +95,8 @@ def test_partitions_as_paths() -> None:
     assert values.partition_path({}, spec, TABLE) == values.partition_path(None, spec, TABLE) == ""
     assert values.partition_path({"1002": 7}, TABLE.spec(2), TABLE) == "bucket=7"  # its source column was dropped
     named = {"d_month": 650, "bucket_1001": 3, "bucket_1002": 7}
-    assert values.named_partition_path(named, spec, TABLE) == "d_month=2024-03/bucket=3"
-    assert values.named_partition_path(named, None, TABLE) == values.named_partition_path(None, spec, TABLE) == ""
+    assert values.partition_path_by_name(named, spec, TABLE) == "d_month=2024-03/bucket=3"
+    assert values.partition_path_by_name(named, None, TABLE) == values.partition_path_by_name(None, spec, TABLE) == ""
 
 
 def test_summaries_are_of_the_transforms_result() -> None:
@@ -115,7 +115,7 @@ def test_one_partition_type_for_all_specs() -> None:
         return pa.table({"partition": pa.array([{name: None for name, _ in fields}], kind)})
 
     one, two = of(("1000", pa.int32()), ("1001", pa.int32())), of(("1002", pa.int64()), ("1077", pa.string()))
-    unified = values.unified_partition_type(TABLE, [one.schema, two.schema])
+    unified = values.common_partition_type(TABLE, [one.schema, two.schema])
     assert {f.name: f.type for f in unified} == {
         "d_month": pa.int32(), "bucket_1001": pa.int32(), "bucket_1002": pa.int64(), "field_1077": pa.string(),
     }  # fmt: skip

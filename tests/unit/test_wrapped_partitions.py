@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.spec.values.transforms import applied
+from explorer.spec.values.transforms import transform_function
 from explorer.spec.values.values import primitive_type
 from tests import direct
 from tests.cases import build_case
@@ -53,14 +53,14 @@ def test_transforms_of_the_ends() -> None:
     long, int_ = primitive_type("long"), primitive_type("int")
     assert long is not None
     assert int_ is not None
-    assert [applied("truncate[10]", long)(v) for v in (LONG, LONG + 8, -1, None)] == [
+    assert [transform_function("truncate[10]", long)(v) for v in (LONG, LONG + 8, -1, None)] == [
         9223372036854775806, LONG + 8, -10, None,
     ]  # fmt: skip
-    assert [applied("truncate[10]", int_)(v) for v in (INT, INT + 8, 19)] == [2147483646, INT + 8, 10]
-    assert [applied("truncate[2000000000]", int_)(v) for v in (1_500_000_000, 7)] == [-2_000_000_000, 0]
+    assert [transform_function("truncate[10]", int_)(v) for v in (INT, INT + 8, 19)] == [2147483646, INT + 8, 10]
+    assert [transform_function("truncate[2000000000]", int_)(v) for v in (1_500_000_000, 7)] == [-2_000_000_000, 0]
     timestamp = primitive_type("timestamp")
     assert timestamp is not None
-    assert applied("hour", timestamp)(7_826_723_145_600_000_000) == -2120877534
+    assert transform_function("hour", timestamp)(7_826_723_145_600_000_000) == -2120877534
 
 
 def test_a_truncated_term_is_asked_of_rows_without_a_crash(tmp_path: Path) -> None:

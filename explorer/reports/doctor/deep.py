@@ -20,14 +20,14 @@ from explorer.spec.doctor.cases import BY_NAME, NOT_MENDED, ONE_TOO_HIGH
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.lists import Lists
 from explorer.spec.doctor.metrics import is_nan
-from explorer.spec.doctor.own_bounds import TIMES, is_one_too_high, transformed, wrapped_words
+from explorer.spec.doctor.own_bounds import TIMES, apply_transform, is_one_too_high, overflow_words
 from explorer.spec.doctor.promotions import PROMOTED_DATE, rebound
 from explorer.spec.doctor.remedies import may_be_needed
 from explorer.spec.doctor.remedy_parts import of_gone_snapshot
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.live_files import LiveFile, live_files
-from explorer.spec.schemas.schema_fields import absent_required, named_kinds
-from explorer.spec.schemas.stored_types import RIGHT, TypeDifference, promoted_date, type_differences
+from explorer.spec.schemas.schema_fields import absent_required_fields, kinds_by_id
+from explorer.spec.schemas.stored_types import RIGHT, TypeDifference, date_promotion, type_differences
 from explorer.spec.text.names import without_place
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.transforms import as_java, from_bytes, is_narrow, parse_transform
@@ -189,12 +189,12 @@ class _Deep:
             return
         if file.kind == "data_file":
             constants = self._constants(file)
-            for name in absent_required(self.schema.raw["fields"], footer["field_ids"], constants):
+            for name in absent_required_fields(self.schema.raw["fields"], footer["field_ids"], constants):
                 yield self._required_absent(file, name)
-        kinds = named_kinds(self.schema)
+        kinds = kinds_by_id(self.schema)
         for column in footer["columns"] if file.kind == "data_file" else ():
             name, kind = kinds.get(column["field_id"], ("", None))
-            if promoted_date(column, kind):
+            if date_promotion(column, kind):
                 more = {"refused": "part", "columns": (name,)}
                 yield self._of(file, "readers-differ", PROMOTED_DATE, kind, "date", **more)
         for name, difference in type_differences(footer["columns"], kinds):
@@ -277,7 +277,7 @@ class _Deep:
         if type(own) is int and is_one_too_high(own, part.transform, kind) and made <= {own, own - 1}:
             yield self._of(file, "readers-differ", ONE_TOO_HIGH.format(part.transform), *shown, **about)
         elif is_narrow(part.transform, kind) and own in _as_java(columns[field.id], part.transform, kind):
-            yield self._of(file, "partition-value", f"{claim}; {wrapped_words(part.transform, kind)}", *shown, **about)
+            yield self._of(file, "partition-value", f"{claim}; {overflow_words(part.transform, kind)}", *shown, **about)
         else:
             yield self._of(file, "partition-value", claim, *shown, **about)
 
@@ -405,7 +405,7 @@ def _results(values: pa.ChunkedArray, transform: str, kind: str) -> set[Any]:
     pyiceberg's transforms raise."""
     ends = [value for value in _ends(values) if value is not None]
     if transform in TIMES and (kind == "date" or kind.startswith("timestamp")):
-        made: set[Any] = set(transformed(np.array(ends, np.int64), transform, kind).tolist()) if ends else set()
+        made: set[Any] = set(apply_transform(np.array(ends, np.int64), transform, kind).tolist()) if ends else set()
     else:
         primitive = primitive_type(kind)
         if primitive is None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.model.metadata import Snapshot
-from explorer.spec.deletes.deletes import Applicability, named_file
+from explorer.spec.deletes.deletes import Applicability, target_file
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.lists import Lists
@@ -91,7 +91,7 @@ def _dangling(lists: Lists, at: Snapshot, deletes: Deletes, mine: Sequence[LiveF
     size = human_bytes(sum(d.bytes for d in mine))
     named = count(len(mine), mine[0].kind.replace("_", " ").rstrip("s") + " file")
     what = f"{named} of the snapshot ({size}) {'applies' if len(mine) == 1 else 'apply'} to no "
-    path = named_file(mine[0])
+    path = target_file(mine[0])
     cut = path and any(data.startswith(path) for data in deletes.files.data.paths())
     why = f"its path bounds are cut to {path!r}, where paths of data files only begin so" if cut else ""
     return lists.of(

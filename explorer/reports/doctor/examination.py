@@ -28,7 +28,7 @@ from explorer.spec.doctor.commits import commit_rules
 from explorer.spec.doctor.cross_file_rules import Across
 from explorer.spec.doctor.facts import FACTS, About, facts, keys_of
 from explorer.spec.doctor.findings import Finding, RuleChoice, finding
-from explorer.spec.doctor.grouping import grouped
+from explorer.spec.doctor.grouping import group_findings
 from explorer.spec.doctor.history import WALK, history_rules
 from explorer.spec.doctor.lists import Held, Lists, list_rules, list_schema_rules, manifest_rules, record_rules
 from explorer.spec.doctor.remedies import keeps_from_loading
@@ -72,8 +72,8 @@ def diagnose(
     examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
     findings = [f for f in examination.findings() if f.rule not in choice.skip]
     listed = examination.lists.lists.get(table.metadata.current_snapshot_id or 0, ())
-    told = choice.made(
-        grouped(findings, examination.lists), table.name, table.metadata, listed,
+    told = choice.choose_findings(
+        group_findings(findings, examination.lists), table.name, table.metadata, listed,
         examination.sound_previous(findings), lost_files(table, examination.lists), deep, examination.doubts,
     )  # fmt: skip
     where = table.reader.storage.resolve

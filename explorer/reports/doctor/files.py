@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from explorer.errors import AccessRefused, NotNow, UnreadableFile
 from explorer.queries.orphans import unreached_files
-from explorer.spec.commits.uncommitted_files import uncommitted_words
+from explorer.spec.commits.uncommitted_files import words_of_uncommitted_files
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.grouping import MEMBERS
 from explorer.spec.doctor.lists import Lists
@@ -114,7 +114,7 @@ def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
         old = [of.bytes for of in loose.values() if of.written < now - OLD * 3600]
         whole, of_old = (human_bytes(sum(sizes)) for sizes in ([of.bytes for of in loose.values()], old))
         times = {path: (of.written * 1000, of.bytes) for path, of in loose.items()}
-        late = uncommitted_words(table.metadata, times, now * 1000)
+        late = words_of_uncommitted_files(table.metadata, times, now * 1000)
         yield finding(
             "orphan-files", f"{count(len(loose), 'file')} ({whole}) below the table's folder are named by no metadata "
             f"file, snapshot or manifest; {len(old)} ({of_old}) are older than {OLD // 24} days (younger ones may be a "

@@ -26,7 +26,7 @@ def unopened(
     if isinstance(error, (NotNow, AccessRefused)) or error.cause.startswith(VIEW):
         raise error
     return ShownReport(
-        name, RuleChoice.of(skip, severity).made([_unopened(name, error)], name, None), {"metadata files": 1}
+        name, RuleChoice.of(skip, severity).choose_findings([_unopened(name, error)], name, None), {"metadata files": 1}
     )
 
 

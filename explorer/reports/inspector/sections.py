@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.model.metadata import SortOrder, TableMetadata
 from explorer.render import rows
-from explorer.spec.secrets.redaction import beginning, metadata_without_secrets, redacted
+from explorer.spec.secrets.redaction import beginning, metadata_without_secrets, redact
 
 Fields = list[tuple[str, Any, str]]
 SHORT, LONGEST, RAW, FIELD = 200_000, 2_000_000, 500_000, 20_000
@@ -33,17 +33,17 @@ class Section:
 
     def to_json(self) -> dict[str, Any]:
         """As the widget takes it: only what is there, without credentials."""
-        data: dict[str, Any] = {"title": redacted(self.title), "note": redacted(self.note), "open": self.open}
+        data: dict[str, Any] = {"title": redact(self.title), "note": redact(self.note), "open": self.open}
         if self.fields is not None:
-            data["fields"] = [[redacted(k), _short(v), redacted(hint)] for k, v, hint in self.fields]
+            data["fields"] = [[redact(k), _short(v), redact(hint)] for k, v, hint in self.fields]
         if self.columns is not None:
             data |= {
-                "columns": [*map(redacted, self.columns)],
+                "columns": [*map(redact, self.columns)],
                 "rows": [[_short(v) for v in row] for row in self.rows],
                 "struck": list(self.struck),
             }
         if self.raw is not None:
-            data["raw"] = redacted(self.raw, longest=2 * RAW)
+            data["raw"] = redact(self.raw, longest=2 * RAW)
         return data
 
 
@@ -59,9 +59,9 @@ class Inspection:
     def to_json(self) -> dict[str, Any]:
         """As the widget takes it."""
         return {
-            "title": redacted(self.title),
+            "title": redact(self.title),
             "kind": self.kind,
-            "problems": [*map(redacted, self.problems)],
+            "problems": [*map(redact, self.problems)],
             "sections": [s.to_json() for s in self.sections],
         }
 
@@ -71,7 +71,7 @@ def _short(value: Any) -> Any:
     if value is None:
         return None
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
-    return redacted(text, longest=FIELD * 2)
+    return redact(text, longest=FIELD * 2)
 
 
 def raw_section(title: str, value: Any) -> Section:

@@ -11,7 +11,7 @@ from explorer.queries.metadata_tree import MetadataTree
 from explorer.spec.deletes.deletes import refusal
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.entries.live_files import LiveFile
-from explorer.spec.maintenance.dangling_deletes import REMOVAL, dropped_by, oldest_data
+from explorer.spec.maintenance.dangling_deletes import REMOVAL, oldest_data, operations_that_drop
 from explorer.spec.text.units import count
 from explorer.table import Table
 
@@ -23,7 +23,7 @@ def dangling_rows(table: Table, tree: MetadataTree, known: Deletes) -> list[dict
     oldest, fails = oldest_data(tree.manifests(table.metadata.current_snapshot)), bool(_failure(known))
 
     def ways(delete: LiveFile) -> str:
-        return "; ".join(w for w in dropped_by(delete, oldest) if not (fails and w == REMOVAL)) or NOTHING
+        return "; ".join(w for w in operations_that_drop(delete, oldest) if not (fails and w == REMOVAL)) or NOTHING
 
     return [
         {

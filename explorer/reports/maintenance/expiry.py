@@ -12,7 +12,7 @@ from explorer.progress import steps
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.reports.maintenance.refusals import read_through
 from explorer.spec.maintenance.reachability import Reach, reach
-from explorer.spec.snapshots.ancestors import parents_of, reached
+from explorer.spec.snapshots.ancestors import parents_of, reachable_snapshots
 from explorer.spec.snapshots.refs import free_ref_name
 from explorer.spec.snapshots.retention import Retention, retention, unused_metadata
 from explorer.spec.text.names import runs, snapshot_name, snapshot_ordinals
@@ -136,7 +136,7 @@ def plan_expiry(tree: MetadataTree, values: Mapping[str, Any]) -> Expiry:
 
 def _unreferenced(metadata: TableMetadata, decided: Retention) -> list[Snapshot]:
     """The expired snapshots that no branch or tag leads to, oldest first."""
-    led_to = reached(parents_of(metadata.snapshots), (ref.snapshot_id for ref in metadata.refs))
+    led_to = reachable_snapshots(parents_of(metadata.snapshots), (ref.snapshot_id for ref in metadata.refs))
     return [s for s in decided.expired if s.snapshot_id not in led_to]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from explorer.model.manifest import ManifestFile
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.spec.maintenance.manifest_merges import (
-    appended_bytes,
+    append_bytes,
     has_live,
     next_append,
     rewrite_manifests,
@@ -24,7 +24,7 @@ def plan_append(tree: MetadataTree) -> tuple[list[str], Rows]:
     """What an append by Iceberg's MergeAppend would do with the current snapshot's manifests: sentences, and a row a
     manifest."""
     metadata, listed = tree.metadata, tree.manifests(tree.metadata.current_snapshot)
-    length = appended_bytes(listed)
+    length = append_bytes(listed)
     bins = next_append(listed, metadata.properties, metadata.default_spec_id or 0, length)
     merged = [b for b in bins if b.merged]
     gone = [m for m in listed if not has_live(m)]

@@ -16,9 +16,9 @@ from explorer.spec.maintenance.orphan_rules import (
     Fate,
     Listing,
     fates,
-    flattened,
-    hidden_partitions,
-    spelled,
+    flatten,
+    partition_folder_prefixes,
+    spellings,
 )
 
 
@@ -33,13 +33,13 @@ def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing
     location = str(values.get("location") or tree.metadata.location)
     listing = Listing(
         location, values.get("older_than", now - OLD_ENOUGH), now, mode,
-        {**EQUAL, **flattened(values.get("equal_schemes", {}))}, flattened(values.get("equal_authorities", {})),
+        {**EQUAL, **flatten(values.get("equal_schemes", {}))}, flatten(values.get("equal_authorities", {})),
     )  # fmt: skip
     hint = f"{tree.metadata.location.rstrip('/')}/metadata/version-hint.text"
     below = Below(tree, location)
-    known = spelled(listing, below.written, below.telling(chain((hint,), known_files(tree))))  # fills live
+    known = spellings(listing, below.written, below.telling(chain((hint,), known_files(tree))))  # fills live
     others = other_metadata(tree, {**below.paths, **files_beside(tree)})
     maybe = below.may_be_live(others)
-    hidden = hidden_partitions(tree.metadata)
+    hidden = partition_folder_prefixes(tree.metadata)
     told = list(fates(listing, below.written, known, below.live, hidden, maybe, below.bytes))
     return listing, told, [other.why for other in others]

@@ -184,7 +184,7 @@ def _dangling(table: Table, tree: MetadataTree, engine: Engine) -> Plan:
         except ValueError as error:
             refused = f"Iceberg would refuse: {error}."
         else:
-            if files := int(compaction.grouping.taken[0].sum()):
+            if files := int(compaction.grouping.amounts[0].sum()):
                 explained.append(f"The statement compacts as well: it would rewrite {count(files, 'data file')}.")
         explained += [f"No statement is printed, as it compacts as well. {refused}"] if refused else []
         acts = not refused
@@ -201,7 +201,7 @@ def _rewriting(table: Table, made: Asked, engine: Engine) -> Plan:
             short = f"left: {g.files} of {max(2, rule.min_input_files)} files, {human_bytes(g.bytes)} of {target}"
             reason = "; ".join(g.reasons) or short
             yield {
-                "group": g.number, "becomes": "rewritten" if g.rewritten else "left", "reason": reason,
+                "group": g.number, "becomes": "rewritten" if g.is_rewritten else "left", "reason": reason,
                 "partition": g.partition, "files": g.files, "bytes": g.bytes, "expected_files": g.expected_files,
                 "expected_file_bytes": g.bytes // g.expected_files if g.expected_files else None,
             }  # fmt: skip
@@ -210,7 +210,7 @@ def _rewriting(table: Table, made: Asked, engine: Engine) -> Plan:
     explained = [plan.already] if plan.already else sentences(table.metadata, plan.rule, plan.grouping)
     explained = [*explained, *([plan.note] if plan.note else [])]
     tables = {"groups": groups, "files": Collection(plan.files, "files")}
-    acts, refusal = len(plan.grouping.rewritten) > 0, plan.refusal
+    acts, refusal = len(plan.grouping.groups_to_rewrite) > 0, plan.refusal
     if rule.removes_dangling:
         tree = table.tree.by(engine, "dangling deletes")
         known = table.row_reader.deletes(table.metadata.current_snapshot, tree)

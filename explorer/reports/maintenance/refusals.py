@@ -14,7 +14,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.parquet_groups import columns_not_rewritten
-from explorer.spec.deletes.deletes import lacks_place, named_file
+from explorer.spec.deletes.deletes import lacks_place, target_file
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.live_files import LiveFile, place
@@ -180,7 +180,7 @@ def misplaced_delete(
     Returns:
         The delete and the path of the data file; None when there is none.
     """
-    named = {path: delete for delete in deletes if (path := named_file(delete))}
+    named = {path: delete for delete in deletes if (path := target_file(delete))}
     if not named:
         return None
     places = {path: repr(delete.place) for path, delete in named.items()}

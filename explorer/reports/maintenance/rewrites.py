@@ -78,7 +78,7 @@ def plan_rewrite(table: Table, strategy: Strategy, options: Mapping[str, str], w
     if strategy == "position-deletes" and metadata.format_version >= 3 and grouping.seen.vectors == grouping.seen.files:
         grouping, already = Grouping(chosen, ()), ALREADY
     refusal = note = ""
-    if len(grouping.rewritten):
+    if len(grouping.groups_to_rewrite):
         refusal, note = _refusal(table, tree, strategy, grouping, rows)
     files = Batches(FILES, lambda: _told(chosen, grouping, rows, already))
     return Rewrite(chosen, grouping, files, already, refusal, note)
@@ -97,9 +97,9 @@ def _refusal(
         known = table.row_reader.deletes(snapshot, tree)
         if used := [key for key in unplaced if key not in {delete.key for delete in known.alone}]:
             return unplaced[used[0]], ""
-    if strategy != "position-deletes" and (repeated := repeated_file(rows.read(), grouping.repeated)):
+    if strategy != "position-deletes" and (repeated := repeated_file(rows.read(), grouping.duplicates)):
         return repeated, ""
-    first, total = list(islice(_rewritten(grouping, rows), MAX_CHECKED_FILES)), int(grouping.taken[0].sum())
+    first, total = list(islice(_rewritten(grouping, rows), MAX_CHECKED_FILES)), int(grouping.amounts[0].sum())
     refusal, note = wrong_size(tree, first, total)
     if refusal or strategy == "position-deletes":
         return refusal, note
@@ -114,7 +114,7 @@ def _rewritten(grouping: Grouping, rows: Batches) -> Iterator[tuple[str, int]]:
     blobs."""
     for part in rows.read():
         columns = zip(*(part[name].to_pylist() for name in ("file_path", "size", "vector")), strict=True)
-        for (path, size, vector), group in zip(columns, grouping.numbered(part), strict=True):
+        for (path, size, vector), group in zip(columns, grouping.group_numbers(part), strict=True):
             if group is not None and group > 0 and not vector:
                 yield path, size
 
@@ -122,7 +122,7 @@ def _rewritten(grouping: Grouping, rows: Batches) -> Iterator[tuple[str, int]]:
 def _told(rule: Rule, grouping: Grouping, rows: Batches, already: str) -> Iterator[pa.Table]:
     for part in rows.read():
         columns = (part[n].to_pylist() for n in ("reasons", "size", "record_count", "deletes", "deleted_rows"))
-        groups = list(grouping.numbered(part))
+        groups = list(grouping.group_numbers(part))
         told = {
             "file": part["file_path"], "becomes": ["rewritten" if n and n > 0 else "left" for n in groups],
             "group": [None if n is None else abs(n) for n in groups],

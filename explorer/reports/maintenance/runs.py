@@ -30,7 +30,7 @@ from explorer.spark_engine.sql_guard.quotas import audit, person
 from explorer.spark_engine.tables import catalog_table_uuid
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.manifest_set_diff import KEY
-from explorer.spec.maintenance.reachability import HELD, Holdings, held, holdings, reach
+from explorer.spec.maintenance.reachability import HELD, Holdings, holdings, live_file_rows, reach
 from explorer.spec.snapshots.diff import only
 from explorer.spec.snapshots.refs import RefPreview, endless_walk, preview_refs
 from explorer.spec.text.units import count
@@ -55,7 +55,7 @@ class Outcome:
 def table_holdings(table: Table) -> Holdings:
     """What the current snapshot holds."""
     snapshot = table.metadata.current_snapshot
-    return holdings(table.metadata, table.tree.read(Parts(table.tree.manifests(snapshot), False, held, HELD)))
+    return holdings(table.metadata, table.tree.read(Parts(table.tree.manifests(snapshot), False, live_file_rows, HELD)))
 
 
 def is_teaching(table: Table) -> bool:

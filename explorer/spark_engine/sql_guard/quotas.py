@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from explorer.errors import ExplorerError
-from explorer.spec.secrets.redaction import redacted
+from explorer.spec.secrets.redaction import redact
 
 VARIABLE, AUDIT_VARIABLE = "ICEDIVE_QUOTAS", "ICEDIVE_AUDIT"
 WAIT_S = 0.25
@@ -114,8 +114,8 @@ def note(
     if path := os.environ.get(AUDIT_VARIABLE):
         line = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "who": who, "kind": kind,
-            "statement": redacted(statement), "tables": [redacted(table) for table in tables],
-            "outcome": redacted(outcome), "seconds": round(seconds, 3), "rows": rows,
+            "statement": redact(statement), "tables": [redact(table) for table in tables],
+            "outcome": redact(outcome), "seconds": round(seconds, 3), "rows": rows,
         }  # fmt: skip
         _append(path, json.dumps(line, ensure_ascii=True) + "\n")
 

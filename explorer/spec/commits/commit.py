@@ -112,11 +112,11 @@ def decide(
     since: Sequence[Change],
     earlier: Sequence[Change] = (),
     moved: bool | None = None,
-    known: bool = True,
+    base_is_ancestor: bool = True,
 ) -> Decision:
     """What happens to a commit whose base is older than the snapshots `since`, oldest first. `earlier` are those up to
     its base: they count when it does not validate from its base. `moved`: the table's metadata is another than its
-    base, be it without a snapshot. `known`: its base is still an ancestor of the current snapshot."""
+    base, be it without a snapshot. `base_is_ancestor`: its base is still an ancestor of the current snapshot."""
     moved = bool(since) if moved is None else moved
     if not intent.kind.retried:  # SchemaUpdate.commit and BaseUpdatePartitionSpec.commit: one try
         if not moved:
@@ -125,7 +125,7 @@ def decide(
         return Decision("refused", (Conflict("CommitFailedException", 0, "", (), reason),))
     if intent.engine == "pyiceberg" and not since:
         return Decision("commit")
-    if not known and _walks_history(intent):
+    if not base_is_ancestor and _walks_history(intent):
         reason = (
             "the snapshot it began from has expired or is no ancestor any more, so what was committed since "
             "cannot be looked through"
@@ -163,12 +163,12 @@ def fail_missing_delete_paths(intent: Intent, change: Change) -> Iterator[Confli
 
     BaseRewriteFiles always asks for it, BaseOverwriteFiles with either of its validations, StreamingDelete with
     validateFilesExist."""
-    asked = {
+    checked_by_api = {
         "newRewrite": True,
         "newOverwrite": bool(intent.validations & {"validateNoConflictingData", "validateNoConflictingDeletes"}),
         "newDelete": "validateFilesExist" in intent.validations,
     }
-    if asked.get(intent.kind.api):
+    if checked_by_api.get(intent.kind.api):
         replaced = {f.path for f in intent.replaced}
         gone = [f for f in change.removed_data if f.path in replaced]
         yield from _conflict("failMissingDeletePaths", change, gone, "removed a data file that this commit replaces")
@@ -219,8 +219,8 @@ def validate_no_new_delete_files(intent: Intent, change: Change) -> Iterator[Con
 def validate_deleted_data_files(intent: Intent, change: Change) -> Iterator[Conflict]:
     """MergingSnapshotProducer.validateDeletedDataFiles, which BaseOverwriteFiles and BaseReplacePartitions call for
     validateNoConflictingDeletes when a filter decides."""
-    asked = "validateNoConflictingDeletes" in intent.validations and intent.by_filter
-    if asked and change.operation in ANY_REMOVAL:
+    validates = "validateNoConflictingDeletes" in intent.validations and intent.by_filter
+    if validates and change.operation in ANY_REMOVAL:
         reason = "removed data files from what this commit replaces"
         yield from _conflict("validateNoConflictingDeletes", change, intent.matching(change.removed_data), reason)
 

@@ -52,22 +52,22 @@ class Step:
     @property
     def words(self) -> str:
         """The sentence."""
-        parts = [_rewrote(part) for part in self.rewritten]
+        parts = [_rewrite_words(part) for part in self.rewritten]
         if self.added:
-            parts.insert(0 if not any(p.removed for p in self.rewritten) else len(parts), _added(self.added))
+            parts.insert(0 if not any(p.removed for p in self.rewritten) else len(parts), _addition_words(self.added))
         if self.dropped:
             parts.append(f"dropped {_names(self.dropped)}, which held only DELETED entries")
         if self.left:
             parts.append(f"no longer lists {_names(self.left)}")
         if self.taken:
             parts.append(f"lists {_names(self.taken)}, which another snapshot wrote")
-        told = "; ".join(parts) or "changed no manifest"
-        return f"{self.snapshot} {told}" + (" (its parent has expired)" if self.orphaned else "")
+        changes = "; ".join(parts) or "changed no manifest"
+        return f"{self.snapshot} {changes}" + (" (its parent has expired)" if self.orphaned else "")
 
 
-def named_of(made: Iterable[ManifestFile]) -> list[ManifestFile]:
+def with_few_removals(manifests: Iterable[ManifestFile]) -> list[ManifestFile]:
     """Those of a snapshot's new manifests whose entries say which files it removed, where these are few."""
-    return [m for m in made if 0 < (m.deleted_files_count or 0) <= NAMED]
+    return [m for m in manifests if 0 < (m.deleted_files_count or 0) <= NAMED]
 
 
 def step(
@@ -81,13 +81,15 @@ def step(
     ordinals, own = snapshot_ordinals(metadata), snapshot.snapshot_id
     name, parent = snapshot_name(own, ordinals), snapshot.parent_snapshot_id
     orphaned = parent is not None and metadata.snapshot(parent) is None
-    gone, made = only(before, here), only(here, before)
-    mine = [m for m in made if m.added_snapshot_id == own]
-    taken = [] if orphaned else [m for m in made if m.added_snapshot_id != own]
-    fresh = [m for m in mine if m.existing_files_count == 0 == m.deleted_files_count]  # None: not known
+    gone, new = only(before, here), only(here, before)
+    own_manifests = [m for m in new if m.added_snapshot_id == own]
+    taken = [] if orphaned else [m for m in new if m.added_snapshot_id != own]
+    fresh = [m for m in own_manifests if m.existing_files_count == 0 == m.deleted_files_count]  # None: not known
     groups: dict[tuple[int, int], tuple[list[ManifestFile], list[ManifestFile]]] = {}
     dead = [m for m in gone if m.added_files_count == 0 == m.existing_files_count]
-    for side, manifests in enumerate(([m for m in gone if m not in dead], [m for m in mine if m not in fresh])):
+    for side, manifests in enumerate(
+        ([m for m in gone if m not in dead], [m for m in own_manifests if m not in fresh])
+    ):
         for manifest in manifests:
             groups.setdefault((manifest.content, manifest.partition_spec_id), ([], []))[side].append(manifest)
 
@@ -98,7 +100,7 @@ def step(
         return tuple(name_of[m.manifest_path] for m in manifests)
 
     rewritten = [
-        Rewritten(names(sources), names(into), _counted(into, "ADDED"), _removed(into, entries))
+        Rewritten(names(sources), names(into), _count_words(into, "ADDED"), _removal_words(into, entries))
         for sources, into in groups.values()
         if into
     ]
@@ -113,45 +115,45 @@ def _holds(manifest: ManifestFile) -> str:
     return count(manifest.added_files_count, FILES[manifest.content]) if manifest.added_files_count is not None else ""
 
 
-def _counted(into: Sequence[ManifestFile], status: str) -> str:
+def _count_words(into: Sequence[ManifestFile], status: str) -> str:
     """How many files of a status they have, as their list tells."""
     numbers = [m.added_files_count if status == "ADDED" else m.deleted_files_count for m in into]
     total = sum(n or 0 for n in numbers)
     return f"{count(total, FILES[into[0].content])} {status}" if total else ""
 
 
-def _removed(into: Sequence[ManifestFile], entries: Mapping[str, pa.Table]) -> str:
+def _removal_words(into: Sequence[ManifestFile], entries: Mapping[str, pa.Table]) -> str:
     total = sum(m.deleted_files_count or 0 for m in into)
     if not 0 < total <= NAMED or any(m.manifest_path not in entries for m in into if m.deleted_files_count):
-        return _counted(into, "DELETED")
+        return _count_words(into, "DELETED")
     paths: list[str] = []
     for manifest in into:
         if manifest.deleted_files_count:
             table = entries[manifest.manifest_path]
             paths += table.filter(pc.equal(table["status"], DELETED))["file_path"].to_pylist()
-    return f"{_listed([file_label(path) for path in paths[:NAMED]])} DELETED"
+    return f"{_join_with_and([file_label(path) for path in paths[:NAMED]])} DELETED"
 
 
-def _rewrote(part: Rewritten) -> str:
+def _rewrite_words(part: Rewritten) -> str:
     merged = len(part.sources) > 1 and len(part.into) == 1
     files = ", ".join(text for text in (part.removed, part.added) if text)
     head = f"{'merged' if merged else 'rewrote'} {_names(part.sources)} as {_names(part.into)}"
     return (head if part.sources else f"wrote {_names(part.into)}") + (f": {files}" if files else "")
 
 
-def _added(added: Sequence[tuple[str, str]]) -> str:
+def _addition_words(added: Sequence[tuple[str, str]]) -> str:
     held = ", ".join(dict.fromkeys(text for _, text in added if text))
     same = len({text for _, text in added}) == 1
     each = " each" if len(added) > 1 and same else ""
     if same or len(added) > NAMED:
         return f"added {_names([name for name, _ in added])}" + (f" with {held}{each}" if held and same else "")
-    return "added " + _listed([f"{name} with {text}" if text else name for name, text in added])
+    return "added " + _join_with_and([f"{name} with {text}" if text else name for name, text in added])
 
 
 def _names(names: Sequence[str]) -> str:
-    return _listed(names) if len(names) <= NAMED else f"{len(names):,} manifests"
+    return _join_with_and(names) if len(names) <= NAMED else f"{len(names):,} manifests"
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _join_with_and(parts: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)

@@ -110,7 +110,7 @@ Wrote = Mapping[str, Sequence[Mapping[str, int | None]]]
 """Rows of WROTE by manifest."""
 
 
-def wrote(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def entries_by_snapshot(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """WROTE, the entries of a manifest by the snapshot that they store or inherit and their stored status."""
     sizes = pc.coalesce(stored["content_size_in_bytes"], stored["file_size_in_bytes"])
     one = pa.repeat(pa.scalar(1, pa.int64()), stored.num_rows)
@@ -183,11 +183,11 @@ def run_cost(tree: Tree, run: Sequence[Snapshot]) -> RunCost:
     tree.ahead(run)
     own = [m for s in steps(run, "snapshots") for m in tree.manifests(s) if m.added_snapshot_id == s.snapshot_id]
     last = tree.manifests(run[-1])
-    parts = Parts(list({m.manifest_path: m for m in (*own, *last)}.values()), False, wrote, WROTE)
+    parts = Parts(list({m.manifest_path: m for m in (*own, *last)}.values()), False, entries_by_snapshot, WROTE)
     tree.ahead(manifests=parts.manifests)
     entries = by_manifest(tree.read(parts))
     return cost_of(
-        tree, run, entries, bytes_kept(entries, [m.manifest_path for m in last], {s.snapshot_id for s in run})
+        tree, run, entries, live_bytes(entries, [m.manifest_path for m in last], {s.snapshot_id for s in run})
     )
 
 
@@ -199,7 +199,7 @@ def cost_of(tree: Tree, run: Sequence[Snapshot], entries: Wrote, kept: int) -> R
     return RunCost(tuple(commit_costs(tree.metadata, commits, entries, sizes.get)), kept)
 
 
-def bytes_kept(entries: Wrote, manifests: Iterable[str], run: Container[int]) -> int:
+def live_bytes(entries: Wrote, manifests: Iterable[str], run: Container[int]) -> int:
     """Bytes of the live files in some manifests that snapshots of the run added."""
     rows = chain.from_iterable(entries.get(path, ()) for path in manifests)
     live = (r for r in rows if r["status"] not in (DELETED, None) and r["snapshot_id"] in run)

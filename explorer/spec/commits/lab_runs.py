@@ -125,11 +125,11 @@ class Interleavings:
     def summary(self) -> dict[str, int]:
         """How often each combination of outcomes came, by writer, with anomalies apart."""
 
-        def named(outcome: Outcome) -> str:
+        def outcome_text(outcome: Outcome) -> str:
             each = ", ".join(outcome.ends)
             return f"{each} ({outcome.anomaly})" if outcome.anomaly else each
 
-        return dict(Counter(map(named, self.outcomes)).most_common())
+        return dict(Counter(map(outcome_text, self.outcomes)).most_common())
 
 
 @dataclass(frozen=True)
@@ -166,9 +166,9 @@ class Finding:
     kept: int
 
     def __str__(self) -> str:
-        asked = ", ".join(f"{number} {kind}" for kind, number in sorted(self.requests.items()))
+        requests = ", ".join(f"{number} {kind}" for kind, number in sorted(self.requests.items()))
         total = sum(self.requests.values())
         return (
-            f"{self.how}: {total} requests ({asked}), {self.seconds:.2f} s; "
+            f"{self.how}: {total} requests ({requests}), {self.seconds:.2f} s; "
             f"{self.kept} of {self.files} files may have the row"
         )

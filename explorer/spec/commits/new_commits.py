@@ -23,8 +23,8 @@ class Landed:
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 
-def added(before: TableMetadata, after: TableMetadata) -> list[Snapshot]:
+def new_snapshots(before: TableMetadata, after: TableMetadata) -> list[Snapshot]:
     """The snapshots that one metadata file has more than another, in the order of their commits."""
-    known = {s.snapshot_id for s in before.snapshots}
-    new = [s for s in after.snapshots if s.snapshot_id not in known]
+    earlier_ids = {s.snapshot_id for s in before.snapshots}
+    new = [s for s in after.snapshots if s.snapshot_id not in earlier_ids]
     return sorted(new, key=lambda s: (s.sequence_number, s.timestamp_ms or 0))

@@ -127,7 +127,7 @@ class Kind:
         return self.api == "newScan"
 
     @property
-    def offered(self) -> tuple[str, ...]:
+    def available_validations(self) -> tuple[str, ...]:
         """Every validation that may be set on it, in the order of PROTECTS."""
         return tuple(v for v in PROTECTS if v in {*self.always, *self.serializable, *self.more})
 
@@ -288,7 +288,7 @@ it, in iceberg-core."""
 CATALOGUED = tuple(name for name, kind in KINDS.items() if kind.catalogued)
 
 
-def titled(kind: str) -> str:
+def operation_title(kind: str) -> str:
     """An operation by its name, which diagrams and commands have, and in words: `append: INSERT a row with id 1`."""
     return f"{kind}: {TAKE_PART[kind].title}"
 
@@ -324,10 +324,9 @@ class Operation:
             )
         if self.engine not in self.what.engines:
             raise NotFoundInTable(f"no {self.kind} by {self.engine!r}: it is done by {' or '.join(self.what.engines)}")
-        if unknown := set(self.chosen or ()) - set(self.offered):
-            raise NotFoundInTable(
-                f"{self.kind} has no validation {sorted(unknown)[0]!r}: there are {', '.join(self.offered) or 'none'}"
-            )
+        if unknown := set(self.chosen or ()) - set(self.available_validations):
+            available = ", ".join(self.available_validations) or "none"
+            raise NotFoundInTable(f"{self.kind} has no validation {sorted(unknown)[0]!r}: there are {available}")
 
     @property
     def what(self) -> Kind:
@@ -335,9 +334,9 @@ class Operation:
         return TAKE_PART[self.kind]
 
     @property
-    def offered(self) -> tuple[str, ...]:
+    def available_validations(self) -> tuple[str, ...]:
         """The validations that may be chosen: pyiceberg sets its own."""
-        return self.what.offered if self.engine == "java" else ()
+        return self.what.available_validations if self.engine == "java" else ()
 
     @property
     def validations(self) -> tuple[str, ...]:

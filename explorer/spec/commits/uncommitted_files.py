@@ -25,7 +25,7 @@ def is_data_file(path: str) -> bool:
     return path.endswith(DATA_ENDINGS) and "/metadata/" not in path
 
 
-def uncommitted_words(metadata: TableMetadata, files: Mapping[str, tuple[float, int]], now: float) -> str:
+def words_of_uncommitted_files(metadata: TableMetadata, files: Mapping[str, tuple[float, int]], now: float) -> str:
     """Say which files hold rows that nobody committed.
 
     Args:
@@ -37,16 +37,18 @@ def uncommitted_words(metadata: TableMetadata, files: Mapping[str, tuple[float, 
         Sentences; empty where no such data file was written after the last commit.
     """
     last = max((s.timestamp_ms or 0 for s in metadata.snapshots), default=0)
-    known = [(written, size) for path, (written, size) in files.items() if is_data_file(path)]
-    late = [size for written, size in known if last < written < now - UNDER_WAY]
+    data_files = [(written, size) for path, (written, size) in files.items() if is_data_file(path)]
+    late = [size for written, size in data_files if last < written < now - UNDER_WAY]
     if not late:
         return ""
     since = f"after the last commit ({instant(last)})" if last else "and there is no commit"
-    said = f"{count(len(late), 'data file')} ({human_bytes(sum(late))}) {'was' if len(late) == 1 else 'were'} written "
-    told = f"{said}{since}: {UNCOMMITTED}"
+    sentence = (
+        f"{count(len(late), 'data file')} ({human_bytes(sum(late))}) {'was' if len(late) == 1 else 'were'} written "
+    )
+    text = f"{sentence}{since}: {UNCOMMITTED}"
     if progress := writer_progress(metadata):
-        told += f". The summary of a commit says {progress}: its writer leaves out what it takes for older than that"
-    return told
+        text += f". The summary of a commit says {progress}: its writer leaves out what it takes for older than that"
+    return text
 
 
 def writer_progress(metadata: TableMetadata) -> str:

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.model.manifest import FileKind
-from explorer.spec.deletes.deletes import is_unpartitioned, named_file
+from explorer.spec.deletes.deletes import is_unpartitioned, target_file
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.entries.numpy_columns import Ints
-from explorer.spec.values.values import distinct_partitions, named_partition_path, partition_path, row_dicts
+from explorer.spec.values.values import distinct_partitions, partition_path, partition_path_by_name, row_dicts
 
 ALONE, PARTITIONS = 60, 40
 """So many files are a layer each; of so many partitions layers are told apart."""
@@ -57,40 +57,40 @@ class Layer:
         return (-1 if self.sequence_number is None else self.sequence_number), ORDER.index(self.kind)
 
 
-def delete_layers(files: Iterable[pa.Table], known: Deletes) -> list[Layer]:
+def delete_layers(files: Iterable[pa.Table], snapshot_deletes: Deletes) -> list[Layer]:
     """The layers of a snapshot, from below. `files` are parts of those that its readers see, in order, with the columns
     ASKED. Where there are very many partitions, those with the fewest deletes are put together."""
-    parts = known.beside(files)
-    if len(known.files.data) + len(known.files.deletes) <= ALONE:
-        layers: Iterable[Layer] = [*_data_files(parts, known), *_deletes(known)]
+    parts = snapshot_deletes.beside(files)
+    if len(snapshot_deletes.files.data) + len(snapshot_deletes.files.deletes) <= ALONE:
+        layers: Iterable[Layer] = [*_data_files(parts, snapshot_deletes), *_deletes(snapshot_deletes)]
     else:
-        deletes = [replace(layer, data_file=None) for layer in _deletes(known)]
-        layers = _together(_few_partitions([*_data_groups(parts, known), *deletes]))
+        deletes = [replace(layer, data_file=None) for layer in _deletes(snapshot_deletes)]
+        layers = _together(_few_partitions([*_data_groups(parts, snapshot_deletes), *deletes]))
     return sorted(layers, key=lambda layer: (layer.height, layer.partition or "", layer.path))
 
 
-def _data_files(parts: Beside, known: Deletes) -> Iterator[Layer]:
-    metadata = known.files.metadata
+def _data_files(parts: Beside, snapshot_deletes: Deletes) -> Iterator[Layer]:
+    metadata = snapshot_deletes.files.metadata
     for part, numbers in parts:
         for row, applied in zip(row_dicts(part), numbers.tolist(), strict=True):
             if row["content"]:
                 continue
             path, rows, size = row["file_path"], row["record_count"] or 0, row["file_size_in_bytes"] or 0
-            where = named_partition_path(row["partition"], metadata.spec(row["spec_id"]), metadata)
+            where = partition_path_by_name(row["partition"], metadata.spec(row["spec_id"]), metadata)
             yield Layer(where, "data_file", row["sequence_number"], 1, rows, size, int(applied > 0), path, path)
 
 
-def _data_groups(parts: Beside, known: Deletes) -> Iterator[Layer]:
+def _data_groups(parts: Beside, snapshot_deletes: Deletes) -> Iterator[Layer]:
     groups: dict[tuple[str, int | None], Layer] = {}
     for part, numbers in parts:
         marked = part.append_column("applied", pa.array((numbers > 0).astype(np.int64)))
-        for layer in _grouped(marked.filter(pc.equal(pc.fill_null(part["content"], 0), 0)), known):
+        for layer in _group_layers(marked.filter(pc.equal(pc.fill_null(part["content"], 0), 0)), snapshot_deletes):
             key = layer.partition or "", layer.sequence_number
             groups[key] = _one([groups[key], layer]) if key in groups else layer
     yield from groups.values()
 
 
-def _grouped(data: pa.Table, known: Deletes) -> Iterator[Layer]:
+def _group_layers(data: pa.Table, snapshot_deletes: Deletes) -> Iterator[Layer]:
     codes, first = distinct_partitions(data["partition"])
     columns = {name: data[name] for name in data.column_names if name not in ("content", "partition", "manifest_path")}
     one = pa.repeat(pa.scalar(1, pa.int64()), data.num_rows)
@@ -100,23 +100,23 @@ def _grouped(data: pa.Table, known: Deletes) -> Iterator[Layer]:
         [*((name, "sum") for name in sums), ("file_path", "min")]
     )  # fmt: skip
     values = row_dicts(data.select(["partition"]).take(pa.array(first)))
-    metadata = known.files.metadata
+    metadata = snapshot_deletes.files.metadata
     names: dict[tuple[int, int], str] = {}
     for row in grouped.to_pylist():
         key = row["partition"], row["spec_id"]
         if key not in names:
-            names[key] = named_partition_path(values[key[0]]["partition"], metadata.spec(key[1]), metadata)
+            names[key] = partition_path_by_name(values[key[0]]["partition"], metadata.spec(key[1]), metadata)
         number, rows, size, applied = (row[f"{name}_sum"] or 0 for name in sums)
         yield Layer(names[key], "data_file", row["sequence_number"], number, rows, size, applied, row["file_path_min"])
 
 
-def _deletes(known: Deletes) -> Iterator[Layer]:
-    metadata, dangling = known.files.metadata, {delete.key for delete in known.dangling}
-    for d in known.files.deletes:
+def _deletes(snapshot_deletes: Deletes) -> Iterator[Layer]:
+    metadata, dangling = snapshot_deletes.files.metadata, {delete.key for delete in snapshot_deletes.dangling}
+    for d in snapshot_deletes.files.deletes:
         spec = metadata.spec(d.spec_id)
         everywhere = d.kind == "equality_deletes" and is_unpartitioned(spec)
         where = None if everywhere else partition_path(d.partition, spec, metadata)
-        used, named = int(d.key not in dangling), named_file(d)
+        used, named = int(d.key not in dangling), target_file(d)
         yield Layer(where, d.kind, d.sequence_number, 1, d.record_count, d.bytes, used, d.path, named)
 
 

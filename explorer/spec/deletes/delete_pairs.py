@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
-from explorer.spec.deletes.deletes import Applicability, lacks_place, named_file, nulls_of
+from explorer.spec.deletes.deletes import Applicability, lacks_place, nulls_of, target_file
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.live_files import LiveFile, Place, place
 from explorer.spec.entries.numpy_columns import MOST, Flags, Ints, ints, narrow, possible
@@ -32,7 +32,7 @@ SUM_OF = {"position_deletes": "position", "equality_deletes": "equality", "delet
 @dataclass(frozen=True)
 class Counted:
     """Of each live data file of one manifest, in order: how many deletes could matter, how many apply, by kind, these
-    deletes' rows and bytes, the rows of those that are for that file alone (spec.deletes.deletes.named_file), and
+    deletes' rows and bytes, the rows of those that are for that file alone (spec.deletes.deletes.target_file), and
     whether Iceberg Java refuses to scan it (`refused`, 0 or 1; see spec.deletes.deletes.Verdict.refused). `used` are
     the places in Applicability.deletes of those that apply to any."""
 
@@ -40,7 +40,7 @@ class Counted:
     used: Ints
 
     @property
-    def touched(self) -> Touched:
+    def with_deletes(self) -> Touched:
         """The same of those files alone of which there is something to tell."""
         places = np.flatnonzero(self.sums["pairs"])
         sums = {name: narrow(self.sums[name][places]) for name in HELD}
@@ -81,12 +81,12 @@ class Touched:
         return cls(int(row["files"][0].as_py()), lists["places"], sums, lists["used"])
 
 
-def touched(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def touch_counts(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """TOUCHED, of one data manifest."""
     files, misplaced = live_in(manifest, stored)
-    told = pairs.count(files, manifest.partition_spec_id).touched
-    lists = {name: [column] for name, column in {"places": told.places, **told.sums, "used": told.used}.items()}
-    about = {"manifest_path": [manifest.manifest_path], "misplaced": [misplaced], "files": [told.files]}
+    counts = pairs.count(files, manifest.partition_spec_id).with_deletes
+    lists = {name: [column] for name, column in {"places": counts.places, **counts.sums, "used": counts.used}.items()}
+    about = {"manifest_path": [manifest.manifest_path], "misplaced": [misplaced], "files": [counts.files]}
     return pa.table({**about, **lists}, schema=TOUCHED)
 
 
@@ -113,7 +113,7 @@ ELSEWHERE = pa.schema([("delete", pa.int64()), ("manifest_path", pa.string()), (
 """A delete's place in Applicability.deletes, and a data file that it would apply to in that file's partition."""
 
 
-def recorded_elsewhere(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def deletes_elsewhere(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """ELSEWHERE, of one data manifest."""
     first = pairs.elsewhere(live_in(manifest, stored)[0], manifest.partition_spec_id)
     paths = [manifest.manifest_path] * len(first)
@@ -145,7 +145,7 @@ class Pairs:
     def _some(self, keys: Collection[tuple[str, int | None]], among: bool) -> list[LiveFile]:
         return [delete for delete in self._files.deletes if (delete.key in keys) == among]
 
-    def unplaced(self, used: Iterable[int]) -> tuple[LiveFile, ...]:
+    def vectors_without_place(self, used: Iterable[int]) -> tuple[LiveFile, ...]:
         """Those of some deletes that are vectors without their place, see spec.deletes.deletes.lacks_place."""
         return tuple(delete for at in sorted(used) if lacks_place(delete := self._files.deletes[at]))
 
@@ -159,7 +159,7 @@ class Pairs:
         data = _Data(entries, spec_id, self._fields)
         sums = {name: np.zeros(data.count, np.int64) for name in SUMS}
         used = np.zeros(len(self._files.deletes), bool)
-        superseded = self._count_named(data, sums, used)
+        superseded = self._count_file_deletes(data, sums, used)
         order = np.argsort(data.codes, kind="stable")
         starts = np.searchsorted(data.codes[order], np.arange(len(data.places) + 1))
         for code, where in enumerate(data.places):
@@ -224,7 +224,7 @@ class Pairs:
     def _group(self, deletes: Sequence[LiveFile]) -> _Group:
         return _Group(deletes, [self._index[d.key] for d in deletes], self._fields)
 
-    def _count_named(self, data: _Data, sums: Mapping[str, Ints], used: Flags) -> Flags:
+    def _count_file_deletes(self, data: _Data, sums: Mapping[str, Ints], used: Flags) -> Flags:
         """Count the deletes that name one data file; which data files have a deletion vector that applies."""
         superseded = np.zeros(data.count, bool)
         by_path = self._files.by_path
@@ -247,9 +247,9 @@ class Pairs:
 
     def _hits(self, data: _Data, row: int, delete: LiveFile, superseded: Flags) -> bool:
         """Whether a position delete or vector that names a data file applies to it."""
-        known = data.known[row] and delete.sequence_number is not None
+        both_numbers = data.has_number[row] and delete.sequence_number is not None
         replaced = superseded[row] and delete.kind == "position_deletes"
-        return bool(known and data.sequence[row] <= delete.sequence_number and not replaced)
+        return bool(both_numbers and data.sequence[row] <= delete.sequence_number and not replaced)
 
     @staticmethod
     def _count(
@@ -276,7 +276,7 @@ class _Group:
         kinds = np.array([d.kind for d in deletes])
         self.position, self.equality = kinds == "position_deletes", kinds == "equality_deletes"
         self.vector = kinds == "deletion_vector"
-        self.known = np.array([d.sequence_number is not None for d in deletes], bool)
+        self.has_number = np.array([d.sequence_number is not None for d in deletes], bool)
         self.sequence = np.array([d.sequence_number or 0 for d in deletes], np.int64)
         weights = {
             "position": self.position.astype(np.int64),
@@ -287,17 +287,17 @@ class _Group:
             "own_rows": np.array([own_rows(d) for d in deletes], np.int64),
         }
         self.weights = {name: _summable(column) for name, column in weights.items()}
-        self.columns = [(field, field.of(deletes)) for field in fields.values() if field.asked(deletes)]
+        self.columns = [(field, field.of(deletes)) for field in fields.values() if field.is_needed(deletes)]
 
     def applies(self, data: _Data, rows: Ints, superseded: Flags) -> Flags:
         """A row a data file, a column a delete: whether all clauses but that of the partition hold."""
-        mine, theirs = data.sequence[rows][:, None], self.sequence[None, :]
-        applies = np.where(self.equality[None, :], mine < theirs, mine <= theirs)
-        applies &= data.known[rows][:, None] & self.known[None, :]
+        data_numbers, delete_numbers = data.sequence[rows][:, None], self.sequence[None, :]
+        applies = np.where(self.equality[None, :], data_numbers < delete_numbers, data_numbers <= delete_numbers)
+        applies &= data.has_number[rows][:, None] & self.has_number[None, :]
         applies[:, self.vector] = False  # it names no data file
         applies &= ~(superseded[rows][:, None] & self.position[None, :])
-        for field, (asked, known) in self.columns:
-            applies[:, asked] &= ~field.apart(data, rows, known)
+        for field, (places, metrics) in self.columns:
+            applies[:, places] &= ~field.apart(data, rows, metrics)
         return applies
 
 
@@ -308,7 +308,7 @@ def _summable(column: Ints) -> npt.NDArray[Any]:
 
 def own_rows(delete: LiveFile) -> int:
     """Rows of a position delete or vector that is for one data file alone; 0 of others."""
-    return possible(delete.record_count) if delete.kind != "equality_deletes" and named_file(delete) is not None else 0
+    return possible(delete.record_count) if delete.kind != "equality_deletes" and target_file(delete) is not None else 0
 
 
 class _Data:
@@ -317,7 +317,7 @@ class _Data:
     def __init__(self, table: pa.Table, spec_id: int, fields: Mapping[int, _Field]) -> None:
         self.table, self.count = table, table.num_rows
         sequence = table["inherited_sequence_number"]
-        self.known: Flags = _array(pc.is_valid(sequence))
+        self.has_number: Flags = _array(pc.is_valid(sequence))
         self.sequence: Ints = _array(pc.fill_null(sequence, 0))
         self.codes, partitions = partition_dicts(table)
         self.places = [place(spec_id, partition) for partition in partitions]
@@ -356,19 +356,19 @@ class _Field:
         values = {v for v in (comparable_bound(b, self.kind) for b in set(bounds)) if v is not None and v == v}
         self.cuts: list[Any] = sorted(values)
 
-    def asked(self, deletes: Iterable[LiveFile]) -> bool:
+    def is_needed(self, deletes: Iterable[LiveFile]) -> bool:
         return any(self.id in d.equality_ids for d in deletes)
 
     def _codes(self, bounds: Iterable[bytes | None]) -> tuple[Ints, Flags]:
-        codes, known = [], []
+        codes, valid = [], []
         seen: dict[bytes, int | None] = {}
         for bound in bounds:
             if bound is not None and bound not in seen:
                 seen[bound] = self._code(bound)
             code = None if bound is None else seen[bound]
             codes.append(code or 0)
-            known.append(code is not None)
-        return np.array(codes, np.int64), np.array(known, bool)
+            valid.append(code is not None)
+        return np.array(codes, np.int64), np.array(valid, bool)
 
     def _code(self, bound: bytes) -> int | None:
         """Odd codes are bounds of deletes, in order; even ones lie between. None is no statement."""
@@ -380,14 +380,14 @@ class _Field:
 
     def of(self, deletes: Sequence[LiveFile]) -> tuple[Ints, _Metrics]:
         """Which of the deletes go by this column, and what they say of it."""
-        asked = [at for at, d in enumerate(deletes) if self.id in d.equality_ids]
-        mine = [deletes[at] for at in asked]
-        nulls = [nulls_of(d.nulls.get(self.id), d.values.get(self.id)) for d in mine]
-        no_nan = np.array([d.nans.get(self.id) == 0 for d in mine], bool)
-        low = self._codes(d.lower.get(self.id) for d in mine)
-        high = self._codes(d.upper.get(self.id) for d in mine)
+        places = [at for at, d in enumerate(deletes) if self.id in d.equality_ids]
+        own_deletes = [deletes[at] for at in places]
+        nulls = [nulls_of(d.nulls.get(self.id), d.values.get(self.id)) for d in own_deletes]
+        no_nan = np.array([d.nans.get(self.id) == 0 for d in own_deletes], bool)
+        low = self._codes(d.lower.get(self.id) for d in own_deletes)
+        high = self._codes(d.upper.get(self.id) for d in own_deletes)
         full, none = (np.array([n == which for n in nulls], bool) for which in ("all", "none"))
-        return np.array(asked, np.int64), _Metrics(full, none, no_nan, *low, *high)
+        return np.array(places, np.int64), _Metrics(full, none, no_nan, *low, *high)
 
     def of_table(self, table: pa.Table) -> _Metrics:
         """What data files say of it."""
@@ -400,8 +400,8 @@ class _Field:
 
     def apart(self, data: _Data, rows: Ints, deletes: _Metrics) -> Flags:
         """Whether no row of a data file can equal one of a delete's in this column."""
-        mine = data.metrics[self.id].take(rows)
-        a, b = _Metrics(*(c[:, None] for c in mine.__dict__.values())), deletes
+        metrics = data.metrics[self.id].take(rows)
+        a, b = _Metrics(*(c[:, None] for c in metrics.__dict__.values())), deletes
         apart = (a.all & b.none) | (a.none & b.all)
         by_bounds = (a.has_high & b.has_low & (a.high < b.low)) | (a.has_low & b.has_high & (a.low > b.high))
         may_decide = a.none | b.none

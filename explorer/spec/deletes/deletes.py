@@ -64,7 +64,7 @@ def is_unpartitioned(spec: PartitionSpec | None) -> bool:
 NAMES_NOTHING = "its entry has no referenced_data_file, by which Iceberg Java finds the data file of a vector"
 
 
-def named_file(delete: LiveFile) -> str | None:
+def target_file(delete: LiveFile) -> str | None:
     """The one data file that a position delete or a vector is for, where its manifest entry says so: by its
     referenced_data_file, or as Iceberg's readers take them, by bounds of its paths that are equal
     (ContentFileUtil.referencedDataFile)."""
@@ -95,7 +95,7 @@ def lacks_place(delete: LiveFile) -> str:
     return " and no ".join(name for name, value in place.items() if value is None)
 
 
-def unplaced(vectors: Sequence[LiveFile]) -> str:
+def missing_place_words(vectors: Sequence[LiveFile]) -> str:
     """Say what Spark makes of data files to which vectors apply that lack their place; empty without any."""
     if not vectors:
         return ""
@@ -122,14 +122,14 @@ class Applicability:
         for delete in deletes:
             if delete.kind == "equality_deletes" and is_unpartitioned(metadata.spec(delete.spec_id)):
                 self.everywhere.append(delete)
-            elif (named := named_file(delete)) is not None:
+            elif (named := target_file(delete)) is not None:
                 self.by_path.setdefault(named, []).append(delete)
             else:
                 self.by_place.setdefault(delete.place, []).append(delete)
 
     def of_counts(self, counts: Sequence[int]) -> Applicability:
         """The same, of which it is known how many data files each manifest has."""
-        return Applicability(self.metadata, self.data.counted(counts), self.deletes)
+        return Applicability(self.metadata, self.data.with_counts(counts), self.deletes)
 
     def without_data(self) -> Applicability:
         """The deletes alone, which can be pickled."""
@@ -197,17 +197,17 @@ class Applicability:
         return self._equality(data, delete)
 
     def _vector(self, data: LiveFile, delete: LiveFile) -> list[Reason]:
-        return [self._named(data, delete), _not_newer(data, delete), self._place_of_named(data, delete)]
+        return [self._reason_by_path(data, delete), _not_newer(data, delete), self._partition_reason(data, delete)]
 
-    def _named(self, data: LiveFile, delete: LiveFile) -> Reason:
+    def _reason_by_path(self, data: LiveFile, delete: LiveFile) -> Reason:
         if delete.kind == "deletion_vector" and not delete.referenced_data_file:
             return Reason("path", False, NAMES_NOTHING)
-        same = named_file(delete) == data.path
+        same = target_file(delete) == data.path
         by = "its referenced_data_file is" if delete.referenced_data_file else "its path bounds are equal and name"
-        other = f"another file, {named_file(delete)!r}" if not delete.referenced_data_file else "another file"
+        other = f"another file, {target_file(delete)!r}" if not delete.referenced_data_file else "another file"
         return Reason("path", same, f"{by} {'this file' if same else other}")
 
-    def _place_of_named(self, data: LiveFile, delete: LiveFile) -> Reason:
+    def _partition_reason(self, data: LiveFile, delete: LiveFile) -> Reason:
         """By the spec the partition must be the same. Readers apply a delete that names its data file without looking
         at that, or refuse the scan."""
         same = self._same_place(data, delete)
@@ -236,8 +236,12 @@ class Applicability:
         return Reason("partition", False, words)
 
     def _position(self, data: LiveFile, delete: LiveFile, vectors: Sequence[LiveFile]) -> list[Reason]:
-        if named_file(delete) is not None:
-            reasons = [self._named(data, delete), _not_newer(data, delete), self._place_of_named(data, delete)]
+        if target_file(delete) is not None:
+            reasons = [
+                self._reason_by_path(data, delete),
+                _not_newer(data, delete),
+                self._partition_reason(data, delete),
+            ]
         else:  # Iceberg Java opens it whatever its path bounds say, and so does pyiceberg
             reasons = [_not_newer(data, delete), self._same_place(data, delete)]
         if vectors:
@@ -251,12 +255,12 @@ class Applicability:
         return reasons
 
     def _equality(self, data: LiveFile, delete: LiveFile) -> list[Reason]:
-        mine, theirs = data.sequence_number, delete.sequence_number
-        older = mine is not None and theirs is not None and mine < theirs
+        own_number, delete_number = data.sequence_number, delete.sequence_number
+        older = own_number is not None and delete_number is not None and own_number < delete_number
         sign = "<" if older else "not <"
         reason = (
-            f"the data's sequence number {_n(mine)} is {sign} the delete's {_n(theirs)} (for equality deletes "
-            "it must be strictly less)"
+            f"the data's sequence number {_n(own_number)} is {sign} the delete's {_n(delete_number)} (for equality "
+            "deletes it must be strictly less)"
         )
         reasons = [Reason("sequence", older, reason)]
         if is_unpartitioned(self.metadata.spec(delete.spec_id)):
@@ -278,12 +282,12 @@ class Applicability:
     def _apart(self, field_id: int, data: LiveFile, delete: LiveFile) -> str:
         """Why no row of the data file can equal one of the delete's in that column; empty when one may."""
         name = self._name(field_id)
-        mine, theirs = (nulls_of(f.nulls.get(field_id), f.values.get(field_id)) for f in (data, delete))
-        if mine == "all" and theirs == "none":
+        data_nulls, delete_nulls = (nulls_of(f.nulls.get(field_id), f.values.get(field_id)) for f in (data, delete))
+        if data_nulls == "all" and delete_nulls == "none":
             return f"{name} is null in all rows of the data file, and in none of the delete's"
-        if mine == "none" and theirs == "all":
+        if data_nulls == "none" and delete_nulls == "all":
             return f"{name} is null in all of the delete's rows, and in none of the data file"
-        if not (mine == "none" or theirs == "none"):
+        if not (data_nulls == "none" or delete_nulls == "none"):
             return ""  # null equals null
         kind = column.type if (column := self.metadata.field(field_id)) else None
         if kind in ("float", "double") and not (data.nans.get(field_id) == 0 or delete.nans.get(field_id) == 0):
@@ -294,17 +298,17 @@ class Applicability:
         )
         try:
             if high is not None and other_low is not None and high < other_low:
-                ends, begins = (_shown(b.get(field_id), kind) for b in (data.upper, delete.lower))
+                ends, begins = (_text_of(b.get(field_id), kind) for b in (data.upper, delete.lower))
                 return f"{name} ends at {ends} in the data file, and begins at {begins} in the delete"
             if low is not None and other_high is not None and low > other_high:
-                begins, ends = (_shown(b.get(field_id), kind) for b in (data.lower, delete.upper))
+                begins, ends = (_text_of(b.get(field_id), kind) for b in (data.lower, delete.upper))
                 return f"{name} begins at {begins} in the data file, and ends at {ends} in the delete"
         except TypeError:  # bounds of different types, after a promotion that we do not know
             pass
         return ""
 
 
-def _shown(bound: bytes | None, kind: Any) -> str:
+def _text_of(bound: bytes | None, kind: Any) -> str:
     value = decode_bound(bound, kind)
     return repr(value) if isinstance(value, str) and kind == "string" else str(value)
 
@@ -314,12 +318,13 @@ def _n(number: int | None) -> str:
 
 
 def _not_newer(data: LiveFile, delete: LiveFile) -> Reason:
-    mine, theirs = data.sequence_number, delete.sequence_number
-    holds = mine is not None and theirs is not None and mine <= theirs
+    own_number, delete_number = data.sequence_number, delete.sequence_number
+    holds = own_number is not None and delete_number is not None and own_number <= delete_number
     return Reason(
         "sequence",
         holds,
-        f"the data's sequence number {_n(mine)} is {'<=' if holds else 'not <='} the delete's {_n(theirs)}",
+        f"the data's sequence number {_n(own_number)} is {'<=' if holds else 'not <='} "
+        f"the delete's {_n(delete_number)}",
     )
 
 

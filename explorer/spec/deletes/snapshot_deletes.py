@@ -21,7 +21,7 @@ from explorer.spec.deletes.deletes import (
     Verdict,
     is_unpartitioned,
     lacks_place,
-    named_file,
+    target_file,
 )
 from explorer.spec.entries.entries import LIVE
 from explorer.spec.entries.lazy_table import AT_ONCE
@@ -71,19 +71,19 @@ class Deletes:
         search: Search = lambda _: {},
     ) -> None:
         self.files, self.snapshot_id, self.whole, self._search = files, snapshot_id, whole, search
-        self._number = sum(known.files for _, known in counted)
-        touched = sum(len(known.places) for _, known in counted)
+        self._number = sum(counts.files for _, counts in counted)
+        touched = sum(len(counts.places) for _, counts in counted)
         self._places = np.empty(touched, np.min_scalar_type(max(self._number, 1) - 1))
         """Of the data files that deletes could matter to, in order."""
         self._manifests = dict[str, _Mine]()
         """By path. Of one that is listed twice the files are the same twice."""
         first = at = 0
-        for path, known in counted:
-            self._manifests[path] = _Mine(first, known.files, slice(at, at + len(known.places)))
-            self._places[at : at + len(known.places)] = known.places + np.int64(first)
-            first, at = first + known.files, at + len(known.places)
-        self._sums = {name: _joined([known.sums[name] for _, known in counted]) for name in HELD}
-        used = {files.deletes[at].key for _, known in counted for at in known.used.tolist()}
+        for path, counts in counted:
+            self._manifests[path] = _Mine(first, counts.files, slice(at, at + len(counts.places)))
+            self._places[at : at + len(counts.places)] = counts.places + np.int64(first)
+            first, at = first + counts.files, at + len(counts.places)
+        self._sums = {name: _concatenate([counts.sums[name] for _, counts in counted]) for name in HELD}
+        used = {files.deletes[at].key for _, counts in counted for at in counts.used.tolist()}
         by_kind = [self._sums[name] for name in ("position", "equality", "vectors")]
         self._applying = narrow(np.add.reduce(by_kind, axis=0, dtype=np.uint32))  # sums may be of fewer bytes
         self.applying = int(self._applying.sum())
@@ -108,9 +108,9 @@ class Deletes:
         """Why a delete applies to no data file, as far as manifests tell."""
         if not self.whole:
             return "it applies to no data file that could be read: some manifests could not, so it may not dangle"
-        if spelled := self._respelled(delete):
+        if spelled := self._other_spelling(delete):
             return spelled
-        if (named := named_file(delete)) in self._strays:
+        if (named := target_file(delete)) in self._strays:
             return f"it names {named!r}, which is no data file of this snapshot: it hides nothing"
         return self._elsewhere(delete) or _names_nothing(delete) or "it applies to no data file of this snapshot"
 
@@ -118,11 +118,13 @@ class Deletes:
     def misplaced(self) -> Mapping[Key, LiveFile]:
         """By the key of an equality delete that dangles, the first data file that it would apply to if it were recorded
         in that file's partition."""
-        known = self.files.metadata
+        metadata = self.files.metadata
         some = [
             delete
             for delete in self.dangling
-            if delete.kind == "equality_deletes" and (spec := known.spec(delete.spec_id)) and not is_unpartitioned(spec)
+            if delete.kind == "equality_deletes"
+            and (spec := metadata.spec(delete.spec_id))
+            and not is_unpartitioned(spec)
         ]
         return self._search(some) if some else {}
 
@@ -137,14 +139,14 @@ class Deletes:
         """
         return (
             self._elsewhere(delete)
-            or self._respelled(delete)
+            or self._other_spelling(delete)
             or cut_off(self.files.metadata, delete)
             or _names_nothing(delete)
         )
 
-    def _respelled(self, delete: LiveFile) -> str:
+    def _other_spelling(self, delete: LiveFile) -> str:
         """Say that the file which a delete names is a data file of another scheme or authority."""
-        named = named_file(delete)
+        named = target_file(delete)
         data = self._spellings.get(named) if named else None
         return f"it names {named!r}, and the data file is {data!r}: readers compare paths as texts" if data else ""
 
@@ -168,7 +170,7 @@ class Deletes:
     @cached_property
     def _strays(self) -> frozenset[str]:
         """What such deletes name that is no data file of the snapshot."""
-        named = {name for delete in self.alone if (name := named_file(delete))}
+        named = {name for delete in self.alone if (name := target_file(delete))}
         return frozenset(named - named.intersection(self.files.data.paths()))
 
     @property
@@ -178,7 +180,7 @@ class Deletes:
         return _Made(len(hit), lambda some: self.files.data.take([int(self._places[hit[i]]) for i in some]))
 
     @cached_property
-    def applied(self) -> pa.Table:
+    def counts_by_file(self) -> pa.Table:
         """How many deletes apply to each data file that any applies to: `file_path` and `deletes`."""
         numbers = pa.array(self._applying[self._hit], pa.int64())
         marked = np.zeros(self._number, np.uint8)
@@ -201,15 +203,15 @@ class Deletes:
                 manifests = manifests.dictionary_encode()
             codes = manifests.indices.to_numpy()
             for code in np.unique(codes).tolist():
-                path, mine = manifests.dictionary[code].as_py(), np.flatnonzero(live & (codes == code))
+                path, rows = manifests.dictionary[code].as_py(), np.flatnonzero(live & (codes == code))
                 manifest = self._manifests.get(path)
                 if manifest and manifest.files:
                     all_of_it = np.zeros(manifest.files, np.int64)
                     all_of_it[self._places[manifest.touched] - np.int64(manifest.first)] = self._applying[
                         manifest.touched
                     ]
-                    numbers[mine] = all_of_it[(gone[path] + np.arange(len(mine))) % manifest.files]
-                    gone[path] += len(mine)
+                    numbers[rows] = all_of_it[(gone[path] + np.arange(len(rows))) % manifest.files]
+                    gone[path] += len(rows)
             yield part, numbers
 
     @cached_property
@@ -220,7 +222,7 @@ class Deletes:
         spared = narrow(self._places[self._hit] - np.arange(len(self._hit), dtype=np.int64))
         """Before each file that deletes apply to, how many are spared."""
 
-        def made(some: Sequence[int]) -> list[ReadCost]:
+        def read_costs(some: Sequence[int]) -> list[ReadCost]:
             wanted = np.array(some, np.int64)
             hit, places = wanted < len(dearest), wanted - len(dearest)
             places += np.searchsorted(spared, places.clip(0, np.iinfo(spared.dtype).max).astype(spared.dtype), "right")
@@ -231,7 +233,7 @@ class Deletes:
             files = self.files.data.take(places.tolist())
             return [ReadCost(data, *row) for data, row in zip(files, numbers.tolist(), strict=True)]
 
-        return _Made(self._number, made)
+        return _Made(self._number, read_costs)
 
 
 def _names_nothing(delete: LiveFile) -> str:
@@ -249,7 +251,7 @@ class _Mine(NamedTuple):
     touched: slice
 
 
-def _joined(columns: Sequence[Ints]) -> Ints:
+def _concatenate(columns: Sequence[Ints]) -> Ints:
     return np.concatenate([np.zeros(0, np.uint8), *columns])
 
 
@@ -272,9 +274,9 @@ class _Verdicts(_Made[Verdict]):
     def __init__(self, files: Applicability, places: Ints, pairs: Ints) -> None:
         self._files, self._places = files, places
         self._ends = narrow(np.cumsum(pairs, dtype=np.int64))
-        super().__init__(int(self._ends[-1]) if len(self._ends) else 0, self._told)
+        super().__init__(int(self._ends[-1]) if len(self._ends) else 0, self._verdicts_at)
 
-    def _told(self, indices: Sequence[int]) -> list[Verdict]:
+    def _verdicts_at(self, indices: Sequence[int]) -> list[Verdict]:
         return [self._verdict(index) for index in indices]
 
     def _verdict(self, index: int) -> Verdict:

@@ -93,9 +93,8 @@ def odd_schema(
         if wanted is None or written == wanted or NAMES[i] not in filled:
             continue  # pyiceberg has equality_ids of 64 bits, which are null in data manifests
         refused = (written, wanted) not in WIDER
-        of = "the items of " if i in LISTED else ""
-        yield Oddity(NAMES[i], f"{of}`{NAMES[i]}` have another type than the spec's" if of else
-                     f"`{NAMES[i]}` has another type than the spec's", _shown(written), wanted, refused)  # fmt: skip
+        name = f"the items of `{NAMES[i]}` have" if i in LISTED else f"`{NAMES[i]}` has"
+        yield Oddity(NAMES[i], f"{name} another type than the spec's", _type_text(written), wanted, refused)
 
 
 def record_names(schema: Any, kind: str) -> dict[int | None, str]:
@@ -176,5 +175,5 @@ def _plain(avro: Any) -> Any:
     return own
 
 
-def _shown(avro: Any) -> str:
+def _type_text(avro: Any) -> str:
     return avro if isinstance(avro, str) else str(avro)[:60]

@@ -21,7 +21,7 @@ def commit_rules(lists: Lists, current_before: CurrentBefore) -> Iterator[Findin
     """Sequence numbers that two commits share, and commits that were not made on the snapshot before them."""
     meta = lists.meta
     lost: set[int] = set()
-    for finding_of_pair, newest in _shared_numbers(meta):
+    for finding_of_pair, newest in _duplicate_numbers(meta):
         lost.add(newest)
         yield finding_of_pair
     for earlier, later in _cut_off(lists):
@@ -29,7 +29,7 @@ def commit_rules(lists: Lists, current_before: CurrentBefore) -> Iterator[Findin
             yield from _cut(lists, earlier, later, current_before)
 
 
-def _shared_numbers(meta: TableMetadata) -> Iterator[tuple[Finding, int]]:
+def _duplicate_numbers(meta: TableMetadata) -> Iterator[tuple[Finding, int]]:
     by_number: dict[int, list[Snapshot]] = defaultdict(list)
     for snapshot in meta.snapshots:
         by_number[snapshot.sequence_number].append(snapshot)
@@ -75,18 +75,18 @@ def _cut_off(lists: Lists) -> Iterator[tuple[Snapshot, Snapshot]]:
 def _cut(lists: Lists, earlier: Snapshot, later: Snapshot, current_before: CurrentBefore) -> Iterator[Finding]:
     """A table that is replaced begins anew too: in one commit, or in a commit of its own before. Of Iceberg Java no
     other commit does; it is in the summary that it wrote a snapshot. What others replace in one commit overwrites."""
-    known, before = True, None
+    is_certain, before = True, None
     if later.parent_snapshot_id is None:
         if later.operation == "overwrite" or str(later.summary.get("iceberg-version")).startswith(JAVA):
             return
-        known, before = current_before(later)
-        if known and before is None:
+        is_certain, before = current_before(later)
+        if is_certain and before is None:
             return
     kept = {m.manifest_path for m in lists.lists.get(later.snapshot_id, ())}
     gone = [m.manifest_path for m in lists.lists.get(earlier.snapshot_id, ()) if m.manifest_path not in kept]
     files = sum(lists.held[path].sums["data_files"] for path in gone if path in lists.held)
     without = "no parent" if later.parent_snapshot_id is None else f"the parent {later.parent_snapshot_id}"
-    severity = {} if known else {"severity": "info"}
+    severity = {} if is_certain else {"severity": "info"}
     yield finding(
         "commit-cut-off",
         f"snapshot {later.snapshot_id} ({later.operation or 'no operation'}) has {without}, though "

@@ -46,7 +46,7 @@ class Across:
 
     def _all(self, name: str) -> tuple[Ints, Ints]:
         """The numbers of all manifests, and which manifest each is of."""
-        return _numbered([self.lists.held[path].numbers(name) for path in self._paths])
+        return _join_parts([self.lists.held[path].numbers(name) for path in self._paths])
 
     def _deals(self, *names: str) -> Iterator[list[tuple[Ints, Ints]]]:
         """The same of hashes, some ranges of them after another: each has about AT_ONCE."""
@@ -54,7 +54,7 @@ class Across:
         number = max(1, -(-max(sum(map(len, parts)) for parts in every) // AT_ONCE))
         bounds = [deal * (1 << 64) // number - (1 << 63) for deal in range(number + 1)]
         for low, end in steps(list(pairwise(bounds)), "files"):
-            yield [_numbered([part[(part >= low) & (part <= end - 1)] for part in parts]) for parts in every]
+            yield [_join_parts([part[(part >= low) & (part <= end - 1)] for part in parts]) for parts in every]
 
     def _together(self, one: int, other: int) -> int:
         """The snapshots that list both manifests."""
@@ -110,8 +110,8 @@ class Across:
         if not ours or not theirs:
             return f"a file is live in it and in {paths[1]}"
         (one, other) = (entries[0]["inherited_snapshot_id"] for entries in (ours, theirs))
-        said = [(e[0]["record_count"], e[0]["file_size_in_bytes"]) for e in (ours, theirs)]
-        alike = "the same size and rows" if said[0] == said[1] else "another size or other rows"
+        sizes = [(e[0]["record_count"], e[0]["file_size_in_bytes"]) for e in (ours, theirs)]
+        alike = "the same size and rows" if sizes[0] == sizes[1] else "another size or other rows"
         if one == other:
             return f"snapshot {one} added a file twice, here and in {paths[1]} (with {alike})"
         return f"snapshot {one} added a file again that snapshot {other} had added (with {alike})"
@@ -135,7 +135,7 @@ class Across:
             lengths = end[part] - start[part]
             before = np.repeat(np.cumsum(lengths) - lengths, lengths)
             at = np.repeat(start[part], lengths) + np.arange(lengths.sum()) - before
-            for (one, other), some in _grouped(np.repeat(by[part], lengths), which[at]):
+            for (one, other), some in _group_by_pair(np.repeat(by[part], lengths), which[at]):
                 if self.lists.masks[self._paths[other]] & self._after(one):
                     met.add((one, other), np.unique(keys[at][some]))
 
@@ -163,19 +163,21 @@ class Across:
 
     def _elsewhere(self) -> Iterator[Finding]:
         """Rule 45."""
-        named, found = self._places("named"), self._places("found")
-        if not len(named) or not len(found):
+        named, data_files = self._places("named"), self._places("found")
+        if not len(named) or not len(data_files):
             return
         named = named.unique(["key", "manifest", "spec_id", "partition"], keep="first", maintain_order=True)
-        found = found.unique(["key", "manifest"], keep="first", maintain_order=True)  # in two places is another rule's
-        pairs = named.join(found, on="key", suffix="_2")
+        data_files = data_files.unique(
+            ["key", "manifest"], keep="first", maintain_order=True
+        )  # in two places is another rule's
+        pairs = named.join(data_files, on="key", suffix="_2")
         older = polars.col("sequence") < polars.col("sequence_2")
         apart = (polars.col("spec_id") != polars.col("spec_id_2")) | (
             polars.col("partition") != polars.col("partition_2")
         )
         yield from self._older_vectors(pairs.filter(older & polars.col("vector")))
         pairs = pairs.filter(apart & (polars.col("vector") | ~older))
-        for (one, other), some in _grouped(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
+        for (one, other), some in _group_by_pair(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
             if snapshots := self._together(one, other):
                 row = pairs.row(int(some[0]), named=True)
                 entry = self._named(self._paths[other], [row["key"]], "keys", SHOWN)
@@ -195,7 +197,7 @@ class Across:
 
     def _older_vectors(self, pairs: polars.DataFrame) -> Iterator[Finding]:
         """Of rule 44: vectors that are older than their data files."""
-        for (one, other), some in _grouped(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
+        for (one, other), some in _group_by_pair(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
             row = pairs.row(int(some[0]), named=True)
             listing = self.lists.listing(self._together(one, other))
             if snapshots := tuple(i for i in listing if row["sequence"] >= self._least(i)):
@@ -232,14 +234,14 @@ class Across:
         rows, _ = self._all("row_counts")
         tracked = [p for p in self._paths if len(self.lists.held[p].numbers("first_row_ids"))]
         keys = np.concatenate([*(self.lists.held[p].numbers("keys") for p in tracked), np.zeros(0, np.int64)])
-        known = (first >= 0) & (rows > 0)
-        first, rows, which, keys = first[known], rows[known], which[known], keys[known].astype(np.int64)
+        with_ids = (first >= 0) & (rows > 0)
+        first, rows, which, keys = first[with_ids], rows[with_ids], which[with_ids], keys[with_ids].astype(np.int64)
         if not len(first):
             return
         end, limit = first + rows, self.lists.meta.next_row_id
         if limit is not None and end.max() > limit:
             at = int(end.argmax())
-            yield self._told(
+            yield self._finding(
                 "next-row-id",
                 "its row ids reach next-row-id: the next commit gives them out again",
                 which[at],
@@ -253,11 +255,11 @@ class Across:
         for at in np.flatnonzero(first[order][1:] < ends[:-1])[:LOOKED_AT].tolist():
             later = order[at + 1]
             holds = order[: at + 1][end[order[: at + 1]] > first[later]]
-            masks = [self._listed(which[keys == keys[n]]) for n in (later, holds[0])]
+            masks = [self._snapshot_mask(which[keys == keys[n]]) for n in (later, holds[0])]
             if masks[0] & masks[1]:
                 other = self._named(self._paths[which[holds[0]]], [int(keys[holds[0]])], "keys", 1)
                 claim = f"its row ids are also those of {other[0]['file_path'] if other else 'another file'}"
-                yield self._told(
+                yield self._finding(
                     "row-ids-overlap",
                     claim,
                     which[later],
@@ -266,18 +268,18 @@ class Across:
                     f"{first[holds[0]]} to {end[holds[0]]}",
                 )
 
-    def _listed(self, manifests: Ints) -> int:
+    def _snapshot_mask(self, manifests: Ints) -> int:
         mask = 0
         for n in set(manifests.tolist()):
             mask |= self.lists.masks[self._paths[n]]
         return mask
 
-    def _told(self, rule: str, what: str, manifest: int, key: int, found: Any, expected: Any) -> Finding:
+    def _finding(self, rule: str, what: str, manifest: int, key: int, value: Any, expected: Any) -> Finding:
         path = self._paths[manifest]
         entries = self._named(path, [int(key)], "keys", SHOWN)
         place = f"record {entries[0]['record']}" if entries else ""
         return self.lists.of(
-            rule, what, path, place, found=found, expected=expected, examples=tuple(e["file_path"] for e in entries[:1])
+            rule, what, path, place, found=value, expected=expected, examples=tuple(e["file_path"] for e in entries[:1])
         )
 
 
@@ -289,12 +291,12 @@ class _Pairs:
         self.counts: Counter[tuple[int, int]] = Counter()
 
     def add(self, pair: tuple[int, int], keys: Ints) -> None:
-        known = self.keys.get(pair)
-        self.keys[pair] = np.unique(keys if known is None else np.concatenate([known, keys]))[:LOOKED_AT]
+        earlier = self.keys.get(pair)
+        self.keys[pair] = np.unique(keys if earlier is None else np.concatenate([earlier, keys]))[:LOOKED_AT]
         self.counts[pair] += len(keys)
 
 
-def _numbered(parts: Sequence[Ints]) -> tuple[Ints, Ints]:
+def _join_parts(parts: Sequence[Ints]) -> tuple[Ints, Ints]:
     """Numbers of several manifests as one, and which of them each is of."""
     which = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     return np.concatenate([*parts, np.zeros(0, np.int64)]).astype(np.int64), which.astype(np.int64)
@@ -322,7 +324,7 @@ def _alike(keys: Ints, which: Ints) -> Iterator[tuple[Ints, list[int]]]:
         yield keys[start[some]], which[start[some[0]] : end[some[0]]].tolist()
 
 
-def _grouped(ones: Ints, others: Ints) -> Iterator[tuple[tuple[int, int], Ints]]:
+def _group_by_pair(ones: Ints, others: Ints) -> Iterator[tuple[tuple[int, int], Ints]]:
     """Places of each pair of manifests."""
     if not len(ones):
         return

@@ -20,9 +20,9 @@ from explorer.spec.doctor.metrics import metric_notes
 from explorer.spec.doctor.partitions import partition_notes
 from explorer.spec.doctor.promotions import kinds_then, rebound
 from explorer.spec.doctor.schemes import in_same_store
-from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, inherited
+from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, fill_nulls
 from explorer.spec.entries.numpy_columns import Flags, Ints, flags, hashes, ints
-from explorer.spec.scan.ranges import looked_up
+from explorer.spec.scan.ranges import look_up
 from explorer.spec.values.values import partition_value, primitive_type, result_type, row_dicts, source_type
 
 COUNTS = ("existing_files", "added_files", "deleted_files", "existing_rows", "added_rows", "deleted_rows")
@@ -108,9 +108,16 @@ class About:
                 kind = source_type(meta, part.source_ids)
                 one = len(part.source_ids) == 1
                 source = part.source_ids[0] if one else None
-                told = kind if one and isinstance(kind, str) else None
+                known_type = kind if one and isinstance(kind, str) else None
                 fields.append(
-                    PartField(part.field_id, part.name, part.transform, source, told, result_type(part.transform, told))
+                    PartField(
+                        part.field_id,
+                        part.name,
+                        part.transform,
+                        source,
+                        known_type,
+                        result_type(part.transform, known_type),
+                    )
                 )
             specs[spec.spec_id] = tuple(fields)
         ids = {i for s in meta.schemas for i in s.by_id}
@@ -130,7 +137,7 @@ class About:
 def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """FACTS of one manifest's stored entries."""
     about, table = about.as_of(manifest.added_snapshot_id), stored
-    for name, filled in inherited(stored, manifest).items():
+    for name, filled in fill_nulls(stored, manifest).items():
         table = table.append_column(f"inherited_{name}", filled)
     notes = Notes(table)
     status = ints(stored["status"], -1)
@@ -157,19 +164,19 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     sums = [int(live[data].sum()), int(live[~data].sum()), int(rows[live & data].sum()),
             int(rows[live & (content == 1)].sum()), int(rows[live & (content == 2)].sum()),
             int(np.where(vector, ints(stored["content_size_in_bytes"], 0), sizes)[live].sum()), 1]  # fmt: skip
-    mine = []
+    own_counts = []
     for which in (ADDED, DELETED):
         of = own & (status == which)
-        mine += [int((of & data).sum()), int(rows[of & data].sum()), int((of & ~data).sum())]
+        own_counts += [int((of & data).sum()), int(rows[of & data].sum()), int((of & ~data).sum())]
     sequence = table["inherited_sequence_number"].filter(pa.array(live))
     tracked = live & data & flags(pc.is_valid(table["inherited_first_row_id"]))
-    target, named = named_files(stored), live & data & _among(paths, about.wanted)
+    target, named = target_files(stored), live & data & _among(paths, about.wanted)
     row = {
         "manifest_path": [manifest.manifest_path],
         "counts": [[int((status == s).sum()) for s in (EXISTING, ADDED, DELETED)]
                    + [int(rows[status == s].sum()) for s in (EXISTING, ADDED, DELETED)]],
         "live": [sums],
-        "own": [mine],
+        "own": [own_counts],
         "min_sequence": [pc.min(sequence).as_py()],
         "notes": [notes.rows()],
         "keys": keys[live],
@@ -178,10 +185,10 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         "first_row_ids": np.where(tracked, ints(table["inherited_first_row_id"], 0), -1)[live & tracked.any()],
         "row_counts": rows[live & tracked.any()],
         "equality_ids": [_equality_ids(stored, live & (content == 2))],
-        "named": [_placed(about, table, manifest, live & ~data & flags(pc.is_valid(target)), target, vector)],
-        "found": [_placed(about, table, manifest, named, stored["file_path"], vector)],
+        "named": [_places_by_path(about, table, manifest, live & ~data & flags(pc.is_valid(target)), target, vector)],
+        "found": [_places_by_path(about, table, manifest, named, stored["file_path"], vector)],
         "snapshot_ids": np.unique(own_ids[live]),
-        "filled": [_filled(stored, bool(manifest.content))],
+        "filled": [_nonnull_columns(stored, bool(manifest.content))],
         "new_position_deletes": [int((own & (status == ADDED) & (content == 1) & ~vector).sum())],
     }  # fmt: skip
     return pa.table([_list(row[f.name], f.type) for f in FACTS], schema=FACTS)
@@ -214,13 +221,13 @@ def _among(values: Ints, wanted: Ints) -> Flags:
     return among
 
 
-def named_files(stored: pa.Table) -> pa.ChunkedArray:
+def target_files(stored: pa.Table) -> pa.ChunkedArray:
     """The one data file that each delete is for, as Iceberg's readers take it: its referenced_data_file, or of position
     deletes the path that both bounds of their paths are; null where there is none."""
     named = stored["referenced_data_file"]
     if "lower_bounds" not in stored.column_names or not pc.any(pc.equal(stored["content"], 1)).as_py():
         return named
-    low, high = (looked_up(stored, name, PATH_ID) for name in ("lower_bounds", "upper_bounds"))
+    low, high = (look_up(stored, name, PATH_ID) for name in ("lower_bounds", "upper_bounds"))
     equal = pc.and_(pc.fill_null(pc.equal(low, high), False), pc.equal(stored["content"].combine_chunks(), 1))
     paths = [_text(value) for value in pc.if_else(equal, low, pa.scalar(None, low.type)).to_pylist()]
     return pa.chunked_array([pc.coalesce(named.combine_chunks(), pa.array(paths, pa.string()))])
@@ -230,13 +237,13 @@ def _text(value: bytes | None) -> str | None:
     return None if value is None else value.decode(errors="replace")
 
 
-def _filled(stored: pa.Table, deletes: bool) -> list[str]:
+def _nonnull_columns(stored: pa.Table, deletes: bool) -> list[str]:
     """The columns that have any value; of data manifests nobody reads `content`."""
     names = [f.name for f in NARROW_FIELDS if deletes or f.name != "content"]
     return [name for name in names if name in stored.column_names and stored[name].null_count < len(stored)]
 
 
-def _placed(
+def _places_by_path(
     about: About, table: pa.Table, manifest: ManifestFile, which: Flags, path: pa.ChunkedArray, vector: Flags
 ) -> list[dict[str, Any]]:
     """Where these entries are, by the path that goes with each."""
@@ -352,8 +359,10 @@ def _entry_notes(
     empty = ~flags(pc.greater(pc.binary_length(table["file_path"]), 0))
     notes.add("entry-invalid", empty & live, "it has no file_path", refused="scan")
     kind = pc.utf8_lower(table["file_format"])
-    known = flags(pc.is_in(kind, pa.array(["parquet", "avro", "orc", "puffin", "metadata"])))
-    notes.add("entry-invalid", ~known, "its file_format is none of the spec's", table["file_format"], refused="scan")
+    valid_format = flags(pc.is_in(kind, pa.array(["parquet", "avro", "orc", "puffin", "metadata"])))
+    notes.add(
+        "entry-invalid", ~valid_format, "its file_format is none of the spec's", table["file_format"], refused="scan"
+    )
     path_kind = flags(pc.match_substring_regex(table["file_path"], r"\.(parquet|avro|orc|puffin)$"))
     if path_kind.any():
         ending = pc.struct_field(pc.extract_regex(table["file_path"], r"\.(?P<kind>[a-z]+)$"), "kind")
@@ -386,16 +395,16 @@ def _entry_notes(
 
 def _vector_notes(about: About, table: pa.Table, notes: Notes, vector: Flags) -> None:
     """Of rule 57: fields that each deletion vector must have, and the version that it takes."""
-    asked = ("content_offset", "content_size_in_bytes", "referenced_data_file")
-    lacks = {name: ~flags(pc.is_valid(table[name])) for name in asked}
+    required = ("content_offset", "content_size_in_bytes", "referenced_data_file")
+    lacks = {name: ~flags(pc.is_valid(table[name])) for name in required}
     young = "deletion vectors are of version 3 and later"
-    for missing in product((True, False), repeat=len(asked)):
-        those = vector & np.logical_and.reduce([lacks[n] == lack for n, lack in zip(asked, missing, strict=True)])
-        names = [name for name, lack in zip(asked, missing, strict=True) if lack]
+    for missing in product((True, False), repeat=len(required)):
+        those = vector & np.logical_and.reduce([lacks[n] == lack for n, lack in zip(required, missing, strict=True)])
+        names = [name for name, lack in zip(required, missing, strict=True) if lack]
         words = f"a deletion vector without {', '.join(names)}"
         if about.version == 2:
             words = f"{words if names else 'a deletion vector'} in a table of version 2: {young}"
-        refused = "" if asked[2] in names else "scan" if asked[1] in names else "part" if names else ""
+        refused = "" if required[2] in names else "scan" if required[1] in names else "part" if names else ""
         if names or about.version == 2:
             notes.add("entry-invalid", those, words, refused=refused)
 

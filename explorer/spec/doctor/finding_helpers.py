@@ -49,11 +49,11 @@ class Notes:
             }
         )  # fmt: skip
 
-    def one(self, rule: str, what: str, found: Any, expected: Any, record: int, column: str = "") -> None:
+    def one(self, rule: str, what: str, value: Any, expected: Any, record: int, column: str = "") -> None:
         """Note one entry."""
         wrong = np.zeros(self._table.num_rows, bool)
         wrong[record] = True
-        self.add(rule, wrong, what, found, expected, column=column)
+        self.add(rule, wrong, what, value, expected, column=column)
 
     def rows(self) -> list[dict[str, Any]]:
         """As NOTE."""

@@ -13,7 +13,7 @@ from explorer.spec.doctor.cases import CASES
 from explorer.spec.doctor.remedies import GOES_BACK, LostFiles, Situation, complains, keeps_from_loading, remedy
 from explorer.spec.doctor.remedy_texts import LETTER_OF_CASE, MISREAD_BY, REMEDY_OF, Remedy
 from explorer.spec.doctor.rules import BY_ID, RULES, Rule, Severity
-from explorer.spec.secrets.redaction import redacted
+from explorer.spec.secrets.redaction import redact
 from explorer.spec.snapshots.lineage import ancestry
 
 ORDER: Sequence[Severity] = ("fatal", "error", "warning", "info")
@@ -62,7 +62,7 @@ class Finding:
 
 def finding(rule: str, what: str, file: str, location: str = "", **more: Any) -> Finding:
     """A finding of a rule, with the rule's severity."""
-    return Finding(rule, more.pop("severity", BY_ID[rule].severity), redacted(what), file, location, **more)
+    return Finding(rule, more.pop("severity", BY_ID[rule].severity), redact(what), file, location, **more)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Report:
         return (EXIT[self.worst] if self.worst else 0) or (INCOMPLETE if self.not_checked else 0)
 
 
-def _mended_as(cause: Finding) -> str:
+def _remedy_key(cause: Finding) -> str:
     """The rule, or case of a rule, whose remedy helps against a finding: of one that explains others, theirs may be the
     only one."""
     explained = {f.rule for f in cause.explains}
@@ -105,10 +105,10 @@ def _mended_as(cause: Finding) -> str:
     )
 
 
-def _letter(found: Finding) -> Remedy | None:
+def _letter(finding: Finding) -> Remedy | None:
     """The remedy of a finding's rule, or of its case."""
-    case = _mended_as(found)
-    return LETTER_OF_CASE.get(case) or REMEDY_OF.get(case) or REMEDY_OF.get(found.rule)
+    case = _remedy_key(finding)
+    return LETTER_OF_CASE.get(case) or REMEDY_OF.get(case) or REMEDY_OF.get(finding.rule)
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,10 @@ class RuleChoice:
         for name, level in (severity or {}).items():
             if level not in ORDER:
                 raise NotFoundInTable(f"no severity {level!r}: there are {', '.join(ORDER)}")
-            levels |= {rule.id: level for rule in _named(name)}  # type: ignore[dict-item, misc]
-        return cls(frozenset(rule.id for name in skip for rule in _named(name)), levels)
+            levels |= {rule.id: level for rule in _rules_by_name(name)}  # type: ignore[dict-item, misc]
+        return cls(frozenset(rule.id for name in skip for rule in _rules_by_name(name)), levels)
 
-    def made(
+    def choose_findings(
         self,
         findings: Iterable[Finding],
         table: str,
@@ -142,31 +142,31 @@ class RuleChoice:
         """The findings that are asked for, with the refs that they affect and what would help, the worst first.
         `listed` are the current snapshot's manifests, `previous` is the metadata file before, where it lacks the
         faults of this one, `lost_files` and `doubts` as remedies.Situation has them. `deep`: data files were opened."""
-        asked = [f for f in findings if f.rule not in self.skip]
+        kept = [f for f in findings if f.rule not in self.skip]
         levels = self.severity or {}
-        bad = [f for f in asked if f.severity in ("fatal", "error") or _letter(f) in GOES_BACK]
+        bad = [f for f in kept if f.severity in ("fatal", "error") or _letter(f) in GOES_BACK]
         hurt = {i for f in bad for i in f.snapshots}
         now = metadata.current_snapshot_id if metadata else None
         situation = Situation(
             table, metadata, _whole_ancestor(metadata, hurt),
-            frozenset(_mended_as(f) for f in asked if f.severity != "info" and (not f.snapshots or now in f.snapshots)),
-            frozenset(f.rule for f in asked if f.refused == "table" or keeps_from_loading(f.rule, f.location)),
-            frozenset(f.rule for f in asked), listed, previous.metadata_location if previous else "",
+            frozenset(_remedy_key(f) for f in kept if f.severity != "info" and (not f.snapshots or now in f.snapshots)),
+            frozenset(f.rule for f in kept if f.refused == "table" or keeps_from_loading(f.rule, f.location)),
+            frozenset(f.rule for f in kept), listed, previous.metadata_location if previous else "",
             previous is not None and complains(previous), lost_files,
-            _misread(asked, now), deep, doubts,
+            _misread(kept, now), deep, doubts,
         )  # fmt: skip
-        told = [
+        complete = [
             replace(
                 f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),
-                remedy=f.remedy or remedy(_mended_as(f), situation, f.snapshots, f.file, f.node, f.location,
+                remedy=f.remedy or remedy(_remedy_key(f), situation, f.snapshots, f.file, f.node, f.location,
                                           f.columns),
             )
-            for f in asked
+            for f in kept
         ]  # fmt: skip
-        return tuple(sorted(told, key=lambda f: (ORDER.index(f.severity), f.about.number)))
+        return tuple(sorted(complete, key=lambda f: (ORDER.index(f.severity), f.about.number)))
 
 
-def _named(name: str) -> list[Rule]:
+def _rules_by_name(name: str) -> list[Rule]:
     rules = [rule for rule in RULES if name in (rule.id, str(rule.number))]
     if not rules:
         raise NotFoundInTable(f"no rule {name!r}; docs/doctor.md lists them")

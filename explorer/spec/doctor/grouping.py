@@ -39,31 +39,31 @@ FROM_WHAT_IS_MISSING: Mapping[str, frozenset[str]] = {
 """By what Java cannot read of a metadata file: the rules whose findings follow from it."""
 
 
-def grouped(findings: Iterable[Finding], lists: Lists) -> list[Finding]:
+def group_findings(findings: Iterable[Finding], lists: Lists) -> list[Finding]:
     """The findings, with one in place of those that it explains, and one in place of many that are alike."""
     left = list(findings)
-    for explain in (_rounded, _copied, _missing_fields, _same_place, _wrong_counts, _wrong_bounds, _files, _totals):
-        left = _without_explained(left, explain(left, lists))
-    return _limited(_collected(left))
+    for explain in (_rounding, _copies, _missing_fields, _same_place, _wrong_counts, _wrong_bounds, _files, _totals):
+        left = _merge_effects(left, explain(left, lists))
+    return _limit(_collect(left))
 
 
-def _without_explained(findings: Sequence[Finding], causes: Iterable[Because]) -> list[Finding]:
-    told: dict[int, Finding] = {}
+def _merge_effects(findings: Sequence[Finding], causes: Iterable[Because]) -> list[Finding]:
+    with_effects: dict[int, Finding] = {}
     gone: set[int] = set()
     new: list[Finding] = []
-    known = {id(f) for f in findings}
+    ids = {id(f) for f in findings}
     for cause, effects in causes:
         effects = [f for f in effects if id(f) not in gone and f is not cause]
         if id(cause) in gone or not effects:
             continue
         gone.update(map(id, effects))
-        base = told.get(id(cause), cause)
+        base = with_effects.get(id(cause), cause)
         whole = _as_bad(replace(base, explains=(*base.explains, *effects)[:MEMBERS]), effects)
-        if id(cause) in known:
-            told[id(cause)] = whole
+        if id(cause) in ids:
+            with_effects[id(cause)] = whole
         else:
             new.append(whole)
-    return [*(told.get(id(f), f) for f in findings if id(f) not in gone), *new]
+    return [*(with_effects.get(id(f), f) for f in findings if id(f) not in gone), *new]
 
 
 def _as_bad(cause: Finding, effects: Iterable[Finding]) -> Finding:
@@ -74,7 +74,7 @@ def _as_bad(cause: Finding, effects: Iterable[Finding]) -> Finding:
     return replace(cause, refused=refused, severity=severity)
 
 
-def _collected(findings: Iterable[Finding]) -> list[Finding]:
+def _collect(findings: Iterable[Finding]) -> list[Finding]:
     """One finding in place of those that say the same of other files, columns or places."""
     alike: dict[Hashable, list[Finding]] = defaultdict(list)
     for f in findings:
@@ -82,7 +82,7 @@ def _collected(findings: Iterable[Finding]) -> list[Finding]:
     return [_one_for(members) for members in alike.values()]
 
 
-def _limited(findings: Sequence[Finding]) -> list[Finding]:
+def _limit(findings: Sequence[Finding]) -> list[Finding]:
     of_rule: dict[Hashable, list[Finding]] = defaultdict(list)
     for f in findings:
         of_rule[f.rule, f.severity, f.refused, f.remedy].append(f)
@@ -211,19 +211,19 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
 
     def of_its_file(f: Finding) -> Hashable:
         file = f.columns and f.node and f.node[0] == "file"
-        told = file and f.rule in (*OF_FILES, "readers-differ")
-        return (f.rule, f.location.removeprefix("named in "), f.columns) if told else None
+        explained = file and f.rule in (*OF_FILES, "readers-differ")
+        return (f.rule, f.location.removeprefix("named in "), f.columns) if explained else None
 
     def in_manifest(rule: str) -> Callable[[Finding], Hashable]:
         return lambda f: f.file if f.rule == rule else None
 
-    def promoted(f: Finding) -> Hashable:
+    def table_columns(f: Finding) -> Hashable:
         return f.columns if f.what == PROMOTED_DATE and f.node and f.node[0] == "metadata" else None
 
-    def of_promoted(f: Finding) -> Hashable:
+    def file_columns(f: Finding) -> Hashable:
         return f.columns if f.what == PROMOTED_DATE and f.node and f.node[0] != "metadata" else None
 
-    yield from _same_key(findings, promoted, of_promoted)
+    yield from _same_key(findings, table_columns, file_columns)
     yield from _same_key(findings, of_file("file-missing"), of_file("file-missing", *OF_FILES))
     yield from _same_key(findings, of_file("record-count"), of_file(*OF_FILES[1:]))
     yield from _same_key(findings, of_manifest, of_its_file)
@@ -247,11 +247,11 @@ def _totals(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
                 yield near, [f]
 
 
-def _rounded(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+def _rounding(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     """Rounded snapshot ids: many JSON tools know no other numbers than doubles."""
-    known = {s.snapshot_id for s in lists.meta.snapshots}
-    near = {float(i): i for i in known}
-    wrong = [f for f in findings if f.rule == "entry-snapshot" and type(f.found) is int and f.found not in known]
+    snapshot_ids = {s.snapshot_id for s in lists.meta.snapshots}
+    near = {float(i): i for i in snapshot_ids}
+    wrong = [f for f in findings if f.rule == "entry-snapshot" and type(f.found) is int and f.found not in snapshot_ids]
     wrong = [f for f in wrong if float(f.found) in near]
     if not wrong:
         return
@@ -277,7 +277,7 @@ def _rounded(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     yield one, [*wrong, *totals]
 
 
-def _copied(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+def _copies(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     """A copy or an edit: most manifests have another length than their lists say."""
     lengths = [f for f in findings if f.rule == "manifest-length"]
     moved = next((f for f in findings if f.rule == "copied-or-edited" and f.severity == "info"), None)

@@ -9,8 +9,8 @@ from typing import Any
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.doctor.cases import HEADER_ALONE, OTHER_HEADER_SCHEMA, OTHER_HEADER_SPEC
-from explorer.spec.entries.manifest_headers import HeaderCheck, check_header, parsed
-from explorer.spec.text.units import signed
+from explorer.spec.entries.manifest_headers import HeaderCheck, check_header, parse_json
+from explorer.spec.text.units import parse_int64
 
 Told = tuple[str, str, str, dict[str, Any]]
 """A rule, what it found, where in the file, and more of the finding."""
@@ -43,32 +43,32 @@ def header_rules(
     if "partition-spec-id" in checks and "partition-spec-id" not in odd:
         yield _of_spec_id(checks["partition-spec-id"], _names_its_spec(header, record, metadata))
     if (spec := checks.get("partition-spec")) and _other_spec(spec.header, spec.other):
-        yield _told("spec-unknown", OTHER_HEADER_SPEC, spec)
+        yield _contradiction("spec-unknown", OTHER_HEADER_SPEC, spec)
     if "schema" not in odd:
         yield from _of_schema(checks)
     if version := checks.get("format-version"):
         what = f"its header has a later format version than the table: {HEADER_ALONE}"
-        yield _told("manifest-content", what, version, severity="info")
+        yield _contradiction("manifest-content", what, version, severity="info")
 
 
-def _told(rule: str, what: str, check: HeaderCheck, **more: Any) -> Told:
+def _contradiction(rule: str, what: str, check: HeaderCheck, **more: Any) -> Told:
     return rule, what, f"header {check.name}", {"found": check.header, "expected": check.other, **more}
 
 
 def _of_content(check: HeaderCheck, agreed: bool) -> Told:
     what = "its header's content is not that of the manifest list"
     if not agreed:
-        return _told("manifest-content", what, check)
+        return _contradiction("manifest-content", what, check)
     what += f", nor of its entries: {HEADER_ALONE}, iceberg-go compares both and refuses the manifest"
-    return _told("manifest-content", what, check, severity="warning")
+    return _contradiction("manifest-content", what, check, severity="warning")
 
 
 def _of_spec_id(check: HeaderCheck, agreed: bool) -> Told:
     what = "its header's partition-spec-id is not that of the manifest list"
     if not agreed:
-        return _told("spec-unknown", what, check)
+        return _contradiction("spec-unknown", what, check)
     what += f", whose spec its header has: {HEADER_ALONE}, readers that do may refuse the manifest"
-    return _told("spec-unknown", what, check, severity="warning")
+    return _contradiction("spec-unknown", what, check, severity="warning")
 
 
 def _names_its_spec(header: Mapping[str, str], record: ManifestFile, metadata: TableMetadata) -> bool:
@@ -100,14 +100,14 @@ def _other_spec(header: Sequence[Any], other: Sequence[Any]) -> bool:
 def _unreadable(header: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, dict[str, Any]]]]:
     """Which keys of a header hold something else than they are for, in words."""
     for key in ("partition-spec-id", "schema-id", "format-version"):
-        if key in header and signed(header[key]) is None:
+        if key in header and parse_int64(header[key]) is None:
             yield key, (f"its header's {key} is no number: {HEADER_ALONE}", {"found": header[key][:60]})
-    spec = parsed(header.get("partition-spec"))
+    spec = parse_json(header.get("partition-spec"))
     fields = spec.get("fields") if isinstance(spec, Mapping) else spec
     if "partition-spec" in header and not isinstance(fields, list):
         what = f"its header's partition-spec cannot be read: {HEADER_ALONE}, readers that do refuse the manifest"
         yield "partition-spec", (what, {"found": header["partition-spec"][:60]})
-    schema = parsed(header.get("schema"))
+    schema = parse_json(header.get("schema"))
     columns = schema.get("fields") if isinstance(schema, Mapping) else None
     names = {c.get("name") for c in columns if isinstance(c, Mapping)} if isinstance(columns, list) else None
     refused = f"{HEADER_ALONE}, iceberg-rust does and refuses the manifest"

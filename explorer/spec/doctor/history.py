@@ -99,7 +99,7 @@ def history_rules(meta: TableMetadata, previous: TableMetadata | None = None) ->
     for snapshot in meta.snapshots:
         yield from _snapshot(meta, snapshot, partial(_about, meta, snapshot))
     if previous is not None:
-        yield from _changed(meta, previous)
+        yield from _snapshot_changes(meta, previous)
     yield from _logs(meta, here)
 
 
@@ -263,7 +263,7 @@ def _snapshot(meta: TableMetadata, snapshot: Snapshot, about: Any) -> Iterator[F
         yield about("metadata-field", "it has no first-row-id, and its parent has", "first-row-id")
 
 
-def _changed(meta: TableMetadata, previous: TableMetadata) -> Iterator[Finding]:
+def _snapshot_changes(meta: TableMetadata, previous: TableMetadata) -> Iterator[Finding]:
     """Snapshots never change."""
     moved = meta.location != previous.location
     times = Counter(s.snapshot_id for of in (meta, previous) for s in of.snapshots)
@@ -289,12 +289,12 @@ def _changed(meta: TableMetadata, previous: TableMetadata) -> Iterator[Finding]:
                     "snapshot-twice",
                     f"its {field} is another than in the metadata file before: snapshots never change",
                     field,
-                    found=_told(now, before),
-                    expected=_told(before, now),
+                    found=_differences(now, before),
+                    expected=_differences(before, now),
                 )
 
 
-def _told(value: Any, other: Any) -> Any:
+def _differences(value: Any, other: Any) -> Any:
     """Of a summary only what differs."""
     if isinstance(value, dict) and isinstance(other, dict):
         return {k: v for k, v in value.items() if other.get(k) != v}

@@ -11,7 +11,7 @@ from typing import Any
 
 from explorer.model.metadata import PartitionField, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
-from explorer.spec.doctor.java_schema import Kind, Presence, Refusal, SchemaCheck, is_kind, lacks, shown
+from explorer.spec.doctor.java_schema import Kind, Presence, Refusal, SchemaCheck, is_kind, json_text, lacks
 from explorer.spec.values.transforms import parse_transform
 from explorer.spec.values.values import primitive_type
 
@@ -65,10 +65,10 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
     version: Any = raw.get("format-version")
     if not (is_kind(version, "int") and 0 < version <= HIGHEST_VERSION):
         words = f"Iceberg Java 1.12 opens versions 1 to {HIGHEST_VERSION}"
-        yield here("format-version-unknown", words, location="/format-version", found=shown(version))
-    for refusal in (*_table(raw), *_elements(raw), *_bound(meta)):
+        yield here("format-version-unknown", words, location="/format-version", found=json_text(version))
+    for refusal in (*_table(raw), *_elements(raw), *_binding(meta)):
         yield here("metadata-field", refusal.words, location=refusal.pointer, found=refusal.found)
-    for refusal in _required_of_version_1(raw) if version == 1 else ():
+    for refusal in _version_1_requirements(raw) if version == 1 else ():
         words = (
             f"{refusal.words}, though version 1 requires it: Spark 4.1 reads the table, pyiceberg 0.12 cannot open it"
         )
@@ -87,11 +87,11 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
                 yield here("readers-differ", words, location=refusal.pointer, found=refusal.found, severity="error")
 
 
-def _required_of_version_1(raw: Mapping[str, Any]) -> Iterator[Refusal]:
+def _version_1_requirements(raw: Mapping[str, Any]) -> Iterator[Refusal]:
     """What Iceberg Java does not ask for where the fields of version 2 are there, and pyiceberg does (spec: "Table
     Metadata Fields")."""
     if raw.get("schemas") and raw.get("schema") is None:
-        yield Refusal("/schema", "the metadata file has no `schema`", shown(raw.get("schema")))
+        yield Refusal("/schema", "the metadata file has no `schema`", json_text(raw.get("schema")))
     if raw.get("partition-specs") and raw.get("partition-spec", []) is None:
         yield Refusal("/partition-spec", "`partition-spec` is null", "null")
 
@@ -117,7 +117,7 @@ def _no_mapping(text: str) -> str:
 
 
 def _id(schema: Any) -> str:
-    return shown(schema.get("schema-id")) if isinstance(schema, Mapping) else "?"
+    return json_text(schema.get("schema-id")) if isinstance(schema, Mapping) else "?"
 
 
 def _list(raw: Mapping[str, Any], key: str) -> list[Any]:
@@ -129,11 +129,11 @@ def _table(raw: Mapping[str, Any]) -> Iterator[Refusal]:
     """The fields at the top."""
     version: Any = raw.get("format-version")
     newer = type(version) is int and version > 1
-    told: Presence = "required" if newer else "if present"
+    needed: Presence = "required" if newer else "if present"
     wanted: list[Wanted] = [
         ("location", "text", "optional" if newer and version == HIGHEST_VERSION else "required"),
-        ("last-updated-ms", "long", "required"), ("last-column-id", "int", "required"), ("schemas", "list", told),
-        ("partition-specs", "list", told), ("sort-orders", "list", told), ("properties", "object", "if present"),
+        ("last-updated-ms", "long", "required"), ("last-column-id", "int", "required"), ("schemas", "list", needed),
+        ("partition-specs", "list", needed), ("sort-orders", "list", needed), ("properties", "object", "if present"),
         ("last-partition-id", "int", "required" if newer else "optional"), ("current-snapshot-id", "long", "optional"),
         ("refs", "object", "if present"), ("snapshots", "list", "if present"), ("statistics", "list", "if present"),
         ("partition-statistics", "list", "if present"), ("encryption-keys", "list", "if present"),
@@ -191,7 +191,7 @@ def _elements(raw: Mapping[str, Any]) -> Iterator[Refusal]:
 
 def _object(node: Any, wanted: tuple[Wanted, ...], pointer: str) -> Iterator[Refusal]:
     if not isinstance(node, Mapping):
-        yield Refusal(pointer, "it is not an object", shown(node))
+        yield Refusal(pointer, "it is not an object", json_text(node))
         return
     for name, kind, presence in wanted:
         yield from lacks(node, name, kind, presence, pointer)
@@ -218,10 +218,12 @@ def _sort_order(order: Any, pointer: str) -> Iterator[Refusal]:
     elif not fields and own != 0 and is_kind(own, "int"):
         yield Refusal(f"{pointer}/order-id", f"sort order {own} has no fields: the unsorted one is 0", own)
     for at, item in enumerate(fields):
-        for name, known in (("direction", ("asc", "desc")), ("null-order", ("nulls-first", "nulls-last"))):
+        for name, allowed in (("direction", ("asc", "desc")), ("null-order", ("nulls-first", "nulls-last"))):
             value = item.get(name) if isinstance(item, Mapping) else None
-            if isinstance(value, str) and value.lower() not in known:
-                yield Refusal(f"{pointer}/fields/{at}/{name}", f"`{name}` is none of {', '.join(known)}", shown(value))
+            if isinstance(value, str) and value.lower() not in allowed:
+                yield Refusal(
+                    f"{pointer}/fields/{at}/{name}", f"`{name}` is none of {', '.join(allowed)}", json_text(value)
+                )
 
 
 def _snapshot(node: Any, pointer: str) -> Iterator[Refusal]:
@@ -241,10 +243,10 @@ def _snapshot(node: Any, pointer: str) -> Iterator[Refusal]:
     summary = node.get("summary")
     for name, value in summary.items() if isinstance(summary, Mapping) else ():
         if not isinstance(value, str):
-            yield Refusal(f"{pointer}/summary", f"{name[:100]!r} of the summary is no text", shown(value))
+            yield Refusal(f"{pointer}/summary", f"{name[:100]!r} of the summary is no text", json_text(value))
 
 
-def _bound(meta: TableMetadata) -> Iterator[Refusal]:
+def _binding(meta: TableMetadata) -> Iterator[Refusal]:
     """What specs and the default sort order make of the current schema."""
     current = meta.schema(meta.current_schema_id)
     columns = {f.name: f.id for f in current.by_id.values()} if current else {}

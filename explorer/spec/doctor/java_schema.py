@@ -57,7 +57,7 @@ def lacks(node: Any, name: str, kind: Kind, presence: Presence, pointer: str) ->
             words = "is missing" if name not in node else f"is null, not {WORDS[kind]}"
             yield Refusal(here, f"`{name}` {words}")
     elif not is_kind(value, kind):
-        yield Refusal(here, f"`{name}` is not {WORDS[kind]}", shown(value))
+        yield Refusal(here, f"`{name}` is not {WORDS[kind]}", json_text(value))
 
 
 def is_kind(value: Any, kind: Kind) -> bool:
@@ -67,7 +67,7 @@ def is_kind(value: Any, kind: Kind) -> bool:
     return isinstance(value, {"text": str, "flag": bool, "list": list, "object": Mapping}[kind])
 
 
-def shown(value: Any) -> str:
+def json_text(value: Any) -> str:
     """A JSON value as text that is not long."""
     return repr(value)[:60]
 
@@ -86,15 +86,17 @@ class SchemaCheck:
     def refusals(self, raw: Any) -> Iterator[Refusal]:
         """What Java refuses in the schema's JSON."""
         if not isinstance(raw, Mapping):
-            yield Refusal(self.pointer, "a schema is not an object", shown(raw))
+            yield Refusal(self.pointer, "a schema is not an object", json_text(raw))
             return
         yield from lacks(raw, "schema-id", "int", "optional", self.pointer)
         if raw.get("type") != "struct":
-            yield Refusal(f"{self.pointer}/type", "the type of a schema is not `struct`", shown(raw.get("type")))
+            yield Refusal(f"{self.pointer}/type", "the type of a schema is not `struct`", json_text(raw.get("type")))
         yield from self._struct(raw, self.pointer, "", True)
         for name, ids in self.names.items():
             if len(ids) > 1:
-                words = f"{len(ids)} fields have the name {name[:100]!r}, with the ids {' and '.join(map(shown, ids))}"
+                words = (
+                    f"{len(ids)} fields have the name {name[:100]!r}, with the ids {' and '.join(map(json_text, ids))}"
+                )
                 yield Refusal(self.pointer, words, name[:100])
         for own, times in self.ids.items():
             if times > 1:
@@ -104,12 +106,12 @@ class SchemaCheck:
     def _struct(self, raw: Mapping[str, Any], pointer: str, prefix: str, required: bool) -> Iterator[Refusal]:
         fields = raw.get("fields")
         if not isinstance(fields, list):
-            yield Refusal(f"{pointer}/fields", "`fields` is missing, or not a list", shown(fields))
+            yield Refusal(f"{pointer}/fields", "`fields` is missing, or not a list", json_text(fields))
             return
         for at, item in enumerate(fields):
             here = f"{pointer}/fields/{at}"
             if not isinstance(item, Mapping):
-                yield Refusal(here, "a field is not an object", shown(item))
+                yield Refusal(here, "a field is not an object", json_text(item))
                 continue
             yield from lacks(item, "id", "int", "required", here)
             yield from lacks(item, "name", "text", "required", here)
@@ -123,7 +125,7 @@ class SchemaCheck:
             for default in ("initial-default", "write-default"):
                 if item.get(default) is not None and not is_default(item[default], item.get("type")):
                     words = f"the {default} of column {name[:100]!r} is no value of its type"
-                    yield Refusal(f"{here}/{default}", words, shown(item[default]))
+                    yield Refusal(f"{here}/{default}", words, json_text(item[default]))
 
     def _note(self, name: str, own: Any, item: Mapping[str, Any], chain: bool) -> None:
         self.names.setdefault(name, []).append(own)
@@ -134,7 +136,9 @@ class SchemaCheck:
     def _type(self, raw: Any, pointer: str, prefix: str) -> Iterator[Refusal]:
         if isinstance(raw, str):
             if not is_type(raw):
-                yield Refusal(pointer, f"the type of column {prefix[:-1][:100]!r} is none that Java has", shown(raw))
+                yield Refusal(
+                    pointer, f"the type of column {prefix[:-1][:100]!r} is none that Java has", json_text(raw)
+                )
             return
         kind = raw.get("type") if isinstance(raw, Mapping) else None
         if kind == "struct":
@@ -144,7 +148,7 @@ class SchemaCheck:
         elif kind == "map":
             yield from self._members(raw, pointer, prefix, ("key", "value"))
         else:
-            yield Refusal(pointer, f"the type of column {prefix[:-1][:100]!r} is missing, or none", shown(raw))
+            yield Refusal(pointer, f"the type of column {prefix[:-1][:100]!r} is missing, or none", json_text(raw))
 
     def _members(self, raw: Any, pointer: str, prefix: str, parts: tuple[str, ...]) -> Iterator[Refusal]:
         for part in parts:
@@ -159,7 +163,7 @@ class SchemaCheck:
         if own is None:
             return
         if not isinstance(own, list) or not all(is_kind(i, "int") for i in own):
-            yield Refusal(here, "`identifier-field-ids` is not a list of whole numbers", shown(own))
+            yield Refusal(here, "`identifier-field-ids` is not a list of whole numbers", json_text(own))
             return
         by_id = {item["id"]: item for item in self.fields.values() if type(item.get("id")) is int}
         for i in own:

@@ -18,7 +18,7 @@ from explorer.spec.doctor.facts import COUNTS, LIVE, OWN
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.header_rules import header_rules
 from explorer.spec.entries.numpy_columns import Ints
-from explorer.spec.text.units import signed, whole
+from explorer.spec.text.units import parse_int64, whole
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Lists:
                 self.records.setdefault(manifest.manifest_path, manifest)
 
     @cached_property
-    def any_expired(self) -> bool:
+    def has_expired_parents(self) -> bool:
         """Whether the parent of any snapshot has expired."""
         parents = (s.parent_snapshot_id for s in self.meta.snapshots)
         return any(parent is not None and not self.meta.snapshot(parent) for parent in parents)
@@ -86,17 +86,17 @@ class Lists:
     @cached_property
     def descendants(self) -> dict[int, int]:
         """Of each snapshot, known or expired: itself and those that come after it, as a mask."""
-        found = {s.snapshot_id: 1 << n for n, s in enumerate(self.snapshots)}
+        masks = {s.snapshot_id: 1 << n for n, s in enumerate(self.snapshots)}
         parents = {s.snapshot_id: s.parent_snapshot_id for s in self.meta.snapshots}
         children = Counter(parents.values())
         ready = [snapshot for snapshot in parents if not children[snapshot]]
         while ready:  # from the youngest; those of a circle never come to it
             snapshot = ready.pop()
             if (parent := parents.get(snapshot)) is not None:
-                found[parent] = found.get(parent, 0) | found.get(snapshot, 0)
+                masks[parent] = masks.get(parent, 0) | masks.get(snapshot, 0)
                 children[parent] -= 1
                 ready += [] if children[parent] else [parent]
-        return found
+        return masks
 
     def bit(self, snapshot_id: int | None) -> int:
         """A snapshot's bit; 0 for one that is not among these."""
@@ -111,9 +111,9 @@ class Lists:
 def list_rules(lists: Lists) -> Iterator[Finding]:
     """Rules 9, 16, 25, 29, 31, 33 and 49 over each list."""
     yield from spec_rules(lists)
-    yield from _dropped_sources(lists)
+    yield from _missing_sources(lists)
     meta = lists.meta
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for snapshot in lists.snapshots:
         listed = lists.lists[snapshot.snapshot_id]
         own, path = (snapshot.snapshot_id,), snapshot.manifest_list or meta.metadata_location
@@ -141,19 +141,19 @@ def list_rules(lists: Lists) -> Iterator[Finding]:
                     node=node,
                 )
         for n, manifest in enumerate(listed):
-            for rule, what, found, expected, severity in _record(meta, snapshot, manifest):
-                if (rule + what, manifest.manifest_path) in told:
+            for rule, what, value, expected, severity in _record(meta, snapshot, manifest):
+                if (rule + what, manifest.manifest_path) in reported:
                     continue
-                told.add((rule + what, manifest.manifest_path))
+                reported.add((rule + what, manifest.manifest_path))
                 more = {"severity": severity} if severity else {}
                 if (rule, what) in REFUSED:
                     more["refused"] = REFUSED[rule, what]
                 yield lists.of(
-                    rule, what, manifest.manifest_path, f"record {n} of {path}", found=found, expected=expected, **more
+                    rule, what, manifest.manifest_path, f"record {n} of {path}", found=value, expected=expected, **more
                 )
 
 
-def _dropped_sources(lists: Lists) -> Iterator[Finding]:
+def _missing_sources(lists: Lists) -> Iterator[Finding]:
     """Of rule 63: live files of an older spec, one of whose columns the current schema has no more (#10234)."""
     meta, current = lists.meta, lists.meta.schema(lists.meta.current_schema_id)
     there = set(current.by_id) if current else set()
@@ -184,8 +184,8 @@ def _record(
     """(rule, what, found, expected, severity) of one record of a list."""
     spec, adder = meta.spec(m.partition_spec_id), meta.snapshot(m.added_snapshot_id)
     if spec is None:
-        known = [s.spec_id for s in meta.partition_specs]
-        yield "spec-unknown", "its partition spec is not in the table's metadata", m.partition_spec_id, known, None
+        spec_ids = [s.spec_id for s in meta.partition_specs]
+        yield "spec-unknown", "its partition spec is not in the table's metadata", m.partition_spec_id, spec_ids, None
     elif m.partitions is not None and len(m.partitions) < len(spec.fields):
         yield "partition-summary", TOO_FEW_SUMMARIES, len(m.partitions), len(spec.fields), None
     elif m.partitions is not None and len(m.partitions) > len(spec.fields):
@@ -298,17 +298,17 @@ def spec_rules(lists: Lists) -> Iterator[Finding]:
 
 def record_rules(lists: Lists) -> Iterator[Finding]:
     """Rule 62, and 36 over the snapshot that first lists a manifest."""
-    told: set[str] = set()
+    reported: set[str] = set()
     for snapshot in lists.snapshots:
         parent = lists.lists.get(snapshot.parent_snapshot_id or 0)
         before = {m.manifest_path for m in parent or ()}
-        known = parent is not None and snapshot.parent_snapshot_id not in lists.unread
+        has_parent_list = parent is not None and snapshot.parent_snapshot_id not in lists.unread
         for m in lists.lists[snapshot.snapshot_id]:
             first, path = lists.records[m.manifest_path], m.manifest_path
             pairs = {n: (getattr(m, n), getattr(first, n)) for n in _ALIKE} if m is not first else {}
             differ = {n: pair for n, pair in pairs.items() if None not in pair and pair[0] != pair[1]}
-            if differ and path not in told:
-                told.add(path)
+            if differ and path not in reported:
+                reported.add(path)
                 yield lists.of(
                     "records-differ",
                     "another list says otherwise of it: one of the lists is wrong",
@@ -317,7 +317,7 @@ def record_rules(lists: Lists) -> Iterator[Finding]:
                     found={n: p[0] for n, p in differ.items()},
                     expected={n: p[1] for n, p in differ.items()},
                 )
-            if known and path not in before and m.added_snapshot_id not in (None, snapshot.snapshot_id):
+            if has_parent_list and path not in before and m.added_snapshot_id not in (None, snapshot.snapshot_id):
                 yield lists.of(
                     "entry-snapshot",
                     "its list is the first that names it, and says that another snapshot added it",
@@ -330,17 +330,17 @@ def record_rules(lists: Lists) -> Iterator[Finding]:
 
 def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: Mapping[str, int]) -> Iterator[Finding]:
     """What manifests hold against their records in all lists, their headers, their sizes."""
-    told: set[tuple[str, str, Any]] = set()
+    reported: set[tuple[str, str, Any]] = set()
     meta = lists.meta
     for snapshot in lists.snapshots:
         for n, m in enumerate(lists.lists[snapshot.snapshot_id]):
             place = f"record {n} of {snapshot.manifest_list}"
             held = lists.held.get(m.manifest_path)
-            if held is None or (m.manifest_path, "", id(m)) in told:
+            if held is None or (m.manifest_path, "", id(m)) in reported:
                 continue
-            told.add((m.manifest_path, "", id(m)))
-            if (m.manifest_path, "header", (m.content, m.partition_spec_id)) not in told:
-                told.add((m.manifest_path, "header", (m.content, m.partition_spec_id)))
+            reported.add((m.manifest_path, "", id(m)))
+            if (m.manifest_path, "header", (m.content, m.partition_spec_id)) not in reported:
+                reported.add((m.manifest_path, "header", (m.content, m.partition_spec_id)))
                 header = headers.get(m.manifest_path)
                 agreed = all(note["rule"] != "manifest-content" for note in held.notes)
                 for rule, what, place_in, more in header_rules(header.metadata, m, meta, agreed) if header else ():
@@ -350,8 +350,8 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
                 for name in COUNTS
                 if (recorded := getattr(m, f"{name}_count")) is not None and recorded != held.sums[name]
             }
-            if wrong and (m.manifest_path, "counts", str(wrong)) not in told:
-                told.add((m.manifest_path, "counts", str(wrong)))
+            if wrong and (m.manifest_path, "counts", str(wrong)) not in reported:
+                reported.add((m.manifest_path, "counts", str(wrong)))
                 yield lists.of(
                     "manifest-counts",
                     "the list counts other than its entries: readers skip by these",
@@ -420,7 +420,7 @@ def list_schema_rules(lists: Lists, headers: Mapping[str, ManifestHeader]) -> It
 
 def _version(header: ManifestHeader, sequence_number: int) -> int:
     """The format version that a file was written in: a table may have become one of a later version since."""
-    return signed(header.metadata.get("format-version")) or (2 if sequence_number else 1)
+    return parse_int64(header.metadata.get("format-version")) or (2 if sequence_number else 1)
 
 
 def _of_oddity(oddity: Oddity, here: Callable[..., Finding]) -> Finding:
@@ -457,7 +457,7 @@ def _notes(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
 def _adders(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
     """Rule 36, of a table of which no snapshot has expired."""
     meta = lists.meta
-    if lists.any_expired:
+    if lists.has_expired_parents:
         return
     unknown = [i for i in held.numbers("snapshot_ids").tolist() if not meta.snapshot(i)]
     if unknown:

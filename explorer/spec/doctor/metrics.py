@@ -15,7 +15,7 @@ from explorer.spec.doctor.cases import BEYOND_KEY
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO
 from explorer.spec.entries.numpy_columns import Ints
-from explorer.spec.scan.ranges import decoded
+from explorer.spec.scan.ranges import decode_bounds
 from explorer.spec.schemas.required_nulls import FAILS, SHOWS, spark_reading
 from explorer.spec.values.values import decode_bound
 
@@ -56,14 +56,14 @@ def metric_notes(
         of_rows = np.isin(keys, np.fromiter(top, np.int64, len(top))) & (content[at] == 0) & live[at]
         wrong = np.zeros(len(rows), bool)
         wrong[at[of_rows & (counts != rows[at])]] = True
-        told = np.zeros(len(rows), np.int64)
-        told[at[of_rows]] = counts[of_rows]
+        value_counts = np.zeros(len(rows), np.int64)
+        value_counts[at[of_rows]] = counts[of_rows]
         notes.add(
             "metrics-wrong",
             wrong,
             "record_count is not the number of values that its columns have",
             rows,
-            lambda record: f"{told[record]} values",
+            lambda record: f"{value_counts[record]} values",
         )
     at, keys, counts = nulls
     if len(at) and required:
@@ -90,10 +90,10 @@ def _beyond_keys(table: pa.Table, nulls: Flat, names: Mapping[int, str], notes: 
         return
     lists = table["equality_ids"].combine_chunks()
     parents, keys = pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists).fill_null(0).to_numpy()
-    mine = (parents.astype(np.int64) << 32) | keys
-    told = [(at, ids) for at, ids, _ in (nulls, _map(table, "lower_bounds"), _map(table, "upper_bounds"))]
-    at, ids = (np.concatenate(parts) for parts in zip(*told, strict=True))
-    beyond = deletes[at] & ~np.isin((at << 32) | ids, mine)
+    own_keys = (parents.astype(np.int64) << 32) | keys
+    columns = [(at, ids) for at, ids, _ in (nulls, _map(table, "lower_bounds"), _map(table, "upper_bounds"))]
+    at, ids = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    beyond = deletes[at] & ~np.isin((at << 32) | ids, own_keys)
     for own in np.unique(ids[beyond])[:SHOWN].tolist():
         those = np.zeros(len(deletes), bool)
         those[at[beyond & (ids == own)]] = True
@@ -141,8 +141,8 @@ def _below(notes: Notes, some: Flat, most: Flat | None, what: str, count: int) -
             wrong[at[counts > most[2]]] = True
         else:
             pairs = (at << 32) | keys, (most[0] << 32) | most[1]
-            _, mine, theirs = np.intersect1d(*pairs, return_indices=True)
-            wrong[at[mine][counts[mine] > most[2][theirs]]] = True
+            _, some_places, most_places = np.intersect1d(*pairs, return_indices=True)
+            wrong[at[some_places][counts[some_places] > most[2][most_places]]] = True
     claim = f"{what} of a column are more than its values, or below 0" if most is not None else f"{what} is below 0"
     notes.add("metrics-wrong", wrong, claim)
 
@@ -158,15 +158,18 @@ def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str],
         if column.kind in PROMOTED_TO:
             _dates(notes, table, low, column, data)
         if not np.array_equal(low[0], high[0]):
-            _, mine, theirs = np.intersect1d(low[0], high[0], return_indices=True)
-            low, high = (low[0][mine], low[1].take(pa.array(mine))), (high[0][theirs], high[1].take(pa.array(theirs)))
+            _, low_places, high_places = np.intersect1d(low[0], high[0], return_indices=True)
+            low, high = (
+                (low[0][low_places], low[1].take(pa.array(low_places))),
+                (high[0][high_places], high[1].take(pa.array(high_places))),
+            )
         above = _above(low[1], high[1], column.kind)
         if column.kind == "uuid":
-            above = _signed_order(notes, table, low, high, above, column)
+            above = _java_uuid_order(notes, table, low, high, above, column)
         if above.any():
             notes.add(
                 "metrics-wrong",
-                _marked(table, low[0][above]),
+                _mask(table, low[0][above]),
                 "the lower bound of a column is above the upper bound: filters skip rows",
                 _readable(low, column.kind),
                 _readable(high, column.kind),
@@ -178,9 +181,9 @@ def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str],
 def _dates(notes: Notes, table: pa.Table, low: Bound, column: Column, data: Flags) -> None:
     """Of rule 63: bounds of a column of timestamps that are dates, as its files have it from before a promotion."""
     lengths = pc.fill_null(pc.binary_length(low[1]), 0).to_numpy(zero_copy_only=False)
-    short = _marked(table, low[0][lengths == DATE_WIDTH])
-    found = _readable(low, column.kind)
-    notes.add("readers-differ", short & data, PROMOTED_DATE, found, "date", column=column.name, refused="part")
+    short = _mask(table, low[0][lengths == DATE_WIDTH])
+    as_text = _readable(low, column.kind)
+    notes.add("readers-differ", short & data, PROMOTED_DATE, as_text, "date", column=column.name, refused="part")
 
 
 class Column(NamedTuple):
@@ -191,19 +194,19 @@ class Column(NamedTuple):
     kind: str
 
 
-def _signed_order(notes: Notes, table: pa.Table, low: Bound, high: Bound, above: Flags, column: Column) -> Flags:
+def _java_uuid_order(notes: Notes, table: pa.Table, low: Bound, high: Bound, above: Flags, column: Column) -> Flags:
     """Note UUIDs, which Iceberg Java 1.12 orders by signed numbers (apache/iceberg#14216). Returns which bounds are
     in no order."""
     first, last = (_first_bits(bound[1]) for bound in (low, high))
     signed = above & first & ~last
     what = "its UUID bounds are in the signed order of Iceberg Java up to 1.12: pyiceberg and DuckDB skip the file"
     readable = _readable(low, column.kind), _readable(high, column.kind)
-    notes.add("readers-differ", _marked(table, low[0][signed]), what, *readable, column=column.name)
+    notes.add("readers-differ", _mask(table, low[0][signed]), what, *readable, column=column.name)
     both = ~above & ~first & last
     what = (
         "its UUIDs lie on both sides of 80000000-…: Iceberg Java up to 1.12 compares them as signed numbers, skips it"
     )
-    notes.add("readers-differ", _marked(table, low[0][both]), what, *readable, severity="info", column=column.name)
+    notes.add("readers-differ", _mask(table, low[0][both]), what, *readable, severity="info", column=column.name)
     return above & ~signed
 
 
@@ -217,7 +220,7 @@ def _times(notes: Notes, table: pa.Table, low: Bound, high: Bound, column: Colum
     """Of rule 66: times of January 1970 that are those of our years in another unit."""
     if not column.kind.startswith("timestamp") or not len(low[0]):
         return
-    first, last = decoded(low[1], column.kind), decoded(high[1], column.kind)
+    first, last = decode_bounds(low[1], column.kind), decode_bounds(high[1], column.kind)
     if first.values.dtype != np.int64 or last.values.dtype != np.int64:
         return
     odd = np.zeros(len(low[0]), bool)
@@ -229,7 +232,7 @@ def _times(notes: Notes, table: pa.Table, low: Bound, high: Bound, column: Colum
     )
     low_text, high_text = _readable(low, column.kind), _readable(high, column.kind)
     odd &= first.known & last.known
-    notes.add("value-suspect", _marked(table, low[0][odd]), what,
+    notes.add("value-suspect", _mask(table, low[0][odd]), what,
               lambda record: f"{low_text(record)} to {high_text(record)}", column=column.name)  # fmt: skip
 
 
@@ -243,7 +246,7 @@ def _of(bounds: tuple[Ints, Ints, pa.Array], field_id: int) -> Bound:
     return at[places], items.take(pa.array(places))
 
 
-def _marked(table: pa.Table, places: Ints) -> Flags:
+def _mask(table: pa.Table, places: Ints) -> Flags:
     """The entries at these places, as a mask."""
     mask = np.zeros(table.num_rows, bool)
     mask[places] = True
@@ -264,7 +267,7 @@ def _fit(notes: Notes, table: pa.Table, bound: Bound, column: Column) -> bool:
     if odd.any():
         notes.add(
             "metrics-wrong",
-            _marked(table, bound[0][odd]),
+            _mask(table, bound[0][odd]),
             f"a bound has a length that no {kind} has",
             _hex(bound),
             f"{widths[0]} bytes",
@@ -273,7 +276,7 @@ def _fit(notes: Notes, table: pa.Table, bound: Bound, column: Column) -> bool:
     if base in ("float", "double") and not odd.any():
         nan = np.array([is_nan(value) for value in bound[1].to_pylist()], bool) if len(bound[0]) else odd
         what = "a bound is NaN, which bounds must leave out: readers skip nothing by it"
-        notes.add("metrics-wrong", _marked(table, bound[0][nan]), what, severity="warning", column=column.name)
+        notes.add("metrics-wrong", _mask(table, bound[0][nan]), what, severity="warning", column=column.name)
         return not nan.any()
     return not odd.any()
 
@@ -295,7 +298,7 @@ def _text_fits(notes: Notes, table: pa.Table, bound: Bound, column: Column) -> b
         cut = np.array([not _is_text(value) for value in bound[1].to_pylist()], bool)
     notes.add(
         "metrics-wrong",
-        _marked(table, bound[0][cut]),
+        _mask(table, bound[0][cut]),
         "a bound is no text, as when it is cut inside a character: Iceberg Java and pyiceberg fail on filters of it",
         _hex(bound),
         column=column.name,
@@ -324,7 +327,7 @@ def _above(lower: pa.Array, upper: pa.Array, kind: str) -> Flags:
         if one is not None and other is not None:
             over_it: Flags = one > other
             return over_it
-    low, high = decoded(lower, kind), decoded(upper, kind)
+    low, high = decode_bounds(lower, kind), decode_bounds(upper, kind)
     over: Flags = low.known & high.known & np.asarray(low.values > high.values, bool)
     return over
 
@@ -345,33 +348,33 @@ def _base(kind: str) -> str:
 def _hex(bound: Bound) -> Callable[[int], str]:
     """A record's bound as hex."""
 
-    def told(record: int) -> str:
+    def hex_of(record: int) -> str:
         value = bound[1][int(np.flatnonzero(bound[0] == record)[0])].as_py()
         return "" if value is None else f"0x{value.hex()[:64]}"
 
-    return told
+    return hex_of
 
 
 def _readable(bound: Bound, kind: str) -> Callable[[int], str]:
     """A record's bound as people write it."""
 
-    def told(record: int) -> str:
+    def text_of(record: int) -> str:
         value = bound[1][int(np.flatnonzero(bound[0] == record)[0])].as_py()
         return "" if value is None else str(decode_bound(value, kind))[:200]
 
-    return told
+    return text_of
 
 
 def _decimal_above(lower: pa.Array, upper: pa.Array) -> Flags:
-    known = pc.and_(lower.is_valid(), upper.is_valid()).to_numpy(zero_copy_only=False)
+    both_valid = pc.and_(lower.is_valid(), upper.is_valid()).to_numpy(zero_copy_only=False)
     above = np.zeros(len(lower), bool)
-    if known.any():
-        low, high = (pa.array(_widened(b.filter(pa.array(known))), pa.binary(16)) for b in (lower, upper))
-        above[known] = pc.greater(low, high).to_numpy(zero_copy_only=False)
+    if both_valid.any():
+        low, high = (pa.array(_widen(b.filter(pa.array(both_valid))), pa.binary(16)) for b in (lower, upper))
+        above[both_valid] = pc.greater(low, high).to_numpy(zero_copy_only=False)
     return above
 
 
-def _widened(bounds: pa.Array) -> list[bytes]:
+def _widen(bounds: pa.Array) -> list[bytes]:
     """Big-endian numbers of any length as 16 bytes that order as they do."""
     lengths = pc.binary_length(bounds).to_numpy()
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from explorer.spec.doctor.cases import HIVE_NULL, ONE_TOO_HIGH, WRAPPED
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.entries.numpy_columns import Flags
-from explorer.spec.scan.ranges import counts, decoded, looked_up
+from explorer.spec.scan.ranges import counts, decode_bounds, look_up
 from explorer.spec.values.transforms import as_java, from_bytes, has_place, is_narrow, parse_transform
 from explorer.spec.values.values import internal_scalar, internal_value, partition_value, primitive_type
 
@@ -44,14 +44,14 @@ def own_bounds(
     """
     kind, transform = part.source, part.transform
     width = re.fullmatch(r"(?:truncate|bucket)\[0*([1-9]\d{0,9})\]", transform)
-    known = transform in ("identity", *TIMES) or (width and int(width[1]) < 1 << 31)
+    has_order = transform in ("identity", *TIMES) or (width and int(width[1]) < 1 << 31)
     primitive = primitive_type(kind) if kind is not None else None
-    if part.source_id is None or kind is None or not known or part.result is None or primitive is None:
+    if part.source_id is None or kind is None or not has_order or part.result is None or primitive is None:
         return
     if not parse_transform(transform).can_transform(primitive):  # a spec that is told of elsewhere
         return
     data = live & (table["content"].fill_null(0).to_numpy() == 0) & (table["record_count"].fill_null(0).to_numpy() > 0)
-    lower, upper = (looked_up(table, name, part.source_id) for name in ("lower_bounds", "upper_bounds"))
+    lower, upper = (look_up(table, name, part.source_id) for name in ("lower_bounds", "upper_bounds"))
     _nulls(table, values, part, (lower, upper), data, required, notes)
     if lower.null_count == len(lower) and upper.null_count == len(upper):
         return
@@ -82,21 +82,21 @@ def _nulls(
     if part.transform == "identity":  # files that Hive wrote may lack the column
         return
     what = "a partition field has a value, and by the entry's counts its column has nulls too: filters skip rows"
-    notes.add("partition-value", data & ~null & of_nulls.known & (of_nulls.values > 0), what, _told(values, part),
-              "null too", column=part.name)  # fmt: skip
+    both = data & ~null & of_nulls.known & (of_nulls.values > 0)
+    notes.add("partition-value", both, what, _value_texts(values, part), "null too", column=part.name)
 
 
 def _numbers(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array, data: Flags, notes: Notes) -> None:
     """Transforms that keep order, of numbers and times: the value lies between those of the column's bounds."""
     kind, transform = str(part.source), part.transform
-    low, high = decoded(lower, kind), decoded(upper, kind)
+    low, high = decode_bounds(lower, kind), decode_bounds(upper, kind)
     if low.values.dtype != np.int64 or high.values.dtype != np.int64:
         return
     if kind.startswith("timestamp"):  # of a promoted date the bounds have 4 bytes
         data = data & ~(_is_short(lower) | _is_short(upper))
     numbers = values.cast(pa.int32()) if pa.types.is_date32(values.type) else values
     own = pc.fill_null(numbers.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
-    first, last = (transformed(b.values, transform, kind) for b in (low, high))
+    first, last = (apply_transform(b.values, transform, kind) for b in (low, high))
     outside = data & ((low.known & (own < first)) | (high.known & (own > last)))
     early = outside & is_one_too_high(own, transform, kind) & (own - 1 >= first) & (own - 1 <= last)
     wrapped = np.zeros(len(own), bool)
@@ -107,7 +107,7 @@ def _numbers(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array
         wrapped = outside & ~early & np.logical_or(*by_java)
     what = _WRONG.format(transform)
 
-    def told(record: int) -> str:
+    def value_text(record: int) -> str:
         return str(partition_value(int(own[record]), transform, kind))
 
     def bounds(record: int) -> str:
@@ -116,13 +116,13 @@ def _numbers(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array
             dict.fromkeys(str(partition_value(exact(v, transform, kind), transform, kind)) for v in ends)
         )
 
-    notes.add("readers-differ", early, ONE_TOO_HIGH.format(transform), told, bounds, column=part.name)
-    notes.add("partition-value", outside & ~early & ~wrapped, what, told, bounds, column=part.name)
-    what = f"{what}; {wrapped_words(transform, kind)}"
-    notes.add("partition-value", wrapped, what, told, bounds, column=part.name)
+    notes.add("readers-differ", early, ONE_TOO_HIGH.format(transform), value_text, bounds, column=part.name)
+    notes.add("partition-value", outside & ~early & ~wrapped, what, value_text, bounds, column=part.name)
+    what = f"{what}; {overflow_words(transform, kind)}"
+    notes.add("partition-value", wrapped, what, value_text, bounds, column=part.name)
 
 
-def wrapped_words(transform: str, kind: str) -> str:
+def overflow_words(transform: str, kind: str) -> str:
     """Say that what a transform makes has no place where it is kept."""
     what, bits = ("the hour", 32) if transform == "hour" else ("what it makes", 64 if kind == "long" else 32)
     return f"{what} {WRAPPED.format(bits)}"
@@ -138,7 +138,7 @@ def is_one_too_high(own: Any, transform: str, kind: str) -> Any:
     return (own <= 0) & (transform in (("year", "month") if kind == "date" else tuple(TIMES)))
 
 
-def transformed(values: npt.NDArray[np.int64], transform: str, kind: str) -> npt.NDArray[np.int64]:
+def apply_transform(values: npt.NDArray[np.int64], transform: str, kind: str) -> npt.NDArray[np.int64]:
     """Whole numbers, days (of dates), microseconds or nanoseconds as what a transform makes of them; of what has no
     place the least number."""
     if transform == "identity":
@@ -149,15 +149,15 @@ def transformed(values: npt.NDArray[np.int64], transform: str, kind: str) -> npt
     if transform == "hour":
         return values // hour
     days = values if kind == "date" else values // (24 * hour)
-    made: npt.NDArray[np.int64] = days.view("datetime64[D]").astype(f"datetime64[{TIMES[transform]}]").astype(np.int64)
-    return made
+    units: npt.NDArray[np.int64] = days.view("datetime64[D]").astype(f"datetime64[{TIMES[transform]}]").astype(np.int64)
+    return units
 
 
 def exact(value: int, transform: str, kind: str) -> int:
     """What a transform makes of one number, also where that has no place."""
     if transform.startswith("truncate["):
         return value - value % int(transform[9:-1])
-    return int(transformed(np.array([value], np.int64), transform, kind)[0])
+    return int(apply_transform(np.array([value], np.int64), transform, kind)[0])
 
 
 def _bucket(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array, data: Flags, notes: Notes) -> None:
@@ -165,13 +165,15 @@ def _bucket(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array,
     same = data & pc.fill_null(pc.equal(lower, upper), False).to_numpy(zero_copy_only=False)
     if part.source in ("string", "binary"):
         same &= pc.fill_null(pc.less(pc.binary_length(lower), _WHOLE_TEXT), False).to_numpy(zero_copy_only=False)
-    apply = _applied(part)
+    apply = _value_maker(part)
     wrong = np.zeros(len(same), bool)
     for record in np.flatnonzero(same).tolist():
-        made = apply(lower[record].as_py())
-        wrong[record] = made is not None and made != values[record].as_py()
+        bucket = apply(lower[record].as_py())
+        wrong[record] = bucket is not None and bucket != values[record].as_py()
     what = _WRONG.format(part.transform)
-    notes.add("partition-value", wrong, what, _told(values, part), _ends_of(part, lower, upper), column=part.name)
+    notes.add(
+        "partition-value", wrong, what, _value_texts(values, part), _ends_of(part, lower, upper), column=part.name
+    )
 
 
 def _texts(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array, data: Flags, notes: Notes) -> None:
@@ -185,7 +187,9 @@ def _texts(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array, 
     hive = pc.fill_null(pc.equal(own, HIVE_NULL.encode()), False)  # which has a finding of its own
     wrong = data & pc.and_not(outside, hive).to_numpy(zero_copy_only=False)
     what = _WRONG.format(part.transform)
-    notes.add("partition-value", wrong, what, _told(values, part), _ends_of(part, lower, upper), column=part.name)
+    notes.add(
+        "partition-value", wrong, what, _value_texts(values, part), _ends_of(part, lower, upper), column=part.name
+    )
 
 
 def _cut(bounds: pa.Array, part: PartField) -> pa.Array:
@@ -200,44 +204,46 @@ def _cut(bounds: pa.Array, part: PartField) -> pa.Array:
 
 def _decimals(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array, data: Flags, notes: Notes) -> None:
     """Decimals, as they are or truncated, which keeps order."""
-    apply = _applied(part)
+    apply = _value_maker(part)
     wrong = np.zeros(len(data), bool)
     for record in np.flatnonzero(data).tolist():
         own, first, last = values[record].as_py(), apply(lower[record].as_py()), apply(upper[record].as_py())
         wrong[record] = (first is not None and own < first) or (last is not None and own > last)
     what = _WRONG.format(part.transform)
-    notes.add("partition-value", wrong, what, _told(values, part), _ends_of(part, lower, upper), column=part.name)
+    notes.add(
+        "partition-value", wrong, what, _value_texts(values, part), _ends_of(part, lower, upper), column=part.name
+    )
 
 
-def _applied(part: PartField) -> Callable[[bytes | None], Any]:
+def _value_maker(part: PartField) -> Callable[[bytes | None], Any]:
     """What makes a partition value of a serialized bound; None of what is absent, or no value of its type."""
     primitive = primitive_type(part.source)
     assert primitive is not None
     apply = parse_transform(part.transform).transform(primitive)
 
     @lru_cache(maxsize=4096)
-    def applied(bound: bytes | None) -> Any:
+    def value_of(bound: bytes | None) -> Any:
         try:
             return None if bound is None else apply(internal_value(from_bytes(primitive, bound)))
         except Exception:  # whatever a damaged bound leads to
             return None
 
-    return applied
+    return value_of
 
 
-def _told(values: pa.Array, part: PartField) -> Callable[[int], str]:
+def _value_texts(values: pa.Array, part: PartField) -> Callable[[int], str]:
     """A record's partition value as people write it."""
     return lambda record: str(partition_value(internal_scalar(values[record]), part.transform, part.source))
 
 
 def _ends_of(part: PartField, lower: pa.Array, upper: pa.Array) -> Callable[[int], str | None]:
     """What the transform makes of a record's bounds, as people write it; None where there are none."""
-    apply = _applied(part)
+    apply = _value_maker(part)
 
     def ends(record: int) -> str | None:
-        made = [value for bound in (lower, upper) if (value := apply(bound[record].as_py())) is not None]
-        if part.transform.startswith("bucket[") and len(set(made)) > 1:
+        results = [value for bound in (lower, upper) if (value := apply(bound[record].as_py())) is not None]
+        if part.transform.startswith("bucket[") and len(set(results)) > 1:
             return None  # of values between the bounds it may be any
-        return " to ".join(dict.fromkeys(str(partition_value(v, part.transform, part.source)) for v in made)) or None
+        return " to ".join(dict.fromkeys(str(partition_value(v, part.transform, part.source)) for v in results)) or None
 
     return ends

@@ -47,55 +47,57 @@ def partition_notes(
             own_bounds(table, values, part, live, part.source_id in required, notes)
 
 
-def _summary(values: pa.Array, told: FieldSummary, part: PartField, live: npt.NDArray[np.bool_], notes: Notes) -> None:
+def _summary(
+    values: pa.Array, summary: FieldSummary, part: PartField, live: npt.NDArray[np.bool_], notes: Notes
+) -> None:
     rule, column = "partition-summary", part.name
 
-    def told_of(record: int) -> str:
+    def value_text(record: int) -> str:
         return str(partition_value(internal_scalar(values[record]), part.transform, part.source))
 
     null = ~values.is_valid().to_numpy(zero_copy_only=False) & live
-    if not told.contains_null:
+    if not summary.contains_null:
         what = "a partition field is null here, and the manifest list says that it never is: readers skip the file"
         notes.add(rule, null, what, None, "contains_null: false", column=column)
     kind = part.result
     primitive = primitive_type(kind) if kind else None
     if primitive is None or part.transform == "void":
         return
-    known = live & values.is_valid().to_numpy(zero_copy_only=False)
+    with_value = live & values.is_valid().to_numpy(zero_copy_only=False)
     if pa.types.is_floating(values.type):
-        nan = known & pc.fill_null(pc.is_nan(values), False).to_numpy(zero_copy_only=False)
-        if told.contains_nan is False:
+        nan = with_value & pc.fill_null(pc.is_nan(values), False).to_numpy(zero_copy_only=False)
+        if summary.contains_nan is False:
             what = "a partition field is NaN here, and the manifest list says that it never is: readers skip the file"
             notes.add(rule, nan, what, None, "contains_nan: false", column=column)
-        known &= ~nan
-    if not known.any() or kind == "uuid":  # readers differ in the order of UUIDs
+        with_value &= ~nan
+    if not with_value.any() or kind == "uuid":  # readers differ in the order of UUIDs
         return
-    for bound, least in ((told.lower_bound, True), (told.upper_bound, False)):
+    for bound, least in ((summary.lower_bound, True), (summary.upper_bound, False)):
         if bound is None:
             what = "a partition field has values, and the manifest list has no bounds of it: readers skip the manifest"
-            notes.add(rule, known, what, told_of, "bounds", column=column)
+            notes.add(rule, with_value, what, value_text, "bounds", column=column)
             return
         shown = str(summary_bound(bound, part.transform, part.source))[:200]
         try:
             limit = comparable(internal_value(from_bytes(primitive, bound)), kind)
         except Exception:  # whatever a damaged bound leads to
             what = "a bound of a partition field in the manifest list is no value of its type"
-            notes.add(rule, known, what, told_of, f"0x{bound.hex()[:64]}", column=column)
+            notes.add(rule, with_value, what, value_text, f"0x{bound.hex()[:64]}", column=column)
             return
-        own = _extreme(values, known, least)
+        own = _extreme(values, with_value, least)
         try:
             outside = comparable(own, kind) < limit if least else comparable(own, kind) > limit
         except TypeError:  # written as another type than the spec's
             continue
         if outside:
-            record = _where(values, known, own)
+            record = _where(values, with_value, own)
             side = "below the lower" if least else "above the upper"
             what = f"a partition field is {side} bound in the manifest list: readers skip the file"
-            notes.one(rule, what, told_of, shown, record, column)
+            notes.one(rule, what, value_text, shown, record, column)
 
 
-def _extreme(values: pa.Array, known: npt.NDArray[np.bool_], least: bool) -> Any:
-    some = values.filter(pa.array(known))
+def _extreme(values: pa.Array, chosen: npt.NDArray[np.bool_], least: bool) -> Any:
+    some = values.filter(pa.array(chosen))
     if pa.types.is_boolean(some.type):
         some = some.cast(pa.int8())
     if pa.types.is_fixed_size_binary(some.type):
@@ -103,5 +105,5 @@ def _extreme(values: pa.Array, known: npt.NDArray[np.bool_], least: bool) -> Any
     return internal_scalar((pc.min if least else pc.max)(some))
 
 
-def _where(values: pa.Array, known: npt.NDArray[np.bool_], wanted: Any) -> int:
-    return next(int(i) for i in np.flatnonzero(known) if internal_scalar(values[int(i)]) == wanted)
+def _where(values: pa.Array, chosen: npt.NDArray[np.bool_], wanted: Any) -> int:
+    return next(int(i) for i in np.flatnonzero(chosen) if internal_scalar(values[int(i)]) == wanted)

@@ -26,7 +26,7 @@ def kind_of(kind: Any) -> str:
     return kind if isinstance(kind, str) else str(kind.get("type"))
 
 
-def promoted(old: Any, new: Any) -> bool:
+def is_promotion(old: Any, new: Any) -> bool:
     """Whether one is the other, or a promotion leads between them, either way: rollbacks bring old ones back."""
     one, other = kind_of(old), kind_of(new)
     if one == other or "unknown" in (one, other):
@@ -39,12 +39,12 @@ def promoted(old: Any, new: Any) -> bool:
 def rebound(meta: TableMetadata) -> frozenset[int]:
     """The field ids that stand for columns of several types, as after CREATE OR REPLACE TABLE."""
     ids: set[int] = set()
-    known: dict[int, Any] = {}
+    types: dict[int, Any] = {}
     for schema in meta.schemas:
         for own, field in schema.by_id.items():
-            if own in known and not promoted(known[own], field.type):
+            if own in types and not is_promotion(types[own], field.type):
                 ids.add(own)
-            known.setdefault(own, field.type)
+            types.setdefault(own, field.type)
     return frozenset(ids)
 
 

@@ -10,10 +10,10 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.remedy_parts import (
     Fault,
-    corrected_values,
+    commit_recovery,
     fitting_statement,
-    regained_commit,
     statistics_procedure,
+    value_corrections,
 )
 from explorer.spec.doctor.remedy_texts import (
     DROPS_ALONE,
@@ -28,8 +28,8 @@ from explorer.spec.doctor.remedy_texts import (
 )
 from explorer.spec.maintenance.manifest_merges import rewrite_manifests
 from explorer.spec.snapshots.lineage import ancestry
-from explorer.spec.text.names import NOWHERE, beside, in_sql, path_in_sql, quoted, text_in_sql
-from explorer.spec.text.units import count, signed, whole
+from explorer.spec.text.names import NOWHERE, beside, in_backticks, in_sql, path_in_sql, text_in_sql
+from explorer.spec.text.units import count, parse_int64, whole
 
 GOES_BACK = ("G", "L", "F", "T")
 """Remedies that lead to an older snapshot."""
@@ -155,7 +155,7 @@ def remedy(
     metadata, letter = situation.metadata, _letter(rule, situation, file, node, location, snapshots)
     if not situation.opened and rule in TO_BE_OPENED and node and node[0] == "manifest":
         return TO_BE_OPENED[rule]
-    blocked = _blocked(rule, letter, situation)
+    blocked = _blocker(rule, letter, situation)
     if blocked:
         return f"First mend {blocked}: until then Iceberg fails on this table."
     current = metadata.current_snapshot_id if metadata else None
@@ -169,7 +169,7 @@ def remedy(
     writes = letter in WRITES_DATA or rule == "wrapped-partition"
     if writes and (misread := [other for other in situation.misread if other != rule]):
         return MISREAD.format(", ".join(misread))
-    if letter == "C" and rule != "position-bounds" and (kept := _kept_deletes(rule, situation)):
+    if letter == "C" and rule != "position-bounds" and (kept := _reason_to_keep_deletes(rule, situation)):
         return kept
     text = (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
         catalog=catalog, name=text_in_sql(name), table=f"{catalog}.{name}", key=key,
@@ -180,11 +180,11 @@ def remedy(
         fields="partition field" if rule == "last-partition-id-low" else "column",
         statistics=statistics_procedure(metadata, node[1] if node else ""),
         fitted=fitting_statement(fault) if fault and letter == "J" else "",
-        corrected=corrected_values(fault) if fault and letter == "Q" else "",
-        regained=regained_commit(fault) if fault and letter == "A" else "",
+        corrected=value_corrections(fault) if fault and letter == "Q" else "",
+        regained=commit_recovery(fault) if fault and letter == "A" else "",
         again=_again(situation, catalog, name) if rule == "manifest-missing" else "",
     )  # fmt: skip
-    text += _lost_deletes(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
+    text += _deletes_at_risk(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
     return UNOPENED + text if writes and not situation.opened else text
 
 
@@ -217,7 +217,7 @@ def may_be_needed(number: int, reason: str) -> str:
     )
 
 
-def _kept_deletes(rule: str, situation: Situation) -> str:
+def _reason_to_keep_deletes(rule: str, situation: Situation) -> str:
     """Why the delete files that a finding is about are not to be written anew; empty where what is dropped with them
     hides nothing that somebody may have meant."""
     doubts = situation.doubts
@@ -228,7 +228,7 @@ def _kept_deletes(rule: str, situation: Situation) -> str:
     return may_be_needed(sum(number for number, _ in some), some[0][1]) if some else ""
 
 
-def _lost_deletes(situation: Situation) -> str:
+def _deletes_at_risk(situation: Situation) -> str:
     """Which deletes go with files that are rewritten, and may be needed, as a sentence."""
     some = list((situation.doubts or {}).values())
     if not some:
@@ -266,7 +266,7 @@ def complains(metadata: TableMetadata) -> bool:
     the current snapshot (org.apache.iceberg.spark.procedures.RegisterTableProcedure)."""
     summary = metadata.current_snapshot.summary if metadata.current_snapshot else None
     return summary is not None and any(
-        signed(summary.get(name)) is None for name in ("total-data-files", "total-records")
+        parse_int64(summary.get(name)) is None for name in ("total-data-files", "total-records")
     )
 
 
@@ -338,7 +338,7 @@ def _is_rewritten(situation: Situation, node: Any) -> bool:
     return bool(wanted) and wanted <= rewritten
 
 
-def _blocked(rule: str, letter: Remedy, situation: Situation) -> str:
+def _blocker(rule: str, letter: Remedy, situation: Situation) -> str:
     """The other finding that keeps a remedy's statement from running; empty where there is none."""
     if letter in ALWAYS:
         return ""
@@ -391,32 +391,32 @@ def _back(situation: Situation, catalog: str, name: str) -> str:
 
 def _again(situation: Situation, catalog: str, name: str) -> str:
     """Which data files of lost manifests may be added again after going back, and how."""
-    found, metadata = situation.lost_files, situation.metadata
-    if found is None or metadata is None or not found.files:
+    lost_files, metadata = situation.lost_files, situation.metadata
+    if lost_files is None or metadata is None or not lost_files.files:
         return ""
-    named = ", ".join(found.files[:MAX_FILES])
-    more = f" and {len(found.files) - MAX_FILES:,} more" if len(found.files) > MAX_FILES else ""
-    told = f" {count(len(found.files), 'data file')} of the table's folder may be of it, named by no manifest that is "
-    told += f"left: {named}{more}."
-    steps = _steps(metadata, situation.whole, found)
-    if not found.fits or steps is None or not all(map(path_in_sql, found.files)):
+    named = ", ".join(lost_files.files[:MAX_FILES])
+    more = f" and {len(lost_files.files) - MAX_FILES:,} more" if len(lost_files.files) > MAX_FILES else ""
+    sentences = f" {count(len(lost_files.files), 'data file')} of the table's folder may be of it, "
+    sentences += f"named by no manifest that is left: {named}{more}."
+    steps = _steps(metadata, situation.whole, lost_files)
+    if not lost_files.fits or steps is None or not all(map(path_in_sql, lost_files.files)):
         return (
-            f"{told} Before you add them again after going back, by the procedure add_files, check that they are of "
-            "no failed write, and that no later commit removed them or deleted rows of them."
+            f"{sentences} Before you add them again after going back, by the procedure add_files, check that they are "
+            "of no failed write, and that no later commit removed them or deleted rows of them."
         )
     picks = [f"CALL {catalog}.system.cherrypick_snapshot('{text_in_sql(name)}', {i})" for i in steps]
     adds = [
         f"CALL {catalog}.system.add_files(table => '{text_in_sql(name)}', "
-        f"source_table => '{text_in_sql(f'`parquet`.{quoted(path)}')}')"
-        for path in found.files
+        f"source_table => '{text_in_sql(f'`parquet`.{in_backticks(path)}')}')"
+        for path in lost_files.files
     ]
     return (
-        f"{told} They are as many, with as many rows, as the manifest list says. After going back, this commits what "
-        f"was lost again: {'; '.join([*picks, *adds])}."
+        f"{sentences} They are as many, with as many rows, as the manifest list says. After going back, this commits "
+        f"what was lost again: {'; '.join([*picks, *adds])}."
     )
 
 
-def _steps(metadata: TableMetadata, target: int | None, found: LostFiles) -> list[int] | None:
+def _steps(metadata: TableMetadata, target: int | None, lost_files: LostFiles) -> list[int] | None:
     """The appends after a snapshot that can be committed again, oldest first; None where one of the commits cannot."""
     line = ancestry(metadata, metadata.current_snapshot_id)
     if target not in line:
@@ -424,9 +424,9 @@ def _steps(metadata: TableMetadata, target: int | None, found: LostFiles) -> lis
     steps = []
     for own in reversed(line[: line.index(target)]):
         snapshot = metadata.snapshot(own)
-        if own in found.lost:
+        if own in lost_files.lost:
             continue
-        if own not in found.whole or snapshot is None or snapshot.operation != "append":
+        if own not in lost_files.whole or snapshot is None or snapshot.operation != "append":
             return None
         steps.append(own)
     return steps

@@ -60,11 +60,11 @@ def fitting_statement(fault: Fault) -> str:
     if fault.rule == "field-ids-absent":
         return _name_mapping(fault)
     if fault.rule == "wrapped-partition":
-        return _dropped_field(fault)
+        return _field_drop(fault)
     return _optional_columns(fault)
 
 
-def corrected_values(fault: Fault) -> str:
+def value_corrections(fault: Fault) -> str:
     """Say how values that mean something else are corrected."""
     meta = fault.metadata
     schema, spec = meta.schema(meta.current_schema_id), meta.spec(meta.default_spec_id or 0)
@@ -84,7 +84,7 @@ def corrected_values(fault: Fault) -> str:
     )
 
 
-def regained_commit(fault: Fault) -> str:
+def commit_recovery(fault: Fault) -> str:
     """Say how a commit that was lost or cut off is got back."""
     if fault.rule == "metadata-fork":
         return _fork(fault)
@@ -157,7 +157,7 @@ def _optional_columns(fault: Fault) -> str:
     return f"{alter}; or write the rows again with values in these columns. The writer did not keep to the schema."
 
 
-def _dropped_field(fault: Fault) -> str:
+def _field_drop(fault: Fault) -> str:
     meta = fault.metadata
     spec = meta.spec(meta.default_spec_id or 0)
     names = [n for f in (spec.fields if spec else ()) if f.name in fault.columns and (n := name_in_sql(f.name))]

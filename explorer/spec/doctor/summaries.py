@@ -45,14 +45,14 @@ def summary_rules(lists: Lists) -> Iterator[Finding]:
         if snapshot.snapshot_id in lists.unread or not all(held):
             continue
         live = {name: sum(h.sums[name] for h in held if h) for name in LIVE}
-        mine = [h for h, m in zip(held, listed, strict=True) if h and m.added_snapshot_id == snapshot.snapshot_id]
-        own = {name: sum(h.sums[name] for h in mine) for name in OWN}
+        own_facts = [h for h, m in zip(held, listed, strict=True) if h and m.added_snapshot_id == snapshot.snapshot_id]
+        own = {name: sum(h.sums[name] for h in own_facts) for name in OWN}
         before = differences.get(snapshot.parent_snapshot_id or 0, {})
         now = differences[snapshot.snapshot_id] = {}
         for total in live_totals(snapshot.summary, live):
             if total.agrees is False and total.summary is not None and total.computed is not None:
                 now[total.name] = total.summary - total.computed
-                if _uncounted(total.name, snapshot, own) or (total.name, now[total.name]) in silent:
+                if _lacks_sizes(total.name, snapshot, own) or (total.name, now[total.name]) in silent:
                     silent.add((total.name, now[total.name]))
                 elif before.get(total.name) == now[total.name] and (total.name, now[total.name]) in first:
                     first[total.name, now[total.name]][1].append(snapshot.snapshot_id)
@@ -81,7 +81,7 @@ def summary_rules(lists: Lists) -> Iterator[Finding]:
         )
 
 
-def _uncounted(name: str, snapshot: Snapshot, own: Mapping[str, int]) -> bool:
+def _lacks_sizes(name: str, snapshot: Snapshot, own: Mapping[str, int]) -> bool:
     """Whether a commit added files without their sizes, as Spark's add_files does."""
     added = own["added_data_files"] + own["added_delete_files"]
     return name == "total-files-size" and bool(added) and "added-files-size" not in snapshot.summary
@@ -115,14 +115,14 @@ def _operation(meta: TableMetadata, snapshot: Snapshot, own: Mapping[str, int]) 
     elif operation not in (None, "append", "delete", "replace", "overwrite"):
         cause = "it is none of the spec's"
     if cause:
-        told = {name: count for name, count in own.items() if count}
+        counts = {name: count for name, count in own.items() if count}
         yield finding(
             "operation-contradicts",
             f"the operation is {operation!r}: {cause}; incremental reads go by it",
             meta.metadata_location,
             f"/snapshots ({snapshot.snapshot_id})/summary/operation",
             found=operation,
-            expected=told,
+            expected=counts,
             snapshots=(snapshot.snapshot_id,),
             node=("snapshot", snapshot.snapshot_id),
         )

@@ -14,9 +14,9 @@ from explorer.spec.doctor.cases import ZERO
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.java_metadata import java_rules
 from explorer.spec.doctor.java_schema import is_type
-from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO, promoted
+from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO, is_promotion
 from explorer.spec.doctor.promotions import kind_of as _kind
-from explorer.spec.secrets.redaction import HIDDEN, redacted
+from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.secrets.secret_names import ALONE, WITHIN, is_secret
 
 RESERVED = 2147483447
@@ -40,7 +40,7 @@ def table_rules(meta: TableMetadata, previous: TableMetadata | None = None) -> I
     for schema in meta.schemas:
         yield from _schema(meta, schema, here)
     yield from _types(meta, here)
-    yield from _promoted_dates(meta, here)
+    yield from _date_promotions(meta, here)
     yield from _zero_ids(meta, here)
     yield from _specs(meta, here)
     yield from _properties(meta, here)
@@ -119,17 +119,17 @@ def _ids(meta: TableMetadata, previous: TableMetadata | None, here: Any) -> Iter
         )
     if previous is None:
         return
-    for rule, key, mine, theirs in (
+    for rule, key, current, earlier in (
         ("last-column-id-low", "last-column-id", meta.last_column_id, previous.last_column_id),
         ("last-partition-id-low", "last-partition-id", meta.last_partition_id, previous.last_partition_id),
         ("sequence-above-last", "last-sequence-number", meta.last_sequence_number, previous.last_sequence_number),
         ("next-row-id", "next-row-id", meta.next_row_id, previous.next_row_id),
     ):
-        if mine is not None and theirs is not None and mine < theirs:
-            cause = f"{key} is {mine}, and was {theirs} in the metadata file before it"
-            yield here(rule, cause, location=f"/{key}", found=mine, expected=theirs)
-    told = "schemas" in meta.raw and "schemas" in previous.raw  # else the one schema there is goes by no id
-    before = {s.schema_id: _shape(s) for s in previous.schemas if told}
+        if current is not None and earlier is not None and current < earlier:
+            cause = f"{key} is {current}, and was {earlier} in the metadata file before it"
+            yield here(rule, cause, location=f"/{key}", found=current, expected=earlier)
+    by_id = "schemas" in meta.raw and "schemas" in previous.raw  # else the one schema there is goes by no id
+    before = {s.schema_id: _shape(s) for s in previous.schemas if by_id}
     for schema in meta.schemas:
         if before.get(schema.schema_id, _shape(schema)) != _shape(schema):
             cause = f"schema {schema.schema_id} is another one than in the metadata file before it"
@@ -184,14 +184,14 @@ def _schema(meta: TableMetadata, schema: Schema, here: Any) -> Iterator[Finding]
 def _types(meta: TableMetadata, here: Any) -> Iterator[Finding]:
     """Rule 6: one id, two types that no promotion leads between, in schemas of one line of snapshots. A table that was
     replaced gives ids anew, in a new line."""
-    told: set[int] = set()
+    reported: set[int] = set()
     for line in _lines(meta):
-        known: dict[int, tuple[int, Any]] = {}
+        types: dict[int, tuple[int, Any]] = {}
         for schema in line:
             for own, field in schema.by_id.items():
-                if own in known and own not in told and not promoted(known[own][1], field.type):
-                    told.add(own)
-                    first, kind = known[own]
+                if own in types and own not in reported and not is_promotion(types[own][1], field.type):
+                    reported.add(own)
+                    first, kind = types[own]
                     cause = (
                         f"field {own} has types that no promotion leads between, in schemas {first} and "
                         f"{schema.schema_id}"
@@ -199,7 +199,7 @@ def _types(meta: TableMetadata, here: Any) -> Iterator[Finding]:
                     yield here(
                         "field-id-conflict", cause, location="/schemas", found=_kind(field.type), expected=_kind(kind)
                     )
-                known[own] = (schema.schema_id, field.type)
+                types[own] = (schema.schema_id, field.type)
 
 
 def _lines(meta: TableMetadata) -> Iterator[list[Schema]]:
@@ -226,7 +226,7 @@ def _lines(meta: TableMetadata) -> Iterator[list[Schema]]:
         yield sorted((s for s in meta.schemas if s.schema_id in ids), key=lambda s: s.schema_id)
 
 
-def _promoted_dates(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+def _date_promotions(meta: TableMetadata, here: Any) -> Iterator[Finding]:
     """Of rule 63: dates that became timestamps, in tables that have snapshots of both. Files of snapshots that have
     expired are told by their bounds (spec.doctor.metrics) or footers."""
     current = meta.schema(meta.current_schema_id)
@@ -266,7 +266,7 @@ def _zero_ids(meta: TableMetadata, here: Any) -> Iterator[Finding]:
 
 def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
     """Rules 9 and 11."""
-    known: dict[int, tuple[int, tuple[int, ...], str]] = {}
+    fields_by_id: dict[int, tuple[int, tuple[int, ...], str]] = {}
     current = meta.schema(meta.current_schema_id)
     everywhere = {i for s in meta.schemas for i in s.by_id}
     for spec in meta.partition_specs:
@@ -282,7 +282,7 @@ def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
                         refused="table",
                     )
         for field in spec.fields:
-            other, sources, transform = known.setdefault(
+            other, sources, transform = fields_by_id.setdefault(
                 field.field_id, (spec.spec_id, field.source_ids, field.transform)
             )
             void = "void" in (field.transform, transform)
@@ -297,7 +297,7 @@ def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
                     refused="table",
                 )
             elif void and transform == "void":
-                known[field.field_id] = (spec.spec_id, field.source_ids, field.transform)
+                fields_by_id[field.field_id] = (spec.spec_id, field.source_ids, field.transform)
             missing = [i for i in field.source_ids if i not in everywhere]
             default = spec.spec_id == meta.default_spec_id
             if field.transform == "void":
@@ -322,16 +322,16 @@ def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
 def _names_columns(name: str, value: str) -> bool:
     """Whether a property is a key only in the sense of a database: such as `key` = `id, region`."""
     words = re.split(r"[^a-z0-9]+", name.lower())
-    known = any(part in "".join(words) for part in WITHIN) or not ALONE.isdisjoint(words)
-    return words[-1] in ("key", "keys") and not known and _COLUMNS.fullmatch(value) is not None
+    is_secret = any(part in "".join(words) for part in WITHIN) or not ALONE.isdisjoint(words)
+    return words[-1] in ("key", "keys") and not is_secret and _COLUMNS.fullmatch(value) is not None
 
 
 def _properties(meta: TableMetadata, here: Any) -> Iterator[Finding]:
     for name, value in meta.properties.items():
         place = f"/properties/{name}"
-        if value and ((is_secret(name) and not _names_columns(name, value)) or HIDDEN in redacted(value)):
-            cause = f"the property {redacted(name)!r} holds what looks like a secret, which whoever reads the table has"
-            yield here("property-unsafe", cause, location=redacted(place), found=HIDDEN)
+        if value and ((is_secret(name) and not _names_columns(name, value)) or HIDDEN in redact(value)):
+            cause = f"the property {redact(name)!r} holds what looks like a secret, which whoever reads the table has"
+            yield here("property-unsafe", cause, location=redact(place), found=HIDDEN)
         elif value and _CLASS.search(name):
             cause = f"the property {name!r} names a class: clients that honour it load code by this file"
-            yield here("property-unsafe", cause, location=place, found=redacted(value)[:100])
+            yield here("property-unsafe", cause, location=place, found=redact(value)[:100])

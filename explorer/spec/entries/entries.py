@@ -20,7 +20,7 @@ LIVE = ("ADDED", "EXISTING")
 """Logical statuses of what readers see."""
 
 
-def inherited(stored: pa.Table, manifest: ManifestFile) -> dict[str, pa.ChunkedArray]:
+def fill_nulls(stored: pa.Table, manifest: ManifestFile) -> dict[str, pa.ChunkedArray]:
     """Each name of INHERITED with the nulls filled that anything fills."""
     # v1 manifests have no sequence numbers: the spec reads them as 0. Otherwise only ADDED entries inherit.
     number, nothing = pa.scalar(manifest.sequence_number, pa.int64()), pa.scalar(None, pa.int64())
@@ -55,9 +55,9 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
             "null: no row lineage",
         ),
     }
-    for name, filled in inherited(stored, manifest).items():
+    for name, filled in fill_nulls(stored, manifest).items():
         was_null, still_null = pc.is_null(stored[name]), pc.is_null(filled)
-        origin = _said(pc.if_else(still_null, 2, pc.if_else(was_null, 1, 0)), [STORED_ORIGIN, *origins[name]])
+        origin = _take_texts(pc.if_else(still_null, 2, pc.if_else(was_null, 1, 0)), [STORED_ORIGIN, *origins[name]])
         table = table.append_column(f"inherited_{name}", filled).append_column(f"{name}_origin", origin)
     return table
 
@@ -67,7 +67,7 @@ def snapshot_ids(stored: pa.Table, manifest: ManifestFile) -> pa.ChunkedArray:
     return pc.fill_null(stored["snapshot_id"], pa.scalar(manifest.added_snapshot_id, pa.int64()))
 
 
-def _said(index: pa.ChunkedArray, texts: list[str]) -> pa.ChunkedArray:
+def _take_texts(index: pa.ChunkedArray, texts: list[str]) -> pa.ChunkedArray:
     """The words at each index, written once."""
     chunks = [
         pa.DictionaryArray.from_arrays(chunk.cast(pa.int32()), pa.array(texts, pa.string())) for chunk in index.chunks
@@ -82,8 +82,8 @@ def _first_row_ids(stored: pa.Table, manifest: ManifestFile) -> pa.ChunkedArray:
     takes = pc.and_(pc.is_null(stored["first_row_id"]), pc.not_equal(stored["status"], DELETED))
     rows = pc.if_else(takes, stored["record_count"], pa.scalar(0, pa.int64()))
     before = pc.subtract(pc.cumulative_sum(rows), rows)
-    mine = pc.if_else(takes, pc.add(before, manifest.first_row_id), pa.scalar(None, pa.int64()))
-    return pc.coalesce(stored["first_row_id"], mine)
+    own_ids = pc.if_else(takes, pc.add(before, manifest.first_row_id), pa.scalar(None, pa.int64()))
+    return pc.coalesce(stored["first_row_id"], own_ids)
 
 
 def as_of(table: pa.Table, manifest: ManifestFile, snapshot_id: int | None) -> pa.Table:
@@ -106,7 +106,7 @@ def as_of(table: pa.Table, manifest: ManifestFile, snapshot_id: int | None) -> p
     index = pc.index_in(stored, codes)
     status = pc.take(pa.array([m[0] for m in mapping.values()], pa.string()), index)
     unknown = "the stored status is not 0, 1 or 2, so the entry is invalid"
-    reason = _said(pc.fill_null(index, len(mapping)), [*(m[1] for m in mapping.values()), unknown])
+    reason = _take_texts(pc.fill_null(index, len(mapping)), [*(m[1] for m in mapping.values()), unknown])
     return table.append_column("logical_status", status).append_column("reason", reason)
 
 

@@ -16,7 +16,7 @@ PLACE = ["manifest_path", "ordinal", "spec_id"]
 SAID = ["logical_status", "reason"]
 
 
-def placed(snapshot_id: int, unified: pa.StructType, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def entries_as_of(snapshot_id: int, unified: pa.StructType, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """The entries of a manifest as of a snapshot, so that they can stand in one table with those of others: `partition`
     of one type for all, `spec_id`, `manifest_path` and `ordinal` (in the manifest)."""
     entries = as_of_snapshot(stored, manifest, snapshot_id)

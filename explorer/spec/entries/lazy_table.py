@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.problem import Problem
-from explorer.spec.values.values import no_rows, unknown_fields
+from explorer.spec.values.values import fields_left_out, no_rows
 
 Change = Callable[[pa.Table], pa.Table]
 Part = Callable[[ManifestFile, pa.Table], pa.Table]
@@ -37,10 +37,10 @@ class Parts:
         """What a change of each part makes of the table; of nothing, nothing."""
         if not self.schema.names:
             return self
-        return replace(self, part=partial(_changed, self.part, change), schema=change(no_rows(self.schema)).schema)
+        return replace(self, part=partial(_apply_change, self.part, change), schema=change(no_rows(self.schema)).schema)
 
 
-def _changed(part: Part, change: Change, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def _apply_change(part: Part, change: Change, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     return change(part(manifest, stored))
 
 
@@ -66,9 +66,9 @@ TOGETHER = 20_000
 """Entries of which a part is made together, about."""
 
 
-def left_out(manifest: ManifestFile, stored: pa.Schema, part: pa.Schema) -> list[Problem]:
+def omissions(manifest: ManifestFile, stored: pa.Schema, part: pa.Schema) -> list[Problem]:
     """What a part does not say of its manifest: partition fields that no other manifest of its spec has."""
-    unknown = unknown_fields(stored, part)
+    unknown = fields_left_out(stored, part)
     cause = f"partition fields {', '.join(unknown)} are in no other manifest of its spec: left out of rows"
     return [Problem(manifest.manifest_path, cause, severity="warning")] if unknown else []
 
@@ -89,7 +89,7 @@ AT_ONCE = 200_000
 """Rows that are held before they are combined."""
 
 
-def combined(rows: Batches, combine: Change) -> pa.Table:
+def combine_rows(rows: Batches, combine: Change) -> pa.Table:
     """What `combine` makes of all rows, some at a time: it takes its own rows too."""
     held = [no_rows(rows.schema)]
     limit = AT_ONCE

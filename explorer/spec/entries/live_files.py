@@ -165,7 +165,7 @@ class LiveFiles(Made[LiveFile]):
             lambda: (file.path for file in files),
         )
 
-    def counted(self, counts: Sequence[int]) -> LiveFiles:
+    def with_counts(self, counts: Sequence[int]) -> LiveFiles:
         """The same files, of which it is known how many each manifest has."""
         return LiveFiles(self._read, self._pick, lambda: counts, self.paths)
 
@@ -181,10 +181,12 @@ class LiveFiles(Made[LiveFile]):
         places: dict[int, list[int]] = {}
         for index in indices:
             places.setdefault(bisect_right(self._starts, index) - 1, []).append(index)
-        made: dict[int, LiveFile] = {}
-        for at, mine in places.items():
-            made |= zip(mine, self._pick(at, [index - self._starts[at] for index in mine]), strict=True)
-        return [made[index] for index in indices]
+        by_index: dict[int, LiveFile] = {}
+        for at, own_indices in places.items():
+            by_index |= zip(
+                own_indices, self._pick(at, [index - self._starts[at] for index in own_indices]), strict=True
+            )
+        return [by_index[index] for index in indices]
 
     def __iter__(self) -> Iterator[LiveFile]:
         for files in self._read():

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.model.manifest import MANIFEST_CONTENT, ManifestFile
 from explorer.model.metadata import TableMetadata
-from explorer.spec.text.units import signed
+from explorer.spec.text.units import parse_int64
 
 DEPTH = 100
 """Levels of a schema that are compared."""
@@ -36,13 +36,13 @@ def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: Ta
     schema's field ids against the table metadata."""
     spec = metadata.spec(manifest.partition_spec_id)
     fields = None if spec is None else [[f.field_id, f.name, f.transform] for f in spec.fields]
-    written = parsed(header.get("partition-spec"))
+    written = parse_json(header.get("partition-spec"))
     parts = written.get("fields", []) if isinstance(written, Mapping) else written
-    known = {i for schema in metadata.schemas for i in schema.by_id}
-    meant = metadata.schema(signed(header.get("schema-id"))) if "schema-id" in header else None
-    schema = parsed(header.get("schema"))
+    field_ids = {i for schema in metadata.schemas for i in schema.by_id}
+    meant = metadata.schema(parse_int64(header.get("schema-id"))) if "schema-id" in header else None
+    schema = parse_json(header.get("schema"))
     ids = {f["id"] for f in _fields(schema) if type(f.get("id")) is int}
-    unknown = sorted(ids - known) if isinstance(schema, Mapping) else None
+    unknown = sorted(ids - field_ids) if isinstance(schema, Mapping) else None
     meant = meant or (metadata.schema(schema.get("schema-id")) if isinstance(schema, Mapping) else None)
     version = header.get("format-version")
     # version 1 wrote none: such a manifest is of data; a header that lost its version too says nothing of deletes
@@ -50,14 +50,17 @@ def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: Ta
     checks = [
         HeaderCheck("content", content, MANIFEST_CONTENT.get(manifest.content), "manifest list"),
         HeaderCheck(
-            "partition-spec-id", signed(header.get("partition-spec-id")), manifest.partition_spec_id, "manifest list"
+            "partition-spec-id",
+            parse_int64(header.get("partition-spec-id")),
+            manifest.partition_spec_id,
+            "manifest list",
         ),
         HeaderCheck("partition-spec", _spec_fields(parts), fields, "table metadata"),
         HeaderCheck("schema field ids in no schema", unknown, [], "table metadata"),
     ]
     if meant is not None and isinstance(schema, Mapping):
         checks.append(HeaderCheck("schema", _columns(schema), _columns(meant.raw), "table metadata"))
-    if (number := signed(version)) is not None:
+    if (number := parse_int64(version)) is not None:
         # an older manifest in an upgraded table is legal
         checks.append(HeaderCheck("format-version", number, min(number, metadata.format_version), "table metadata"))
     return checks
@@ -85,7 +88,7 @@ def _columns(raw: Any, depth: int = DEPTH) -> list[tuple[Any, ...]]:
     return fields
 
 
-def parsed(text: str | None) -> Any:
+def parse_json(text: str | None) -> Any:
     """What a header's value is as JSON; None where it is none."""
     try:
         return json.loads(text) if text else None

@@ -37,35 +37,37 @@ class Comparison:
 
 
 def compare(
-    tree: Tree, mine: Sequence[ManifestFile], theirs: Sequence[ManifestFile], by: Sequence[str] = KEY
+    tree: Tree, ours: Sequence[ManifestFile], theirs: Sequence[ManifestFile], by: Sequence[str] = KEY
 ) -> Comparison:
     """Hold the entries of two sets of manifests against each other, in this process; the first should be the smaller
     one. `by` are the columns that tell files apart: KEY, or `file_path` alone where a file is meant with all blobs in
     it."""
-    first, second = _Set(tree, mine, by), _Set(tree, theirs, by)
+    first, second = _Set(tree, ours, by), _Set(tree, theirs, by)
     shared: set[tuple[int, int]] = set()
     for one in first.blocks():
         for other in second.blocks():
             pairs = one.join(other, on=by, how="inner", suffix="_2")
             shared |= set(pairs.select("manifest", "manifest_2").unique().iter_rows())
             both = pairs.filter(polars.col("live") & polars.col("live_2"))
-            first.met(both.select("manifest", "row"))
-            second.met(both.select(polars.col("manifest_2").alias("manifest"), polars.col("row_2").alias("row")))
+            first.add_shared_rows(both.select("manifest", "row"))
+            second.add_shared_rows(
+                both.select(polars.col("manifest_2").alias("manifest"), polars.col("row_2").alias("row"))
+            )
     return Comparison((first.live, second.live), (first.alone(), second.alone()), frozenset(shared))
 
 
 def rows_at(manifests: Sequence[ManifestFile], rows: Rows, of: Part, schema: pa.Schema) -> Parts:
     """What `of` makes of some stored entries of these manifests: the rows of each, such as those that are `alone`."""
     bits = {}
-    for at, mine in rows.items():
-        chosen = np.zeros(int(mine[-1]) + 1, bool)
-        chosen[mine] = True
+    for at, rows_of_one in rows.items():
+        chosen = np.zeros(int(rows_of_one[-1]) + 1, bool)
+        chosen[rows_of_one] = True
         bits[manifests[at].manifest_path] = np.packbits(chosen).tobytes()
     some = [manifest for at, manifest in enumerate(manifests) if at in rows]
-    return Parts(some, False, partial(_chosen, bits, of), schema)
+    return Parts(some, False, partial(_choose_rows, bits, of), schema)
 
 
-def _chosen(bits: Mapping[str, bytes], of: Part, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def _choose_rows(bits: Mapping[str, bytes], of: Part, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     rows = np.unpackbits(np.frombuffer(bits[manifest.manifest_path], np.uint8))
     return of(manifest, stored.take(pa.array(np.flatnonzero(rows))))
 
@@ -110,7 +112,7 @@ def _keys_of(
     return pa.concat_tables(tables)
 
 
-def found_in(by: Sequence[str], keys: pa.Table) -> pa.Table:
+def compare_keys(by: Sequence[str], keys: pa.Table) -> pa.Table:
     """FOUND, of KEYS that have all those of each file that they have any of."""
     frame = polars.DataFrame(polars.from_arrow(keys))
     one, other = frame.filter(side=0), frame.filter(side=1)
@@ -120,16 +122,16 @@ def found_in(by: Sequence[str], keys: pa.Table) -> pa.Table:
     shared = pairs.select(*place, polars.col("manifest_2").alias("of").cast(polars.Int64)).unique()
     live = frame.group_by(place).agg(polars.col("live").sum().cast(polars.Int64).alias("of"))
     sides = (one.filter("live"), other.filter("live"))
-    alone = [mine.join(theirs, on=same, how="anti") for mine, theirs in (sides, sides[::-1])]
+    alone = [own_side.join(other_side, on=same, how="anti") for own_side, other_side in (sides, sides[::-1])]
     rows = polars.concat(alone).select(*place, polars.col("row").alias("of"))
     all_three = ((LIVE, live), (ALONE, rows), (SHARED, shared))
-    told = polars.concat([t.insert_column(0, polars.lit(n, polars.Int8).alias("what")) for n, t in all_three])
-    return told.to_arrow().cast(FOUND)
+    tables = polars.concat([t.insert_column(0, polars.lit(n, polars.Int8).alias("what")) for n, t in all_three])
+    return tables.to_arrow().cast(FOUND)
 
 
-def comparisons(told: pa.Table, count: int) -> list[Comparison]:
+def comparisons(keys: pa.Table, count: int) -> list[Comparison]:
     """So many comparisons, of FOUND of all keys."""
-    frame = polars.DataFrame(polars.from_arrow(told))
+    frame = polars.DataFrame(polars.from_arrow(keys))
     live: list[tuple[dict[int, int], dict[int, int]]] = [({}, {}) for _ in range(count)]
     alone: list[tuple[dict[int, npt.NDArray[np.int64]], ...]] = [({}, {}) for _ in range(count)]
     shared: list[set[tuple[int, int]]] = [set() for _ in range(count)]
@@ -191,7 +193,7 @@ class _Set:
         }
         return polars.DataFrame(polars.from_arrow(pa.table(table)))
 
-    def met(self, rows: polars.DataFrame) -> None:
+    def add_shared_rows(self, rows: polars.DataFrame) -> None:
         """The other set has these entries too."""
         for (at,), some in rows.partition_by("manifest", as_dict=True).items():
             self._left[at][some["row"].to_numpy()] = False

@@ -21,7 +21,7 @@ from explorer.spec.filters.expressions import (
     Operation,
     Predicate,
     Term,
-    pushed_down,
+    push_down_not,
     rebuilt,
 )
 from explorer.spec.filters.filter_text import FilterError
@@ -49,15 +49,15 @@ def bind(expression: Expression, columns: Mapping[str, Column], null_too: bool =
     that is not there and a literal that does not fit."""
 
     def leaf(predicate: Predicate) -> Expression:
-        bound = _bound(predicate, columns)
+        bound = _bind(predicate, columns)
         if bound == TRUE and not null_too and predicate.literals:
             return Predicate("not-null", _term(predicate.term, columns))
         return bound
 
-    return rebuilt(pushed_down(expression), leaf)
+    return rebuilt(push_down_not(expression), leaf)
 
 
-def _bound(predicate: Predicate, columns: Mapping[str, Column]) -> Expression:
+def _bind(predicate: Predicate, columns: Mapping[str, Column]) -> Expression:
     term = _term(predicate.term, columns)
     op = predicate.op
     if op in ("is-null", "not-null"):
@@ -72,14 +72,14 @@ def _bound(predicate: Predicate, columns: Mapping[str, Column]) -> Expression:
     if op in ("starts-with", "not-starts-with") and term.kind != "string":
         raise FilterError(f"{term} is of type {term.kind}: LIKE takes texts")
     if op in ("in", "not-in"):
-        return _bound_in(op, term, predicate.literals)
+        return _bind_in(op, term, predicate.literals)
     values = tuple(literal_value(v, term) for v in predicate.literals)
     if values and values[0] in (ABOVE, BELOW):
         return TRUE if op in (_ABOVE_ALL if values[0] is ABOVE else _BELOW_ALL) else FALSE
     return Predicate(op, term, values)
 
 
-def _bound_in(op: Operation, term: BoundTerm, literals: tuple[Any, ...]) -> Expression:
+def _bind_in(op: Operation, term: BoundTerm, literals: tuple[Any, ...]) -> Expression:
     values = tuple(dict.fromkeys(v for v in (literal_value(x, term) for x in literals) if v not in (ABOVE, BELOW)))
     if not values:
         return Constant(op == "not-in")
@@ -92,7 +92,7 @@ def _term(term: Any, columns: Mapping[str, Column]) -> BoundTerm:
     assert isinstance(term, Term)
     column = columns.get(term.name)
     if column is None:
-        raise FilterError(_unknown(term.name, columns))
+        raise FilterError(_no_column_text(term.name, columns))
     if column.same_name:
         raise FilterError(
             f"{term.name!r} is ambiguous: it is the name of {' and of '.join(column.same_name)}; Iceberg Java refuses "
@@ -107,7 +107,7 @@ def _term(term: Any, columns: Mapping[str, Column]) -> BoundTerm:
     return BoundTerm(column, term.transform, kind)
 
 
-def _unknown(name: str, columns: Mapping[str, Column]) -> str:
+def _no_column_text(name: str, columns: Mapping[str, Column]) -> str:
     near = similar_names(name, columns) or [c for c in columns if c.lower() == name.lower()]
     meant = f"; is {near[0]!r} meant?" if near else f" (columns: {shorten(', '.join(columns), 400)})"
     return f"there is no column {name!r}{meant}"
@@ -120,7 +120,7 @@ def literal_value(literal: Any, term: BoundTerm) -> Any:
     try:
         if part and isinstance(literal, str):
             return _part(literal, part)
-        value = _converted(literal, kind)
+        value = _convert(literal, kind)
     except (ValueError, InvalidOperation, OverflowError) as error:
         why = f": {error}" if isinstance(error, FilterError) else ""
         raise FilterError(f"{shorten(repr(literal), 60)} is no {kind}, which {term} is{why}") from error
@@ -133,7 +133,7 @@ def literal_value(literal: Any, term: BoundTerm) -> Any:
     return value
 
 
-def _converted(literal: Any, kind: str) -> Any:
+def _convert(literal: Any, kind: str) -> Any:
     number = isinstance(literal, (int, float, Decimal)) and not isinstance(literal, bool)
     if kind == "boolean":
         if isinstance(literal, str) and literal.lower() in ("true", "false"):

@@ -15,12 +15,12 @@ TIMES = ("timestamp-ms", "last_updated_ms")
 """Columns in milliseconds since 1970."""
 
 
-def stored_values(expression: Expression, what: str) -> Expression:
+def with_stored_values(expression: Expression, what: str) -> Expression:
     """A filter over a list of `what`, with what is stored in place of what is displayed. Raises FilterError."""
     if isinstance(expression, (And, Or)):
-        return type(expression)(stored_values(expression.left, what), stored_values(expression.right, what))
+        return type(expression)(with_stored_values(expression.left, what), with_stored_values(expression.right, what))
     if isinstance(expression, Not):
-        return Not(stored_values(expression.child, what))
+        return Not(with_stored_values(expression.child, what))
     if isinstance(expression, Predicate) and isinstance(expression.term, Term):
         read = _reader(expression.term, what)
         literals = tuple(read(value) if isinstance(value, str) else value for value in expression.literals)

@@ -25,11 +25,11 @@ def expression_json(node: Expression) -> Any:
     if node.term.transform != "identity":
         term = {"type": "transform", "transform": node.term.transform, "term": term}
     values = [value_json(v, node.term.kind) for v in node.literals]
-    said = {"values": values} if node.op in ("in", "not-in") else {"value": values[0]} if values else {}
-    return {"type": node.op, "term": term, **said}
+    operands = {"values": values} if node.op in ("in", "not-in") else {"value": values[0]} if values else {}
+    return {"type": node.op, "term": term, **operands}
 
 
-def parsed(data: Any) -> Expression:
+def parse_expression(data: Any) -> Expression:
     """Iceberg's JSON as an unbound expression, NOT and all. Raises ValueError for what it is not."""
     if isinstance(data, bool):
         return Constant(data)
@@ -37,9 +37,9 @@ def parsed(data: Any) -> Expression:
         raise ValueError(f"no expression: {data!r}")
     kind = data.get("type")
     if kind in ("and", "or"):
-        return (And if kind == "and" else Or)(parsed(data["left"]), parsed(data["right"]))
+        return (And if kind == "and" else Or)(parse_expression(data["left"]), parse_expression(data["right"]))
     if kind == "not":
-        return Not(parsed(data["child"]))
+        return Not(parse_expression(data["child"]))
     if kind not in NEGATED:
         raise ValueError(f"no operation {kind!r}")
     term = data["term"]

@@ -34,10 +34,10 @@ class Term:
     transform: str = "identity"
 
     def __str__(self) -> str:
-        return written(self.name, self.transform)
+        return term_text(self.name, self.transform)
 
 
-def written(name: str, transform: str) -> str:
+def term_text(name: str, transform: str) -> str:
     """A term as a person writes it: `bucket(16, id)` for the transform bucket[16]."""
     if transform == "identity":
         return name
@@ -59,12 +59,12 @@ class Column:
     source_kind: Any = None
     same_name: tuple[str, ...] = ()
 
-    def said(self, value: Any) -> str:
+    def value_text(self, value: Any) -> str:
         """One of its values, as a person reads it."""
-        return said(value, self.kind, self.shown_as, self.source_kind)
+        return value_text(value, self.kind, self.shown_as, self.source_kind)
 
 
-def said(value: Any, kind: Any, transform: str = "identity", source_kind: Any = None) -> str:
+def value_text(value: Any, kind: Any, transform: str = "identity", source_kind: Any = None) -> str:
     """A value as filters write it: texts in quotes, dates and times in ISO form, month 650 as 2024-03."""
     if value is None:
         return "null"
@@ -90,13 +90,13 @@ class BoundTerm:
     kind: Any
 
     def __str__(self) -> str:
-        return written(self.column.name, self.transform)
+        return term_text(self.column.name, self.transform)
 
-    def said(self, value: Any) -> str:
+    def value_text(self, value: Any) -> str:
         """One of its values, as a person reads it."""
         if self.transform == "identity":
-            return self.column.said(value)
-        return said(value, self.kind, self.transform, self.column.kind)
+            return self.column.value_text(value)
+        return value_text(value, self.kind, self.transform, self.column.kind)
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Predicate:
     def __str__(self) -> str:
         if self.op in _TESTS:
             return f"{self.term} {_TESTS[self.op]}"
-        values = [self.term.said(v) if isinstance(self.term, BoundTerm) else _plain(v) for v in self.literals]
+        values = [self.term.value_text(v) if isinstance(self.term, BoundTerm) else _plain(v) for v in self.literals]
         if self.op in ("in", "not-in"):
             listed = ", ".join(values[:20]) + (f", … {len(values) - 20} more" if len(values) > 20 else "")
             return f"{self.term} {'NOT ' if self.op == 'not-in' else ''}IN ({listed})"
@@ -200,12 +200,12 @@ def either(left: Expression, right: Expression) -> Expression:
     return right if left == FALSE else left if right == FALSE else Or(left, right)
 
 
-def joined(join: type[And] | type[Or], parts: Sequence[Expression]) -> Expression:
+def join_parts(join: type[And] | type[Or], parts: Sequence[Expression]) -> Expression:
     """Many parts joined as a balanced tree: as deep as their number has digits."""
     if len(parts) == 1:
         return parts[0]
     middle = len(parts) // 2
-    return join(joined(join, parts[:middle]), joined(join, parts[middle:]))
+    return join(join_parts(join, parts[:middle]), join_parts(join, parts[middle:]))
 
 
 def rebuilt(expression: Expression, leaf: Callable[[Predicate], Expression]) -> Expression:
@@ -219,12 +219,12 @@ def rebuilt(expression: Expression, leaf: Callable[[Predicate], Expression]) -> 
     return leaf(expression) if isinstance(expression, Predicate) else expression
 
 
-def pushed_down(expression: Expression, negate: bool = False) -> Expression:
+def push_down_not(expression: Expression, negate: bool = False) -> Expression:
     """The same without NOT: it is pushed down to the predicates (Iceberg: RewriteNot)."""
     if isinstance(expression, Not):
-        return pushed_down(expression.child, not negate)
+        return push_down_not(expression.child, not negate)
     if isinstance(expression, (And, Or)):
-        left, right = pushed_down(expression.left, negate), pushed_down(expression.right, negate)
+        left, right = push_down_not(expression.left, negate), push_down_not(expression.right, negate)
         return both(left, right) if isinstance(expression, And) != negate else either(left, right)
     if not negate:
         return expression

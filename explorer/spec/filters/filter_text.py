@@ -11,7 +11,18 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from explorer.spec.filters.expressions import FALSE, TRUE, And, Expression, Not, Operation, Or, Predicate, Term, joined
+from explorer.spec.filters.expressions import (
+    FALSE,
+    TRUE,
+    And,
+    Expression,
+    Not,
+    Operation,
+    Or,
+    Predicate,
+    Term,
+    join_parts,
+)
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -93,21 +104,21 @@ class _Parser:
         parts = [self.both()]
         while self.word("or"):
             parts.append(self.both())
-        return joined(Or, parts)
+        return join_parts(Or, parts)
 
     def both(self) -> Expression:
-        parts = [self.negated()]
+        parts = [self.negation()]
         while self.word("and"):
-            parts.append(self.negated())
-        return joined(And, parts)
+            parts.append(self.negation())
+        return join_parts(And, parts)
 
-    def negated(self) -> Expression:
+    def negation(self) -> Expression:
         self._deep += 1
         if self._deep > DEEPEST:
             raise FilterError(f"more than {DEEPEST} parentheses in each other")
         try:
             if self.word("not"):
-                return Not(self.negated())
+                return Not(self.negation())
             if self.sign("("):
                 expression = self.either()
                 self.need(")", "what stands in parentheses")
@@ -121,7 +132,9 @@ class _Parser:
             value = self.literal()
             sign = self.sign(*_COMPARED)
             if not sign:
-                raise FilterError(f"{_shown(value)} is a value: compare a column with it, as in name = {_shown(value)}")
+                raise FilterError(
+                    f"{_literal_text(value)} is a value: compare a column with it, as in name = {_literal_text(value)}"
+                )
             return Predicate(_COMPARED[_FLIPPED.get(sign, sign)], self.term(), (value,))
         for name, constant in (("true", TRUE), ("false", FALSE)):
             if self.word(name):
@@ -138,13 +151,13 @@ class _Parser:
             raise FilterError(f"NULL or NAN is expected after IS, not {self.here()}")
         negated = self.word("not")
         if self.word("in"):
-            return Predicate("not-in" if negated else "in", term, self.listed())
+            return Predicate("not-in" if negated else "in", term, self.value_list())
         if self.word("like"):
             return self.like(term, negated)
         if self.word("between"):
             low = self.literal()
             if not self.word("and"):
-                raise FilterError(f"AND is expected after BETWEEN {_shown(low)}, not {self.here()}")
+                raise FilterError(f"AND is expected after BETWEEN {_literal_text(low)}, not {self.here()}")
             between = And(Predicate("gt-eq", term, (low,)), Predicate("lt-eq", term, (self.literal(),)))
             return Not(between) if negated else between
         raise FilterError(
@@ -157,15 +170,15 @@ class _Parser:
             raise FilterError(f"a column is expected, not {self.here()}")
         kind, name = self.left.pop()
         if kind == "word" and name.lower() in TRANSFORMS and self.sign("("):
-            return self.transformed(TRANSFORMS[name.lower()])
-        parts = [_unquoted(kind, name)]
+            return self.transform_term(TRANSFORMS[name.lower()])
+        parts = [_unquote(kind, name)]
         while self.sign("."):
             if not self.left or self.left[-1][0] not in ("word", "quoted"):
                 raise FilterError(f"a field's name is expected after {'.'.join(parts)}., not {self.here()}")
-            parts.append(_unquoted(*self.left.pop()))
+            parts.append(_unquote(*self.left.pop()))
         return Term(".".join(parts))
 
-    def transformed(self, transform: str) -> Term:
+    def transform_term(self, transform: str) -> Term:
         if transform in ("bucket", "truncate"):
             width = self.literal() if self.left and self.left[-1][0] == "number" else None
             if width is not None:
@@ -175,7 +188,7 @@ class _Parser:
                 self.need(",", f"{transform}({column}")
                 width = self.literal()
             if not isinstance(width, int) or isinstance(width, bool) or not 0 < width < 2**31:
-                raise FilterError(f"{transform} takes a number from 1, not {_shown(width)}")
+                raise FilterError(f"{transform} takes a number from 1, not {_literal_text(width)}")
             transform = f"{transform}[{width}]"
         else:
             column = self.term().name
@@ -204,7 +217,7 @@ class _Parser:
             raise FilterError(f"a number of {len(text):,} characters is more than any column holds")
         return int(text) if re.fullmatch(r"[+-]?\d+", text) else Decimal(text)
 
-    def listed(self) -> tuple[Any, ...]:
+    def value_list(self) -> tuple[Any, ...]:
         self.need("(", "IN")
         values = [self.literal()]
         while self.sign(","):
@@ -215,7 +228,7 @@ class _Parser:
     def like(self, term: Term, negated: bool) -> Predicate:
         pattern = self.literal()
         if not isinstance(pattern, str):
-            raise FilterError(f"LIKE takes a text, not {_shown(pattern)}")
+            raise FilterError(f"LIKE takes a text, not {_literal_text(pattern)}")
         plain, pieces = "", _PATTERN.findall(pattern)
         for at, piece in enumerate(pieces):
             if piece == "%" and at == len(pieces) - 1:
@@ -231,11 +244,11 @@ def column_text(name: str) -> str:
     return name if name.isidentifier() and name.lower() not in _WORDS else "`" + name.replace("`", "``") + "`"
 
 
-def _unquoted(kind: str, name: str) -> str:
+def _unquote(kind: str, name: str) -> str:
     if kind != "quoted":
         return name
     return name[1:-1].replace("``", "`") if name[0] == "`" else re.sub(r"\\(.)", r"\1", name[1:-1])
 
 
-def _shown(value: Any) -> str:
+def _literal_text(value: Any) -> str:
     return repr(value) if isinstance(value, (str, bytes)) else str(value)

@@ -26,7 +26,7 @@ from explorer.spec.filters.expressions import (
     rebuilt,
 )
 from explorer.spec.scan.reader_rules import JAVA, ReaderRules
-from explorer.spec.values.transforms import Apply, applied, is_known, parse_transform, step
+from explorer.spec.values.transforms import Apply, is_known, parse_transform, step, transform_function
 from explorer.spec.values.values import primitive_type, result_type, source_type
 
 _EXACT = decimal.Context(prec=80)
@@ -61,11 +61,11 @@ class Projection:
 
     def inclusive(self, bound: Expression) -> Expression:
         """What holds for the partition of every row that matches a bound filter without NOT."""
-        return rebuilt(bound, lambda leaf: _joined(both, TRUE, self.each(leaf, strict=False)))
+        return rebuilt(bound, lambda leaf: _join(both, TRUE, self.each(leaf, strict=False)))
 
     def strict(self, bound: Expression) -> Expression:
         """What holds for partitions of which every row matches."""
-        return rebuilt(bound, lambda leaf: _joined(either, FALSE, self.each(leaf, strict=True)))
+        return rebuilt(bound, lambda leaf: _join(either, FALSE, self.each(leaf, strict=True)))
 
     def each(self, leaf: Predicate, strict: bool) -> list[Predicate | None]:
         """A bound predicate projected onto each field of its column; None for a field that says nothing."""
@@ -89,7 +89,7 @@ class Projection:
             return None
         if leaf.op in ("is-null", "not-null"):
             return Predicate(leaf.op, onto)
-        apply = applied(field.transform, primitive, self._rules.wraps)
+        apply = transform_function(field.transform, primitive, self._rules.wraps)
 
         def further(value: Any, number: int) -> Any:
             return step(value, number, term.column.kind, self._rules.wraps)
@@ -100,7 +100,7 @@ class Projection:
         elif kind == "truncate":
             projected = _truncate(leaf, apply, strict, field.transform, further)
         else:
-            projected = _ordered(leaf, apply, strict, further)
+            projected = _order_projection(leaf, apply, strict, further)
             if self._rules.widens_old_times and (term.column.kind, field.transform) != ("date", "day"):
                 projected = _once_wrong(projected, strict)
         if projected is None:
@@ -111,7 +111,7 @@ class Projection:
         return Predicate(op, onto, values)
 
 
-def _joined(
+def _join(
     join: Callable[[Expression, Expression], Expression], nothing: Expression, projected: Sequence[Predicate | None]
 ) -> Expression:
     return reduce(join, (p for p in projected if p is not None), nothing)
@@ -126,7 +126,7 @@ def _bucket(leaf: Predicate, apply: Apply, strict: bool) -> Projected:
     return (leaf.op, [apply(v) for v in leaf.literals]) if leaf.op in wanted else None
 
 
-def _ordered(leaf: Predicate, apply: Apply, strict: bool, one: Callable[[Any, int], Any]) -> Projected:
+def _order_projection(leaf: Predicate, apply: Apply, strict: bool, one: Callable[[Any, int], Any]) -> Projected:
     """Of a transform that keeps the order; `one(value, n)` is the value n steps further where there are steps."""
     op, values = leaf.op, leaf.literals
     if op in ("in", "not-in"):
@@ -172,14 +172,14 @@ def _truncate(
     if leaf.op in ("starts-with", "not-starts-with"):
         return _prefix(leaf.op, str(value), int(transform[9:-1]), apply, strict)
     if isinstance(value, (str, bytes)):
-        return _ordered(leaf, apply, strict, lambda v, _: v)  # between two texts there is always another
+        return _order_projection(leaf, apply, strict, lambda v, _: v)  # between two texts there is always another
     if isinstance(value, Decimal):
         kind = leaf.term.column.kind if isinstance(leaf.term, BoundTerm) else ""
         scale = int(kind.rstrip(")").split(",")[1])
         if any(v.as_tuple().exponent != -scale for v in leaf.literals):
             return None  # more digits than the column has
-        return _ordered(leaf, apply, strict, lambda v, n: _EXACT.add(v, Decimal(n).scaleb(-scale)))
-    return _ordered(leaf, apply, strict, further)
+        return _order_projection(leaf, apply, strict, lambda v, n: _EXACT.add(v, Decimal(n).scaleb(-scale)))
+    return _order_projection(leaf, apply, strict, further)
 
 
 def _prefix(op: Operation, prefix: str, width: int, apply: Apply, strict: bool) -> Projected:

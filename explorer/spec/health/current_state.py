@@ -14,7 +14,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.entries.numpy_columns import Ints
-from explorer.spec.health.facts import DATA, EQUALITY, POSITION, VECTOR, Facts, summed
+from explorer.spec.health.facts import DATA, EQUALITY, POSITION, VECTOR, Facts, sum_cells
 from explorer.spec.health.measures import Bars, Measured, Number, Section, Tile
 from explorer.spec.layout.clustering import Clustering
 from explorer.spec.maintenance.manifest_merges import TARGET as MANIFEST_TARGET
@@ -22,7 +22,7 @@ from explorer.spec.maintenance.manifest_merges import target_bytes
 from explorer.spec.maintenance.rewrite_options import SMALL, TARGETS
 from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count, human_bytes
-from explorer.spec.values.values import named_partition_path, row_dicts
+from explorer.spec.values.values import partition_path_by_name, row_dicts
 
 TILES = 120
 """Partitions that are drawn; the smallest of more are one tile."""
@@ -36,8 +36,8 @@ def sizes(facts: Facts, target: int, limits: Limits) -> Section:
     cells = facts.cells.filter(pc.equal(facts.cells["kind"], DATA))
     files, total = (int(pc.sum(cells[name]).as_py() or 0) for name in ("files", "bytes"))
     by_size = facts.sizes
-    small = summed(cells)
-    number, saved = small["small_files"].to_numpy(), int(_saved(small, target).sum())
+    small = sum_cells(cells)
+    number, saved = small["small_files"].to_numpy(), int(_savings(small, target).sum())
     some = [row for row in facts.rows.values() if row["smallest"] is not None]
     used = np.flatnonzero(by_size)
     span = range(int(used[0]), int(used[-1]) + 1) if len(used) else range(0)
@@ -65,7 +65,7 @@ def sizes(facts: Facts, target: int, limits: Limits) -> Section:
     )  # fmt: skip
 
 
-def _saved(cells: pa.Table, target: int) -> Ints:
+def _savings(cells: pa.Table, target: int) -> Ints:
     """Of each partition, how many files merging its small ones would save."""
     small, held = cells["small_files"].to_numpy(), cells["small_bytes"].to_numpy()
     saved: Ints = np.maximum(small - -(-held // target), 0)
@@ -79,13 +79,13 @@ def _interval(bits: int) -> str:
 
 def partitions(facts: Facts, metadata: TableMetadata, target: int, limits: Limits) -> Section:
     """Files and bytes by partition, and how far the partitions are from alike."""
-    cells = summed(facts.cells.filter(pc.equal(facts.cells["kind"], DATA)))
+    cells = sum_cells(facts.cells.filter(pc.equal(facts.cells["kind"], DATA)))
     spec = metadata.spec(metadata.default_spec_id)
     files, held = cells["files"].to_numpy(), cells["bytes"].to_numpy()
     number, partitioned = len(files), cells.schema.field("partition").type.num_fields > 0
     tiny = int((held < target / 10).sum()) if partitioned else 0
     median, most = (float(np.median(held)), int(held.max())) if number else (0.0, 0)
-    told = number >= 3 and most >= target and median > 0
+    measurable = number >= 3 and most >= target and median > 0
     fullest = _label(cells, int(files.argmax()), metadata) if number else ""
     largest = _label(cells, int(held.argmax()), metadata) if number else ""
     share = f"{most / held.sum():.0%} of all bytes" if number and held.sum() else ""
@@ -93,8 +93,8 @@ def partitions(facts: Facts, metadata: TableMetadata, target: int, limits: Limit
         "partitions", "Partitions", "current snapshot",
         (
             Measured("files-per-partition", int(files.max()) if number else 0, limits["files-per-partition"], fullest),
-            Measured("partition-skew", most / median if told else None, limits["partition-skew"],
-                     f"{largest} holds {share}" if told else ""),
+            Measured("partition-skew", most / median if measurable else None, limits["partition-skew"],
+                     f"{largest} holds {share}" if measurable else ""),
             Measured("tiny-partitions", tiny, limits["tiny-partitions"],
                      f"{tiny:,} of {number:,} hold less than {human_bytes(target // 10)}" if partitioned else
                      "the table is not partitioned"),
@@ -105,7 +105,7 @@ def partitions(facts: Facts, metadata: TableMetadata, target: int, limits: Limit
             Number("median partition", int(median) if number else None, "bytes"),
             Number("largest partition", most if number else None, "bytes"),
         ),
-        tiles=_tiles(cells.append_column("saved", pa.array(_saved(cells, target))), metadata),
+        tiles=_tiles(cells.append_column("saved", pa.array(_savings(cells, target))), metadata),
     )  # fmt: skip
 
 
@@ -113,13 +113,13 @@ def _label(cells: pa.Table, at: int, metadata: TableMetadata, field: str = "") -
     """A partition's path, by its spec; of one field only, if it is named, by the newest spec that has the field."""
     value = row_dicts(cells.select(["partition"]).slice(at, 1))[0]["partition"] or {}
     if not field and (spec := metadata.spec(cells["spec_id"][at].as_py())):
-        return shorten(named_partition_path(value, spec, metadata), 120) if spec.fields else "unpartitioned"
-    known = {field} if field else {name for name, part in value.items() if part is not None}
+        return shorten(partition_path_by_name(value, spec, metadata), 120) if spec.fields else "unpartitioned"
+    names = {field} if field else {name for name, part in value.items() if part is not None}
     for spec in sorted(metadata.partition_specs, key=lambda s: (s.spec_id != metadata.default_spec_id, -s.spec_id)):
         own = {name: f for f in spec.fields for name in (f.name, f"{f.name}_{f.field_id}")}
-        if known <= set(own) and spec.fields:
+        if names <= set(own) and spec.fields:
             of = replace(spec, fields=(own[field],)) if field else spec
-            return shorten(named_partition_path(value, of, metadata), 120)
+            return shorten(partition_path_by_name(value, of, metadata), 120)
     return "unpartitioned"
 
 
@@ -196,10 +196,10 @@ def manifests(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetad
     for m in listed:
         together[m.content, m.partition_spec_id] += m.manifest_length or 0
     needed = [max(1, -(-length // target)) for length in together.values()]
-    cells = summed(facts.cells.filter(pc.equal(facts.cells["kind"], DATA)))
+    cells = sum_cells(facts.cells.filter(pc.equal(facts.cells["kind"], DATA)))
     spread, data = cells["manifests"].to_numpy(), [m for m in listed if m.content == 0]
     partitioned = cells.schema.field("partition").type.num_fields > 0 and len(spread)
-    told = partitioned and sum(m.manifest_length or 0 for m in data) > target
+    measurable = partitioned and sum(m.manifest_length or 0 for m in data) > target
     mean = float(spread.mean()) if len(spread) else 0.0
     current = [facts.rows[m.manifest_path] for m in listed if m.manifest_path in facts.rows]
     live, entries = sum(r["live"] or 0 for r in current), sum(r["entries"] for r in current)
@@ -208,12 +208,12 @@ def manifests(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetad
     at = target.bit_length()
     size = human_bytes(int(lengths.sum()))
     measured = f"{count(len(listed), 'manifest')} ({size}), where {sum(needed):,} of {human_bytes(target)} would do"
-    spread_words = f"of {count(len(data), 'data manifest')}, at most {int(spread.max()):,}" if told else ""
+    spread_words = f"of {count(len(data), 'data manifest')}, at most {int(spread.max()):,}" if measurable else ""
     return Section(
         "manifests", "Manifests", "current snapshot",
         (
             Measured("small-manifests", len(listed) - sum(needed), limits["small-manifests"], measured),
-            Measured("manifests-per-partition", mean if told else None, limits["manifests-per-partition"],
+            Measured("manifests-per-partition", mean if measurable else None, limits["manifests-per-partition"],
                      spread_words),
         ),
         (
@@ -231,9 +231,9 @@ def manifests(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetad
 
 def specs(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata, limits: Limits) -> Section:
     """Live data files by the partition spec that they were written under."""
-    known = {m.manifest_path: m.partition_spec_id for m in listed if m.content == 0}
+    spec_of = {m.manifest_path: m.partition_spec_id for m in listed if m.content == 0}
     by_spec = {s.spec_id: 0 for s in metadata.partition_specs}
-    for path, spec_id in known.items():
+    for path, spec_id in spec_of.items():
         by_spec[spec_id] = by_spec.get(spec_id, 0) + ((facts.rows.get(path) or {}).get("live") or 0)
     older = sum(n for spec_id, n in by_spec.items() if spec_id != metadata.default_spec_id)
     labels = tuple(f"spec {i}{', the current one' if i == metadata.default_spec_id else ''}" for i in by_spec)
@@ -246,17 +246,22 @@ def specs(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata,
     )  # fmt: skip
 
 
-def clustered(columns: Sequence[Clustering], metadata: TableMetadata, limits: Limits) -> Section:
+def clustering_section(columns: Sequence[Clustering], metadata: TableMetadata, limits: Limits) -> Section:
     """How many files a query for one value opens, column by column."""
     order = metadata.sort_order(metadata.default_sort_order_id)
     first = metadata.field(order.fields[0].source_ids[0]) if order and order.fields else None
-    mine = next((c for c in columns if first and c.name == first.name), None)
-    told = mine is not None and mine.files >= 10
-    measured = f"{mine.name}: {mine.average:,.1f} of {count(mine.files, 'file')}" if mine else "no sort order"
+    sort_column = next((c for c in columns if first and c.name == first.name), None)
+    measurable = sort_column is not None and sort_column.files >= 10
+    measured = (
+        f"{sort_column.name}: {sort_column.average:,.1f} of {count(sort_column.files, 'file')}"
+        if sort_column
+        else "no sort order"
+    )
+    share = sort_column.share if measurable and sort_column else None
     shown = [c for c in columns if c.bounded][:SHOWN]
     return Section(
         "clustering", "Clustering", "current snapshot",
-        (Measured("unclustered", mine.share if told and mine else None, limits["unclustered"], measured),),
+        (Measured("unclustered", share, limits["unclustered"], measured),),
         (Number("columns with bounds", sum(c.bounded > 0 for c in columns)), Number("columns", len(columns))),
         Bars("files that a query for one value opens, by column", tuple(shorten(c.name, 40) for c in shown),
              {"share": tuple(c.share or 0.0 for c in shown)}, "share") if shown else None,

@@ -63,9 +63,9 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     rows, sizes = amounts(stored["record_count"]), amounts(stored["file_size_in_bytes"])
     sizes = np.where(vector, amounts(stored["content_size_in_bytes"]), sizes)
     ids = ints(snapshot_ids(stored, manifest), -1)
-    mine = ids == (manifest.added_snapshot_id if manifest.added_snapshot_id is not None else -2)
+    own_entries = ids == (manifest.added_snapshot_id if manifest.added_snapshot_id is not None else -2)
     numbers = []
-    for which in (mine & (status == ADDED), mine & (status == DELETED)):
+    for which in (own_entries & (status == ADDED), own_entries & (status == DELETED)):
         numbers += [int(which.sum()), total(rows[which]), total(sizes[which])]
     row: dict[str, Any] = {"manifest_path": manifest.manifest_path, "snapshot_id": manifest.added_snapshot_id}
     row |= {"kept_bytes": 0, "entries": len(status)}
@@ -144,7 +144,7 @@ class Facts:
     used: frozenset[int]
 
     @property
-    def wrote(self) -> Wrote:
+    def entries_by_snapshot(self) -> Wrote:
         """What spec.commits.costs goes by: what the snapshot of each manifest added and removed in it."""
 
         def of(row: Mapping[str, Any], status: int, name: str) -> dict[str, int | None]:
@@ -154,12 +154,12 @@ class Facts:
         return {path: [of(r, ADDED, "added"), of(r, DELETED, "removed")] for path, r in self.rows.items()}
 
     @property
-    def kept_bytes(self) -> int:
+    def live_run_bytes(self) -> int:
         """Bytes of the live files that snapshots of the run added."""
         return sum(row["kept_bytes"] for row in self.rows.values())
 
 
-def added_up(parts: Batches) -> Facts:
+def add_up(parts: Batches) -> Facts:
     """All facts; a manifest that comes twice counts once."""
     rows: dict[str, Mapping[str, Any]] = {}
     sums = {"sizes": np.zeros(BUCKETS, np.int64), "loads": np.zeros(LOADS, np.int64)}
@@ -172,18 +172,18 @@ def added_up(parts: Batches) -> Facts:
                 continue
             rows[row["manifest_path"]] = row
             lists = {name: part[name].slice(at, 1).combine_chunks().flatten() for name in (*sums, "used", "cells")}
-            for name, known in sums.items():
-                known += lists[name].to_numpy() if len(lists[name]) else 0
+            for name, array in sums.items():
+                array += lists[name].to_numpy() if len(lists[name]) else 0
             used |= set(lists["used"].to_pylist())
             cells_of = pa.RecordBatch.from_struct_array(lists["cells"])
             held.append(pa.Table.from_batches([cells_of]).cast(cells.schema))
             size += cells_of.num_rows
         if size > AT_ONCE:
-            held, size = [summed(pa.concat_tables(held), ("kind",))], 0
-    return Facts(rows, summed(pa.concat_tables(held), ("kind",)), sums["sizes"], sums["loads"], frozenset(used))
+            held, size = [sum_cells(pa.concat_tables(held), ("kind",))], 0
+    return Facts(rows, sum_cells(pa.concat_tables(held), ("kind",)), sums["sizes"], sums["loads"], frozenset(used))
 
 
-def summed(cells: pa.Table, keys: tuple[str, ...] = ()) -> pa.Table:
+def sum_cells(cells: pa.Table, keys: tuple[str, ...] = ()) -> pa.Table:
     """Cells added up by partition and spec, and some more of their columns."""
     kind = cells.schema.field("partition").type
     struct = cells["partition"].combine_chunks() if cells.num_rows else pa.array([], kind)

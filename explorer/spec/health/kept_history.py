@@ -34,16 +34,16 @@ Limits = Mapping[str, float]
 
 def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Limits) -> Section:
     """The commits that led to the current snapshot, as far as they are left: how many an hour, what they wrote."""
-    known = {s.snapshot_id: s.timestamp_ms for s in snapshots}
-    times = sorted(t for t in known.values() if t is not None)
+    times_by_id = {s.snapshot_id: s.timestamp_ms for s in snapshots}
+    times = sorted(t for t in times_by_id.values() if t is not None)
     hours = Counter(t // HOUR for t in times)
     busiest = max(hours.values(), default=0)
     span = (times[-1] - times[0]) / HOUR if len(times) > 1 else 0.0
     number = len(run.commits)
     share = run.metadata_bytes / run.bytes_written if run.bytes_written else None
-    told = run.bytes_written >= target
+    measurable = run.bytes_written >= target
     amplified = run.write_amplification
-    day = [c for c in run.commits if times and (known.get(c.snapshot_id) or 0) > times[-1] - 24 * HOUR]
+    day = [c for c in run.commits if times and (times_by_id.get(c.snapshot_id) or 0) > times[-1] - 24 * HOUR]
     when = f"in the hour from {instant(max(hours, key=lambda h: hours[h]) * HOUR)[:16]} UTC" if hours else ""
     written = f"{human_bytes(run.bytes_written)} written, {human_bytes(run.bytes_kept)} of it still read"
     unknown = sum(c.manifest_list_bytes is None or c.metadata_json_bytes is None for c in run.commits)
@@ -56,7 +56,7 @@ def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Li
                      limits["metadata-amplification"],
                      f"{human_bytes(run.metadata_bytes)} by {count(number, 'commit')}, for "
                      f"{human_bytes(run.bytes_written)} of files"),
-            Measured("write-amplification", amplified if told else None, limits["write-amplification"], written),
+            Measured("write-amplification", amplified if measurable else None, limits["write-amplification"], written),
         ),
         (
             Number("commits", number), Number("commits an hour, on average",
@@ -67,7 +67,7 @@ def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Li
             Number("metadata that a commit writes, on average",
                    run.metadata_bytes // number if number else None, "bytes"),
             Number("commits of which a metadata file is gone", unknown),
-            Number("bytes that only older snapshots hold", _held(run), "bytes"),
+            Number("bytes that only older snapshots hold", _removals(run), "bytes"),
         ),
         Bars(f"bytes that each of the last {count(len(shown), 'commit')} wrote" if number > 1 else
              "bytes that the commit wrote", tuple(c.snapshot.removeprefix("snapshot-") for c in shown),
@@ -76,7 +76,7 @@ def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Li
     )  # fmt: skip
 
 
-def _held(run: RunCost) -> int:
+def _removals(run: RunCost) -> int:
     """What the commits removed, the oldest left out: whoever was before it is gone."""
     return sum(c.bytes_removed for c in run.commits[1:])
 
@@ -109,7 +109,7 @@ def metadata_file(
     parts = {name: sum(_json_bytes(metadata.raw.get(f)) for f in fields) for name, fields in SECTIONS.items()}
     whole_text = _json_bytes(metadata.raw)
     parts["everything else"] = max(0, whole_text - sum(parts.values()))
-    freed = _freed(metadata, decided)
+    freed = _savings(metadata, decided)
     keep = whole(metadata.properties.get(KEEP)) or KEPT
     deletes = metadata.properties.get(DELETE, "false").lower() == "true"
     fills = max(parts, key=lambda name: parts[name])
@@ -138,14 +138,14 @@ def metadata_file(
     )  # fmt: skip
 
 
-def _freed(metadata: TableMetadata, decided: Retention | None) -> int:
+def _savings(metadata: TableMetadata, decided: Retention | None) -> int:
     """JSON of the snapshots that would expire, and of their places in the snapshot log."""
     gone = {s.snapshot_id for s in decided.expired} if decided else set[int]()
     if not gone:
         return 0
     entries = metadata.raw.get("snapshot-log") or ()
-    mine = [e for e in entries if isinstance(e, Mapping) and e.get("snapshot-id") in gone]
-    return sum(_json_bytes(s.raw) + 1 for s in metadata.snapshots if s.snapshot_id in gone) + _json_bytes(mine)
+    log_entries = [e for e in entries if isinstance(e, Mapping) and e.get("snapshot-id") in gone]
+    return sum(_json_bytes(s.raw) + 1 for s in metadata.snapshots if s.snapshot_id in gone) + _json_bytes(log_entries)
 
 
 def _json_bytes(value: Any) -> int:

@@ -196,7 +196,7 @@ class Section:
     tiles: tuple[Tile, ...] = ()
 
 
-def as_far_as_known(section: Section, unsure: Collection[str], why: str) -> Section:
+def withhold_judgement(section: Section, unsure: Collection[str], why: str) -> Section:
     """Withhold judgement where something could not be read.
 
     Args:
@@ -209,14 +209,14 @@ def as_far_as_known(section: Section, unsure: Collection[str], why: str) -> Sect
         its threshold already.
     """
 
-    def judged(measured: Measured) -> Measured:
+    def limit_judgement(measured: Measured) -> Measured:
         if measured.id not in unsure or measured.value is None:
             return measured
         if measured.id in RISE and measured.level != "ok":
             return replace(measured, words=f"at least, since {why}" + (f"; {measured.words}" if measured.words else ""))
         return replace(measured, value=None, words=why)
 
-    return replace(section, measures=tuple(map(judged, section.measures)))
+    return replace(section, measures=tuple(map(limit_judgement, section.measures)))
 
 
 @dataclass(frozen=True)
@@ -234,11 +234,11 @@ class Health:
     def under(self, limits: Mapping[str, float]) -> Health:
         """The same under other thresholds."""
 
-        def judged(section: Section) -> Section:
+        def apply_limits(section: Section) -> Section:
             measures = (replace(m, threshold=limits.get(m.id, m.threshold)) for m in section.measures)
             return replace(section, measures=tuple(measures))
 
-        return replace(self, sections=tuple(map(judged, self.sections)))
+        return replace(self, sections=tuple(map(apply_limits, self.sections)))
 
     @property
     def measures(self) -> list[Measured]:

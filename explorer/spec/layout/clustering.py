@@ -11,7 +11,7 @@ import pyarrow as pa
 from explorer.model.manifest import ManifestFile
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.filters.expressions import Column
-from explorer.spec.scan.ranges import Bounds, decoded, joined, looked_up
+from explorer.spec.scan.ranges import Bounds, decode_bounds, join_values, look_up
 
 QUANTILES = (0.5, 0.9, 1.0)
 
@@ -39,7 +39,7 @@ def bounds_of(fields: Sequence[int], manifest: ManifestFile, stored: pa.Table) -
     stored."""
     files = live_entries(stored, manifest)
     maps = {"low": "lower_bounds", "high": "upper_bounds"}
-    bounds = {f"{end}_{i}": looked_up(files, name, i) for i in fields for end, name in maps.items()}
+    bounds = {f"{end}_{i}": look_up(files, name, i) for i in fields for end, name in maps.items()}
     return pa.table({"record_count": files["record_count"], **bounds}, schema=bounds_schema(fields))
 
 
@@ -60,7 +60,7 @@ class Overlaps:
             self._files += part.num_rows
             for column, gathered in zip(columns, self._bounds, strict=True):
                 low, high = (part[f"{end}_{column.field_id}"].combine_chunks() for end in ("low", "high"))
-                gathered.append((decoded(low, column.kind), decoded(high, column.kind)))
+                gathered.append((decode_bounds(low, column.kind), decode_bounds(high, column.kind)))
 
     def clustering(self) -> list[Clustering]:
         """What was gathered, a column each, the best clustered first; columns without bounds last."""
@@ -69,8 +69,8 @@ class Overlaps:
 
     def _of(self, name: str, gathered: Sequence[tuple[Bounds, Bounds]]) -> Clustering:
         both = [low.known & high.known for low, high in gathered]
-        lows = joined([low.values[k] for (low, _), k in zip(gathered, both, strict=True)])
-        highs = joined([high.values[k] for (_, high), k in zip(gathered, both, strict=True)])
+        lows = join_values([low.values[k] for (low, _), k in zip(gathered, both, strict=True)])
+        highs = join_values([high.values[k] for (_, high), k in zip(gathered, both, strict=True)])
         unknown = self._files - len(lows)
         if not len(lows):
             return Clustering(name, self._files, 0, float(self._files), (self._files,) * len(QUANTILES))

@@ -7,13 +7,13 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from explorer.model.metadata import PartitionField, PartitionSpec, TableMetadata
-from explorer.spec.filters.expressions import BoundTerm, Column, predicates, written
+from explorer.spec.filters.expressions import BoundTerm, Column, predicates, term_text
 from explorer.spec.filters.projections import Projection, takes
 from explorer.spec.layout.layouts import Files, Layouts, bucket_count, transforms
 from explorer.spec.layout.metrics_modes import USUAL, ColumnMode
 from explorer.spec.maintenance.rewrite_options import file_target
 from explorer.spec.scan.plan import Amount, Plan
-from explorer.spec.scan.scan import Scan, evaluated
+from explorer.spec.scan.scan import Scan, evaluate
 from explorer.spec.text.units import count, human_bytes
 
 """The property that says how large files are to be, and Iceberg's default in bytes."""
@@ -43,7 +43,7 @@ class Change:
     that rests on beside what all rest on; or why nothing can be estimated, and `whole` is None. `column` is that which
     it is sorted by or, with a `transform`, partitioned by."""
 
-    said: str
+    text: str
     because: str
     whole: Reads | None = None
     column: str = ""
@@ -67,7 +67,7 @@ class Estimates:
     `assumed` is what all estimates rest on."""
 
     whole: Reads
-    asked: tuple[Asked, ...]
+    filters: tuple[Asked, ...]
     changes: tuple[Change, ...] = ()
     assumed: tuple[str, ...] = ()
 
@@ -75,11 +75,11 @@ class Estimates:
         """What all filters read together, now or after the change in one place."""
         if at is not None and self.changes[at].whole is None:
             return None
-        reads = [a.now if at is None else a.reads[at] for a in self.asked if a.plan]
+        reads = [a.now if at is None else a.reads[at] for a in self.filters if a.plan]
         return sum((r for r in reads if r), Reads())
 
     @property
-    def ranked(self) -> list[int]:
+    def ranking(self) -> list[int]:
         """Places of the changes that can be estimated, the one after which the fewest bytes are read first."""
         return self._by("bytes", "weight")
 
@@ -108,36 +108,36 @@ def target_size(metadata: TableMetadata, file_size: int | None) -> int:
     return file_size or file_target(metadata)
 
 
-def asked_columns(plans: Sequence[Plan]) -> dict[str, Column]:
+def filter_columns(plans: Sequence[Plan]) -> dict[str, Column]:
     """The columns that filters ask of, each once."""
     terms = (p.term for plan in plans for p in predicates(plan.bound))
     return {t.column.name: t.column for t in terms if isinstance(t, BoundTerm) and isinstance(t.column.kind, str)}
 
 
 def estimates(
-    metadata: TableMetadata, layouts: Layouts, asked: Sequence[Asked], modes: Mapping[int, ColumnMode],
+    metadata: TableMetadata, layouts: Layouts, queries: Sequence[Asked], modes: Mapping[int, ColumnMode],
     file_size: int | None,
 ) -> Estimates:  # fmt: skip
-    """What changes would make of filters that were planned: those in `asked` that have a plan, in order, are the scans
-    of `layouts`. Without `file_size` (bytes) files are compacted to the table's target size, and otherwise as large as
-    now."""
+    """What changes would make of filters that were planned: those in `queries` that have a plan, in order, are the
+    scans of `layouts`. Without `file_size` (bytes) files are compacted to the table's target size, and otherwise as
+    large as now."""
     if layouts.partitions is None:
-        return Estimates(Reads(), tuple(asked))
-    made = list(_changes(metadata, layouts, [a.plan.scan for a in asked if a.plan], modes, file_size))
+        return Estimates(Reads(), tuple(queries))
+    changes = list(_changes(metadata, layouts, [a.plan.scan for a in queries if a.plan], modes, file_size))
     whole, *now = (_reads(row) for row in layouts.present)
-    then = zip(now, zip(*(some for _, some in made), strict=True), strict=True)
-    done = [_filled(a, a.plan.left, *next(then)) if a.plan else a for a in asked]
+    then = zip(now, zip(*(some for _, some in changes), strict=True), strict=True)
+    done = [_with_reads(a, a.plan.left, *next(then)) if a.plan else a for a in queries]
     ranked = tuple(sorted(done, key=lambda a: -a.now.bytes))
-    return Estimates(whole, ranked, tuple(change for change, _ in made), tuple(_assumed(metadata, layouts)))
+    return Estimates(whole, ranked, tuple(change for change, _ in changes), tuple(_assumptions(metadata, layouts)))
 
 
-def _filled(asked: Asked, left: Amount, now: Reads, reads: tuple[Reads | None, ...]) -> Asked:
+def _with_reads(query: Asked, left: Amount, now: Reads, reads: tuple[Reads | None, ...]) -> Asked:
     """With what its plan reads, and weighs in the layout, and what it would read."""
-    told = {name: value for name in ("files", "rows", "bytes") if (value := getattr(left, name)) is not None}
-    return replace(asked, now=replace(now, **told), reads=reads)
+    amounts = {name: value for name in ("files", "rows", "bytes") if (value := getattr(left, name)) is not None}
+    return replace(query, now=replace(now, **amounts), reads=reads)
 
 
-def _assumed(metadata: TableMetadata, layouts: Layouts) -> Iterator[str]:
+def _assumptions(metadata: TableMetadata, layouts: Layouts) -> Iterator[str]:
     yield EVENLY
     yield AS_WIDE
     spec = metadata.default_spec_id
@@ -171,7 +171,7 @@ def _changes(
 
 
 def _compaction(layouts: Layouts, target: int) -> Made:
-    whole, *reads = (_reads(row) for row in layouts.compacted())
+    whole, *reads = (_reads(row) for row in layouts.compact())
     because = (
         f"the files of each partition are put together in the order of the manifests, up to {human_bytes(target)} "
         "(Iceberg reads manifests side by side: of several, such as lie far apart may come together)"
@@ -186,28 +186,31 @@ def _by_column(
     column, axis = layouts.columns[at], layouts.axis(at)
     nothing = [None] * scans
     if axis is None:
-        yield Change(f"sort by {column.name}", _unknown(column, modes.get(column.field_id)), None, column.name), nothing
+        yield (
+            Change(f"sort by {column.name}", _reason_for_none(column, modes.get(column.field_id)), None, column.name),
+            nothing,
+        )
         return
     missing = int(layouts.present[0, 0]) - int(layouts.bounded[at])
     blind = f"; {count(missing, 'file')} without bounds of {column.name} as those beside them" if missing else ""
-    files = layouts.sorted_by(at, axis, size)
+    files = layouts.sort_by(at, axis, size)
     because = f"the rows of each partition are sorted, in files of {human_bytes(round(size))}{blind}"
     yield _of_files(layouts, Change(f"sort by {column.name}", because, None, column.name), files, scans)
     for transform in transforms(column, axis):
         if ((column.field_id,), transform) in has:
             continue
-        said = f"partition by {written(column.name, transform)}"
+        text = f"partition by {term_text(column.name, transform)}"
         split = layouts.split_by(at, axis, transform, size)
         if split is None:
-            yield Change(said, "that would be more than 100,000 partitions", None, column.name, transform), nothing
+            yield Change(text, "that would be more than 100,000 partitions", None, column.name, transform), nothing
         else:
             because = f"one partition field more, in files of at most {human_bytes(round(size))}{blind}"
-            yield _of_files(layouts, Change(said, because, None, column.name, transform), split, scans)
+            yield _of_files(layouts, Change(text, because, None, column.name, transform), split, scans)
 
 
 def _of_files(layouts: Layouts, change: Change, files: Files, scans: int) -> Made:
-    made = replace(change, whole=_reads(layouts.amount(files)))
-    return made, [_reads(layouts.read(files, at)) for at in range(scans)]
+    change_with_reads = replace(change, whole=_reads(layouts.amount(files)))
+    return change_with_reads, [_reads(layouts.read(files, at)) for at in range(scans)]
 
 
 def _buckets(
@@ -221,13 +224,13 @@ def _buckets(
 
     def share(scan: Scan) -> float:
         onto = projection.inclusive(scan.bound)
-        if evaluated(onto, {one.field_id: None}):  # nulls are in none of them
+        if evaluate(onto, {one.field_id: None}):  # nulls are in none of them
             return 1.0
-        return sum(evaluated(onto, {one.field_id: bucket}) for bucket in range(number)) / number
+        return sum(evaluate(onto, {one.field_id: bucket}) for bucket in range(number)) / number
 
     because = f"each of {number} buckets has as many rows, in files of at most {human_bytes(round(size))}"
-    said = f"partition by {written(column.name, transform)}"
-    change = Change(said, because, _reads(layouts.amount(files)), column.name, transform)
+    text = f"partition by {term_text(column.name, transform)}"
+    change = Change(text, because, _reads(layouts.amount(files)), column.name, transform)
     return change, [_reads(layouts.read(files, at) * share(scan)) for at, scan in enumerate(scans)]
 
 
@@ -239,7 +242,7 @@ def _compares_equal(scans: Sequence[Scan], column: Column) -> bool:
     )
 
 
-def _unknown(column: Column, mode: ColumnMode | None) -> str:
+def _reason_for_none(column: Column, mode: ColumnMode | None) -> str:
     if mode is None or mode.lower:
         return f"values of {column.name} ({column.kind}) have nothing between them that could be estimated"
     nothing = f"no file has bounds of {column.name}, so nothing can be estimated"

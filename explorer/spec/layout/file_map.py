@@ -21,7 +21,7 @@ from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.scan.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ
 from explorer.spec.text.names import natural, shorten
 from explorer.spec.text.units import DAY, HOUR, MINUTE, SECOND
-from explorer.spec.values.values import distinct_partitions, named_partition_path, row_dicts
+from explorer.spec.values.values import distinct_partitions, partition_path_by_name, row_dicts
 
 CELLS = 4000
 """At most so many."""
@@ -90,8 +90,8 @@ class MapRows:
     def add(self, entries: pa.Table, deletes: Ints | None = None) -> pa.Table:
         """Rows, with `schema`, of those of the next entries that are the snapshot's, in order. `deletes` says of each
         how many apply to it."""
-        told = flags(pc.is_valid(entries["logical_status"]))
-        table = entries.filter(pa.array(told))
+        in_snapshot = flags(pc.is_valid(entries["logical_status"]))
+        table = entries.filter(pa.array(in_snapshot))
         status = ints(pc.index_in(table["logical_status"].cast(pa.string()), pa.array(STATUS)), 0)
         self.statuses += np.bincount(status, minlength=len(STATUS))
         columns: dict[str, Any] = {"file_path": table["file_path"], "status": status}
@@ -99,7 +99,7 @@ class MapRows:
         columns |= {"rows": amounts(table["record_count"]), "bytes": amounts(table["file_size_in_bytes"])}
         columns["age"] = _ages(table, status == STATUS.index("DELETED"), self._metadata, self._snapshot)
         if deletes is not None:
-            columns["deletes"] = deletes[told]
+            columns["deletes"] = deletes[in_snapshot]
         return pa.table({name: columns[name] for name in self.schema.names}).cast(self.schema)
 
 
@@ -108,11 +108,11 @@ class FileMap:
     and in it that in which they came. What is known of a file is its row, which may be on the disk; a byte of each is
     held where there is a plan."""
 
-    def __init__(self, rows: RowParts, made: MapRows, planned: pa.Table | None = None) -> None:
+    def __init__(self, rows: RowParts, map_rows: MapRows, planned: pa.Table | None = None) -> None:
         """`rows` are all that were made; `planned` has file_path and verdict (one of OUTCOMES) of the data files that a
         plan looked at."""
-        self._rows, self._statuses = rows, made.statuses
-        self._place_of, self.partitions, self._starts = made.names.sorted()
+        self._rows, self._statuses = rows, map_rows.statuses
+        self._place_of, self.partitions, self._starts = map_rows.names.order()
         self._verdicts = _verdicts(rows, planned) if planned is not None else None
         self.every = self.cells(0, len(rows))
         """The cells of all files."""
@@ -126,34 +126,34 @@ class FileMap:
             return []
         each = -(-(stop - start) // CELLS)
         firsts = range(start, stop, each)
-        known = {name: np.full(len(firsts), least, np.int64) for name, (least, _) in SUMMED.items()}
+        sums = {name: np.full(len(firsts), least, np.int64) for name, (least, _) in SUMMED.items()}
         paths = [""] * len(firsts)
-        for part, places in self._placed():
-            mine = np.flatnonzero((places >= start) & (places < stop))
-            at = (places[mine] - start) // each
-            columns = {name: ints(part[name], 0)[mine] for name in part.column_names if name in SUMMED}
+        for part, places in self._parts_with_places():
+            in_range = np.flatnonzero((places >= start) & (places < stop))
+            at = (places[in_range] - start) // each
+            columns = {name: ints(part[name], 0)[in_range] for name in part.column_names if name in SUMMED}
             columns["partition"] = self._place_of[columns["partition"]]
             columns |= {"least_" + name: columns[name] for name in ("partition", "status")}
             for name, column in columns.items():
-                SUMMED[name][1].at(known[name], at, column)
-            first = (places[mine] - start) % each == 0
-            named = part["file_path"].take(pa.array(mine[first])).to_pylist()
+                SUMMED[name][1].at(sums[name], at, column)
+            first = (places[in_range] - start) % each == 0
+            named = part["file_path"].take(pa.array(in_range[first])).to_pylist()
             for cell, path in zip(at[first].tolist(), named, strict=True):
                 paths[cell] = path
-        told = {name: column.tolist() for name, column in known.items()}
+        of = {name: column.tolist() for name, column in sums.items()}
         return [
             Cell(
-                first, min(each, stop - first), told["rows"][i], told["bytes"][i], paths[i],
-                self.partitions[told["partition"][i]] if told["least_partition"][i] == told["partition"][i] else None,
-                STATUS[told["status"][i]], told["least_status"][i] < told["status"][i],
-                told["deletes"][i] if "deletes" in self._rows.schema.names else None, told["delete_file"][i],
-                None if told["age"][i] == UNKNOWN else told["age"][i],
-                None if self._verdicts is None else VERDICTS[told["verdict"][i]],
+                first, min(each, stop - first), of["rows"][i], of["bytes"][i], paths[i],
+                self.partitions[of["partition"][i]] if of["least_partition"][i] == of["partition"][i] else None,
+                STATUS[of["status"][i]], of["least_status"][i] < of["status"][i],
+                of["deletes"][i] if "deletes" in self._rows.schema.names else None, of["delete_file"][i],
+                None if of["age"][i] == UNKNOWN else of["age"][i],
+                None if self._verdicts is None else VERDICTS[of["verdict"][i]],
             )
             for i, first in enumerate(firsts)
         ]  # fmt: skip
 
-    def _placed(self) -> Iterator[tuple[pa.Table, Ints]]:
+    def _parts_with_places(self) -> Iterator[tuple[pa.Table, Ints]]:
         """The rows, a part at a time, with their verdicts if there are any; and the place of each."""
         free, gone = self._starts.copy(), 0
         for part in steps(self._rows.read(), "parts of the files"):
@@ -177,14 +177,14 @@ def _verdicts(rows: RowParts, planned: pa.Table) -> npt.NDArray[np.uint8]:
     """The place in VERDICTS of each row: what is said of its path, where it is a live data file."""
     once = polars.DataFrame(polars.from_arrow(planned.select(["file_path", "verdict"])))
     once = once.unique("file_path", keep="first")
-    found = [np.zeros(0, np.uint8)]
+    codes = [np.zeros(0, np.uint8)]
     for part in steps(rows.read(), "parts of the files"):
         paths = polars.DataFrame(polars.from_arrow(part.select(["file_path"])))
         words = paths.join(once, on="file_path", how="left", maintain_order="left")["verdict"].to_arrow()
         verdicts = ints(pa.chunked_array([pc.index_in(words.cast(pa.string()), pa.array(VERDICTS))]), 1)
         data = ~flags(part["delete_file"]) & (ints(part["status"], 0) != STATUS.index("DELETED"))
-        found.append(np.where(data, verdicts, 0).astype(np.uint8))
-    return np.concatenate(found)
+        codes.append(np.where(data, verdicts, 0).astype(np.uint8))
+    return np.concatenate(codes)
 
 
 def _ages(table: pa.Table, deleted: Flags, metadata: TableMetadata, snapshot: Snapshot | None) -> Ints:
@@ -228,7 +228,7 @@ class _Names:
         return np.array([self._number(row, some) for row, some in zip(rows, files.tolist(), strict=True)])[inverse]
 
     def _number(self, row: Mapping[str, Any], files: int) -> int:
-        name = named_partition_path(row["partition"], self._metadata.spec(row["spec_id"]), self._metadata)
+        name = partition_path_by_name(row["partition"], self._metadata.spec(row["spec_id"]), self._metadata)
         if len(name) > LONGEST:  # as many as there are partitions are held
             name = f"{shorten(name, LONGEST)} {sha256(name.encode(errors='replace')).hexdigest()[:16]}"
         number = self._numbers.setdefault(name, len(self._numbers))
@@ -236,7 +236,7 @@ class _Names:
         self._files[number] += files
         return number
 
-    def sorted(self) -> tuple[Ints, list[str], Ints]:
+    def order(self) -> tuple[Ints, list[str], Ints]:
         """The place of each number among the names in order, these, and how many files come before each's."""
         names = sorted(self._numbers, key=lambda name: (natural(name), name))
         numbers = np.array([self._numbers[name] for name in names], np.int64)

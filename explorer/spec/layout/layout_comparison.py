@@ -42,33 +42,36 @@ class Layout:
 
 @dataclass(frozen=True)
 class Compared:
-    """So many rows of a table (`said` tells which), the queries, where they come from, and the layouts."""
+    """So many rows of a table (`which_rows` tells which), the queries, where they come from, and the layouts."""
 
     table: str
     rows: int
-    said: str
+    which_rows: str
     queries: tuple[str, ...]
     drawn: str
     layouts: tuple[Layout, ...]
 
 
-def drawn_queries(rows: pa.Table) -> tuple[tuple[str, ...], str]:
+def sample_queries(rows: pa.Table) -> tuple[tuple[str, ...], str]:
     """Queries for the middle tenth of the values of the first columns that order and have several values, and for that
     of two at once; and how they were drawn. None of rows without such a column."""
     ranges = dict(islice(_ranges(rows), DRAWN))
     if not ranges:
         return (), "no column has several numbers, times or texts"
-    names, asked = list(ranges), list(ranges.values())
-    said = f"the middle tenth of the values of {', '.join(names)}"
-    if len(asked) == 1:
-        return tuple(asked), f"drawn of the rows: {said}"
-    return (*asked, f"{asked[0]} AND {asked[1]}"), f"drawn of the rows: {said}; then {names[0]} and {names[1]} at once"
+    names, conditions = list(ranges), list(ranges.values())
+    source = f"the middle tenth of the values of {', '.join(names)}"
+    if len(conditions) == 1:
+        return tuple(conditions), f"drawn of the rows: {source}"
+    return (
+        *conditions,
+        f"{conditions[0]} AND {conditions[1]}",
+    ), f"drawn of the rows: {source}; then {names[0]} and {names[1]} at once"
 
 
 def _ranges(rows: pa.Table) -> Iterator[tuple[str, str]]:
     for field in rows.schema:
         values = rows[field.name]
-        if not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or _quoted(field.type)):
+        if not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or _needs_quotes(field.type)):
             continue
         values = values.drop_null()
         if pa.types.is_floating(field.type):
@@ -82,7 +85,7 @@ def _ranges(rows: pa.Table) -> Iterator[tuple[str, str]]:
         yield field.name, f"{name} {'>=' if below else '='} {_literal(low)}{below}"
 
 
-def _quoted(kind: pa.DataType) -> bool:
+def _needs_quotes(kind: pa.DataType) -> bool:
     return any((pa.types.is_string(kind), pa.types.is_date(kind), pa.types.is_timestamp(kind)))
 
 
@@ -90,6 +93,6 @@ def _literal(value: Any) -> str:
     return str(value) if isinstance(value, (int, float)) else "'" + str(value).replace("'", "''") + "'"
 
 
-def told_rows(rows: int, limit: int) -> str:
+def rows_words(rows: int, limit: int) -> str:
     """Which rows of a table were laid."""
     return f"the first {count(rows, 'row')} that Spark reads" if rows == limit else f"all {count(rows, 'row')}"

@@ -17,8 +17,18 @@ from explorer.progress import steps
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.filters.expressions import TRUE, BoundTerm, Column
 from explorer.spec.layout.value_distribution import POINTS, TINY, Axis, Curve, Floats, Spread
-from explorer.spec.scan.pruning import judged
-from explorer.spec.scan.ranges import Bounds, Mask, Ranges, Values, after, counts, file_ranges, joined, merged
+from explorer.spec.scan.pruning import judge
+from explorer.spec.scan.ranges import (
+    Bounds,
+    Mask,
+    Ranges,
+    Values,
+    after,
+    counts,
+    file_ranges,
+    join_values,
+    merge_ranges,
+)
 from explorer.spec.scan.scan import Scan, partition_values
 from explorer.spec.values.values import distinct_partitions
 
@@ -48,7 +58,7 @@ class Files:
     def together(self, starts: Ints) -> Files:
         """Neighbours taken together, which begin at `starts`."""
         number, rows, sizes = (np.add.reduceat(a, starts) for a in (self.number, self.rows, self.bytes))
-        return Files(self.group[starts], number, rows, sizes, tuple(merged(r, starts) for r in self.ranges))
+        return Files(self.group[starts], number, rows, sizes, tuple(merge_ranges(r, starts) for r in self.ranges))
 
     def amount(self, open_cost: float) -> Floats:
         """Files, rows, bytes and weight of all: a file weighs its bytes, or what opening one costs if that is more.
@@ -83,7 +93,7 @@ class Cut:
     upper: Values
     may_null: Mask
     nulls_only: Mask
-    known: bool = True
+    is_cut: bool = True
 
 
 class Layouts:
@@ -146,10 +156,10 @@ class Layouts:
         starts = _starts(files.group)
         ends = [*starts[1:], len(files.group)]
         for at, ranges in enumerate(files.ranges):
-            known = ranges.lower.known & ranges.upper.known & ~ranges.empty
-            self.bounded[at] += int((known | ranges.empty).sum())
+            bounded = ranges.lower.known & ranges.upper.known & ~ranges.empty
+            self.bounded[at] += int((bounded | ranges.empty).sum())
             for start, end in zip(starts, ends, strict=True):
-                spread, some = self._spreads[at][files.group[start]], np.flatnonzero(known[start:end]) + start
+                spread, some = self._spreads[at][files.group[start]], np.flatnonzero(bounded[start:end]) + start
                 spread.nulls += float(nulls[at][start:end].sum())
                 with_value = np.maximum(files.rows[some] - nulls[at][some], 0)
                 spread.add(ranges.lower.values[some], ranges.upper.values[some], with_value)
@@ -169,9 +179,9 @@ class Layouts:
     def _close(self, bins: Files) -> None:
         """What the filters read of files that were put together."""
         if len(bins.group):
-            self._compacted += self._read(self._numbered(bins, self._target))
+            self._compacted += self._read(self._with_numbers(bins, self._target))
 
-    def _numbered(self, bins: Files, size: float) -> Files:
+    def _with_numbers(self, bins: Files, size: float) -> Files:
         return replace(bins, number=np.minimum(bins.number, np.maximum(1, np.round(bins.bytes / size))))
 
     def _read(self, files: Files) -> Floats:
@@ -187,20 +197,20 @@ class Layouts:
         of = {c.field_id: r for c, r in zip(self.columns, files.ranges, strict=True)}
 
         def ranges(term: BoundTerm) -> Ranges | None:
-            known = of.get(term.column.field_id)
-            return None if known is None else known.of(term)
+            ranges_of = of.get(term.column.field_id)
+            return None if ranges_of is None else ranges_of.of(term)
 
-        may = judged(scan.bound, len(files.group), ranges).may & keeps[files.group]
+        may = judge(scan.bound, len(files.group), ranges).may & keeps[files.group]
         return self.amount(files.take(may & ((files.rows > 0) | (scan.bound == TRUE))))
 
-    def compacted(self) -> Floats:
+    def compact(self) -> Floats:
         """The compacted table, and what each filter would read of it."""
-        left = self._read(self._numbered(self._open, self._target)) if self._open else 0
+        left = self._read(self._with_numbers(self._open, self._target)) if self._open else 0
         return self._compacted + left
 
     def axis(self, at: int) -> Axis | None:
         """Of one column, by all its bounds; None where there are none, or nothing lies between two of its values."""
-        bounds = joined([spread.bounds for spread in self._spreads[at]])
+        bounds = join_values([spread.bounds for spread in self._spreads[at]])
         return Axis.of(self.columns[at].kind, bounds) if len(bounds) else None
 
     def curves(self, at: int, axis: Axis) -> list[Curve | None]:
@@ -211,15 +221,15 @@ class Layouts:
             self._curves = (at, [s.curve(axis, min(POINTS, points)) for s in steps(spreads, "partitions")])
         return self._curves[1]
 
-    def sorted_by(self, at: int, axis: Axis, size: float) -> Files:
+    def sort_by(self, at: int, axis: Axis, size: float) -> Files:
         """Each partition's rows sorted by a column, nulls first, into files of one size."""
         assert self.partitions
         wanted = np.maximum(1, np.ceil(self.partitions.bytes / size - TINY))
         wanted = np.minimum(wanted, np.maximum(1, self.partitions.rows))
-        made = np.maximum(1, wanted / max(1.0, wanted.sum() / MOST_FILES)).astype(np.int64)
+        numbers = np.maximum(1, wanted / max(1.0, wanted.sum() / MOST_FILES)).astype(np.int64)
 
         def cut(place: int, curve: Curve, nulls: float) -> Cut:
-            edges = np.linspace(0, 1, made[place] + 1)
+            edges = np.linspace(0, 1, numbers[place] + 1)
             lower, upper = curve.between((edges - nulls) / (1 - nulls))
             may_null = (edges[:-1] < nulls) | (nulls == 0)  # where none are counted, whether there are is told before
             return Cut(np.diff(edges), lower, upper, may_null, edges[1:] <= nulls)
@@ -266,18 +276,18 @@ class Layouts:
         """The partitions cut by a column. What has no bounds stays together."""
         whole = self.partitions
         assert whole
-        made: list[Cut] = []
+        cuts: list[Cut] = []
         for place, (curve, spread) in enumerate(zip(self.curves(at, axis), self._spreads[at], strict=True)):
             nulls = min(1.0, spread.nulls / whole.rows[place]) if whole.rows[place] else 0.0
-            made.append(cut(place, curve, nulls) if curve and nulls < 1 else _uncut(whole.ranges[at], place))
-        sizes = [len(c.shares) for c in made]
-        files, known = whole.take(np.repeat(np.arange(len(made)), sizes)), np.repeat([c.known for c in made], sizes)
-        by, shares = files.ranges[at], np.concatenate([c.shares for c in made])
-        nulls_only, may_null = (np.concatenate([getattr(c, n) for c in made]) for n in ("nulls_only", "may_null"))
+            cuts.append(cut(place, curve, nulls) if curve and nulls < 1 else _uncut(whole.ranges[at], place))
+        sizes = [len(c.shares) for c in cuts]
+        files, is_cut = whole.take(np.repeat(np.arange(len(cuts)), sizes)), np.repeat([c.is_cut for c in cuts], sizes)
+        by, shares = files.ranges[at], np.concatenate([c.shares for c in cuts])
+        nulls_only, may_null = (np.concatenate([getattr(c, n) for c in cuts]) for n in ("nulls_only", "may_null"))
         cut_by = replace(
-            by, may_null=by.may_null & may_null, nulls_only=nulls_only, empty=np.where(known, nulls_only, by.empty),
-            lower=Bounds(joined([c.lower for c in made]), known | by.lower.known),
-            upper=Bounds(joined([c.upper for c in made]), known | by.upper.known),
+            by, may_null=by.may_null & may_null, nulls_only=nulls_only, empty=np.where(is_cut, nulls_only, by.empty),
+            lower=Bounds(join_values([c.lower for c in cuts]), is_cut | by.lower.known),
+            upper=Bounds(join_values([c.upper for c in cuts]), is_cut | by.upper.known),
         )  # fmt: skip
         ranges = (*files.ranges[:at], cut_by, *files.ranges[at + 1 :])
         return replace(files, rows=files.rows * shares, bytes=files.bytes * shares, ranges=ranges)
@@ -285,7 +295,7 @@ class Layouts:
 
 def _uncut(ranges: Ranges, place: int) -> Cut:
     one = ranges.take(np.array([place]))
-    return Cut(np.ones(1), one.lower.values, one.upper.values, one.may_null, one.nulls_only, known=False)
+    return Cut(np.ones(1), one.lower.values, one.upper.values, one.may_null, one.nulls_only, is_cut=False)
 
 
 def _few(rows: Floats, sizes: Floats, size: float) -> Floats:

@@ -73,12 +73,12 @@ class ColumnMode:
         counts = f"{self.counts:,} of {self.files:,} files have counts"
         if self.nulls != self.counts:
             counts = f"{self.counts:,} of {self.files:,} files have counts of values, {self.nulls:,} of nulls"
-        said = [f"{counts}, {self.lower:,} bounds"]
+        parts = [f"{counts}, {self.lower:,} bounds"]
         if self.bounds and self.lower < self.files:
-            said.append("the others are older than the mode, by another writer, or hold nulls and NaN only")
+            parts.append("the others are older than the mode, by another writer, or hold nulls and NaN only")
         if not self.bounds and self.lower:
-            said.append("those with bounds are older than the mode or by another writer")
-        return "; ".join(said)
+            parts.append("those with bounds are older than the mode or by another writer")
+        return "; ".join(parts)
 
 
 def column_modes(metadata: TableMetadata, schema: Schema) -> list[ColumnMode]:
@@ -88,7 +88,7 @@ def column_modes(metadata: TableMetadata, schema: Schema) -> list[ColumnMode]:
     modes = dict.fromkeys((i for i, *_ in leaves), (USUAL, f"Iceberg's default (no {DEFAULT} is set)"))
     default = metadata.properties.get(DEFAULT)
     if default is not None:
-        mode = _parsed(default, USUAL)
+        mode = _parse(default, USUAL)
         modes = dict.fromkeys(modes, (mode, f"{DEFAULT} = {default}"))
         usual = mode
     else:
@@ -97,16 +97,18 @@ def column_modes(metadata: TableMetadata, schema: Schema) -> list[ColumnMode]:
         usual = USUAL
         if len(schema.by_id) > limit:
             usual = "none"
-            told = set(_first(schema.raw["fields"], limit))
+            first_ids = set(_first(schema.raw["fields"], limit))
             why = f"the schema has {len(schema.by_id):,} fields, and only the first {limit:,} get statistics ({LIMIT})"
-            modes = {i: (USUAL, f"among the first {limit:,} columns") if i in told else ("none", why) for i in modes}
+            modes = {
+                i: (USUAL, f"among the first {limit:,} columns") if i in first_ids else ("none", why) for i in modes
+            }
     if usual in ("none", "counts"):
         modes |= dict.fromkeys(
-            _sorted(metadata) & set(modes), (USUAL, "the sort order has it, so at least truncate(16)")
+            _sort_columns(metadata) & set(modes), (USUAL, "the sort order has it, so at least truncate(16)")
         )
     for field_id, name, _ in leaves:
         if (own := metadata.properties.get(PREFIX + name)) is not None:
-            modes[field_id] = (_parsed(own, usual), f"{PREFIX}{name} = {own}")
+            modes[field_id] = (_parse(own, usual), f"{PREFIX}{name} = {own}")
     return [ColumnMode(i, name, kind, *modes[i]) for i, name, kind in leaves]
 
 
@@ -151,7 +153,7 @@ def _first(fields: Iterable[Mapping[str, Any]], limit: int) -> Iterator[int]:
     return visit({"type": "struct", "fields": list(fields)})
 
 
-def _sorted(metadata: TableMetadata) -> set[int]:
+def _sort_columns(metadata: TableMetadata) -> set[int]:
     """Columns of the table's sort order whose transform keeps the order."""
     order = metadata.sort_order(metadata.default_sort_order_id)
     names = set()
@@ -165,7 +167,7 @@ def _sorted(metadata: TableMetadata) -> set[int]:
     return names
 
 
-def _parsed(text: str, otherwise: str) -> str:
+def _parse(text: str, otherwise: str) -> str:
     """A mode as Iceberg reads it; what is none of them counts as not set."""
     return text.lower() if _MODE.fullmatch(text) else otherwise
 
@@ -176,7 +178,7 @@ STATISTICS = ("value_counts", "null_value_counts", "lower_bounds", "upper_bounds
 """Of a manifest entry, of which is told how many files have them."""
 
 
-def told(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def count_statistics(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """TOLD: how many live data files of one manifest have each statistic of each column; and how many there are."""
     files = live_entries(stored, manifest)
     rows: list[tuple[str, int, int]] = [(_FILES, 0, files.num_rows)]

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.spec.entries.entries import live
-from explorer.spec.entries.lazy_table import Batches, Parts, combined
+from explorer.spec.entries.lazy_table import Batches, Parts, combine_rows
 
 _SUMS = ("record_count", "file_count", "total_data_file_size_in_bytes")
 _DELETES = tuple(f"{kind}_delete_{what}_count" for kind in ("position", "equality") for what in ("record", "file"))
@@ -21,22 +21,22 @@ _LAST = ("last_updated_ms", "last_updated_snapshot_id")
 
 
 def by_partition(entries: Parts, times: Mapping[int, int | None]) -> Parts:
-    """The live files of each manifest's logical entries, added up by partition: for `added_up`. `times` are the
+    """The live files of each manifest's logical entries, added up by partition: for `add_up`. `times` are the
     snapshots' timestamps; files of expired snapshots have none."""
     return entries.map(partial(_of_manifest, dict(times)))
 
 
 def _of_manifest(times: Mapping[int, int | None], entries: pa.Table) -> pa.Table:
-    return _added_up(_files(entries, times))
+    return _add_up(_files(entries, times))
 
 
-def added_up(parts: Batches) -> pa.Table:
+def add_up(parts: Batches) -> pa.Table:
     """One row a partition: partition, spec_id, the sums, last_updated_ms and last_updated_snapshot_id."""
     if not parts.schema.names:
         return pa.table({})
-    sums = combined(parts, _added_up)
-    known = pc.is_valid(sums["last_updated_ms"])
-    snapshot = pc.if_else(known, sums["last_updated_snapshot_id"], pa.scalar(None, pa.int64()))
+    sums = combine_rows(parts, _add_up)
+    has_time = pc.is_valid(sums["last_updated_ms"])
+    snapshot = pc.if_else(has_time, sums["last_updated_snapshot_id"], pa.scalar(None, pa.int64()))
     return pa.table(
         {
             "partition": sums["partition"],
@@ -46,10 +46,10 @@ def added_up(parts: Batches) -> pa.Table:
     )
 
 
-def added(parts: Batches) -> Batches:
-    """`added_up`, when it is asked for."""
+def lazy_sums(parts: Batches) -> Batches:
+    """`add_up`, when it is asked for."""
     nothing = Batches(parts.schema, lambda: iter(()))
-    return Batches(added_up(nothing).schema, lambda: iter([added_up(parts)]))
+    return Batches(add_up(nothing).schema, lambda: iter([add_up(parts)]))
 
 
 def _files(entries: pa.Table, times: Mapping[int, int | None]) -> pa.Table:
@@ -76,7 +76,7 @@ def _files(entries: pa.Table, times: Mapping[int, int | None]) -> pa.Table:
     return pa.table({**own, **sums, **dict(zip(_LAST, last, strict=True))})
 
 
-def _added_up(table: pa.Table) -> pa.Table:
+def _add_up(table: pa.Table) -> pa.Table:
     """One row a partition of rows as `_files` has them, or as this has."""
     ordered = table.take(pc.sort_indices(pc.fill_null(table["last_updated_ms"], -(1 << 63))))
     kind = ordered.schema.field("partition").type

@@ -10,7 +10,7 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
-from explorer.spec.scan.ranges import Values, joined, values_of
+from explorer.spec.scan.ranges import Values, join_values, values_of
 from explorer.spec.values.ordering import float_keys, float_values
 
 Floats = npt.NDArray[np.float64]
@@ -106,8 +106,8 @@ def _letters(raw: bool, bounds: Values) -> Axis:
         return np.array([number(v.decode("latin-1") if raw else v) for v in values.tolist()], np.float64)
 
     def values(numbers: Floats) -> Values:
-        made = [text(max(0, int(n))) for n in np.rint(numbers).tolist()]
-        return values_of([t.encode("latin-1") for t in made] if raw else made)
+        decoded = [text(max(0, int(n))) for n in np.rint(numbers).tolist()]
+        return values_of([t.encode("latin-1") for t in decoded] if raw else decoded)
 
     return Axis(numbers, values, 1, prefix, float(base ** (places - 1)))
 
@@ -134,14 +134,14 @@ class Spread:
     @property
     def bounds(self) -> Values:
         """All lower and upper bounds that are kept."""
-        return joined([side for lows, highs, _ in self._cells for side in (lows, highs)])
+        return join_values([side for lows, highs, _ in self._cells for side in (lows, highs)])
 
     def curve(self, axis: Axis, points: int = POINTS) -> Curve | None:
         """The spread on an axis that was made of its bounds, or of these and more; None without any rows."""
         rows = np.concatenate([np.zeros(0), *(rows for *_, rows in self._cells)])
         if not rows.sum():
             return None
-        lows, highs = (joined([cell[side] for cell in self._cells]) for side in (0, 1))
+        lows, highs = (join_values([cell[side] for cell in self._cells]) for side in (0, 1))
         return Curve(axis, axis.numbers(lows), axis.numbers(highs), rows, points)
 
 

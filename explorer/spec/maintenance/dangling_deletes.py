@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
-from explorer.spec.deletes.deletes import named_file
+from explorer.spec.deletes.deletes import target_file
 from explorer.spec.entries.live_files import LiveFile
 
 REMOVAL = "rewrite_data_files with remove-dangling-deletes"
@@ -36,7 +36,7 @@ def cut_off(metadata: TableMetadata, delete: LiveFile) -> str:
     Returns:
         The sentence; empty where the path is whole, or there is none.
     """
-    named = named_file(delete)
+    named = target_file(delete)
     if delete.kind != "position_deletes" or not named or delete.referenced_data_file:
         return ""
     if not metadata.location.startswith(named):
@@ -44,7 +44,7 @@ def cut_off(metadata: TableMetadata, delete: LiveFile) -> str:
     return f"its bounds name {named!r}, which is cut off: its rows may name data files of this snapshot"
 
 
-def dropped_by(delete: LiveFile, oldest: int | None) -> list[str]:
+def operations_that_drop(delete: LiveFile, oldest: int | None) -> list[str]:
     """The operations that would drop a delete which applies to nothing.
 
     Args:

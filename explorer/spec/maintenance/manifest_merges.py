@@ -51,22 +51,22 @@ def next_append(
     enabled = properties.get(ENABLED, "true").lower() == "true"
     bins = []
     for content in (0, 1):
-        known: list[ManifestFile | None] = [m for m in listed if m.content == content and has_live(m)]
-        known = [None, *known] if content == 0 else known
-        first = known[0] if known else None
+        candidates: list[ManifestFile | None] = [m for m in listed if m.content == content and has_live(m)]
+        candidates = [None, *candidates] if content == 0 else candidates
+        first = candidates[0] if candidates else None
         by_spec: dict[int, list[ManifestFile | None]] = {}
-        for m in known:
+        for m in candidates:
             by_spec.setdefault(spec_id if m is None else m.partition_spec_id, []).append(m)
-        for spec, mine in sorted(by_spec.items(), reverse=True):
-            packed = _packed(mine, target, new_bytes) if enabled else [[m] for m in mine]
+        for spec, own_manifests in sorted(by_spec.items(), reverse=True):
+            packed = _pack(own_manifests, target, new_bytes) if enabled else [[m] for m in own_manifests]
             for group in packed:
-                merged, why = _merged(len(group), len(packed), first in group, least, target, enabled)
+                merged, why = _decide_merge(len(group), len(packed), first in group, least, target, enabled)
                 manifests = tuple(m for m in group if m is not None)
                 bins.append(Bin(content, spec, manifests, merged, why, None in group))
     return bins
 
 
-def _merged(number: int, bins: int, first: bool, least: int, target: int, enabled: bool) -> tuple[bool, str]:
+def _decide_merge(number: int, bins: int, first: bool, least: int, target: int, enabled: bool) -> tuple[bool, str]:
     """Whether the manifests of a bin, so many, become one; `first`: the first of all is among them."""
     if not enabled:
         return False, f"{ENABLED} is false"
@@ -79,7 +79,7 @@ def _merged(number: int, bins: int, first: bool, least: int, target: int, enable
     return True, f"{count(number, 'manifest')} fit into {human_bytes(target)}; {rule}"
 
 
-def _packed(manifests: Sequence[ManifestFile | None], target: int, new_bytes: int) -> list[list[ManifestFile | None]]:
+def _pack(manifests: Sequence[ManifestFile | None], target: int, new_bytes: int) -> list[list[ManifestFile | None]]:
     """Bins of at most `target` bytes, filled from the end (Iceberg: ListPacker.packEnd with a lookback of 1)."""
     bins: list[list[ManifestFile | None]] = []
     size = 0
@@ -93,7 +93,7 @@ def _packed(manifests: Sequence[ManifestFile | None], target: int, new_bytes: in
     return [group[::-1] for group in reversed(bins)]
 
 
-def appended_bytes(listed: Sequence[ManifestFile]) -> int:
+def append_bytes(listed: Sequence[ManifestFile]) -> int:
     """The likely length of the next append's manifest: that of the newest one whose files are all ADDED."""
     fresh = [m for m in listed if m.content == 0 and m.added_files_count and not m.existing_files_count]
     newest = max(fresh, key=lambda m: m.sequence_number, default=None)
@@ -120,22 +120,22 @@ def rewrite_manifests(
     target = target_bytes(properties)
     plans = []
     for content in (0, 1):
-        mine = tuple(m for m in listed if m.content == content and m.partition_spec_id == spec_id)
-        for manifest in mine:
+        own_manifests = tuple(m for m in listed if m.content == content and m.partition_spec_id == spec_id)
+        for manifest in own_manifests:
             counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
             if None in counts:
                 raise ValueError(f"the manifest list does not count the files of {manifest.manifest_path}")
-        size = sum(map(_length, mine))
+        size = sum(map(_length, own_manifests))
         wanted = -(-size // target)
-        rewritten = bool(mine) and not (wanted == 1 and len(mine) == 1)
+        rewritten = bool(own_manifests) and not (wanted == 1 and len(own_manifests) == 1)
         kind = ("data", "delete")[content]
-        if not mine:
+        if not own_manifests:
             why = f"there is no {kind} manifest of partition spec {spec_id}"
         elif not rewritten:
             why = f"the only {kind} manifest of partition spec {spec_id} is not above {human_bytes(target)} ({TARGET})"
         else:
             why = f"{human_bytes(size)} at {human_bytes(target)} each ({TARGET})"
-        plans.append(ManifestRewrite(content, mine, wanted, rewritten, why))
+        plans.append(ManifestRewrite(content, own_manifests, wanted, rewritten, why))
     return plans
 
 

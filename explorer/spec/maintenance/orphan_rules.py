@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from explorer.model.metadata import TableMetadata
-from explorer.spec.commits.uncommitted_files import uncommitted_words
+from explorer.spec.commits.uncommitted_files import words_of_uncommitted_files
 from explorer.spec.text.units import count, human_bytes
 
 Becomes = Literal["removed", "too young", "not listed", "kept", "in doubt"]
@@ -58,38 +58,38 @@ class Listing:
         return prefix, "/" + "/".join(part for part in rest.split("/") if part)
 
 
-def flattened(text: Mapping[str, str]) -> dict[str, str]:
+def flatten(text: Mapping[str, str]) -> dict[str, str]:
     """A map with several keys in one, split by commas, as one of single keys."""
     return {key.strip(): value.strip() for keys, value in text.items() for key in keys.split(",")}
 
 
-def spelled(listing: Listing, written: Collection[str], named: Iterable[str]) -> dict[str, Prefix]:
+def spellings(listing: Listing, written: Collection[str], named: Iterable[str]) -> dict[str, Prefix]:
     """Those of the paths below a folder (`written`, each with a leading `/`) that metadata names as the procedure reads
     names, with the prefix it names them by; `named` are all files that metadata leads to, as it spells them."""
     folder = listing.split(listing.location)[1].rstrip("/")
-    known: dict[str, Prefix] = {}
+    prefix_of: dict[str, Prefix] = {}
     prefixes: dict[Prefix, Prefix] = {}
     for uri in named:
         prefix, path = listing.split(uri)
         if path.startswith(folder) and (rest := path[len(folder) :]) in written:
-            known[rest] = prefixes.setdefault(prefix, prefix)
-    return known
+            prefix_of[rest] = prefixes.setdefault(prefix, prefix)
+    return prefix_of
 
 
 def fates(
     listing: Listing,
     written: Mapping[str, float],
-    known: Mapping[str, Prefix],
+    prefix_of: Mapping[str, Prefix],
     live: Collection[str],
     hidden: Collection[str],
     others: Mapping[str, str],
     sizes: Mapping[str, int] | None = None,
 ) -> Iterator[Fate]:
-    """What becomes of files below a folder. `written` has for each path below it when it was written, in ms; `known`
-    are those that are `spelled`, `live` those that metadata leads to, however it spells them. Files that are live and
-    stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones do; `others`
-    has, for files that may be live though this table's metadata does not lead to them, the reason; `sizes` has how long
-    they are."""
+    """What becomes of files below a folder. `written` has for each path below it when it was written, in ms;
+    `prefix_of` has the `spellings`, `live` those that metadata leads to, however it spells them. Files that
+    are live and stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones
+    do; `others` has, for files that may be live though this table's metadata does not lead to them, the reason; `sizes`
+    has how long they are."""
     own = listing.split(listing.location)[0]
     own = ("file", "") if own[0] == "" else own
     lengths = sizes or {}
@@ -102,7 +102,7 @@ def fates(
             if not is_live:
                 yield Fate(file, "not listed", "its name, or a folder's, begins with `_` or `.`", age, False, size)
             continue
-        met = known.get(rest)
+        met = prefix_of.get(rest)
         if at >= listing.older_than_ms:
             if not is_live:
                 yield Fate(file, "too young", "it may be of a commit under way", age, False, size)
@@ -117,7 +117,7 @@ def fates(
             yield Fate(file, *_mismatch(listing.mode, apart), age, True, size)
 
 
-def hidden_partitions(metadata: TableMetadata) -> set[str]:
+def partition_folder_prefixes(metadata: TableMetadata) -> set[str]:
     """What folders of partition fields begin with that begin as hidden ones do."""
     return {f"{f.name}=" for s in metadata.partition_specs for f in s.fields if f.name.startswith(("_", "."))}
 
@@ -130,9 +130,9 @@ def is_hidden(name: str, but: Collection[str]) -> bool:
 def _apart(named: Prefix, listed: Prefix) -> str:
     """How a prefix that metadata has differs from the listing's; one that is empty fits all."""
     return ", ".join(
-        f"{what} {mine!r} in metadata, {theirs!r} where it is listed"
-        for what, mine, theirs in zip(("scheme", "authority"), named, listed, strict=True)
-        if mine and mine.lower() != theirs.lower()
+        f"{what} {metadata_part!r} in metadata, {listed_part!r} where it is listed"
+        for what, metadata_part, listed_part in zip(("scheme", "authority"), named, listed, strict=True)
+        if metadata_part and metadata_part.lower() != listed_part.lower()
     )
 
 
@@ -181,7 +181,7 @@ def sentences(
     are = "is" if removed == 1 else "are"
     yield f"{count(removed, 'file')} that nothing leads to {are} old enough to be removed{whole}."
     late = {f.file: (listing.now_ms - f.age_hours * 3_600_000, f.bytes or 0) for f in freed}
-    if words := uncommitted_words(metadata, late, listing.now_ms):
+    if words := words_of_uncommitted_files(metadata, late, listing.now_ms):
         yield f"Look first: of these {words}. The procedure add_files adds such files to a table."
     young: tuple[tuple[Becomes, str], ...] = (
         ("too young", "too young: younger than older_than, they may be of a commit under way"),

@@ -13,7 +13,7 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
 from explorer.spec.commits.costs import file_bytes
 from explorer.spec.entries.entries import live_entries
-from explorer.spec.entries.lazy_table import Batches, combined
+from explorer.spec.entries.lazy_table import Batches, combine_rows
 from explorer.spec.entries.manifest_set_diff import KEY, rows_at
 from explorer.spec.entries.table_protocol import Tree
 
@@ -43,8 +43,8 @@ def reach(tree: Tree, snapshots: Iterable[Snapshot], without: Iterable[Snapshot]
     snapshots, without = list(snapshots), list(without)
     tree.ahead([*snapshots, *without])
     kept = {m.manifest_path: m for snapshot in steps(without, "snapshots") for m in tree.manifests(snapshot)}
-    mine = {m.manifest_path: m for snapshot in steps(snapshots, "snapshots") for m in tree.manifests(snapshot)}
-    gone = [m for path, m in mine.items() if path not in kept]
+    reached = {m.manifest_path: m for snapshot in steps(snapshots, "snapshots") for m in tree.manifests(snapshot)}
+    gone = [m for path, m in reached.items() if path not in kept]
     lists = {s.manifest_list for s in snapshots} - {s.manifest_list for s in without}
     files: dict[str, int] = {}
     if gone:
@@ -78,7 +78,7 @@ class Holdings:
 HELD = pa.schema([(f.name, pa.int64()) for f in fields(Holdings)[1:]])
 
 
-def held(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def live_file_rows(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """HELD, of one manifest of a snapshot: its live files."""
     files = live_entries(stored, manifest)
     content = pc.fill_null(files["content"], 0)
@@ -93,5 +93,5 @@ def held(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
 
 def holdings(metadata: TableMetadata, rows: Batches) -> Holdings:
     """All rows of HELD."""
-    added = combined(rows, lambda t: pa.table({n: [pc.sum(t[n]).as_py() or 0] for n in HELD.names}, schema=HELD))
+    added = combine_rows(rows, lambda t: pa.table({n: [pc.sum(t[n]).as_py() or 0] for n in HELD.names}, schema=HELD))
     return Holdings(len(metadata.snapshots), **added.to_pylist()[0])

@@ -80,7 +80,7 @@ class Rule:
         """The size at which a writer begins another file: half way between target and maximum."""
         return int(self.target + (self.largest - self.target) * 0.5)
 
-    def expected_files(self, sizes: Ints) -> Ints:
+    def count_output_files(self, sizes: Ints) -> Ints:
         """How many files groups of such sizes are expected to become."""
         sized = (sizes * self.compression).astype(np.int64) if self.compression != 1 else sizes
         floor, rest = sized // self.target, sized % self.target
@@ -91,7 +91,7 @@ class Rule:
 
     def split_bytes(self, sizes: Ints) -> Ints:
         """How much of a group each task reads, in bin-packing."""
-        split = sizes // self.expected_files(sizes) + 5 * 1024
+        split = sizes // self.count_output_files(sizes) + 5 * 1024
         return np.where(split < self.target, self.target, np.minimum(split, self.max_output_bytes))
 
 
@@ -104,13 +104,13 @@ def file_target(metadata: TableMetadata) -> int:
 def rule(metadata: TableMetadata, strategy: Strategy, options: Mapping[str, str]) -> Rule:
     """What a rewrite with these options goes by. Raises ValueError where Iceberg would refuse them, with its reason,
     and for options that there are not, naming those that there are."""
-    known = OPTIONS[strategy]
-    if unknown := [name for name in options if name not in known]:
-        raise ValueError(f"no option {unknown[0]!r}: there are {', '.join(sorted(known))}")
-    given = {name: _parsed(name, known[name], text) for name, text in options.items()}
+    kinds = OPTIONS[strategy]
+    if unknown := [name for name in options if name not in kinds]:
+        raise ValueError(f"no option {unknown[0]!r}: there are {', '.join(sorted(kinds))}")
+    given = {name: _parse(name, kinds[name], text) for name, text in options.items()}
     data = strategy != "position-deletes"
     of_table, default = TARGETS[data]
-    target = given.get("target-file-size-bytes", _parsed(of_table, "long", metadata.properties.get(of_table, default)))
+    target = given.get("target-file-size-bytes", _parse(of_table, "long", metadata.properties.get(of_table, default)))
     smallest = int(given.get("min-file-size-bytes", int(target * SMALL)))
     largest = int(given.get("max-file-size-bytes", min(int(target * LARGE), LONG_MAX)))
     spec = int(given["output-spec-id"]) if "output-spec-id" in given else metadata.default_spec_id
@@ -158,24 +158,24 @@ def _check(holds: bool, complaint: str) -> None:
         raise ValueError(complaint)
 
 
-def _parsed(name: str, kind: Kind, text: str | int) -> float:
+def _parse(name: str, kind: Kind, text: str | int) -> float:
     """A value as Java reads it: true and false as 1 and 0, an order as its place in ORDERS."""
-    said = str(text)
+    written = str(text)
     if kind == "boolean":
-        return said.lower() == "true"
+        return written.lower() == "true"
     if kind == "order":
-        if said.lower() not in ORDERS:
-            raise ValueError(f"{name} is {said!r}: there are {', '.join(ORDERS)}")
-        return ORDERS.index(said.lower())
+        if written.lower() not in ORDERS:
+            raise ValueError(f"{name} is {written!r}: there are {', '.join(ORDERS)}")
+        return ORDERS.index(written.lower())
     if kind == "double":
         try:
-            number = float(said)
+            number = float(written)
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            raise ValueError(f"{name} is {said!r}, which is no number")
+            raise ValueError(f"{name} is {written!r}, which is no number")
         return number
     most = _INT if kind == "int" else LONG_MAX
-    if not re.fullmatch(r"[+-]?[0-9]{1,19}", said) or not -most - 1 <= int(said) <= most:
-        raise ValueError(f"{name} is {said!r}, which is no whole number that fits")
-    return int(said)
+    if not re.fullmatch(r"[+-]?[0-9]{1,19}", written) or not -most - 1 <= int(written) <= most:
+        raise ValueError(f"{name} is {written!r}, which is no whole number that fits")
+    return int(written)

@@ -16,7 +16,7 @@ from explorer.spec.deletes.delete_pairs import Pairs
 from explorer.spec.entries.entries import ADDED, EXISTING, WORDS, live_entries
 from explorer.spec.entries.numpy_columns import Ints, amounts, ints
 from explorer.spec.maintenance.rewrite_options import Rule
-from explorer.spec.maintenance.rewrites import JUDGED, judged
+from explorer.spec.maintenance.rewrites import JUDGED, candidate_reasons
 from explorer.spec.scan.scan import READ, Scan, partition_values
 from explorer.spec.scan.tasks import SPLITTABLE
 from explorer.spec.values.values import distinct_partitions, partition_path
@@ -42,9 +42,9 @@ def data_files(judge: Judge, manifest: ManifestFile, stored: pa.Table) -> pa.Tab
     metadata, spec_id = judge.scan.metadata, manifest.partition_spec_id
     spec = metadata.spec(metadata.default_spec_id)
     ids = [f.field_id for f in spec.fields] if spec else []
-    mine = spec_id == metadata.default_spec_id
-    keys = [repr([p.get(i) if mine else None for i in ids]) for p in judged.partitions]
-    names = [_path(judge, spec_id, p) if mine else OTHER_SPECS if ids else "" for p in judged.partitions]
+    is_current = spec_id == metadata.default_spec_id
+    keys = [repr([p.get(i) if is_current else None for i in ids]) for p in judged.partitions]
+    names = [_path(judge, spec_id, p) if is_current else OTHER_SPECS if ids else "" for p in judged.partitions]
     deletes = own_rows = np.zeros(files.num_rows, np.int64)
     if judge.deletes is not None:
         entries = live_entries(files, manifest)
@@ -96,7 +96,7 @@ def _table(
         "size": sizes,
         "deletes": deletes,
         "deleted_rows": own_rows,
-        "reasons": judged(judge.rule, sizes, records, deletes, own_rows),
+        "reasons": candidate_reasons(judge.rule, sizes, records, deletes, own_rows),
         "vector": pc.and_(
             pc.equal(pc.fill_null(files["content"], 0), 1), pc.equal(pc.utf8_lower(files["file_format"]), "puffin")
         ),

@@ -10,7 +10,7 @@ import numpy as np
 
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.maintenance.rewrite_options import Rule
-from explorer.spec.scan.tasks import Packing, packed
+from explorer.spec.scan.tasks import Packing, pack
 
 MOST = 100_000
 """Files of all groups that are packed; of more the planner's own estimate is told."""
@@ -28,7 +28,7 @@ class Endless:
     split: int
 
 
-def written(rule: Rule, sizes: Ints, parts: Ints, lookback: int) -> list[int]:
+def output_sizes(rule: Rule, sizes: Ints, parts: Ints, lookback: int) -> list[int]:
     """The bytes of the files that a group becomes, if they take as much as before.
 
     Args:
@@ -38,18 +38,18 @@ def written(rule: Rule, sizes: Ints, parts: Ints, lookback: int) -> list[int]:
         lookback: The tasks that are kept open (read.split.planning-lookback).
     """
     split = int(rule.split_bytes(np.array([int(sizes.sum())]))[0])
-    tasks = packed(_parts(sizes, parts, split), Packing(split, lookback, 0))
+    tasks = pack(_parts(sizes, parts, split), Packing(split, lookback, 0))
     return [size for weight, _ in tasks for size in _files(weight, rule.max_output_bytes)]
 
 
 def endless(rule: Rule, sizes: Ints, parts: Ints, lookback: int) -> Endless | None:
     """The files of a group that no run ever makes larger, where it would take them again and again."""
-    taken = written(rule, sizes, parts, lookback)
+    taken = output_sizes(rule, sizes, parts, lookback)
     for _ in range(ROUNDS):
         again = np.array([size for size in taken if not rule.smallest <= size <= rule.largest], np.int64)
         if not _is_rewritten(rule, again):
             return None
-        taken = written(rule, again, np.ones(len(again), np.int64), lookback)
+        taken = output_sizes(rule, again, np.ones(len(again), np.int64), lookback)
         if len(taken) == len(again) and sorted(taken) == sorted(again.tolist()):
             total = int(again.sum())
             return Endless(len(again), total // len(again), int(rule.split_bytes(np.array([total]))[0]))

@@ -10,7 +10,7 @@ import numpy as np
 from explorer.model.metadata import TableMetadata
 from explorer.spec.maintenance.rewrite_options import Rule
 from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
-from explorer.spec.maintenance.rewrite_tasks import MOST, endless, written
+from explorer.spec.maintenance.rewrite_tasks import MOST, endless, output_sizes
 from explorer.spec.maintenance.rewrites import DELETE_RATIO, MANY_DELETES, TOO_LARGE, TOO_SMALL, Grouping
 from explorer.spec.scan.tasks import Packing
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
@@ -25,25 +25,25 @@ def sentences(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterat
     if not grouping.seen.files:
         yield f"Nothing would be rewritten: there is no {kind} to look at."
         return
-    yield _looked_at(rule, grouping, kind)
-    files = grouping.taken[0]
+    yield _candidate_words(rule, grouping, kind)
+    files = grouping.amounts[0]
     if len(files):
         yield from _would(metadata, rule, grouping, kind)
     else:
         yield _nothing(rule, grouping)
-    yield from _left(rule, grouping)
+    yield from _remainder(rule, grouping)
     yield from _again(metadata, rule, grouping)
 
 
-def _looked_at(rule: Rule, grouping: Grouping, kind: str) -> str:
+def _candidate_words(rule: Rule, grouping: Grouping, kind: str) -> str:
     seen = grouping.seen
-    told = {
+    reasons = {
         TOO_SMALL: f"smaller than {human_bytes(rule.smallest)}",
         TOO_LARGE: f"larger than {human_bytes(rule.largest)}",
         MANY_DELETES: "with too many deletes",
         DELETE_RATIO: "with too high a delete ratio",
     }
-    why = ", ".join(f"{seen.by_reason[bit]:,} {reason}" for bit, reason in told.items() if seen.by_reason[bit])
+    why = ", ".join(f"{seen.by_reason[bit]:,} {reason}" for bit, reason in reasons.items() if seen.by_reason[bit])
     begin = f"{count(seen.files, kind)} ({human_bytes(seen.bytes)}): "
     if rule.rewrite_all:
         return begin + "rewrite-all takes all of them" + (f" ({why})." if why else ".")
@@ -54,17 +54,21 @@ def _looked_at(rule: Rule, grouping: Grouping, kind: str) -> str:
     return f"{begin}{count(seen.candidates, 'candidate')} ({why})" + (f"; {inside}." if rest else ".")
 
 
-def _files_made(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> int:
+def _output_count(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> int:
     """How many files would be written: one for each task that reads a part of a group, where rows are not shuffled."""
-    files, sizes = grouping.taken
+    files, sizes = grouping.amounts
     if not _is_packed(metadata, rule) or int(files.sum()) > MOST:
-        return int(rule.expected_files(sizes).sum())
+        return int(rule.count_output_files(sizes).sum())
     lookback = Packing.of(metadata.properties).lookback
-    made = 0
+    number = 0
     for place, own, parts in grouping.members():
         shuffled = place == OTHER_SPECS
-        made += int(rule.expected_files(own.sum()[None])[0]) if shuffled else len(written(rule, own, parts, lookback))
-    return made
+        number += (
+            int(rule.count_output_files(own.sum()[None])[0])
+            if shuffled
+            else len(output_sizes(rule, own, parts, lookback))
+        )
+    return number
 
 
 def _is_packed(metadata: TableMetadata, rule: Rule) -> bool:
@@ -74,13 +78,13 @@ def _is_packed(metadata: TableMetadata, rule: Rule) -> bool:
 
 def _endless(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> str:
     """Why files that are too small come out as they are, and what ends that; empty where they do not."""
-    if not _is_packed(metadata, rule) or int(grouping.taken[0].sum()) > MOST:
+    if not _is_packed(metadata, rule) or int(grouping.amounts[0].sum()) > MOST:
         return ""
     lookback = Packing.of(metadata.properties).lookback
     stuck = [
-        found
+        reason
         for place, sizes, parts in grouping.members()
-        if place != OTHER_SPECS and (found := endless(rule, sizes, parts, lookback))
+        if place != OTHER_SPECS and (reason := endless(rule, sizes, parts, lookback))
     ]
     if not stuck:
         return ""
@@ -99,12 +103,12 @@ def _endless(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> str:
 
 
 def _would(metadata: TableMetadata, rule: Rule, grouping: Grouping, kind: str) -> Iterator[str]:
-    files, sizes = grouping.taken
-    made = _files_made(metadata, rule, grouping)
+    files, sizes = grouping.amounts
+    number = _output_count(metadata, rule, grouping)
     less = ", less the rows that deletes hide" if grouping.seen.with_deletes else ""
     yield (
         f"{count(len(files), 'group')} of {count(int(files.sum()), 'file')} ({human_bytes(int(sizes.sum()))}{less}) "
-        f"would become about {count(made, kind)} of at most {human_bytes(rule.max_output_bytes)}."
+        f"would become about {count(number, kind)} of at most {human_bytes(rule.max_output_bytes)}."
     )
     if rule.commits:
         commits = min(rule.commits, -(-len(files) // -(-len(files) // rule.commits)))
@@ -140,9 +144,9 @@ def _enough(rule: Rule) -> str:
     )
 
 
-def _left(rule: Rule, grouping: Grouping) -> Iterator[str]:
-    left = np.setdiff1d(np.arange(len(grouping.files)), grouping.rewritten)
-    if len(left) and len(grouping.rewritten):
+def _remainder(rule: Rule, grouping: Grouping) -> Iterator[str]:
+    left = np.setdiff1d(np.arange(len(grouping.files)), grouping.groups_to_rewrite)
+    if len(left) and len(grouping.groups_to_rewrite):
         yield (
             f"{count(int(grouping.files[left].sum()), 'candidate')} in {count(len(left), 'group')} would be left: "
             f"there are not {_enough(rule)}."
@@ -157,7 +161,7 @@ def _left(rule: Rule, grouping: Grouping) -> Iterator[str]:
 
 def _again(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterator[str]:
     """Why a run would leave work to the next."""
-    files, sizes = grouping.taken
+    files, sizes = grouping.amounts
     if not len(files):
         return
     if rule.rewrite_all:
@@ -165,16 +169,16 @@ def _again(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterator[
     elif rule.delete_files == 0:
         yield "It never ends: delete-file-threshold is 0, which every file reaches."
     elif rule.strategy in ("sort", "zorder"):
-        made = rule.expected_files(sizes)
-        again = (made > 1) & (sizes // made < rule.smallest)
-        again &= (made >= rule.min_input_files) | (sizes > rule.target)
+        numbers = rule.count_output_files(sizes)
+        again = (numbers > 1) & (sizes // numbers < rule.smallest)
+        again &= (numbers >= rule.min_input_files) | (sizes > rule.target)
         if again.any():
             first = int(np.flatnonzero(again)[0])
             yield (
                 f"It may never end: {count(int(again.sum()), 'group')} would come out below min-file-size-bytes "
                 f"({human_bytes(rule.smallest)}) and be taken again. Of {human_bytes(int(sizes[first]))}, which is "
-                f"more than 110 % of the target, sorting makes {int(made[first])} files of about "
-                f"{human_bytes(int(sizes[first] // made[first]))} each."
+                f"more than 110 % of the target, sorting makes {int(numbers[first])} files of about "
+                f"{human_bytes(int(sizes[first] // numbers[first]))} each."
             )
     stuck = "" if rule.rewrite_all or rule.delete_files == 0 else _endless(metadata, rule, grouping)
     if stuck:

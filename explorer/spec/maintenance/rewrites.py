@@ -36,32 +36,32 @@ JUDGED = pa.schema(
 in how many parts a file can be read, by its split offsets; 0 where it can be cut anywhere."""
 
 
-def judged(rule: Rule, sizes: Ints, records: Ints, deletes: Ints, deleted_rows: Ints) -> Ints:
+def candidate_reasons(rule: Rule, sizes: Ints, records: Ints, deletes: Ints, deleted_rows: Ints) -> Ints:
     """The reasons why each of some files is a candidate; 0 where it is none."""
     reasons = np.where(sizes < rule.smallest, TOO_SMALL, 0) | np.where(sizes > rule.largest, TOO_LARGE, 0)
     if rule.delete_files is not None:
         reasons |= np.where(deletes >= rule.delete_files, MANY_DELETES, 0)
     if rule.delete_ratio is not None:
-        known = (deletes > 0) & (records != 0)
-        ratio = np.minimum(deleted_rows, records) / np.where(known, records, 1)
-        reasons |= np.where(known & (ratio >= rule.delete_ratio), DELETE_RATIO, 0)
+        has_ratio = (deletes > 0) & (records != 0)
+        ratio = np.minimum(deleted_rows, records) / np.where(has_ratio, records, 1)
+        reasons |= np.where(has_ratio & (ratio >= rule.delete_ratio), DELETE_RATIO, 0)
     return reasons.astype(np.int64)
 
 
 def file_reason(rule: Rule, reasons: int, size: int, records: int, deletes: int, deleted_rows: int) -> str:
     """Why a file is a candidate, or is none."""
-    told = []
+    parts = []
     if reasons & TOO_SMALL:
-        told.append(f"too small: less than {human_bytes(rule.smallest)}")
+        parts.append(f"too small: less than {human_bytes(rule.smallest)}")
     if reasons & TOO_LARGE:
-        told.append(f"too large: more than {human_bytes(rule.largest)}")
+        parts.append(f"too large: more than {human_bytes(rule.largest)}")
     if reasons & MANY_DELETES:
-        told.append(f"too many deletes: {deletes} apply, delete-file-threshold is {rule.delete_files}")
+        parts.append(f"too many deletes: {deletes} apply, delete-file-threshold is {rule.delete_files}")
     if reasons & DELETE_RATIO:
         rows = min(deleted_rows, records)
-        told.append(f"delete ratio: {rows:,} of {records:,} rows, delete-ratio-threshold is {rule.delete_ratio:g}")
-    if told:
-        return "; ".join(told)
+        parts.append(f"delete ratio: {rows:,} of {records:,} rows, delete-ratio-threshold is {rule.delete_ratio:g}")
+    if parts:
+        return "; ".join(parts)
     return "rewrite-all takes every file" if rule.rewrite_all else f"left: {rule.range_words}"
 
 
@@ -80,7 +80,7 @@ class Group:
     split_bytes: int
 
     @property
-    def rewritten(self) -> bool:
+    def is_rewritten(self) -> bool:
         """Whether the engine takes it."""
         return bool(self.reasons)
 
@@ -130,15 +130,15 @@ class Grouping:
             self.offsets.setdefault(path, seen.candidates)
             seen.candidates += count
         some = part.filter(pa.array(taken))
-        names, indices = _encoded(some["place"])
-        told = {}
+        names, indices = _encode(some["place"])
+        place_codes = {}
         for index, first in zip(*np.unique(indices, return_index=True), strict=True):
             place = names[int(index)]
             if place not in places:
                 places[place] = len(places)
                 self.names.append(some["partition"][int(first)].as_py() or "")
-            told[int(index)] = places[place]
-        codes = np.array([told.get(index, 0) for index in range(len(names))], np.int64)
+            place_codes[int(index)] = places[place]
+        codes = np.array([place_codes.get(index, 0) for index in range(len(names))], np.int64)
         return codes[indices], sizes[taken], reasons[taken], hashes(some["file_path"]), ints(some["parts"], 1)
 
     def _pack(self) -> Ints:
@@ -181,14 +181,14 @@ class Grouping:
     @cached_property
     def bytes(self) -> Ints:
         """Bytes of each group."""
-        return _summed(self._sizes[self._order], self._starts)
+        return _sum(self._sizes[self._order], self._starts)
 
     @cached_property
-    def _met(self) -> Flags:
+    def _reason_flags(self) -> Flags:
         """A row a group, a column for each of GROUP_REASONS: whether it holds."""
         rule, files, sizes = self.rule, self.files, self.bytes
         bits = self._reasons[self._order]
-        deletes = [_summed((bits & bit > 0).astype(np.int64), self._starts) > 0 for bit in (MANY_DELETES, DELETE_RATIO)]
+        deletes = [_sum((bits & bit > 0).astype(np.int64), self._starts) > 0 for bit in (MANY_DELETES, DELETE_RATIO)]
         met = [(files > 1) & (files >= rule.min_input_files), (files > 1) & (sizes > rule.target), sizes > rule.largest]
         met = [*met, *deletes, np.zeros(len(files), bool)]
         if rule.rewrite_all:  # nothing else is asked
@@ -197,10 +197,10 @@ class Grouping:
         return holds
 
     @cached_property
-    def rewritten(self) -> Ints:
+    def groups_to_rewrite(self) -> Ints:
         """The places of the groups that would be rewritten, in the order that is asked for. Of `max-files-to-rewrite`
         the first come first: which partitions these are is the engine's choice."""
-        chosen = np.flatnonzero(self._met.any(axis=1))
+        chosen = np.flatnonzero(self._reason_flags.any(axis=1))
         if self.rule.max_files is not None:
             before = np.cumsum(self.files[chosen]) - self.files[chosen]
             chosen = chosen[before < self.rule.max_files]
@@ -216,12 +216,12 @@ class Grouping:
         most = self.rule.max_files
         if most is None:
             return None
-        more = int(self.files[self.rewritten].sum()) - most
-        last = int(self.rewritten.max()) if len(self.rewritten) else 0
+        more = int(self.files[self.groups_to_rewrite].sum()) - most
+        last = int(self.groups_to_rewrite.max()) if len(self.groups_to_rewrite) else 0
         return (last, int(self.files[last]) - more) if more > 0 else None
 
     @cached_property
-    def taken(self) -> tuple[Ints, Ints]:
+    def amounts(self) -> tuple[Ints, Ints]:
         """Files and bytes of the groups that would be rewritten, in their order."""
         files, sizes = self.files.copy(), self.bytes.copy()
         if self.cut:
@@ -229,12 +229,12 @@ class Grouping:
             start = int(self._starts[at])
             files[at] = count
             sizes[at] = int(self._sizes[self._order[start : start + count]].sum())
-        return files[self.rewritten], sizes[self.rewritten]
+        return files[self.groups_to_rewrite], sizes[self.groups_to_rewrite]
 
     def members(self) -> Iterator[tuple[str, Ints, Ints]]:
         """Of each group that would be rewritten, in their order, the name of its place, and sizes and parts of its
         files."""
-        for at in self.rewritten.tolist():
+        for at in self.groups_to_rewrite.tolist():
             start, end = int(self._starts[at]), int(self._ends[at])
             if self.cut and at == self.cut[0]:
                 end = start + self.cut[1]
@@ -244,17 +244,19 @@ class Grouping:
     @cached_property
     def groups(self) -> Sequence[Group]:
         """Those that would be rewritten, in their order, then those that are left; made as they are asked for."""
-        left = np.setdiff1d(np.arange(len(self._starts)), self.rewritten)
-        return _Groups(self, np.concatenate([self.rewritten, left]))
+        left = np.setdiff1d(np.arange(len(self._starts)), self.groups_to_rewrite)
+        return _Groups(self, np.concatenate([self.groups_to_rewrite, left]))
 
     def group(self, at: int, number: int) -> Group:
         """The group in a place."""
-        taken = number <= len(self.rewritten)
+        taken = number <= len(self.groups_to_rewrite)
         files, size = int(self.files[at]), int(self.bytes[at])
         if taken:
-            files, size = (int(column[number - 1]) for column in self.taken)
-        reasons = tuple(r for r, holds in zip(GROUP_REASONS, self._met[at], strict=True) if holds) if taken else ()
-        expected = int(self.rule.expected_files(np.array([size]))[0]) if taken else 0
+            files, size = (int(column[number - 1]) for column in self.amounts)
+        reasons = (
+            tuple(r for r, holds in zip(GROUP_REASONS, self._reason_flags[at], strict=True) if holds) if taken else ()
+        )
+        expected = int(self.rule.count_output_files(np.array([size]))[0]) if taken else 0
         split = int(self.rule.split_bytes(np.array([size]))[0]) if taken else 0
         name = self.names[self._codes[self._order[self._starts[at]]]]
         return Group(number, name, files, size, reasons, expected, split)
@@ -264,7 +266,7 @@ class Grouping:
         """The number of its group for each candidate, in the order they were read; negative where it is left."""
         shown = np.zeros(len(self._starts), np.int64)
         shown[self.groups.order] = np.arange(1, len(shown) + 1)  # type: ignore[attr-defined]
-        shown[np.setdiff1d(np.arange(len(shown)), self.rewritten)] *= -1
+        shown[np.setdiff1d(np.arange(len(shown)), self.groups_to_rewrite)] *= -1
         result = np.zeros(len(self._order), np.int64)
         result[self._order] = np.repeat(shown, self.files)
         if self.cut:
@@ -273,12 +275,12 @@ class Grouping:
         return result
 
     @cached_property
-    def repeated(self) -> Ints:
+    def duplicates(self) -> Ints:
         """Hashes of paths that stand more than once among the files that would be rewritten."""
         values, counts = np.unique(self._hashes[self.numbers > 0], return_counts=True)
         return values[counts > 1]
 
-    def numbered(self, part: pa.Table) -> Iterator[int | None]:
+    def group_numbers(self, part: pa.Table) -> Iterator[int | None]:
         """The number of each file's group (see `numbers`) of JUDGED rows that are read again; None of no candidates."""
         offset: dict[str, int] = {}
         for path, reasons in zip(part["manifest_path"].to_pylist(), part["reasons"].to_pylist(), strict=True):
@@ -307,16 +309,16 @@ class _Groups(Made[Group]):
 
 def _by_manifest(part: pa.Table, taken: Flags) -> Iterator[tuple[str, int]]:
     """The manifests of JUDGED rows, in order, and how many candidates each has."""
-    paths, indices = _encoded(part["manifest_path"])
+    paths, indices = _encode(part["manifest_path"])
     yield from zip(paths, np.bincount(indices, taken, len(paths)).astype(np.int64).tolist(), strict=True)
 
 
-def _encoded(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
+def _encode(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
     """The texts of a column, each once, and which of them each row has."""
     array = column.combine_chunks()
     array = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     return array.dictionary.to_pylist(), array.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
-def _summed(values: Ints, starts: Ints) -> Ints:
+def _sum(values: Ints, starts: Ints) -> Ints:
     return np.add.reduceat(values, starts) if len(starts) else values[:0]

@@ -107,9 +107,11 @@ def overview_of(
     ordinals = snapshot_ordinals(metadata)
     schema, spec = metadata.schema(metadata.current_schema_id), metadata.spec(metadata.default_spec_id)
     order = next((o for o in metadata.sort_orders if o.order_id == metadata.default_sort_order_id), None)
-    known = {t.name: t for t in totals(snapshot.summary, listed)} if snapshot else {}
-    records = known.get("total-records")
-    data, deletes = ((known[n].computed if n in known else 0) for n in ("total-data-files", "total-delete-files"))
+    totals_by_name = {t.name: t for t in totals(snapshot.summary, listed)} if snapshot else {}
+    records = totals_by_name.get("total-records")
+    data, deletes = (
+        (totals_by_name[n].computed if n in totals_by_name else 0) for n in ("total-data-files", "total-delete-files")
+    )
     rows = records.computed if records else 0
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
     return Overview(
@@ -204,10 +206,10 @@ def order_words(order: SortOrder | None, metadata: TableMetadata) -> str:
     """A sort order in words; `not sorted` without fields."""
     ways = {"asc": "ascending", "desc": "descending", "nulls-first": "nulls first", "nulls-last": "nulls last"}
 
-    def said(text: str) -> str:
+    def word(text: str) -> str:
         return ways.get(text, text)
 
     return "; ".join(
-        f"{transform_words(f.transform, _source(f.source_ids, metadata))}, {said(f.direction)}, {said(f.null_order)}"
+        f"{transform_words(f.transform, _source(f.source_ids, metadata))}, {word(f.direction)}, {word(f.null_order)}"
         for f in (order.fields if order else ())
     ) or "not sorted"  # fmt: skip

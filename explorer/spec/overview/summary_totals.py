@@ -55,14 +55,14 @@ _OWN = {
 
 def live_totals(summary: Mapping[str, str], sums: Mapping[str, int]) -> list[Total]:
     """The totals of a summary against those of the live entries (spec.doctor.facts.LIVE)."""
-    return _told(summary, sums, _LIVE)
+    return _totals(summary, sums, _LIVE)
 
 
 def own_totals(summary: Mapping[str, str], sums: Mapping[str, int]) -> list[Total]:
     """What a summary says that the snapshot added and removed, against its entries (spec.doctor.facts.OWN)."""
-    return _told(summary, sums, _OWN)
+    return _totals(summary, sums, _OWN)
 
 
-def _told(summary: Mapping[str, str], sums: Mapping[str, int], names: Mapping[str, str]) -> list[Total]:
-    told = {name: whole(summary.get(name)) for name in names}
-    return [Total(name, number, sums[names[name]]) for name, number in told.items() if number is not None]
+def _totals(summary: Mapping[str, str], sums: Mapping[str, int], names: Mapping[str, str]) -> list[Total]:
+    numbers = {name: whole(summary.get(name)) for name in names}
+    return [Total(name, number, sums[names[name]]) for name, number in numbers.items() if number is not None]

@@ -43,8 +43,8 @@ where they are now."""
 def tally(changes: RowChanges) -> Tally:
     """Of rows that are at hand, by their `_file`."""
     counted: Tally = Counter()
-    told = {"inserted": changes.inserted, "deleted": changes.deleted, "updated": changes.updated_after}
-    for word, rows in told.items():
+    tables = {"inserted": changes.inserted, "deleted": changes.deleted, "updated": changes.updated_after}
+    for word, rows in tables.items():
         for item in pc.value_counts(rows["_file"]).to_pylist():
             counted[word, item["values"]] += item["counts"]
     return counted
@@ -91,19 +91,19 @@ class RowDiff:
     files: int
     partitions: dict[str, dict[str, int]]
     note: str = ""
-    made: str = ""
+    engine_note: str = ""
     """By whom, and why."""
     repeated: RepeatedKeys = RepeatedKeys()
 
 
-def named_fields(given: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def fields_by_path(given: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """Every column and every field inside a struct, as JSON, by its path (`a.b`). Names may have dots themselves: of
     two fields with one path that is meant which is furthest out."""
     named = {field["name"]: field for field in given}
     for field in sorted(given, key=lambda f: -len(f["name"])):
         kind = field["type"]
         if isinstance(kind, Mapping) and kind.get("type") == "struct":
-            for path, inner in named_fields(kind["fields"]).items():
+            for path, inner in fields_by_path(kind["fields"]).items():
                 named.setdefault(f"{field['name']}.{path}", inner)
     return named
 
@@ -133,7 +133,7 @@ def column_at(table: pa.Table, path: str) -> pa.ChunkedArray:
     at = _place(table.schema, path)
     if at is None:
         raise KeyError(path)
-    return nested_column(table, at)
+    return read_column(table, at)
 
 
 def _place(within: pa.Schema | pa.StructType, path: str) -> list[int] | None:
@@ -150,7 +150,7 @@ def _place(within: pa.Schema | pa.StructType, path: str) -> list[int] | None:
     return None
 
 
-def nested_column(table: pa.Table, at: Sequence[int]) -> pa.ChunkedArray:
+def read_column(table: pa.Table, at: Sequence[int]) -> pa.ChunkedArray:
     """A column, or a field inside structs, by its place in each."""
     column = table.column(at[0])
     for i in at[1:]:
@@ -161,24 +161,24 @@ def nested_column(table: pa.Table, at: Sequence[int]) -> pa.ChunkedArray:
 def row_changes(before: pa.Table, after: pa.Table, columns: Sequence[str], keys: Sequence[str] = ()) -> RowChanges:
     """Compare by `columns`; other columns only come along. With `keys`, a deleted and an inserted row of one key, both
     the only ones with it and without nulls in it, are one update."""
-    return paired(*differing(before, after, columns), keys)
+    return pair_rows(*differing(before, after, columns), keys)
 
 
 def differing(before: pa.Table, after: pa.Table, columns: Sequence[str]) -> tuple[pa.Table, pa.Table]:
     """The rows that one side has more often than the other: those that are gone, and those that have come. As in
     Spark's EXCEPT ALL: null equals null, NaN equals NaN, 0.0 equals -0.0."""
-    old, new = _ranked(before, columns), _ranked(after, columns)
+    old, new = _rank(before, columns), _rank(after, columns)
     on = [*(f"c{i}" for i in range(len(columns))), "rank"]
     gone = before.take(_rows(old.join(new, on=on, how="anti", nulls_equal=True)))
     return gone, after.take(_rows(new.join(old, on=on, how="anti", nulls_equal=True)))
 
 
-def paired(gone: pa.Table, come: pa.Table, keys: Sequence[str]) -> RowChanges:
+def pair_rows(gone: pa.Table, come: pa.Table, keys: Sequence[str]) -> RowChanges:
     """Rows that differ, those of one key as an update."""
     if not keys:
         return RowChanges(come, gone, gone.slice(0, 0), come.slice(0, 0))
-    mine, theirs = _unique(gone, keys), _unique(come, keys)
-    pairs = mine.join(theirs, on=[f"c{i}" for i in range(len(keys))], how="inner", suffix="_after").sort("row")
+    before, after = _unique(gone, keys), _unique(come, keys)
+    pairs = before.join(after, on=[f"c{i}" for i in range(len(keys))], how="inner", suffix="_after").sort("row")
     first, second = pairs["row"].to_arrow(), pairs["row_after"].to_arrow()
     return RowChanges(_without(come, second), _without(gone, first), gone.take(first), come.take(second))
 
@@ -187,38 +187,38 @@ def key_counts(table: pa.Table, keys: Sequence[str], after: bool) -> pa.Table:
     """How many rows have each key, without nulls in it: its values as k0, k1..., and the rows `before` and `after`, of
     which one is 0."""
     frame = _frame(table, keys).drop_nulls()
-    found = frame.group_by([name for name in frame.columns if name != "row"]).agg(
+    groups = frame.group_by([name for name in frame.columns if name != "row"]).agg(
         polars.col("row").min(), polars.len().cast(polars.Int64).alias("rows")
     )
-    rows, numbers = found["row"].to_arrow(), found["rows"].to_arrow()
+    rows, numbers = groups["row"].to_arrow(), groups["rows"].to_arrow()
     none = pa.repeat(pa.scalar(0, pa.int64()), len(rows))
     columns = {f"k{i}": column_at(table, name).take(rows) for i, name in enumerate(keys)}
     return pa.table({**columns, "before": none if after else numbers, "after": numbers if after else none})
 
 
-def repeated_of(counts: pa.Table) -> pa.Table:
+def duplicate_keys(counts: pa.Table) -> pa.Table:
     """The keys that several rows of one side have, of some `key_counts` together, those with most rows first."""
     names = counts.column_names[:-2]
     sums = _frame(counts, names).with_columns(
         *(polars.Series(side, counts[side].to_numpy()) for side in ("before", "after"))
     )
-    found = (
+    repeated = (
         sums.group_by([f"c{i}" for i in range(len(names))])
         .agg(polars.col("row").min(), polars.col("before").sum(), polars.col("after").sum())
         .filter((polars.col("before") > 1) | (polars.col("after") > 1))
         .with_columns(polars.max_horizontal("before", "after").alias("most"))
         .sort(["most", *(f"c{i}" for i in range(len(names)))], descending=[True, *(False for _ in names)])
     )
-    values = counts.select(names).take(found["row"].to_arrow())
+    values = counts.select(names).take(repeated["row"].to_arrow())
     for side in ("before", "after"):
-        values = values.append_column(side, found[side].to_arrow())
+        values = values.append_column(side, repeated[side].to_arrow())
     return values
 
 
-def told_keys(found: pa.Table, keys: Sequence[str], number: int) -> RepeatedKeys:
-    """What is told of the keys that `repeated_of` finds, of which there are so many."""
+def describe_duplicates(repeated: pa.Table, keys: Sequence[str], number: int) -> RepeatedKeys:
+    """What is told of the keys that `duplicate_keys` finds, of which there are so many."""
     first = []
-    for row in row_dicts(found.slice(0, SHOWN_KEYS)):
+    for row in row_dicts(repeated.slice(0, SHOWN_KEYS)):
         values = {name: row[f"k{i}"] for i, name in enumerate(keys)}
         first.append(RepeatedKey(values, row["before"], row["after"]))
     return RepeatedKeys(number, tuple(first))
@@ -265,7 +265,7 @@ def _frame(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
     )
 
 
-def _ranked(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
+def _rank(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
     """Comparable columns c0, c1..., the row, and among equal rows a rank, so that the second of two equal rows is
     another one."""
     frame = _frame(table, columns)
@@ -285,8 +285,8 @@ def _comparable(column: pa.ChunkedArray) -> polars.Series:
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.cast(column.type.storage_type)
     if pa.types.is_nested(column.type):
-        told = [row["v"] for row in row_dicts(pa.table({"v": column}))]
-        return polars.Series([None if v is None else _text(v) for v in told], dtype=polars.String)
+        nested = [row["v"] for row in row_dicts(pa.table({"v": column}))]
+        return polars.Series([None if v is None else _text(v) for v in nested], dtype=polars.String)
     if pa.types.is_null(column.type):
         return polars.Series([None] * len(column), dtype=polars.Int8)
     if pa.types.is_floating(column.type):

@@ -25,7 +25,7 @@ class Place(NamedTuple):
     copy: int = 0
 
     @property
-    def stored(self) -> StoredRow:
+    def row_key(self) -> StoredRow:
         """The row, whichever entry it is read for."""
         return StoredRow(self.file, self.pos)
 
@@ -83,16 +83,16 @@ def row_versions(
     stretches: dict[Place, list[Stretch]] = {}
     for at, standing in enumerate(seen):
         for place in sorted(standing):
-            mine, by = stretches.setdefault(place, []), standing[place]
-            if mine and mine[-1].last == at - 1 and mine[-1].hidden_by == by:
-                mine[-1] = Stretch(mine[-1].first, at, by)
+            own_stretches, by = stretches.setdefault(place, []), standing[place]
+            if own_stretches and own_stretches[-1].last == at - 1 and own_stretches[-1].hidden_by == by:
+                own_stretches[-1] = Stretch(own_stretches[-1].first, at, by)
             else:
-                mine.append(Stretch(at, at, by))
+                own_stretches.append(Stretch(at, at, by))
     column = {snapshot_id: at for at, snapshot_id in enumerate(snapshot_ids)}
     happened: dict[Place, list[tuple[int, FateEvent]]] = {}
     for event in events:
         happened.setdefault(Place(event.file, event.pos, event.copy), []).append((column[event.snapshot_id], event))
     return [
-        RowVersion(*place, rows[place.stored], tuple(mine), tuple(happened.get(place, ())))
-        for place, mine in stretches.items()
+        RowVersion(*place, rows[place.row_key], tuple(own_stretches), tuple(happened.get(place, ())))
+        for place, own_stretches in stretches.items()
     ]

@@ -33,7 +33,7 @@ class RowParts:
     def __len__(self) -> int:
         return int(self._starts[-1])
 
-    def _opened(self, at: int) -> pa.Table:
+    def _open(self, at: int) -> pa.Table:
         last = self._last
         if last is None or last[0] != at:
             last = self._last = at, self._part(at)
@@ -44,26 +44,26 @@ class RowParts:
 
     def read(self) -> Iterator[pa.Table]:
         """All rows, a part at a time, in order."""
-        return (self._opened(at) for at in range(len(self._starts) - 1))
+        return (self._open(at) for at in range(len(self._starts) - 1))
 
     def whole(self) -> pa.Table:
         """All rows at once: those on the disk are mapped, and are in memory when they are looked at."""
         return self._together([self._part(at) for at in range(len(self._starts) - 1)])
 
-    def picked(self, places: Ints) -> pa.Table:
+    def take(self, places: Ints) -> pa.Table:
         """The rows in these places, in that order."""
         if len(places) and np.array_equal(places, np.arange(places[0], places[0] + len(places))):
             return self._together([part.slice(*of) for part, of in self._within(int(places[0]), len(places))])
         order = np.argsort(places, kind="stable")
         own = places[order]
         bounds = np.searchsorted(own, self._starts)
-        found = [
-            self._opened(at).take(pa.array(own[bounds[at] : bounds[at + 1]] - self._starts[at]))
+        tables = [
+            self._open(at).take(pa.array(own[bounds[at] : bounds[at + 1]] - self._starts[at]))
             for at in np.flatnonzero(np.diff(bounds)).tolist()
         ]
-        if len(found) > 1:
-            found = [pa.concat_tables(found).unify_dictionaries().combine_chunks()]
-        return self._together([table.take(pa.array(np.argsort(order))) for table in found])
+        if len(tables) > 1:
+            tables = [pa.concat_tables(tables).unify_dictionaries().combine_chunks()]
+        return self._together([table.take(pa.array(np.argsort(order))) for table in tables])
 
     def _within(self, first: int, count: int) -> Iterator[tuple[pa.Table, tuple[int, int]]]:
         """The parts of consecutive rows, and which rows of each these are."""
@@ -71,7 +71,7 @@ class RowParts:
         while count:
             start, end = self._starts[at : at + 2].tolist()
             some = min(end - first, count)
-            yield self._opened(at), (first - start, some)
+            yield self._open(at), (first - start, some)
             at, first, count = at + 1, first + some, count - some
 
     def __reduce__(self) -> Any:

@@ -19,7 +19,7 @@ from explorer.spec.scan.pruning import Why, inclusive, words
 from explorer.spec.scan.ranges import Bounds, Ranges, values_of
 from explorer.spec.text.names import shorten
 from explorer.spec.values.ordering import comparable
-from explorer.spec.values.stored_values import Column, from_stored_in_java, to_stored
+from explorer.spec.values.stored_values import Column, encode_value, from_stored_in_java
 
 Part = Literal["dictionary", "bloom filter", "page index"]
 Answer = tuple[bool, str]
@@ -48,19 +48,21 @@ def by_statistics(leaf: Predicate, ranges: Ranges, absent: bool) -> Answer:
 def by_dictionary(leaf: Predicate, values: Sequence[Any] | Unread, column: Column, may_null: bool) -> Answer:
     """Of all values of a chunk, as they are stored."""
     assert isinstance(leaf.term, BoundTerm)
-    known = values if isinstance(values, Unread) else _internal(values, column, leaf.term.kind)
-    if isinstance(known, Unread):
-        return True, f"its dictionary is not used: {known.cause}"
+    entries = values if isinstance(values, Unread) else _internal(values, column, leaf.term.kind)
+    if isinstance(entries, Unread):
+        return True, f"its dictionary is not used: {entries.cause}"
     test = _test(leaf)
-    matching = next((v for v in known if test(comparable(v, leaf.term.kind))), None)
-    named = ", ".join(shorten(leaf.term.said(v), 60) for v in known[:_NAMED]) + (", …" if len(known) > _NAMED else "")
-    said = f"dictionary of {len(known):,} value{'' if len(known) == 1 else 's'}{named and ': '}{named}; "
+    matching = next((v for v in entries if test(comparable(v, leaf.term.kind))), None)
+    named = ", ".join(shorten(leaf.term.value_text(v), 60) for v in entries[:_NAMED]) + (
+        ", …" if len(entries) > _NAMED else ""
+    )
+    opening = f"dictionary of {len(entries):,} value{'' if len(entries) == 1 else 's'}{named and ': '}{named}; "
     if matching is not None:
-        return True, f"{said}{shorten(leaf.term.said(matching), 60)} matches"
+        return True, f"{opening}{shorten(leaf.term.value_text(matching), 60)} matches"
     if leaf.op in NEGATIVE and may_null:
-        return True, f"{said}none matches, but there may be nulls"
-    asked = leaf.term.said(leaf.literals[0]) if leaf.op == "eq" else ""
-    return False, said + (f"{shorten(asked, 60)} is not among them" if asked else "none matches")
+        return True, f"{opening}none matches, but there may be nulls"
+    wanted = leaf.term.value_text(leaf.literals[0]) if leaf.op == "eq" else ""
+    return False, opening + (f"{shorten(wanted, 60)} is not among them" if wanted else "none matches")
 
 
 def _internal(values: Sequence[Any], column: Column, kind: str) -> list[Any] | Unread:
@@ -92,15 +94,15 @@ def by_bloom_filter(leaf: Predicate, bits: bytes | Unread, column: Column) -> An
     assert isinstance(leaf.term, BoundTerm)
     if isinstance(bits, Unread):
         return True, f"its bloom filter is not used: {bits.cause}"
-    stored = [to_stored(v, column, leaf.term.kind) for v in leaf.literals]
+    stored = [encode_value(v, column, leaf.term.kind) for v in leaf.literals]
     if None in stored:
         return True, f"Iceberg looks no {leaf.term.kind} up in a bloom filter of {column['type']}"
-    said = f"bloom filter of {len(bits):,} bytes: "
+    opening = f"bloom filter of {len(bits):,} bytes: "
     for value, item in zip(leaf.literals, stored, strict=True):
         if item is not None and may_hold(bits, item):
-            return True, f"{said}{shorten(leaf.term.said(value), 60)} may be in it"
-    asked = shorten(leaf.term.said(leaf.literals[0]), 60) if leaf.op == "eq" else "none of those asked for"
-    return False, f"{said}{asked} is{' not' if leaf.op == 'eq' else ''} in it"
+            return True, f"{opening}{shorten(leaf.term.value_text(value), 60)} may be in it"
+    wanted = shorten(leaf.term.value_text(leaf.literals[0]), 60) if leaf.op == "eq" else "none of those asked for"
+    return False, f"{opening}{wanted} is{' not' if leaf.op == 'eq' else ''} in it"
 
 
 def chunk_ranges(
@@ -114,17 +116,17 @@ def chunk_ranges(
     )  # fmt: skip
 
 
-def _bounds(found: Sequence[Any], kind: str, zero: float) -> Bounds:
+def _bounds(statistics: Sequence[Any], kind: str, zero: float) -> Bounds:
     """Bounds as values that order. A zero may have either sign."""
-    values = [zero if isinstance(v, float) and v == 0 else v for v in found]
-    known = np.array([v is not None and v == v for v in values], bool)
-    return Bounds(values_of([comparable(v, kind) if k else 0 for v, k in zip(values, known, strict=True)]), known)
+    values = [zero if isinstance(v, float) and v == 0 else v for v in statistics]
+    valid = np.array([v is not None and v == v for v in values], bool)
+    return Bounds(values_of([comparable(v, kind) if k else 0 for v, k in zip(values, valid, strict=True)]), valid)
 
 
-def told_value(told: Any, term: BoundTerm) -> Any:
+def statistic_value(stored: Any, term: BoundTerm) -> Any:
     """A bound of the footer's statistics, or a default, as an internal value; None for what does not fit the type."""
     try:
-        value = None if told is None else literal_value(told, term)
+        value = None if stored is None else literal_value(stored, term)
     except (FilterError, TypeError, ValueError, ArithmeticError):
         return None
     return None if value in (ABOVE, BELOW) else value

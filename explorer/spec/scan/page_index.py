@@ -11,9 +11,9 @@ import numpy as np
 
 from explorer.spec.filters.expressions import BoundTerm, Expression, predicates
 from explorer.spec.scan.chunk_tests import Unread, chunk_ranges
-from explorer.spec.scan.pruning import judged
+from explorer.spec.scan.pruning import judge
 from explorer.spec.scan.ranges import Ranges
-from explorer.spec.values.stored_values import Column, from_stored
+from explorer.spec.values.stored_values import Column, column_decoder
 
 
 @dataclass(frozen=True)
@@ -32,23 +32,23 @@ def pages(bound: Expression, rows: int, indexes: Mapping[int, tuple[Column, Any]
     with the same rows, so runs of rows are judged, each in one page of each column."""
     terms = {t.column.field_id: t for p in predicates(bound) if isinstance(t := p.term, BoundTerm)}
     unread = [i.cause for _, i in indexes.values() if isinstance(i, Unread)]
-    known = {f: (c, i) for f, (c, i) in indexes.items() if not isinstance(i, Unread)}
-    if not known:
+    readable = {f: (c, i) for f, (c, i) in indexes.items() if not isinstance(i, Unread)}
+    if not readable:
         return Pages((), rows, f"its page index is not used: {unread[0]}" if unread else "no page index")
-    starts = np.unique(np.concatenate([index["rows"] for _, index in known.values()]))
-    page_of = {f: np.searchsorted(index["rows"], starts, "right") - 1 for f, (_, index) in known.items()}
+    starts = np.unique(np.concatenate([index["rows"] for _, index in readable.values()]))
+    page_of = {f: np.searchsorted(index["rows"], starts, "right") - 1 for f, (_, index) in readable.items()}
 
     def ranges(term: BoundTerm) -> Ranges | None:
         field = term.column.field_id
         if term.kind == "uuid":  # readers do not agree on the order of UUIDs (docs/readers.md)
             return None
-        return _ranges(*known[field], page_of[field].tolist(), term) if field in known else None
+        return _ranges(*readable[field], page_of[field].tolist(), term) if field in readable else None
 
-    verdicts = judged(bound, len(starts), ranges)
+    verdicts = judge(bound, len(starts), ranges)
     counts = np.diff(np.append(starts, rows))
     columns = [
         (terms[f].column.name, len(index["rows"]), len(np.unique(page_of[f][verdicts.may])))
-        for f, (_, index) in known.items()
+        for f, (_, index) in readable.items()
     ]
     out = np.flatnonzero(~verdicts.may)
     at = int(out[0]) if len(out) else 0
@@ -58,7 +58,7 @@ def pages(bound: Expression, rows: int, indexes: Mapping[int, tuple[Column, Any]
 
 def _ranges(column: Column, index: Mapping[str, Any], page_of: list[int], term: BoundTerm) -> Ranges:
     """Of each run of rows, by the page that it is in."""
-    convert = from_stored(column, term.column.kind)
+    convert = column_decoder(column, term.column.kind)
 
     def value(stored: Any) -> Any:
         try:

@@ -11,7 +11,7 @@ from explorer.model.metadata import Schema, Snapshot
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.expressions import BoundTerm, Column, Expression, Predicate, predicates
-from explorer.spec.rows.row_diff import named_fields
+from explorer.spec.rows.row_diff import fields_by_path
 from explorer.spec.scan.reader_rules import ReaderDifference
 from explorer.spec.scan.scan import ManifestVerdict, Scan, SpecPlan
 from explorer.spec.scan.tasks import Tasks
@@ -34,7 +34,7 @@ class Stage:
     """One stage of planning: what is left after it, and how many manifests or files it skipped."""
 
     name: str
-    said: str
+    text: str
     left: Amount
     skipped: int = 0
 
@@ -98,7 +98,7 @@ class Plan:
     """Whether the manifest list could not be read whole: the plan lacks what is lost there."""
     residuals: Mapping[str, int]
     """What must still be asked of rows, with the number of files it is asked of."""
-    made: str
+    engine_note: str
     """Who decoded the manifests, and why; nothing where nobody had to be chosen."""
     files: Batches = field(repr=False)
     make_tasks: Callable[[], Tasks] = field(repr=False)
@@ -139,7 +139,7 @@ class Plan:
         schema = metadata.schema(at.schema_id)
         if schema is None:
             return []
-        there = {name: field["id"] for name, field in named_fields(schema.raw["fields"]).items()}
+        there = {name: field["id"] for name, field in fields_by_path(schema.raw["fields"]).items()}
         terms = (p.term for p in predicates(self.bound))
         columns = {t.column.name: t.column.field_id for t in terms if isinstance(t, BoundTerm)}
         return [name for name, field_id in columns.items() if there.get(name) != field_id]
@@ -158,7 +158,7 @@ class Interval:
     path: str
     low: Any
     high: Any
-    said: str
+    text: str
     outcome: int
     wholly: bool
     reason: str
@@ -166,11 +166,11 @@ class Interval:
 
 @dataclass(frozen=True)
 class Intervals:
-    """The data files of the manifests that a plan reads, by the bounds of one column, lowest first; `asked` are the
-    comparisons of the filter with it. Of more than can be drawn, the rest is only counted."""
+    """The data files of the manifests that a plan reads, by the bounds of one column, lowest first; `comparisons` are
+    those of the filter with it. Of more than can be drawn, the rest is only counted."""
 
     column: Column
-    asked: tuple[Predicate, ...]
+    comparisons: tuple[Predicate, ...]
     together: bool
     """Whether a row must meet all that is asked: the filter has no OR."""
     items: tuple[Interval, ...]

@@ -12,7 +12,7 @@ import pyarrow as pa
 from explorer.model.manifest import ManifestFile
 from explorer.spec.deletes.delete_pairs import Counted, Pairs
 from explorer.spec.entries.entries import live_entries
-from explorer.spec.entries.lazy_table import Batches, combined
+from explorer.spec.entries.lazy_table import Batches, combine_rows
 from explorer.spec.entries.numpy_columns import amounts, total
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.scan.scan import OUTCOMES, READ, FileVerdicts, Scan
@@ -59,15 +59,15 @@ def sums(
     for outcome in range(len(OUTCOMES)):
         chosen = verdicts.outcome == outcome
         added += [int(chosen.sum()), *(total(column[chosen]) for column in columns)]
-    asked = Counter[str]()
+    residual_counts = Counter[str]()
     if scan.bound != TRUE:
         codes, counts = np.unique(verdicts.codes[verdicts.outcome == READ], return_counts=True)
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
-            asked[str(verdicts.residuals[code])] += count
-    counted = None if deletes is None else _counted(deletes, manifest, _read(verdicts))
-    kept_off = [] if skipped is None else _counted(skipped, manifest, _read(verdicts)).used.tolist()
+            residual_counts[str(verdicts.residuals[code])] += count
+    counted = None if deletes is None else _count_deletes(deletes, manifest, _read(verdicts))
+    kept_off = [] if skipped is None else _count_deletes(skipped, manifest, _read(verdicts)).used.tolist()
     used, refused = ([], 0) if counted is None else (counted.used.tolist(), int(counted.sums["refused"].sum()))
-    residuals = [{"residual": said, "files": files} for said, files in asked.items()]
+    residuals = [{"residual": text, "files": files} for text, files in residual_counts.items()]
     row = {
         "amounts": added,
         "wholly": int(verdicts.wholly.sum()),
@@ -137,7 +137,7 @@ def verdicts(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         "file_path": judged.entries["file_path"],
         "verdict": pa.DictionaryArray.from_arrays(pa.array(judged.outcome), pa.array(OUTCOMES)),
         "term": [r.term for r in reasons],
-        "reason": [r.said for r in reasons],
+        "reason": [r.text for r in reasons],
         "partition": [judged.partition(at) for at in range(count)],
         "wholly": pa.array(judged.wholly),
         "residual": [str(judged.residual(at)) for at in range(count)],
@@ -175,21 +175,21 @@ def by_partition(rows: Batches) -> pa.Table:
     def combine(some: pa.Table) -> pa.Table:
         return some.group_by(keys, use_threads=False).aggregate(sums).rename_columns(PARTITIONS.names)
 
-    return combined(rows, combine).drop_columns("values").sort_by([(name, "ascending") for name in keys[1:]])
+    return combine_rows(rows, combine).drop_columns("values").sort_by([(name, "ascending") for name in keys[1:]])
 
 
-def chosen(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def files_to_read(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """CHOSEN, a row for each file that is read, with the number and bytes of the deletes that come along."""
     files = _read(scan.files(manifest, stored))
     number = more = np.zeros(files.num_rows, np.int64)
     if deletes is not None:
-        sums = _counted(deletes, manifest, files).sums
+        sums = _count_deletes(deletes, manifest, files).sums
         number, more = sums["position"] + sums["equality"] + sums["vectors"], sums["bytes"]
     columns = {name: files[name] for name in CHOSEN.names[:4]}
     return pa.table({**columns, "deletes": number, "delete_bytes": more}, schema=CHOSEN)
 
 
-def _counted(deletes: Pairs, manifest: ManifestFile, files: pa.Table) -> Counted:
+def _count_deletes(deletes: Pairs, manifest: ManifestFile, files: pa.Table) -> Counted:
     """The deletes that come along with some of a manifest's files."""
     return deletes.count(live_entries(files, manifest), manifest.partition_spec_id)
 

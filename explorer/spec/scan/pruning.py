@@ -44,15 +44,15 @@ class Why(IntEnum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why one place is kept or skipped: the deciding comparison, and what it met there. Where several decide, `said`
+    """Why one place is kept or skipped: the deciding comparison, and what it met there. Where several decide, `text`
     names each."""
 
     term: str
-    said: str
+    text: str
     keeps: bool
 
     def __str__(self) -> str:
-        return f"{self.term}: {self.said}" if self.term else self.said
+        return f"{self.term}: {self.text}" if self.term else self.text
 
 
 @dataclass(frozen=True)
@@ -69,24 +69,24 @@ class Verdicts:
     def reason(self, at: int) -> Reason:
         """What decided about one place: of ANDs the first side that cannot match, of ORs all sides."""
 
-        def said(leaf: Predicate) -> str:
+        def text_of(leaf: Predicate) -> str:
             return words(Why(int(self.codes[id(leaf)][at])), leaf, self.ranges[id(leaf)], at)
 
-        return reason(self.expression, lambda leaf: bool(self.codes[id(leaf)][at] >= 0), said)
+        return reason(self.expression, lambda leaf: bool(self.codes[id(leaf)][at] >= 0), text_of)
 
 
-def judged(expression: Expression, count: int, ranges: Callable[[BoundTerm], Ranges | None]) -> Verdicts:
+def judge(expression: Expression, count: int, ranges: Callable[[BoundTerm], Ranges | None]) -> Verdicts:
     """The answers for `count` places; `ranges` gives what is known of a term there, None where that is nothing."""
     codes: dict[int, Codes] = {}
     of: dict[int, Ranges] = {}
-    made: dict[tuple[int, str], Ranges | None] = {}
+    ranges_by_term: dict[tuple[int, str], Ranges | None] = {}
     """By term: comparisons of one column share what is known of it."""
 
-    def known_of(term: BoundTerm) -> Ranges | None:
+    def ranges_of(term: BoundTerm) -> Ranges | None:
         key = (term.column.field_id, term.transform)
-        if key not in made:
-            made[key] = ranges(term)
-        return made[key]
+        if key not in ranges_by_term:
+            ranges_by_term[key] = ranges(term)
+        return ranges_by_term[key]
 
     def visit(node: Expression) -> tuple[Mask, Mask]:
         if isinstance(node, (And, Or)):
@@ -99,20 +99,20 @@ def judged(expression: Expression, count: int, ranges: Callable[[BoundTerm], Ran
             return all_of, all_of
         assert isinstance(node, Predicate)
         assert isinstance(node.term, BoundTerm)
-        known = known_of(node.term)
-        if known is None:
+        own_ranges = ranges_of(node.term)
+        if own_ranges is None:
             codes[id(node)] = np.full(count, Why.NOT_TOLD, np.int8)
-            of[id(node)] = nothing_known(count)
+            of[id(node)] = ranges_without_bounds(count)
             return np.ones(count, bool), np.zeros(count, bool)
-        of[id(node)] = known
-        codes[id(node)] = inclusive(node, known)
-        return codes[id(node)] >= 0, strict(node, known)
+        of[id(node)] = own_ranges
+        codes[id(node)] = inclusive(node, own_ranges)
+        return codes[id(node)] >= 0, strict(node, own_ranges)
 
     may, must = visit(expression)
     return Verdicts(expression, codes, of, may, must)
 
 
-def nothing_known(count: int) -> Ranges:
+def ranges_without_bounds(count: int) -> Ranges:
     """Ranges of places that say nothing."""
     no, yes = np.zeros(count, bool), np.ones(count, bool)
     bounds = Bounds(np.zeros(count, np.int64), no)
@@ -122,10 +122,10 @@ def nothing_known(count: int) -> Ranges:
     )  # fmt: skip
 
 
-def reason(expression: Expression, keeps: Callable[[Predicate], bool], said: Callable[[Predicate], str]) -> Reason:
+def reason(expression: Expression, keeps: Callable[[Predicate], bool], text_of: Callable[[Predicate], str]) -> Reason:
     """The answer for one place, by what each comparison keeps and says there. One that says nothing is left out."""
     keep = _keeps(expression, keeps)
-    leaves = [(leaf, text) for leaf in _deciding(expression, keeps) if (text := said(leaf))]
+    leaves = [(leaf, text) for leaf in _deciding(expression, keeps) if (text := text_of(leaf))]
     if isinstance(expression, Constant):
         return Reason("", "every row is asked for" if keep else "no row can match", keep)
     if len(leaves) == 1:
@@ -159,11 +159,11 @@ def _keeps(node: Expression, keeps: Callable[[Predicate], bool]) -> bool:
     return keeps(node)
 
 
-def _compared(values: Values, known: Mask, test: Callable[[Values], Any]) -> Mask:
+def _compare(values: Values, has_value: Mask, test: Callable[[Values], Any]) -> Mask:
     """A test of what is known; false elsewhere."""
-    result = np.zeros(len(known), bool)
-    if known.any():
-        result[known] = test(values[known]).astype(bool)
+    result = np.zeros(len(has_value), bool)
+    if has_value.any():
+        result[has_value] = test(values[has_value]).astype(bool)
     return result
 
 
@@ -183,7 +183,7 @@ def inclusive(leaf: Predicate, r: Ranges) -> Codes:
         codes[:] = np.where(r.nans_only, Why.ONLY_NANS, Why.HAS_SOME)
     elif op in ("not-eq", "not-in"):
         same = _unique(leaf, r)
-        one_of = _compared(
+        one_of = _compare(
             lower.values, same, lambda v: np.isin(v, list(literals)) if v.dtype != object else _in(v, literals)
         )
         codes[:] = np.where(one_of, Why.ONLY_THAT, Why.NOT_TOLD)
@@ -198,10 +198,10 @@ def inclusive(leaf: Predicate, r: Ranges) -> Codes:
     else:
         if op in ("gt", "gt-eq", "eq", "starts-with"):
             codes[~upper.known] = Why.UNKNOWN
-            codes[_compared(upper.values, upper.known, _below(op, literals[0]))] = Why.BELOW
+            codes[_compare(upper.values, upper.known, _below(op, literals[0]))] = Why.BELOW
         if op in ("lt", "lt-eq", "eq", "starts-with"):
             codes[~lower.known & ((codes >= 0) | (op == "starts-with"))] = Why.UNKNOWN
-            codes[_compared(lower.values, lower.known, _above(op, literals[0]))] = Why.ABOVE
+            codes[_compare(lower.values, lower.known, _above(op, literals[0]))] = Why.ABOVE
     if op == "starts-with" and leaf.term.transform != "identity":
         codes[:] = Why.NOT_TOLD
     if op not in ("is-null", "not-null", "is-nan", "not-nan", "not-eq", "not-in", "not-starts-with"):
@@ -216,24 +216,24 @@ def _in(values: Values, literals: Sequence[Any]) -> Mask:
     return np.array([v in wanted for v in values.tolist()], bool)
 
 
-def _begins(bounds: Any, known: Mask, prefix: str) -> Mask:
-    return _compared(bounds.values, known, lambda v: np.array([x.startswith(prefix) for x in v.tolist()], bool))
+def _begins(bounds: Any, has_value: Mask, prefix: str) -> Mask:
+    return _compare(bounds.values, has_value, lambda v: np.array([x.startswith(prefix) for x in v.tolist()], bool))
 
 
 def _below(op: str, literal: Any) -> Callable[[Values], Any]:
     """Whether an upper bound says that all values lie below what is asked for."""
     if op == "starts-with":
         return lambda v: np.array([x[: len(literal)] < literal for x in v.tolist()], bool)
-    return _ordered(operator.le if op == "gt" else operator.lt, literal)
+    return _comparison(operator.le if op == "gt" else operator.lt, literal)
 
 
 def _above(op: str, literal: Any) -> Callable[[Values], Any]:
     if op == "starts-with":
         return lambda v: np.array([x[: len(literal)] > literal for x in v.tolist()], bool)
-    return _ordered(operator.ge if op == "lt" else operator.gt, literal)
+    return _comparison(operator.ge if op == "lt" else operator.gt, literal)
 
 
-def _ordered(compare: Callable[[Any, Any], Any], literal: Any) -> Callable[[Values], Any]:
+def _comparison(compare: Callable[[Any, Any], Any], literal: Any) -> Callable[[Values], Any]:
     """A comparison of an array with one value. numpy would cut the zeros off the end of bytes."""
 
     def test(values: Values) -> Any:
@@ -259,8 +259,8 @@ def _in_codes(literals: Sequence[Any], r: Ranges) -> Codes:
     inside = np.zeros(len(r), bool)
     all_above, all_below = r.lower.known.copy(), r.lower.known & r.upper.known
     for literal in literals:
-        above = _compared(r.lower.values, r.lower.known, _above("eq", literal))
-        below = _compared(r.upper.values, r.upper.known, _below("eq", literal))
+        above = _compare(r.lower.values, r.lower.known, _above("eq", literal))
+        below = _compare(r.upper.values, r.upper.known, _below("eq", literal))
         inside |= ~above & ~below
         all_above &= above
         all_below &= below
@@ -286,26 +286,26 @@ def strict(leaf: Predicate, r: Ranges) -> Mask:
         return ~r.may_null
     sure = r.sure_no_null & r.sure_no_nan
     if op in ("lt", "lt-eq"):
-        within = _ordered(operator.lt if op == "lt" else operator.le, literals[0])
-        return sure & _compared(upper.values, upper.known, within)
+        within = _comparison(operator.lt if op == "lt" else operator.le, literals[0])
+        return sure & _compare(upper.values, upper.known, within)
     if op in ("gt", "gt-eq"):
-        within = _ordered(operator.gt if op == "gt" else operator.ge, literals[0])
-        return sure & _compared(lower.values, lower.known, within)
+        within = _comparison(operator.gt if op == "gt" else operator.ge, literals[0])
+        return sure & _compare(lower.values, lower.known, within)
     if op in ("eq", "in"):
         both = sure & lower.known & upper.known
         both[both] = (lower.values[both] == upper.values[both]).astype(bool)
-        return both & _compared(lower.values, both, lambda v: _in(v, literals))
+        return both & _compare(lower.values, both, lambda v: _in(v, literals))
     if op == "starts-with":
         both = r.sure_no_null & lower.known & upper.known
         return both & _begins(lower, both, literals[0]) & _begins(upper, both, literals[0])
     if op == "not-starts-with":
-        apart = _compared(lower.values, lower.known, _above("starts-with", literals[0]))
-        return r.nulls_only | apart | _compared(upper.values, upper.known, _below("starts-with", literals[0]))
+        apart = _compare(lower.values, lower.known, _above("starts-with", literals[0]))
+        return r.nulls_only | apart | _compare(upper.values, upper.known, _below("starts-with", literals[0]))
     only = r.nulls_only | r.nans_only  # not-eq, not-in
     outside = lower.known | upper.known
     for literal in literals:
-        above = _compared(lower.values, lower.known, _above("eq", literal))
-        outside &= above | _compared(upper.values, upper.known, _below("eq", literal))
+        above = _compare(lower.values, lower.known, _above("eq", literal))
+        outside &= above | _compare(upper.values, upper.known, _below("eq", literal))
     return only | outside
 
 
@@ -314,16 +314,16 @@ def words(why: Why, leaf: Predicate, r: Ranges, at: int) -> str:
     term = leaf.term
     assert isinstance(term, BoundTerm)
     back = plain(term.kind)
-    low = term.said(back(r.lower.values[at])) if r.lower.known[at] else None
-    high = term.said(back(r.upper.values[at])) if r.upper.known[at] else None
+    low = term.value_text(back(r.lower.values[at])) if r.lower.known[at] else None
+    high = term.value_text(back(r.upper.values[at])) if r.upper.known[at] else None
     bounds = f"its values lie between {low or '(no lower bound)'} and {high or '(no upper bound)'}"
     if why is Why.UNKNOWN:
         missing = [n for n, x in (("lower", low), ("upper", high)) if x is None]
         return f"no {' and no '.join(missing)} bound of {term}" if missing else bounds
     if why is Why.NOT_TOLD:
-        said = bounds if low or high else f"no bounds of {term}"
+        text = bounds if low or high else f"no bounds of {term}"
         nulls = ", and there may be nulls or NaN" if low and low == high else ""
-        return f"{said}{nulls}: that does not exclude it"
+        return f"{text}{nulls}: that does not exclude it"
     return {
         Why.REACHED: bounds,
         Why.TOO_MANY: f"more than {MANY} values: Iceberg does not compare them with the bounds",

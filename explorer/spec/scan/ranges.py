@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from explorer.model.manifest import ManifestFile
 from explorer.spec.filters.expressions import BoundTerm
 from explorer.spec.values.ordering import comparable, float_keys, plain
-from explorer.spec.values.transforms import applied, parse_transform
+from explorer.spec.values.transforms import parse_transform, transform_function
 from explorer.spec.values.values import bound_as_java_reads, primitive_type
 
 Mask = npt.NDArray[np.bool_]
@@ -69,16 +69,16 @@ class Ranges:
         if primitive is None or not transform.preserves_order:
             nothing = Bounds(np.zeros(len(self), object), np.zeros(len(self), bool))
             return replace(self, lower=nothing, upper=nothing, may_null=np.ones(len(self), bool))
-        apply = applied(term.transform, primitive)
+        apply = transform_function(term.transform, primitive)
         back = plain(term.column.kind)
         return replace(
             self,
-            lower=_applied(self.lower, lambda v: apply(back(v)), term.kind),
-            upper=_applied(self.upper, lambda v: apply(back(v)), term.kind),
+            lower=_apply(self.lower, lambda v: apply(back(v)), term.kind),
+            upper=_apply(self.upper, lambda v: apply(back(v)), term.kind),
         )
 
 
-def joined(arrays: Sequence[Values]) -> Values:
+def join_values(arrays: Sequence[Values]) -> Values:
     """Values of several arrays, one after the other; of objects where some are."""
     some = [a for a in arrays if len(a)] or [np.zeros(0, np.int64)]
     return np.concatenate([a.astype(object) for a in some] if any(a.dtype == object for a in some) else some)
@@ -91,13 +91,13 @@ def after(parts: Sequence[Ranges]) -> Ranges:
     """The places of one part after those of another."""
     masks: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _MASKS}
     lower, upper = (
-        Bounds(joined([b.values for b in side]), np.concatenate([b.known for b in side]))
+        Bounds(join_values([b.values for b in side]), np.concatenate([b.known for b in side]))
         for side in ([p.lower for p in parts], [p.upper for p in parts])
     )
     return Ranges(**masks, lower=lower, upper=upper, nested=any(p.nested for p in parts))
 
 
-def merged(ranges: Ranges, starts: npt.NDArray[np.int64]) -> Ranges:
+def merge_ranges(ranges: Ranges, starts: npt.NDArray[np.int64]) -> Ranges:
     """What holds for neighbouring places together, which begin at `starts`. Where no value is, a bound says nothing."""
     masks: dict[str, Any] = {
         name: (np.logical_or if name.startswith("may") else np.logical_and).reduceat(getattr(ranges, name), starts)
@@ -105,27 +105,27 @@ def merged(ranges: Ranges, starts: npt.NDArray[np.int64]) -> Ranges:
     }
 
     def bounds(of: Bounds, most: Callable[..., Any], reduce: np.ufunc) -> Bounds:
-        known = np.logical_and.reduceat(of.known | ranges.empty, starts) & np.logical_or.reduceat(of.known, starts)
+        has_bound = np.logical_and.reduceat(of.known | ranges.empty, starts) & np.logical_or.reduceat(of.known, starts)
         values = of.values
         if not of.known.all() and of.known.any():  # the highest changes no minimum
             values = np.where(of.known, values, most(values[of.known]))
-        return Bounds(reduce.reduceat(values, starts), known)
+        return Bounds(reduce.reduceat(values, starts), has_bound)
 
     return replace(
         ranges, **masks, lower=bounds(ranges.lower, max, np.minimum), upper=bounds(ranges.upper, min, np.maximum)
     )
 
 
-def _applied(bounds: Bounds, apply: Callable[[Any], Any], kind: str) -> Bounds:
-    made = []
-    known = bounds.known.copy()
+def _apply(bounds: Bounds, apply: Callable[[Any], Any], kind: str) -> Bounds:
+    results = []
+    valid = bounds.known.copy()
     for at, value in enumerate(bounds.values.tolist()):
         try:
-            made.append(comparable(apply(value), kind) if known[at] else 0)
+            results.append(comparable(apply(value), kind) if valid[at] else 0)
         except (ValueError, OverflowError, ArithmeticError):  # times beyond the year 9999
-            made.append(0)
-            known[at] = False
-    return Bounds(values_of(made), known)
+            results.append(0)
+            valid[at] = False
+    return Bounds(values_of(results), valid)
 
 
 def values_of(values: Sequence[Any]) -> Values:
@@ -137,30 +137,30 @@ def values_of(values: Sequence[Any]) -> Values:
     return array
 
 
-def decoded(data: pa.Array | pa.ChunkedArray, kind: Any, short_days: bool = False) -> Bounds:
+def decode_bounds(data: pa.Array | pa.ChunkedArray, kind: Any, short_days: bool = False) -> Bounds:
     """Serialized bounds of one field (spec: "Appendix D"); what does not fit its type is not known. `short_days`: 4
     bytes of a timestamp are the days of a date (see spec.scan.reader_rules)."""
     column = data.combine_chunks() if isinstance(data, pa.ChunkedArray) else data
-    known = column.is_valid().to_numpy(zero_copy_only=False)
-    if isinstance(kind, str) and known.any():
+    valid = column.is_valid().to_numpy(zero_copy_only=False)
+    if isinstance(kind, str) and valid.any():
         width, code = _WIDTHS.get(kind, (8, "<i8") if kind.startswith("timestamp") else (0, ""))
         lengths = pc.binary_length(column).drop_null()
         if width and pc.all(pc.equal(lengths, width)).as_py():
             numbers = np.frombuffer(b"".join(column.drop_null().to_pylist()), code)
             keys = float_keys(numbers.astype(np.float64)) if code[1] == "f" else numbers.astype(np.int64)
             values = np.zeros(len(column), np.int64)
-            values[known] = keys
+            values[valid] = keys
             nan = np.zeros(len(column), bool)
             if code[1] == "f":
-                nan[known] = np.isnan(numbers)
-            return Bounds(values, known & ~nan)
-    return _decoded_singly(column.to_pylist(), kind, short_days)
+                nan[valid] = np.isnan(numbers)
+            return Bounds(values, valid & ~nan)
+    return _decode_singly(column.to_pylist(), kind, short_days)
 
 
-def _decoded_singly(data: list[bytes | None], kind: Any, short_days: bool) -> Bounds:
+def _decode_singly(data: list[bytes | None], kind: Any, short_days: bool) -> Bounds:
     primitive = primitive_type(kind)
     values: list[Any] = []
-    known = np.zeros(len(data), bool)
+    valid = np.zeros(len(data), bool)
     for at, item in enumerate(data):
         value = None
         if item is not None and primitive is not None:
@@ -168,15 +168,15 @@ def _decoded_singly(data: list[bytes | None], kind: Any, short_days: bool) -> Bo
                 value = bound_as_java_reads(item, kind)
                 if short_days and len(item) == 4 and kind.startswith("timestamp"):
                     value *= 86_400_000_000 * (1000 if "_ns" in kind else 1)
-                known[at] = not (isinstance(value, float) and value != value)
+                valid[at] = not (isinstance(value, float) and value != value)
             except Exception:  # damaged, or of another type: no statement
                 value = None
-        values.append(comparable(value, kind) if known[at] else 0)
-    return Bounds(values_of(values), known)
+        values.append(comparable(value, kind) if valid[at] else 0)
+    return Bounds(values_of(values), valid)
 
 
 def file_ranges(entries: pa.Table, field_id: int, kind: Any, nested: bool, short_days: bool = False) -> Ranges:
-    """One column in the files of stored entries that have their metrics; `short_days` as `decoded` has it."""
+    """One column in the files of stored entries that have their metrics; `short_days` as `decode_bounds` has it."""
     n = entries.num_rows
     values, nulls, nans = (
         counts(entries, name, field_id) for name in ("value_counts", "null_value_counts", "nan_value_counts")
@@ -191,12 +191,12 @@ def file_ranges(entries: pa.Table, field_id: int, kind: Any, nested: bool, short
         empty=nulls_only | nans_only,
         sure_no_null=any_nulls & ~(nulls.known & (nulls.values > 0)),
         sure_no_nan=~(nans.known & (nans.values > 0)),
-        lower=decoded(looked_up(entries, "lower_bounds", field_id), kind, short_days),
-        upper=decoded(looked_up(entries, "upper_bounds", field_id), kind, short_days), nested=nested,
+        lower=decode_bounds(look_up(entries, "lower_bounds", field_id), kind, short_days),
+        upper=decode_bounds(look_up(entries, "upper_bounds", field_id), kind, short_days), nested=nested,
     )  # fmt: skip
 
 
-def looked_up(entries: pa.Table, name: str, field_id: int) -> pa.Array:
+def look_up(entries: pa.Table, name: str, field_id: int) -> pa.Array:
     """What a metrics map of entries has for one field."""
     column = entries[name].combine_chunks()
     if not len(column):
@@ -206,9 +206,9 @@ def looked_up(entries: pa.Table, name: str, field_id: int) -> pa.Array:
 
 def counts(entries: pa.Table, name: str, field_id: int) -> Bounds:
     """What a map of counts has for one field in each file."""
-    column = looked_up(entries, name, field_id)
-    known = column.is_valid().to_numpy(zero_copy_only=False)
-    return Bounds(column.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64), known)
+    column = look_up(entries, name, field_id)
+    valid = column.is_valid().to_numpy(zero_copy_only=False)
+    return Bounds(column.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64), valid)
 
 
 def summary_ranges(manifests: Sequence[ManifestFile], at: int, kind: Any) -> Ranges:
@@ -218,8 +218,8 @@ def summary_ranges(manifests: Sequence[ManifestFile], at: int, kind: Any) -> Ran
     null = np.array([s.contains_null for s in summaries], bool)
     nan = np.array([bool(s.contains_nan) for s in summaries], bool)
     nan_told = np.array([s.contains_nan is not None for s in summaries], bool)
-    lower = decoded(pa.array([s.lower_bound for s in summaries], pa.binary()), kind)
-    upper = decoded(pa.array([s.upper_bound for s in summaries], pa.binary()), kind)
+    lower = decode_bounds(pa.array([s.lower_bound for s in summaries], pa.binary()), kind)
+    upper = decode_bounds(pa.array([s.upper_bound for s in summaries], pa.binary()), kind)
     none = np.array([s.lower_bound is None for s in summaries], bool)
     floating = kind in ("float", "double")
     may_nan = (nan | ~nan_told) if floating else np.zeros(len(summaries), bool)

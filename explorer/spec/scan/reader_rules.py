@@ -12,7 +12,7 @@ from typing import Any
 
 from explorer.model.metadata import Schema, TableMetadata
 from explorer.spec.filters.expressions import BoundTerm, Column, Expression, Predicate, either, predicates, rebuilt
-from explorer.spec.values.transforms import applied, is_known, is_narrow, step
+from explorer.spec.values.transforms import is_known, is_narrow, step, transform_function
 from explorer.spec.values.values import primitive_type
 
 UNSIGNED_UUID = "fixed[16]"
@@ -45,7 +45,7 @@ class ReaderRules:
         """Return a table's metadata as these readers take its types."""
         if not self.unsigned_uuids:
             return metadata
-        return replace(metadata, schemas=tuple(_unsigned_uuids(schema) for schema in metadata.schemas))
+        return replace(metadata, schemas=tuple(_uuids_without_sign(schema) for schema in metadata.schemas))
 
     def expression(self, bound: Expression) -> Expression:
         """Return a bound filter as these readers take it."""
@@ -87,7 +87,7 @@ class ReaderDifference:
     inside_files: bool = False
 
 
-def _unsigned_uuids(schema: Schema) -> Schema:
+def _uuids_without_sign(schema: Schema) -> Schema:
     fields = {i: replace(f, type=UNSIGNED_UUID) if f.type == "uuid" else f for i, f in schema.by_id.items()}
     return replace(schema, by_id=fields, fields=tuple(fields[f.id] for f in schema.fields))
 
@@ -128,7 +128,7 @@ def _asks_what_wraps(metadata: TableMetadata, predicate: Predicate) -> bool:
         return False
     own = [f for spec in metadata.partition_specs for f in spec.fields if f.source_ids == (term.column.field_id,)]
     for transform in {f.transform for f in own if is_known(f.transform) and is_narrow(f.transform, term.column.kind)}:
-        java, plain = (applied(transform, primitive, wraps) for wraps in (True, False))
+        java, plain = (transform_function(transform, primitive, wraps) for wraps in (True, False))
         for value, number in product(predicate.literals, (-1, 0, 1)):
             if java(step(value, number, term.column.kind)) != plain(value + number):
                 return True

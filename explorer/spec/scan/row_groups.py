@@ -20,7 +20,7 @@ from explorer.spec.scan.chunk_tests import (
     by_dictionary,
     by_statistics,
     chunk_ranges,
-    told_value,
+    statistic_value,
 )
 from explorer.spec.scan.page_index import Pages, pages
 from explorer.spec.scan.pruning import Reason, reason
@@ -57,13 +57,13 @@ class GroupVerdict:
     @property
     def reason(self) -> Reason:
         """What the test says that skips it; of one that is read, what all say."""
-        said = [r for _, r in self.tests if r.said]
-        if not self.keeps or len(said) < 2:
-            return said[-1]
-        terms = {r.term for r in said}
+        reasons = [r for _, r in self.tests if r.text]
+        if not self.keeps or len(reasons) < 2:
+            return reasons[-1]
+        terms = {r.term for r in reasons}
         if len(terms) == 1:
-            return Reason(said[0].term, "; ".join(r.said for r in said), True)
-        return Reason("", "; ".join(map(str, said)), True)
+            return Reason(reasons[0].term, "; ".join(r.text for r in reasons), True)
+        return Reason("", "; ".join(map(str, reasons)), True)
 
 
 def row_groups(
@@ -76,12 +76,12 @@ def row_groups(
     tests = [[("statistics", file.statistics(at))] for at in range(len(groups))]
     parts: tuple[Part, ...] = ("dictionary", "bloom filter")
     for part in parts:
-        for at, answers in file.tested(part, [at for at, said in enumerate(tests) if said[-1][1].keeps]):
+        for at, answers in file.test(part, [at for at, results in enumerate(tests) if results[-1][1].keeps]):
             tests[at].append((part, answers))
-    told = dict(file.pages([at for at, said in enumerate(tests) if said[-1][1].keeps]))
+    pages_of = dict(file.pages([at for at, results in enumerate(tests) if results[-1][1].keeps]))
     return [
-        GroupVerdict(path, g["ordinal"], g["num_rows"], g["total_byte_size"], tuple(said), told.get(at))
-        for at, (g, said) in enumerate(zip(groups, tests, strict=True))
+        GroupVerdict(path, g["ordinal"], g["num_rows"], g["total_byte_size"], tuple(results), pages_of.get(at))
+        for at, (g, results) in enumerate(zip(groups, tests, strict=True))
     ]
 
 
@@ -115,7 +115,7 @@ class _File:
             if not self.place:
                 return True, "the file's columns have no field ids"
             default = self.defaults.get(term.column.field_id)
-            value = told_value(default, term)
+            value = statistic_value(default, term)
             if value is None and default is not None:
                 return True, "the file has no such column, and its initial default does not fit its type"
             return by_statistics(leaf, absent_ranges(value, "." in term.column.name, term), absent=True)
@@ -124,7 +124,7 @@ class _File:
         if "raw" in chunk and is_whole(self.columns[column], kind):
             low, high = chunk["raw"]
         else:
-            low, high = (told_value(chunk[n], term) for n in ("min", "max"))
+            low, high = (statistic_value(chunk[n], term) for n in ("min", "max"))
         if low is None or high is None:  # of NaN, too: then Iceberg takes neither
             low = high = None
         only, nulls = chunk["null_count"] == group["num_rows"], chunk["null_count"]
@@ -138,7 +138,7 @@ class _File:
             return ""
         return f" ({term.column.name} is {difference.words})"
 
-    def tested(self, part: Part, groups: Sequence[int]) -> Iterator[tuple[int, Reason]]:
+    def test(self, part: Part, groups: Sequence[int]) -> Iterator[tuple[int, Reason]]:
         """What the dictionaries or the bloom filters of these row groups say."""
         able = [leaf for leaf in self.leaves if _term(leaf).transform == "identity" and leaf.op not in NULLS]
         if part == "bloom filter":
@@ -177,8 +177,8 @@ class _File:
     def pages(self, groups: Sequence[int]) -> Iterator[tuple[int, Pages]]:
         """What the page indexes of these row groups say."""
         for at, chunks in self._read("page index", groups if self.leaves else [], self.leaves):
-            told = {self.columns[c]["field_id"]: (self.columns[c], index) for c, index in chunks.items()}
-            yield at, pages(self.bound, self.groups[at]["num_rows"], told)
+            indexes = {self.columns[c]["field_id"]: (self.columns[c], index) for c, index in chunks.items()}
+            yield at, pages(self.bound, self.groups[at]["num_rows"], indexes)
 
 
 def _term(leaf: Predicate) -> BoundTerm:

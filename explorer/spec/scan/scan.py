@@ -32,7 +32,7 @@ from explorer.spec.filters.expressions import (
     rebuilt,
 )
 from explorer.spec.filters.projections import Projection
-from explorer.spec.scan.pruning import Reason, Verdicts, judged
+from explorer.spec.scan.pruning import Reason, Verdicts, judge
 from explorer.spec.scan.ranges import Ranges, file_ranges, summary_ranges
 from explorer.spec.scan.reader_rules import JAVA, ReaderRules
 from explorer.spec.values.ordering import comparable
@@ -53,7 +53,7 @@ class SpecPlan:
     columns: Mapping[int, Column]
     inclusive: Expression
     strict: Expression
-    asked: tuple[int, ...]
+    field_ids: tuple[int, ...]
     """The partition fields of the filter's columns: the others say nothing."""
 
 
@@ -107,15 +107,15 @@ class Scan:
 
     def manifests(self, listed: Sequence[ManifestFile]) -> list[ManifestVerdict]:
         """A verdict for each data manifest, in order."""
-        made: dict[int, ManifestVerdict] = {}
+        verdicts: dict[int, ManifestVerdict] = {}
         by_spec: dict[int, list[int]] = {}
         for at, manifest in enumerate(listed):
             by_spec.setdefault(manifest.partition_spec_id, []).append(at)
         for spec_id, places in by_spec.items():
             some = [listed[at] for at in places]
             for at, verdict in zip(places, self._of_spec(spec_id, some), strict=True):
-                made[at] = verdict
-        return [made[at] for at in range(len(listed))]
+                verdicts[at] = verdict
+        return [verdicts[at] for at in range(len(listed))]
 
     def failing_manifests(self, listed: Sequence[ManifestFile]) -> list[ManifestFile]:
         """Return the manifests, of data and deletes, on which Iceberg Java fails with this filter: they have partition
@@ -142,18 +142,18 @@ class Scan:
             unknown = Reason("", f"partition spec {spec_id} is not known", True)
             return [ManifestVerdict(m, True, unknown) for m in manifests]
         fields = plan.spec.fields
-        told = [m for m in manifests if m.partitions is not None and len(m.partitions) == len(fields)]
+        summarized = [m for m in manifests if m.partitions is not None and len(m.partitions) == len(fields)]
         order = {field.field_id: at for at, field in enumerate(fields)}
 
         def ranges(term: BoundTerm) -> Ranges:
-            return summary_ranges(told, order[term.column.field_id], term.kind)
+            return summary_ranges(summarized, order[term.column.field_id], term.kind)
 
-        verdicts = judged(plan.inclusive, len(told), ranges)
-        sure = judged(plan.strict, len(told), ranges).must
+        verdicts = judge(plan.inclusive, len(summarized), ranges)
+        sure = judge(plan.strict, len(summarized), ranges).must
         columns = plan.columns.values()
-        if any(is_narrow(c.shown_as, c.source_kind) for c in columns if c.field_id in plan.asked):
-            sure = np.zeros(len(told), bool)  # values that wrapped round are not sure
-        place = {m.manifest_path: at for at, m in enumerate(told)}
+        if any(is_narrow(c.shown_as, c.source_kind) for c in columns if c.field_id in plan.field_ids):
+            sure = np.zeros(len(summarized), bool)  # values that wrapped round are not sure
+        place = {m.manifest_path: at for at, m in enumerate(summarized)}
         return [self._manifest(m, verdicts, sure, place.get(m.manifest_path)) for m in manifests]
 
     def _manifest(self, manifest: ManifestFile, verdicts: Verdicts, sure: Mask, at: int | None) -> ManifestVerdict:
@@ -163,8 +163,8 @@ class Scan:
         if keeps and (manifest.added_files_count, manifest.existing_files_count) == (0, 0):
             return ManifestVerdict(manifest, False, Reason("", "all its entries are DELETED", False), "entries")
         if keeps and verdicts.expression == TRUE:
-            said = "every row is asked for" if self.bound == TRUE else "the filter says nothing of its partitions"
-            return ManifestVerdict(manifest, True, Reason("", said, True), surely=bool(sure[at]))
+            text = "every row is asked for" if self.bound == TRUE else "the filter says nothing of its partitions"
+            return ManifestVerdict(manifest, True, Reason("", text, True), surely=bool(sure[at]))
         return ManifestVerdict(manifest, keeps, partial(verdicts.reason, at), surely=keeps and bool(sure[at]))
 
     def files(self, manifest: ManifestFile, stored: pa.Table, surely: bool = False) -> FileVerdicts:
@@ -182,15 +182,15 @@ class Scan:
 
     def keeps(self, spec_id: int, partition: Mapping[int, Any]) -> bool:
         """Whether rows of a partition may match."""
-        return (plan := self.specs.get(spec_id)) is None or evaluated(plan.inclusive, partition)
+        return (plan := self.specs.get(spec_id)) is None or evaluate(plan.inclusive, partition)
 
     def partition(self, spec_id: int, partition: Mapping[int, Any]) -> tuple[bool, bool, Expression]:
         """Whether surely all rows of a partition match, whether some may, and the residual."""
         plan = self.specs.get(spec_id)
-        fields = () if plan is None else plan.asked
+        fields = () if plan is None else plan.field_ids
         key = (spec_id, repr([partition.get(field, ...) for field in fields]))  # 0.0 is not -0.0
         if key not in self._partitions:
-            sure = plan is not None and evaluated(plan.strict, partition, sure=True)
+            sure = plan is not None and evaluate(plan.strict, partition, sure=True)
             keeps = self.keeps(spec_id, partition)
             residual = TRUE if sure else self.residual(spec_id, partition) if keeps else FALSE
             self._partitions[key] = (sure, keeps, residual)
@@ -244,7 +244,7 @@ class FileVerdicts:
         must = np.array(sure, bool)[self.codes] if count else np.zeros(0, bool)
         rows = entries["record_count"].fill_null(-1).to_numpy() if count else np.zeros(0, np.int64)
         self._empty = (rows == 0) & (scan.bound != TRUE)
-        self.metrics = judged(TRUE if surely else scan.bound, count, partial(_file_ranges, entries, scan, columns))
+        self.metrics = judge(TRUE if surely else scan.bound, count, partial(_file_ranges, entries, scan, columns))
         may = (self.metrics.may | (rows < 0)) & ~self._empty  # bounds are asked of partitions that match wholly, too
         self.outcome = np.where(~by_partition, BY_PARTITION, np.where(may, READ, BY_METRICS)).astype(np.int8)
         self.wholly = (must | (self.metrics.must & (rows > 0))) & (self.outcome == READ)
@@ -267,7 +267,7 @@ class FileVerdicts:
             return Reason("", "it has no rows", False)
         reason = self.metrics.reason(at)
         if outcome == READ and self.wholly[at] and self._scan.bound != TRUE:
-            return Reason(reason.term, f"{reason.said}: all rows match", True)
+            return Reason(reason.term, f"{reason.text}: all rows match", True)
         return reason
 
 
@@ -278,8 +278,8 @@ NO_FIELD = -1
 def _file_ranges(entries: pa.Table, scan: Scan, columns: Collection[int] | None, term: BoundTerm) -> Ranges:
     column = term.column
     short_days = scan.rules.short_bounds_are_days
-    asked = column.field_id if columns is None or column.field_id in columns else NO_FIELD
-    ranges = file_ranges(entries, asked, column.kind, column.field_id in scan.nested, short_days)
+    field_id = column.field_id if columns is None or column.field_id in columns else NO_FIELD
+    ranges = file_ranges(entries, field_id, column.kind, column.field_id in scan.nested, short_days)
     return ranges.of(term)
 
 
@@ -312,12 +312,12 @@ def holds(predicate: Predicate, partition: Mapping[int, Any], sure: bool = False
     if value is None:
         return op in ("not-eq", "not-in", "not-starts-with") or (op in ("lt", "lt-eq") and not sure)
     try:
-        return _compared(op, comparable(value, term.kind), predicate)
+        return _compare(op, comparable(value, term.kind), predicate)
     except TypeError:  # a value of another type than the field's
         return not sure
 
 
-def _compared(op: Operation, key: Any, predicate: Predicate) -> bool:
+def _compare(op: Operation, key: Any, predicate: Predicate) -> bool:
     if type(key) is not type(predicate.keys[0]):
         raise TypeError
     if op in ("eq", "in", "not-eq", "not-in"):
@@ -328,7 +328,7 @@ def _compared(op: Operation, key: Any, predicate: Predicate) -> bool:
     return bool({"lt": operator.lt, "lt-eq": operator.le, "gt": operator.gt, "gt-eq": operator.ge}[op](key, literal))
 
 
-def evaluated(expression: Expression, partition: Mapping[int, Any], sure: bool = False) -> bool:
+def evaluate(expression: Expression, partition: Mapping[int, Any], sure: bool = False) -> bool:
     """Whether a projected filter holds for a partition; see `holds`."""
     return rebuilt(expression, lambda leaf: Constant(holds(leaf, partition, sure))) == TRUE
 
@@ -339,7 +339,7 @@ def exactly(expression: Expression, partition: Mapping[int, Any]) -> Reason:
     met = {}
     for leaf in failing:
         assert isinstance(leaf.term, BoundTerm)
-        met[str(leaf)] = f"{leaf.term} is {leaf.term.said(partition.get(leaf.term.column.field_id))}"
+        met[str(leaf)] = f"{leaf.term} is {leaf.term.value_text(partition.get(leaf.term.column.field_id))}"
     if len(met) == 1:
         return Reason(*next(iter(met.items())), False)
-    return Reason("", "; ".join(f"{term}: {said}" for term, said in met.items()), False)
+    return Reason("", "; ".join(f"{term}: {text}" for term, text in met.items()), False)

@@ -11,12 +11,12 @@ from explorer.spec.scan.plan import Plan
 
 @dataclass(frozen=True)
 class Measured:
-    """One version that a filter was run on in Spark. `asked` is the plan of the filter, `pushed` that of what Spark
+    """One version that a filter was run on in Spark. `plan` is the plan of the filter, `pushed` that of what Spark
     handed to Iceberg of it, and `kept` what Spark asks of each row itself. `metrics` are Iceberg's scan report."""
 
     version: str
     sql: str
-    asked: Plan
+    plan: Plan
     pushed: Plan
     kept: tuple[str, ...]
     warming: float
@@ -45,9 +45,9 @@ class Figure:
 
 def figures(measured: Measured) -> Iterator[Figure]:
     """The numbers of both, beside each other."""
-    asked, pushed, report = _numbers(measured.asked), _numbers(measured.pushed), measured.metrics
+    plan_numbers, pushed, report = _numbers(measured.plan), _numbers(measured.pushed), measured.metrics
     for name, metric in _METRICS.items():
-        planned, spark = asked[name], report.get(metric)
+        planned, spark = plan_numbers[name], report.get(metric)
         yield Figure(name, planned, spark, _why(name, planned, pushed[name], spark, measured.kept))
 
 
@@ -68,10 +68,10 @@ def _numbers(plan: Plan) -> dict[str, int | None]:
     }  # fmt: skip
 
 
-def _why(name: str, asked: int | None, pushed: int | None, spark: int | None, kept: tuple[str, ...]) -> str:
+def _why(name: str, planned: int | None, pushed: int | None, spark: int | None, kept: tuple[str, ...]) -> str:
     if spark is None:
         return "Spark's report has no such number"
-    if spark == asked:
+    if spark == planned:
         return ""
     if spark == pushed:
         held = f", and asks every row itself: {'; '.join(kept)}" if kept else ""

@@ -102,11 +102,11 @@ class Tasks:
 def splits(files: pa.Table, packing: Packing) -> Splits:
     """The parts that each file of CHOSEN may be read in: by its offsets where these ascend, else of the target size."""
     size = ints(files["file_size_in_bytes"], 0)
-    of_row, offsets, told = _offsets(files["split_offsets"], size)
+    of_row, offsets, by_own_offsets = _offsets(files["split_offsets"], size)
     splittable = pc.is_in(pc.utf8_upper(files["file_format"]), pa.array(SPLITTABLE)).to_numpy()
-    by_offsets = splittable & told
+    by_offsets = splittable & by_own_offsets
     target = min(packing.target, HEAVIEST)
-    by_target = splittable & ~told & (size > target) & (size <= min(target * MOST_SPLITS, HEAVIEST))
+    by_target = splittable & ~by_own_offsets & (size > target) & (size <= min(target * MOST_SPLITS, HEAVIEST))
     parts = np.where(by_target, -(-size // target), (size > 0).astype(np.int64))
     parts[by_offsets] = np.bincount(of_row, minlength=len(size))[by_offsets]
     file = np.repeat(np.arange(len(size)), parts)
@@ -120,7 +120,7 @@ def splits(files: pa.Table, packing: Packing) -> Splits:
     return Splits(file, start, length, _weight(files, packing, file, length))
 
 
-def packed(weights: Iterable[int], packing: Packing) -> Iterator[tuple[int, list[int]]]:
+def pack(weights: Iterable[int], packing: Packing) -> Iterator[tuple[int, list[int]]]:
     """Tasks, each as its weight and the numbers of its splits: a split goes into the first open bin that has room; when
     more than `lookback` are open, the heaviest is done."""
     bins: list[list[int]] = []
@@ -148,33 +148,33 @@ def tasks(packing: Packing, chosen: Iterable[pa.Table]) -> Tasks:
 
     def weights() -> Iterator[int]:
         for files in chosen:
-            made = splits(files, packing)
+            parts = splits(files, packing)
             if len(first) < TASKS:
-                read.append((files, made))
-            yield from made.weight.tolist()
+                read.append((files, parts))
+            yield from parts.weight.tolist()
 
     count = largest = 0
-    for weight, numbers in packed(weights(), packing):
+    for weight, numbers in pack(weights(), packing):
         count += 1
         largest = max(largest, weight)
         if count <= TASKS:
-            first.append(Task(_named(read, numbers)))
+            first.append(Task(_splits_of(read, numbers)))
         elif read:
             read.clear()
     return Tasks(packing, count, largest, tuple(first))
 
 
-def _named(read: list[tuple[pa.Table, Splits]], numbers: list[int]) -> tuple[Split, ...]:
+def _splits_of(read: list[tuple[pa.Table, Splits]], numbers: list[int]) -> tuple[Split, ...]:
     """Splits by their numbers, which count through all that was read."""
-    ends = np.cumsum([len(made.file) for _, made in read])
+    ends = np.cumsum([len(parts.file) for _, parts in read])
     named = []
     for number in numbers:
         part = int(np.searchsorted(ends, number, "right"))
-        files, made = read[part]
+        files, parts = read[part]
         at = number - int(ends[part])  # from the end
-        row = int(made.file[at])
+        row = int(parts.file[at])
         path, deletes = files["file_path"][row].as_py(), files["deletes"][row].as_py()
-        named.append(Split(path, int(made.start[at]), int(made.length[at]), int(made.weight[at]), deletes))
+        named.append(Split(path, int(parts.start[at]), int(parts.length[at]), int(parts.weight[at]), deletes))
     return tuple(named)
 
 
@@ -185,12 +185,12 @@ def _offsets(column: pa.ChunkedArray, size: Ints) -> tuple[Ints, Ints, Any]:
     values = pc.list_flatten(column)
     offsets = ints(values, -1)
     falls = (offsets[1:] <= offsets[:-1]) & (np.diff(of_row) == 0)
-    told = number > 0
-    told[of_row[1:][falls]] = False
-    told[of_row[pc.is_null(values).to_numpy()]] = False
+    usable = number > 0
+    usable[of_row[1:][falls]] = False
+    usable[of_row[pc.is_null(values).to_numpy()]] = False
     some = np.flatnonzero(number)
-    told[some] &= offsets[np.cumsum(number)[some] - 1] < size[some]
-    return of_row, offsets, told
+    usable[some] &= offsets[np.cumsum(number)[some] - 1] < size[some]
+    return of_row, offsets, usable
 
 
 def _weight(files: pa.Table, packing: Packing, file: Ints, length: Ints) -> Ints:

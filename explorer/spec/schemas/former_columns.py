@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from explorer.model.metadata import Schema, TableMetadata
-from explorer.spec.rows.row_diff import named_fields
+from explorer.spec.rows.row_diff import fields_by_path
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 
 
@@ -41,20 +41,20 @@ def former_columns(metadata: TableMetadata, schema: Schema, names: Iterable[str]
         One for each field id that is still in the schema of a snapshot, by the newest such snapshot.
     """
     ordinals = snapshot_ordinals(metadata)
-    here = {name: field["id"] for name, field in named_fields(schema.raw["fields"]).items()}
+    here = {name: field["id"] for name, field in fields_by_path(schema.raw["fields"]).items()}
     wanted = [name for name in dict.fromkeys(names) if name in here]
-    known: dict[tuple[str, int], FormerColumn] = {}
+    former_by_id: dict[tuple[str, int], FormerColumn] = {}
     fields: dict[int, dict[str, int]] = {}
     for snapshot in sorted(metadata.snapshots, key=lambda s: -ordinals[s.snapshot_id]):
         own = metadata.schema(snapshot.schema_id) if snapshot.schema_id is not None else None
         if own is None or own.schema_id is None:
             continue
         if own.schema_id not in fields:
-            fields[own.schema_id] = {name: field["id"] for name, field in named_fields(own.raw["fields"]).items()}
+            fields[own.schema_id] = {name: field["id"] for name, field in fields_by_path(own.raw["fields"]).items()}
         for name in wanted:
             field_id = fields[own.schema_id].get(name)
             if field_id is not None and field_id != here[name]:
                 shown = snapshot_name(snapshot.snapshot_id, ordinals)
                 former = FormerColumn(name, here[name], field_id, own.schema_id, shown)
-                known.setdefault((name, field_id), former)
-    return list(known.values())
+                former_by_id.setdefault((name, field_id), former)
+    return list(former_by_id.values())

@@ -54,13 +54,13 @@ def _walk(fields: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 
 
 def _fields(fields: Any, names: Mapping[int, Mapping[str, None]]) -> list[dict[str, Any]]:
-    made = []
+    entries = []
     for field in fields:
         entry: dict[str, Any] = {"field-id": field["id"], "names": list(names[field["id"]])}
         if inside := _parts(field["type"]):
             entry["fields"] = _fields(inside, names)
-        made.append(entry)
-    return made
+        entries.append(entry)
+    return entries
 
 
 def _levels(mapping: list[dict[str, Any]], above: int = 0) -> Iterator[list[tuple[int, str]]]:

@@ -8,12 +8,12 @@ from typing import Any
 from explorer.model.metadata import Json, Schema
 
 
-def named_kinds(schema: Schema) -> dict[int, tuple[str, Any]]:
+def kinds_by_id(schema: Schema) -> dict[int, tuple[str, Any]]:
     """Return the path and type of every field of a schema, by its id."""
     return {field["id"]: (path, field["type"]) for path, field in walk_fields(schema.raw["fields"])}
 
 
-def absent_required(fields: Sequence[Json], there: Collection[int], known: Collection[int]) -> Iterator[str]:
+def absent_required_fields(fields: Sequence[Json], there: Collection[int], given_ids: Collection[int]) -> Iterator[str]:
     """Find required fields that a file lacks, where nothing else gives their values.
 
     What is inside a field that the file lacks is not looked for: such a field is null as a whole.
@@ -29,8 +29,8 @@ def absent_required(fields: Sequence[Json], there: Collection[int], known: Colle
     for field in fields:
         name, inside = field["name"], _members(field["type"])
         if any(own["id"] in there for _, own in walk_fields([field])):
-            yield from (f"{name}.{path}" for path in absent_required(inside, there, known))
-        elif field.get("required") and field.get("initial-default") is None and field["id"] not in known:
+            yield from (f"{name}.{path}" for path in absent_required_fields(inside, there, given_ids))
+        elif field.get("required") and field.get("initial-default") is None and field["id"] not in given_ids:
             yield name
 
 

@@ -60,10 +60,10 @@ def type_difference(column: Column, kind: Any) -> TypeDifference | None:
     if not isinstance(kind, str) or kind.startswith(_UNJUDGED) or column["logical_type"] == "Null":
         return None
     physical, mark = column["type"], annotation(column)
-    expected = _expected(kind)
+    expected = _types_of(kind)
     wide = _FIXED.fullmatch(kind)
     length = int(wide[1]) if wide else 16 if kind == "uuid" else column["length"]
-    if (physical, mark) in _promoted(kind) or ((physical, mark) in expected and column["length"] == length):
+    if (physical, mark) in _earlier_types(kind) or ((physical, mark) in expected and column["length"] == length):
         return None
     if _is_common(kind, column, physical, mark):
         return None
@@ -72,11 +72,11 @@ def type_difference(column: Column, kind: Any) -> TypeDifference | None:
     return TypeDifference(_words(physical, mark), words, effect, fails, misread, mended)
 
 
-def promoted_date(column: Column, kind: Any) -> TypeDifference | None:
+def date_promotion(column: Column, kind: Any) -> TypeDifference | None:
     """Return how a column of dates differs that is of timestamps by now; None for any other column."""
     if kind not in ("timestamp", "timestamp_ns") or annotation(column) != "DATE":
         return None
-    words = " or ".join(_words(*pair) for pair in _expected(kind))
+    words = " or ".join(_words(*pair) for pair in _types_of(kind))
     effect = "it was a date, and Spark 4.1 cannot read dates as timestamps"
     return TypeDifference(_words(column["type"], "DATE"), words, effect, fails=True)
 
@@ -120,7 +120,7 @@ def _words(physical: str, mark: str) -> str:
     return f"{physical} ({mark.replace('_UTC', ', UTC')})" if mark else physical
 
 
-def _expected(kind: str) -> list[tuple[str, str]]:
+def _types_of(kind: str) -> list[tuple[str, str]]:
     """The types that the spec has for one."""
     if decimal := _DECIMAL.fullmatch(kind):
         precision, scale = int(decimal[1]), int(decimal[2])
@@ -139,10 +139,10 @@ def _expected(kind: str) -> list[tuple[str, str]]:
     return plain.get(kind, [])
 
 
-def _promoted(kind: str) -> list[tuple[str, str]]:
+def _earlier_types(kind: str) -> list[tuple[str, str]]:
     """Types from before a promotion (spec: "Schema Evolution"), which its own rules are about."""
-    promotions = {"long": _expected("int"), "double": _expected("float")}
-    return _expected("date") if kind.startswith("timestamp") else promotions.get(kind, [])
+    promotions = {"long": _types_of("int"), "double": _types_of("float")}
+    return _types_of("date") if kind.startswith("timestamp") else promotions.get(kind, [])
 
 
 def _is_common(kind: str, column: Column, physical: str, mark: str) -> bool:

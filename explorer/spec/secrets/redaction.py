@@ -6,7 +6,7 @@ doubt hides: any *key* that is not of a kind known to be harmless (a primary key
 looks like a secret is cut out: the user info of URIs, parameters with such names (signed URLs, connection strings, JDBC
 URLs), and credentials that can be told by their form.
 
-What is shown (text, pictures, lists, pages, panels) goes through `redacted`, before it is cut: half a credential cannot
+What is shown (text, pictures, lists, pages, panels) goes through `redact`, before it is cut: half a credential cannot
 be told. What is data (JSON, Arrow, CSV, SQL) keeps paths, names and rows as they were written: they are opened, or
 compared, by them."""
 
@@ -38,14 +38,14 @@ MOST_ESCAPED = 8
 """How often a text is escaped at most: nobody but who hides something escapes one more often."""
 _ENCODED = re.compile(r"""[^\s/"'<>=?&]+""")
 SUSPECT = r"@|%|--|<|(^|[^/\pL\pN_.%-])[\pL\pN_.%-]+[^\pL\pN_.%=:-]*[=:]|" + "|".join(map(re.escape, BEGINNINGS))
-"""RE2, whose classes know ASCII only: what every text has that `redacted` changes, and some others; not the path of a
+"""RE2, whose classes know ASCII only: what every text has that `redact` changes, and some others; not the path of a
 file in the folder of a partition."""
 
 
 def without_secrets(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Properties with the values of secret-looking names replaced, and no credentials in the others."""
     return {
-        redacted(str(name)): HIDDEN
+        redact(str(name)): HIDDEN
         if is_secret(str(name)) and not isinstance(value, Mapping)
         else metadata_without_secrets(value)
         for name, value in properties.items()
@@ -56,7 +56,7 @@ def metadata_without_secrets(value: Any) -> Any:
     """JSON of a metadata file without the secrets in its properties, summaries, unknown fields, names and URIs."""
     if isinstance(value, Mapping):
         return {
-            redacted(str(name)): without_secrets(item)
+            redact(str(name)): without_secrets(item)
             if name in ("properties", "summary") and isinstance(item, Mapping)
             else HIDDEN
             if _is_text(item) and name != "key" and is_secret(str(name))  # `key` is a map's type
@@ -65,7 +65,7 @@ def metadata_without_secrets(value: Any) -> Any:
         }
     if isinstance(value, (list, tuple)):
         return [metadata_without_secrets(item) for item in value]
-    return redacted(value) if isinstance(value, str) else value
+    return redact(value) if isinstance(value, str) else value
 
 
 def beginning(value: Any, most: int) -> Any:
@@ -86,7 +86,7 @@ def _beginning(value: Any, left: list[int]) -> Any:
     room = max(left[0], 2 * BEGUN)
     left[0] -= len(value) if isinstance(value, str) else SCALAR
     if isinstance(value, str):
-        return value if len(value) <= room else redacted(value, longest=room)
+        return value if len(value) <= room else redact(value, longest=room)
     if isinstance(value, Mapping):
         shown = {}
         for done, (name, item) in enumerate(value.items()):
@@ -123,12 +123,12 @@ def secret_values(properties: Mapping[str, Any]) -> set[str]:
     return {value for value in values if len(value) > 3}
 
 
-def redacted(text: str, values: Iterable[str] = (), longest: int = LONGEST) -> str:
+def redact(text: str, values: Iterable[str] = (), longest: int = LONGEST) -> str:
     """Text without the credentials in it, and without these values. Of a text that is longer than any that a person
     reads the beginning alone is left, and how much is not shown: looking through it takes a second for each million,
     and nothing else is done meanwhile: a page has less `longest` ones."""
     if len(text) > longest:
-        begin = redacted(text[:longest], values, longest)[: longest - BEGUN]
+        begin = redact(text[:longest], values, longest)[: longest - BEGUN]
         return f"{begin}… ({len(text) - longest + BEGUN:,} more characters)"
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, HIDDEN)
@@ -144,20 +144,20 @@ def redacted(text: str, values: Iterable[str] = (), longest: int = LONGEST) -> s
     if "@" in text:
         text = _USER_INFO.sub(user_info, text)
     text = without_values(without_tokens(text, HIDDEN), HIDDEN)
-    return _ENCODED.sub(_decoded, text) if "%" in text else text
+    return _ENCODED.sub(_decode, text) if "%" in text else text
 
 
-def _decoded(match: re.Match[str]) -> str:
+def _decode(match: re.Match[str]) -> str:
     """A part of a path; where it hides something behind %-escapes, without them and that."""
-    told = match[0]
+    text = match[0]
     for _ in range(MOST_ESCAPED):
-        before, told = told, unquote(told)
-        if told == before:
+        before, text = text, unquote(text)
+        if text == before:
             break
     else:
         return HIDDEN
-    safe = redacted(told) if told != match[0] else told
-    return match[0] if safe == told else safe
+    safe = redact(text) if text != match[0] else text
+    return match[0] if safe == text else safe
 
 
 def harmless(error: BaseException, properties: Mapping[str, Any]) -> BaseException | None:
@@ -165,7 +165,7 @@ def harmless(error: BaseException, properties: Mapping[str, Any]) -> BaseExcepti
     traceback says."""
     values, at = secret_values(properties), error
     while at is not None:
-        if redacted(str(at), values) != str(at):
+        if redact(str(at), values) != str(at):
             return None
         at = at.__cause__ or at.__context__  # type: ignore[assignment]
     return error

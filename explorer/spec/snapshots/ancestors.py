@@ -19,15 +19,15 @@ def parents_of(snapshots: Iterable[Snapshot]) -> dict[int, int | None]:
     return {own: parent if parent in named else None for own, parent in named.items()}
 
 
-def reached(parents: Parents, heads: Iterable[int]) -> set[int]:
+def reachable_snapshots(parents: Parents, heads: Iterable[int]) -> set[int]:
     """Return the snapshots that any of these heads descends from, with those heads that are there."""
-    found: set[int] = set()
+    reachable: set[int] = set()
     for head in steps(heads, "branches and tags"):
         at: int | None = head
-        while at is not None and at in parents and at not in found:
-            found.add(at)
+        while at is not None and at in parents and at not in reachable:
+            reachable.add(at)
             at = parents[at]
-    return found
+    return reachable
 
 
 def parents_first(parents: Parents) -> list[int]:

@@ -13,7 +13,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
 from explorer.spec.entries.manifest_set_diff import KEY, Comparison, Rows, rows_at
 from explorer.spec.entries.table_protocol import Tree
-from explorer.spec.snapshots.file_changes import CHANGES, FileChanges, changed_files
+from explorer.spec.snapshots.file_changes import CHANGES, FileChanges, file_change_rows
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 
 
@@ -26,7 +26,7 @@ class Rewrite:
     reason: str
 
     @property
-    def merged(self) -> bool:
+    def is_merge(self) -> bool:
         """Several became one."""
         return len(self.sources) > 1
 
@@ -60,7 +60,7 @@ class SnapshotDiff:
 
     def of(self, side: str, deletes: bool) -> FileChanges:
         """`added` or `removed` data files, or delete files and vectors."""
-        return (self.added if side == "added" else self.removed).chosen(deletes)
+        return (self.added if side == "added" else self.removed).of_content(deletes)
 
     @property
     def partitions(self) -> dict[str, dict[str, int]]:
@@ -76,10 +76,12 @@ class SnapshotDiff:
         }
 
 
-def only(mine: Sequence[ManifestFile], other: Sequence[ManifestFile]) -> list[ManifestFile]:
+def only(manifests: Sequence[ManifestFile], other: Sequence[ManifestFile]) -> list[ManifestFile]:
     """The manifests that must be decoded: those the other side does not list."""
     theirs = {m.manifest_path for m in other}
-    return list({m.manifest_path: m for m in mine if m.manifest_path not in theirs}.values())  # a list may repeat one
+    return list(
+        {m.manifest_path: m for m in manifests if m.manifest_path not in theirs}.values()
+    )  # a list may repeat one
 
 
 def diff(
@@ -91,15 +93,15 @@ def diff(
     """Compare two snapshots of one table; they need not be related, and None is the table before its first. `table` is
     what spec.snapshots.metadata_diff says of their times."""
     tree.ahead(snapshot for snapshot in (first, second) if snapshot)
-    mine, theirs = tree.manifests(first), tree.manifests(second)
-    gone, made = only(mine, theirs), only(theirs, mine)
-    tree.ahead(manifests=[*gone, *made])
-    [comparison] = tree.comparisons([(gone, made)], KEY)
-    old, new = (_changes(tree, side, alone) for side, alone in zip((gone, made), comparison.alone, strict=True))
-    kept = {m.manifest_path for m in mine} & {m.manifest_path for m in theirs}
-    rewritten, dropped = manifest_fates(gone, made, comparison)
+    first_manifests, second_manifests = tree.manifests(first), tree.manifests(second)
+    gone, added = only(first_manifests, second_manifests), only(second_manifests, first_manifests)
+    tree.ahead(manifests=[*gone, *added])
+    [comparison] = tree.comparisons([(gone, added)], KEY)
+    old, new = (_changes(tree, side, alone) for side, alone in zip((gone, added), comparison.alone, strict=True))
+    kept = {m.manifest_path for m in first_manifests} & {m.manifest_path for m in second_manifests}
+    rewritten, dropped = manifest_fates(gone, added, comparison)
     carried: dict[str, int] = {}
-    for side, live, alone in zip((gone, made), comparison.live, comparison.alone, strict=True):
+    for side, live, alone in zip((gone, added), comparison.live, comparison.alone, strict=True):
         carried |= {side[at].manifest_path: count - len(alone.get(at, ())) for at, count in live.items()}
     ordinals = snapshot_ordinals(tree.metadata)
     before, after = (snapshot_name(s.snapshot_id, ordinals) if s else "nothing" for s in (first, second))
@@ -108,8 +110,8 @@ def diff(
         after=second.snapshot_id if second else None,
         added=new,
         removed=old,
-        kept_manifests=tuple(m.manifest_path for m in theirs if m.manifest_path in kept),
-        added_manifests=tuple(m.manifest_path for m in made),
+        kept_manifests=tuple(m.manifest_path for m in second_manifests if m.manifest_path in kept),
+        added_manifests=tuple(m.manifest_path for m in added),
         rewritten=rewritten,
         dropped=dropped,
         table=table or {},
@@ -120,18 +122,18 @@ def diff(
 
 def _changes(tree: Tree, manifests: Sequence[ManifestFile], rows: Rows) -> FileChanges:
     """The files of some rows of these manifests, by path."""
-    parts = rows_at(manifests, rows, partial(changed_files, tree.metadata), CHANGES)
+    parts = rows_at(manifests, rows, partial(file_change_rows, tree.metadata), CHANGES)
     return FileChanges(tree.in_order(tree.read(parts).map(lambda part: part.cast(CHANGES)), KEY))
 
 
 def manifest_fates(
-    gone: Sequence[ManifestFile], made: Sequence[ManifestFile], comparison: Comparison
+    gone: Sequence[ManifestFile], added: Sequence[ManifestFile], comparison: Comparison
 ) -> tuple[tuple[Rewrite, ...], tuple[Dropped, ...]]:
     """What became of each manifest that is no longer listed, by what `compare` found of both: rewritten or merged into
     which, or dropped, and why."""
     holders: dict[int, list[str]] = {}
-    for mine, theirs in comparison.shared:
-        holders.setdefault(mine, []).append(made[theirs].manifest_path)
+    for gone_place, added_place in comparison.shared:
+        holders.setdefault(gone_place, []).append(added[added_place].manifest_path)
     into: dict[tuple[str, ...], list[str]] = {}
     dropped: list[Dropped] = []
     for at, manifest in enumerate(gone):

@@ -81,13 +81,13 @@ class FileChanges(Made[FileChange]):
     def rows(self, indices: Sequence[int]) -> pa.Table:
         """The rows in these places, in that order."""
         at = np.asarray(indices, np.int64)
-        return self._rows.picked(at if self._places is None else self._places[at])
+        return self._rows.take(at if self._places is None else self._places[at])
 
     def parts(self, rows: int = 1_000) -> Iterator[pa.Table]:
         """All rows, so many at a time."""
         return (self.rows(range(at, min(at + rows, len(self)))) for at in range(0, len(self), rows))
 
-    def chosen(self, deletes: bool) -> FileChanges:
+    def of_content(self, deletes: bool) -> FileChanges:
         """The data files, or delete files and vectors."""
         kinds, codes = self._words("kind")
         return self._at(np.flatnonzero(np.array([(kind != "data_file") == deletes for kind in kinds], bool)[codes]))
@@ -121,8 +121,8 @@ class FileChanges(Made[FileChange]):
         values: dict[str, int] = {}
         codes = [np.zeros(0, np.int32)]
         for part in (chunk for rows in self._rows.read() for chunk in rows[name].chunks):
-            known = [values.setdefault(word, len(values)) for word in part.dictionary.to_pylist()]
-            codes.append(np.array(known, np.int32)[part.indices.to_numpy()])
+            numbers = [values.setdefault(word, len(values)) for word in part.dictionary.to_pylist()]
+            codes.append(np.array(numbers, np.int32)[part.indices.to_numpy()])
         all_codes = np.concatenate(codes)
         return list(values), all_codes if self._places is None else all_codes[self._places]
 
@@ -146,7 +146,7 @@ class FileChanges(Made[FileChange]):
         return FileChanges, (self._rows, self._places)
 
 
-def changed_files(metadata: TableMetadata, manifest: ManifestFile, entries: pa.Table) -> pa.Table:
+def file_change_rows(metadata: TableMetadata, manifest: ManifestFile, entries: pa.Table) -> pa.Table:
     """The files of some stored entries of a manifest, as CHANGES."""
     codes, partitions = partition_dicts(entries)
     spec = metadata.spec(manifest.partition_spec_id)

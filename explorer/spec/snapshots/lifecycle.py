@@ -54,7 +54,7 @@ class Cell:
         return None if self.added is None or self.existing is None else self.added + self.existing
 
 
-def _come_and_gone(tree: Tree, snapshot: Snapshot) -> tuple[list[ManifestFile], list[ManifestFile]]:
+def _manifest_changes(tree: Tree, snapshot: Snapshot) -> tuple[list[ManifestFile], list[ManifestFile]]:
     """The manifests of the parent that a snapshot no longer lists, and those it lists newly; neither is looked at where
     nothing went."""
     parent = tree.metadata.snapshot(snapshot.parent_snapshot_id)
@@ -71,8 +71,8 @@ def lifecycle(tree: Tree) -> list[Cell]:
     first = {s.snapshot_id: s for s in reversed(metadata.snapshots)}  # of two with one id
     snapshots = sorted(first.values(), key=lambda s: ordinals[s.snapshot_id])
     tree.ahead(snapshots)
-    changed = {s.snapshot_id: _come_and_gone(tree, s) for s in steps(snapshots, "snapshots")}
-    tree.ahead(manifests=[m for gone, made in changed.values() for m in (*gone, *made)])
+    changed = {s.snapshot_id: _manifest_changes(tree, s) for s in steps(snapshots, "snapshots")}
+    tree.ahead(manifests=[m for gone, added in changed.values() for m in (*gone, *added)])
     compared = tree.comparisons([sets for sets in changed.values() if sets[0]], KEY)
     every = {m.manifest_path: m.added_snapshot_id for s in snapshots for m in tree.manifests(s)}
     names = manifest_names(every.items(), ordinals)
@@ -111,14 +111,14 @@ def lifecycle(tree: Tree) -> list[Cell]:
                     "another branch"
                 )
                 cells.append(cell(manifest, "carried", reason=why))
-        gone, made = changed[snapshot.snapshot_id]
+        gone, added = changed[snapshot.snapshot_id]
         if not gone:
             continue
-        rewrites, dropped = manifest_fates(gone, made, next(compared))
+        rewrites, dropped = manifest_fates(gone, added, next(compared))
         for rewrite in rewrites:
             into = tuple(names[t] for t in rewrite.into)
             why = f"{rewrite.reason}: {first_of(into)}"  # once: each of thousands may have gone into each of thousands
-            state: ManifestState = "merged" if rewrite.merged else "rewritten"
+            state: ManifestState = "merged" if rewrite.is_merge else "rewritten"
             cells += [cell(before[path], state, into, why) for path in rewrite.sources]
         cells += [cell(before[item.manifest_path], "dropped", reason=item.reason) for item in dropped]
     return cells
@@ -144,15 +144,17 @@ def lives(cells: Sequence[Cell]) -> tuple[list[str], list[Life]]:
     ends: dict[str, list[tuple[int, Cell]]] = {}
     for cell in cells:
         at, path = column[cell.snapshot], cell.manifest_path
-        mine = runs.setdefault(path, [])
+        own_runs = runs.setdefault(path, [])
         if cell.state not in ("created", "carried"):
             ends.setdefault(path, []).append((at, cell))
-        elif mine and mine[-1][1] == at - 1:
-            mine[-1] = (mine[-1][0], at, cell)
+        elif own_runs and own_runs[-1][1] == at - 1:
+            own_runs[-1] = (own_runs[-1][0], at, cell)
         else:
-            mine.append((at, at, cell))
+            own_runs.append((at, at, cell))
     return list(column), [
-        Life(path, mine[0][2].manifest, tuple(mine), tuple(ends.get(path, ()))) for path, mine in runs.items() if mine
+        Life(path, own_runs[0][2].manifest, tuple(own_runs), tuple(ends.get(path, ())))
+        for path, own_runs in runs.items()
+        if own_runs
     ]
 
 
@@ -254,9 +256,9 @@ MENTIONS = pa.schema(
 
 def _mentions(path: str, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     close = closeness(stored["file_path"], path)
-    mine = stored.select(MENTIONS.names[1:3]).append_column("closeness", close).filter(pc.is_valid(close))
-    where = pa.repeat(pa.scalar(manifest.manifest_path), mine.num_rows)
-    return mine.add_column(0, MENTIONS.names[0], where).cast(MENTIONS)
+    near = stored.select(MENTIONS.names[1:3]).append_column("closeness", close).filter(pc.is_valid(close))
+    where = pa.repeat(pa.scalar(manifest.manifest_path), near.num_rows)
+    return near.add_column(0, MENTIONS.names[0], where).cast(MENTIONS)
 
 
 def matrix(cells: Sequence[Cell]) -> tuple[list[str], list[str], Mapping[tuple[str, str], Cell]]:

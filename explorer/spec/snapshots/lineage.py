@@ -9,9 +9,9 @@ from typing import Literal
 
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
-from explorer.spec.snapshots.ancestors import Ancestors, parents_first, parents_of, reached
+from explorer.spec.snapshots.ancestors import Ancestors, parents_first, parents_of, reachable_snapshots
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
-from explorer.spec.text.units import instant, signed
+from explorer.spec.text.units import instant, parse_int64
 
 Place = Literal["current", "ancestor", "branch", "staged", "abandoned", "detached"]
 MAX_CHAIN = 20
@@ -54,7 +54,7 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
     ordinals = snapshot_ordinals(metadata)
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
     on_main = set(_walk(by_id, metadata.current_snapshot_id))
-    on_refs = reached(parents_of(metadata.snapshots), (ref.snapshot_id for ref in metadata.refs))
+    on_refs = reachable_snapshots(parents_of(metadata.snapshots), (ref.snapshot_id for ref in metadata.refs))
     was_current: dict[int, list[int]] = {}
     for entry in metadata.snapshot_log:
         was_current.setdefault(entry.snapshot_id, []).append(entry.timestamp_ms)
@@ -62,7 +62,7 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
     for ref in metadata.refs:
         refs.setdefault(ref.snapshot_id, []).append(f"{ref.type} {ref.name}")
     result = []
-    for number, snapshot in enumerate(steps(metadata.ordered, "snapshots"), 1):
+    for number, snapshot in enumerate(steps(metadata.by_number, "snapshots"), 1):
         own = snapshot.snapshot_id
         summary, notes = snapshot.summary, []
         twin = ordinals[own] != number
@@ -89,7 +89,7 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
         if "published-wap-id" in summary:
             notes.append(f"publishes the staged write {summary['published-wap-id']!r}")
         if source := summary.get("source-snapshot-id"):
-            picked = signed(source)
+            picked = parse_int64(source)
             notes.append(f"cherry-picked from {source if picked is None else snapshot_name(picked, ordinals)}")
         parent = snapshot.parent_snapshot_id
         if parent is not None and parent not in by_id:
@@ -176,15 +176,15 @@ def newer(metadata: TableMetadata, one: Snapshot | None, other: Snapshot | None)
     return max(one, other, key=age)
 
 
-def _broken(by_id: Mapping[int, Snapshot]) -> set[int]:
+def _with_missing_ancestor(by_id: Mapping[int, Snapshot]) -> set[int]:
     """The snapshots that have an ancestor whose parent has expired."""
-    found: set[int] = set()
+    broken: set[int] = set()
     parents = parents_of(by_id.values())
     for own in parents_first(parents):
         parent = parents[own]
-        if parent in found or (parent is None and by_id[own].parent_snapshot_id is not None):
-            found.add(own)
-    return found
+        if parent in broken or (parent is None and by_id[own].parent_snapshot_id is not None):
+            broken.add(own)
+    return broken
 
 
 def current_log(metadata: TableMetadata) -> list[LogEntry]:
@@ -193,7 +193,7 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
     twice = Counter(s.snapshot_id for s in metadata.snapshots)
     ancestors = Ancestors(metadata.snapshots)
-    broken = _broken(by_id)
+    broken = _with_missing_ancestor(by_id)
     result: list[LogEntry] = []
     previous: int | None = None
     later: list[int] = []  # times of lines that no line after them has reached

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from explorer.model.metadata import Snapshot, TableMetadata
-from explorer.spec.snapshots.ancestors import parents_of, reached
+from explorer.spec.snapshots.ancestors import parents_of, reachable_snapshots
 from explorer.spec.snapshots.lineage import ancestry, circle_words
 from explorer.spec.snapshots.ref_operations import OPERATIONS
 from explorer.spec.text.names import runs, snapshot_name, snapshot_ordinals
@@ -133,10 +133,10 @@ def preview_refs(
     )
     heads_before, heads_after = set(before.values()), {*after.values(), *([current] if current else [])}
     parents = parents_of(metadata.snapshots)
-    still = reached(parents, heads_after)
+    still = reachable_snapshots(parents, heads_after)
     if current is None:  # the new snapshot's parent is the old current one
         still |= set(main)
-    abandoned = tuple(sorted(reached(parents, heads_before) - still, key=lambda i: ordinals.get(i, 0)))
+    abandoned = tuple(sorted(reachable_snapshots(parents, heads_before) - still, key=lambda i: ordinals.get(i, 0)))
     if abandoned:
         sentences.append(
             f"No branch or tag would lead to {runs(of(i) for i in abandoned)}: the next expiry may remove what "

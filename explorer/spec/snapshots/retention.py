@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from explorer.model.metadata import Snapshot, SnapshotRef, TableMetadata
-from explorer.spec.snapshots.ancestors import Parents, parents_first, parents_of, reached
+from explorer.spec.snapshots.ancestors import Parents, parents_first, parents_of, reachable_snapshots
 from explorer.spec.snapshots.branch_retention import LISTED, BranchPolicy, branch_verdicts
 from explorer.spec.snapshots.lineage import circle_words
 from explorer.spec.text.units import count, instant
@@ -127,8 +127,10 @@ def retention(
     staying = [r.ref for r in refs if r.kept]
     branches = [_branch_policy(ref, now_ms, older_than_ms, least) for ref in staying if ref.type == "branch"]
     # of a tag only the snapshot itself counts, not its ancestors
-    referenced = reached(parents, (branch.ref.snapshot_id for branch in branches)) | {r.snapshot_id for r in staying}
-    keepers, against = _said_of_each(metadata, parents, staying, branches)
+    referenced = reachable_snapshots(parents, (branch.ref.snapshot_id for branch in branches)) | {
+        r.snapshot_id for r in staying
+    }
+    keepers, against = _reasons_of_each(metadata, parents, staying, branches)
     for snapshot in metadata.snapshots:
         if snapshot.snapshot_id in referenced:
             continue
@@ -175,7 +177,7 @@ def _branch_policy(ref: SnapshotRef, now_ms: int, older_than_ms: int, least: int
     return BranchPolicy(ref, least if ref.min_snapshots_to_keep is None else ref.min_snapshots_to_keep, older_than_ms)
 
 
-def _said_of_each(
+def _reasons_of_each(
     metadata: TableMetadata, parents: Parents, staying: Sequence[SnapshotRef], branches: Sequence[BranchPolicy]
 ) -> tuple[dict[int, list[Keeper]], dict[int, list[str]]]:
     """What keeps each snapshot by its refs and branches, in their order, and what speaks against it."""
@@ -189,12 +191,12 @@ def _said_of_each(
     for snapshot in metadata.snapshots:
         own, verdict = snapshot.snapshot_id, verdicts[snapshot.snapshot_id]
         here = pointing.get(own, [])
-        said = [
+        reasons = [
             *(Keeper("ref", ref.name, f"{ref.type} {ref.name} points to it") for ref in here[:LISTED]),
             *(_keeps(branches[i], "youngest") for i in verdict.number),
             *(_keeps(branches[i], "age") for i in verdict.age),
         ]
-        keepers[own] = sorted(said, key=lambda keeper: place[str(keeper.ref)])
+        keepers[own] = sorted(reasons, key=lambda keeper: place[str(keeper.ref)])
         if more := len(here[LISTED:]):
             keepers[own].append(Keeper("more", None, f"{more:,} more branches and tags point to it"))
         if verdict.more_keep:

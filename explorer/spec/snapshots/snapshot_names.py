@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from explorer.errors import NotFoundInTable
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.text.names import snapshot_ordinals
-from explorer.spec.text.units import instant, signed
+from explorer.spec.text.units import instant, parse_int64
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
     by_name = {f"snapshot-{n}": i for i, n in snapshot_ordinals(metadata).items()}
     if text in by_name:
         return Resolved(_require(metadata, by_name[text], text), f"number {text[9:]} of this table's snapshots")
-    if text in (twins := {f"snapshot-{n}": s for n, s in enumerate(metadata.ordered, 1)}):
+    if text in (twins := {f"snapshot-{n}": s for n, s in enumerate(metadata.by_number, 1)}):
         own = twins[text].snapshot_id
         raise NotFoundInTable(
             f"{text} has the id {own}, as snapshot-{metadata.ordinals[own]} has, so that nobody can ask for it: ids of "
             "snapshots must be unique (Iceberg Java refuses the table)"
         )
-    if (number := signed(text)) is not None:
+    if (number := parse_int64(text)) is not None:
         if snapshot := metadata.snapshot(number):
             return Resolved(snapshot, "that snapshot id")
         if 12 <= len(text) <= 13:
@@ -88,7 +88,7 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
 NOTHING = "none"
 
 
-def side_named(name: str, metadata: TableMetadata) -> str | None:
+def find_side(name: str, metadata: TableMetadata) -> str | None:
     """What a person means by a side of a comparison: "none" is the table before its first snapshot, unless a branch or
     tag is called so."""
     return None if name == NOTHING and all(ref.name != NOTHING for ref in metadata.refs) else name

@@ -107,7 +107,7 @@ def meanings() -> dict[str, str]:
     return {name: str(term) for name, term in TERMS.items()}
 
 
-def looked_up(term: str) -> dict[str, Term]:
+def find_terms(term: str) -> dict[str, Term]:
     """The terms that have these letters in their name, or else in their meaning. Raises NotFoundInTable."""
     wanted = term.lower().replace("-", " ").replace("_", " ").strip()
     named = {n: t for n, t in TERMS.items() if wanted in n.lower().replace("-", " ").replace("_", " ")}

@@ -10,7 +10,7 @@ from itertools import islice
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
-from explorer.spec.secrets.redaction import redacted
+from explorer.spec.secrets.redaction import redact
 
 LABEL = 23
 """Characters of a name that fit a card of the graph."""
@@ -52,10 +52,10 @@ def snapshot_name(snapshot_id: int | None, ordinals: dict[int, int]) -> str:
 
 def manifest_name(manifest: ManifestFile, ordinals: dict[int, int]) -> str:
     """`manifest-3` for the manifest snapshot-3 added; `manifest-3.m1` for the second file of one commit."""
-    return manifest_named(manifest.manifest_path, manifest.added_snapshot_id, ordinals)
+    return manifest_name_of(manifest.manifest_path, manifest.added_snapshot_id, ordinals)
 
 
-def manifest_named(path: str, added: int | None, ordinals: dict[int, int]) -> str:
+def manifest_name_of(path: str, added: int | None, ordinals: dict[int, int]) -> str:
     """`manifest_name`, by its path and the snapshot that added it."""
     owner = str(ordinals[added]) if added in ordinals else f"…{str(added)[-4:]}"
     index = _MANIFEST_INDEX.search(path)
@@ -76,7 +76,7 @@ def manifest_names(manifests: Iterable[tuple[str, int | None]], ordinals: dict[i
     Returns:
         The name of each, by its path.
     """
-    names = {path: manifest_named(path, added, ordinals) for path, added in manifests}
+    names = {path: manifest_name_of(path, added, ordinals) for path, added in manifests}
     alike: dict[str, list[str]] = {}
     for path, name in names.items():
         alike.setdefault(name, []).append(path)
@@ -92,7 +92,7 @@ def manifest_names(manifests: Iterable[tuple[str, int | None]], ordinals: dict[i
 def base_name(path: str) -> str:
     """The last part of a path. Of a signed URL it is without the signature, a part of which could not be told."""
     if "?" in path:
-        path = redacted(path)
+        path = redact(path)
     return path.rstrip("/").rsplit("/", 1)[-1]
 
 
@@ -105,8 +105,10 @@ def first_of(names: Sequence[str], most: int = 20) -> str:
 def natural(name: str) -> list[tuple[bool, int, str]]:
     """What sorts names by the numbers in them: `day=9` before `day=10`; of a long name by how it begins."""
     parts = re.findall(r"[0-9]+|[^0-9]+", name[:SORTED])
-    told = [part.lstrip("0") if part[0] in "0123456789" else "" for part in parts]
-    return [(part[0] in "0123456789", len(digits), digits or part) for part, digits in zip(parts, told, strict=True)]
+    digits_of = [part.lstrip("0") if part[0] in "0123456789" else "" for part in parts]
+    return [
+        (part[0] in "0123456789", len(digits), digits or part) for part, digits in zip(parts, digits_of, strict=True)
+    ]
 
 
 def shorten(text: str, width: int) -> str:
@@ -115,7 +117,7 @@ def shorten(text: str, width: int) -> str:
     if len(text) <= width:
         return text
     most = max(LOOKED_AT, 4 * width)
-    text = redacted(text) if len(text) <= most else f"{redacted(text[:most])[:-BEGUN]}…"
+    text = redact(text) if len(text) <= most else f"{redact(text[:most])[:-BEGUN]}…"
     if len(text) <= width:
         return text
     left = (width - 1) // 2
@@ -167,10 +169,10 @@ def name_in_sql(name: str) -> str:
     it is too strange to be made a part of SQL."""
     if not name or not name.isprintable() or STRANGE.search(name):
         return ""
-    return name if PLAIN.fullmatch(name) else quoted(name)
+    return name if PLAIN.fullmatch(name) else in_backticks(name)
 
 
-def quoted(name: str) -> str:
+def in_backticks(name: str) -> str:
     """Return a name in backticks, its own doubled."""
     return "`" + name.replace("`", "``") + "`"
 
@@ -201,10 +203,10 @@ def without_place(path: str) -> str:
     return path[place.end() :] if (place := _PLACE.match(path)) else path
 
 
-def similar_names(name: str, known: Iterable[str], number: int = 1) -> list[str]:
+def similar_names(name: str, names: Iterable[str], number: int = 1) -> list[str]:
     """Return the known names most like one that there is none of. Of long names, and of thousands, none is looked at:
     comparing takes time in proportion to the square of their lengths, and names are a stranger's."""
     if len(name) > COMPARED:
         return []
-    short = [other for other in islice(known, MOST_COMPARED) if len(other) <= COMPARED]
+    short = [other for other in islice(names, MOST_COMPARED) if len(other) <= COMPARED]
     return difflib.get_close_matches(name, short, number)

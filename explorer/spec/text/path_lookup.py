@@ -20,14 +20,14 @@ def closeness(paths: pa.ChunkedArray | pa.Array, text: str) -> pa.ChunkedArray |
         return pa.nulls(len(paths), pa.int8())
     whole = pc.or_(pc.equal(paths, text), pc.ends_with(paths, f"/{text.lstrip('/')}"))
     begins = pc.or_(pc.starts_with(paths, text), pc.match_substring_regex(paths, f"/{re.escape(text)}[^/]*$"))
-    tests = [whole, _labelled(paths, text), pc.ends_with(paths, text), begins]
+    tests = [whole, _has_label(paths, text), pc.ends_with(paths, text), begins]
     result = pc.if_else(tests[-1], pa.scalar(len(tests) - 1, pa.int8()), none)
     for place in reversed(range(len(tests) - 1)):
         result = pc.if_else(tests[place], pa.scalar(place, pa.int8()), result)
     return result
 
 
-def _labelled(paths: pa.ChunkedArray | pa.Array, text: str) -> pa.ChunkedArray | pa.Array | pa.Scalar:
+def _has_label(paths: pa.ChunkedArray | pa.Array, text: str) -> pa.ChunkedArray | pa.Array | pa.Scalar:
     """Whether a text with an ellipsis is the label of each path: what is before it is in the path, and what is after it
     is its end."""
     before, ellipsis, after = text.partition(ELLIPSIS)

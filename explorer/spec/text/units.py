@@ -11,7 +11,7 @@ def whole(text: str | None) -> int | None:
     return int(text) if text is not None and len(text) < 19 and text.isascii() and text.isdigit() else None
 
 
-def signed(text: str | None) -> int | None:
+def parse_int64(text: str | None) -> int | None:
     """A text as a signed number of 64 bits, such as an id; None for anything else."""
     number = int(text) if text and re.fullmatch(r"-?[0-9]{1,19}", text) else None
     return number if number is not None and -(1 << 63) <= number < 1 << 63 else None

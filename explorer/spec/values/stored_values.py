@@ -20,7 +20,7 @@ JULIAN_EPOCH = 2_440_588
 """The Julian day of 1970-01-01."""
 
 
-def from_stored(column: Column, kind: str) -> Callable[[Any], Any] | None:
+def column_decoder(column: Column, kind: str) -> Callable[[Any], Any] | None:
     """What makes an internal value of a stored one; it raises ValueError. None for a column that is stored otherwise
     than Iceberg does: times in milliseconds, unsigned numbers."""
     physical, logical = column["type"], column["logical_type"]
@@ -41,7 +41,7 @@ def from_stored_in_java(column: Column, kind: str) -> Callable[[Any], Any] | Non
     taken as they are, times without regard to their unit, and INT96 for times (ParquetConversions)."""
     if column["type"] == "INT96" and kind in ("timestamp", "timestamptz"):
         return _micros
-    return _same if is_whole(column, kind) else from_stored(column, kind)
+    return _same if is_whole(column, kind) else column_decoder(column, kind)
 
 
 def is_whole(column: Column, kind: str) -> bool:
@@ -60,7 +60,7 @@ def _micros(value: bytes) -> int:
     return (day - JULIAN_EPOCH) * 86_400_000_000 + nanos // 1000
 
 
-def to_stored(value: Any, column: Column, kind: str) -> bytes | None:
+def encode_value(value: Any, column: Column, kind: str) -> bytes | None:
     """An internal value in plain encoding, as it goes into a bloom filter; None where Iceberg does not look such a one
     up (ParquetBloomRowGroupFilter), or where the column cannot hold it."""
     physical = column["type"]

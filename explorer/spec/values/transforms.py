@@ -38,7 +38,7 @@ def from_bytes(kind: PrimitiveType, data: bytes) -> Any:
     return decoded(kind, data)
 
 
-def wrapped(value: int, bits: int) -> int:
+def wrap(value: int, bits: int) -> int:
     """A number as so many bits hold it, with a sign."""
     half = 1 << (bits - 1)
     return (value + half) % (1 << bits) - half
@@ -46,10 +46,10 @@ def wrapped(value: int, bits: int) -> int:
 
 def step(value: int, number: int, kind: Any, wraps: bool = True) -> int:
     """The value so many further, of a column of a type: in Java the least comes after the greatest."""
-    return wrapped(value + number, _BITS.get(kind, 64)) if wraps else value + number
+    return wrap(value + number, _BITS.get(kind, 64)) if wraps else value + number
 
 
-def applied(transform: str, primitive: PrimitiveType, wraps: bool = True) -> Apply:
+def transform_function(transform: str, primitive: PrimitiveType, wraps: bool = True) -> Apply:
     """What makes the results of a transform.
 
     Args:

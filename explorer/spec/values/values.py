@@ -172,7 +172,7 @@ def internal_scalar(value: pa.Scalar) -> Any:
 
 def python_value(value: pa.Scalar) -> Any:
     """An Arrow value as Python's, or as text where Python has none: dates and times beyond the years 1 to 9999."""
-    return _told(value, None)
+    return _python_value(value, None)
 
 
 _NUMPY_UNITS: Mapping[str, Literal["Y", "M", "D", "h"]] = {"year": "Y", "month": "M", "day": "D", "hour": "h"}
@@ -198,10 +198,10 @@ def partition_path(partition: Mapping[str, Any] | None, spec: PartitionSpec | No
     """A partition struct (keys are partition field ids) as `name=value/name=value`; empty when unpartitioned."""
     if not partition:
         return ""
-    known = {str(f.field_id): f for f in spec.fields} if spec else {}
+    field_of = {str(f.field_id): f for f in spec.fields} if spec else {}
     parts = []
     for field_id, value in partition.items():
-        field = known.get(field_id)
+        field = field_of.get(field_id)
         if field is None:
             parts.append(f"field {field_id}={value}")
         else:
@@ -211,7 +211,7 @@ def partition_path(partition: Mapping[str, Any] | None, spec: PartitionSpec | No
     return "/".join(parts)
 
 
-def named_partition_path(
+def partition_path_by_name(
     partition: Mapping[str, Any] | None, spec: PartitionSpec | None, metadata: TableMetadata
 ) -> str:
     """`partition_path` for a unified partition struct (keys are names): only the fields of that spec."""
@@ -283,7 +283,7 @@ def decode_metrics(row: Mapping[str, Any], metadata: TableMetadata) -> list[dict
     return rows
 
 
-def unified_partition_type(metadata: TableMetadata, stored: Sequence[pa.Schema]) -> pa.StructType:
+def common_partition_type(metadata: TableMetadata, stored: Sequence[pa.Schema]) -> pa.StructType:
     """One struct type for the partitions of all specs: each partition field id once, under its spec name (with the id
     appended where two ids share a name), typed as the first of the manifests at hand stores it."""
     types: dict[str, pa.DataType] = {}
@@ -301,12 +301,12 @@ def unified_partition_type(metadata: TableMetadata, stored: Sequence[pa.Schema])
     )
 
 
-def unknown_fields(stored: pa.Schema, conformed: pa.Schema) -> list[str]:
+def fields_left_out(stored: pa.Schema, conformed: pa.Schema) -> list[str]:
     """The partition field ids of a manifest that its entries have no more once they were conformed."""
     if "partition" not in conformed.names or not pa.types.is_struct(conformed.field("partition").type):
         return []
-    known = {field.metadata[b"partition-field-id"].decode() for field in conformed.field("partition").type}
-    return [field.name for field in stored.field("partition").type if field.name not in known]
+    field_ids = {field.metadata[b"partition-field-id"].decode() for field in conformed.field("partition").type}
+    return [field.name for field in stored.field("partition").type if field.name not in field_ids]
 
 
 def conform_partition(table: pa.Table, target: pa.StructType) -> pa.ChunkedArray:
@@ -366,7 +366,7 @@ def column_values(column: pa.ChunkedArray, maps: Literal["lossy"] | None = None)
     try:
         return column.to_pylist(maps_as_pydicts=maps)  # type: ignore[no-any-return]
     except (OverflowError, TypeError):
-        return [_told(value, maps) for value in column]
+        return [_python_value(value, maps) for value in column]
 
 
 def pandas_values(column: pa.ChunkedArray) -> Any:
@@ -377,19 +377,22 @@ def pandas_values(column: pa.ChunkedArray) -> Any:
         return column_values(column, "lossy")
 
 
-def _told(value: pa.Scalar, maps: Literal["lossy"] | None) -> Any:
+def _python_value(value: pa.Scalar, maps: Literal["lossy"] | None) -> Any:
     try:
         return value.as_py(maps_as_pydicts=maps)
     except (OverflowError, TypeError):
         if pa.types.is_struct(value.type):
-            return {name: _told(inner, maps) for name, inner in value.items()}
+            return {name: _python_value(inner, maps) for name, inner in value.items()}
         if pa.types.is_map(value.type):
             entries = value.values
-            pairs = [(_told(k, maps), _told(v, maps)) for k, v in zip(entries.field(0), entries.field(1), strict=True)]
+            pairs = [
+                (_python_value(k, maps), _python_value(v, maps))
+                for k, v in zip(entries.field(0), entries.field(1), strict=True)
+            ]
             hashable = maps is not None and not pa.types.is_nested(value.type.key_type)
             return dict(pairs) if hashable else pairs
         if pa.types.is_nested(value.type):
-            return [_told(inner, maps) for inner in value.values]
+            return [_python_value(inner, maps) for inner in value.values]
         if pa.types.is_date32(value.type):
             return far_time(value.cast(pa.int32()).as_py(), "date")
         if pa.types.is_timestamp(value.type) and value.type.unit in ("us", "ns"):

@@ -36,9 +36,9 @@ def variant_text(metadata: bytes, value: bytes, room: int) -> str:
     """The JSON text of a value, of at most `room` characters; dates, times and uuids as text, binary in base64. Raises
     ValueError when damaged, or larger."""
     with _damage():
-        made = _Value(metadata, value, room)
-        made.write(0, 0)
-        return made.out.getvalue()
+        text = _Value(metadata, value, room)
+        text.write(0, 0)
+        return text.out.getvalue()
 
 
 @contextmanager
@@ -58,9 +58,9 @@ class VariantTexts:
 
     def of(self, array: pa.StructArray) -> list[str | None]:
         """Of a column (`metadata`, `value`, and where it is shredded `typed_value`); None where a row has no value."""
-        return self._told(array.field("metadata").to_pylist(), array, 0)
+        return self._texts(array.field("metadata").to_pylist(), array, 0)
 
-    def _told(self, metadata: Sequence[bytes], array: pa.StructArray, depth: int) -> list[str | None]:
+    def _texts(self, metadata: Sequence[bytes], array: pa.StructArray, depth: int) -> list[str | None]:
         """Of values that are whole in `value`, or columns in `typed_value`, or objects in both."""
         if depth > MAX_DEPTH:
             raise ValueError(f"a variant nests deeper than {MAX_DEPTH} levels")
@@ -72,10 +72,10 @@ class VariantTexts:
         values, typed = parts.get("value", nothing).to_pylist(), parts.get("typed_value", nothing)
         if pa.types.is_struct(typed.type):
             return self._objects(metadata, values, typed, depth)
-        told = self._lists(metadata, typed, depth) if pa.types.is_list(typed.type) else self._leaves(typed)
+        texts = self._lists(metadata, typed, depth) if pa.types.is_list(typed.type) else self._leaves(typed)
         return [
             self._whole(names, value) if text is None else text
-            for names, value, text in zip(metadata, values, told, strict=True)
+            for names, value, text in zip(metadata, values, texts, strict=True)
         ]
 
     def _whole(self, metadata: bytes, value: bytes | None) -> str | None:
@@ -86,45 +86,45 @@ class VariantTexts:
     ) -> list[str | None]:
         """What `value` has beside `typed_value` are fields of the same object; names are in order, as in its own."""
         names = [f.name for f in typed.type]
-        columns = [self._told(metadata, column, depth + 1) for column in typed.flatten()]
-        told: list[str | None] = []
+        columns = [self._texts(metadata, column, depth + 1) for column in typed.flatten()]
+        texts: list[str | None] = []
         for row, valid in enumerate(typed.is_valid().to_pylist()):
             value = values[row]
             if not valid:
-                told.append(self._whole(metadata[row], value))
+                texts.append(self._whole(metadata[row], value))
                 continue
             fields = {name: text for name, column in zip(names, columns, strict=True) if (text := column[row])}
             if value is not None:
                 with _damage():
                     fields = _Value(metadata[row], value, self.room).fields() | fields
             inner = ",".join(f"{json.dumps(name)}:{fields[name]}" for name in sorted(fields))
-            told.append(self._take(f"{{{inner}}}"))
-        return told
+            texts.append(self._take(f"{{{inner}}}"))
+        return texts
 
     def _lists(self, metadata: Sequence[bytes], typed: pa.ListArray, depth: int) -> list[str | None]:
         starts = typed.offsets.to_pylist()
         values = typed.values.slice(starts[0], starts[-1] - starts[0])
         lengths = [b - a for a, b in itertools.pairwise(starts)]
         inner = [names for names, length in zip(metadata, lengths, strict=True) for _ in range(length)]
-        items = iter(self._told(inner, values, depth + 1))
-        told = [self._take(f"[{','.join(next(items) or 'null' for _ in range(n))}]") for n in lengths]
-        return [text if valid else None for text, valid in zip(told, typed.is_valid().to_pylist(), strict=True)]
+        items = iter(self._texts(inner, values, depth + 1))
+        texts = [self._take(f"[{','.join(next(items) or 'null' for _ in range(n))}]") for n in lengths]
+        return [text if valid else None for text, valid in zip(texts, typed.is_valid().to_pylist(), strict=True)]
 
     def _leaves(self, typed: pa.Array) -> list[str | None]:
-        kind = next((known for known, arrow in _TIMES.items() if arrow == typed.type), None)
+        kind = next((number for number, arrow in _TIMES.items() if arrow == typed.type), None)
         if kind is not None:
             numbers = typed.cast(pa.int32() if kind == 11 else pa.int64()).to_pylist()
             return [None if n is None else self._take(_time_text(kind, n)) for n in numbers]
         is_uuid = typed.type == pa.binary(16)
-        told = (uuid.UUID(bytes=value) if is_uuid and value else value for value in typed.to_pylist())
-        return [None if value is None else self._take(_leaf_text(value)) for value in told]
+        leaves = (uuid.UUID(bytes=value) if is_uuid and value else value for value in typed.to_pylist())
+        return [None if value is None else self._take(_leaf_text(value)) for value in leaves]
 
-    def _take(self, made: Any) -> Any:
+    def _take(self, text_or_number: Any) -> Any:
         """Count a text, or a number of values."""
-        self.room -= made if isinstance(made, int) else len(made)
+        self.room -= text_or_number if isinstance(text_or_number, int) else len(text_or_number)
         if self.room < 0:
             raise ValueError("the texts of variants are too large")
-        return made
+        return text_or_number
 
 
 def _int(data: bytes, at: int, size: int) -> int:
@@ -202,14 +202,14 @@ class _Value:
 
     def fields(self) -> dict[str, str]:
         """The texts of an object's fields, by name."""
-        header, told = _int(self.data, 0, 1), {}
+        header, texts = _int(self.data, 0, 1), {}
         if header & 3 != 2:
             raise IndexError("beside a shredded object is a value that is no object")
         for name, inside in self.inside(True, header >> 2, 1):
             self.out = io.StringIO()
             self.write(inside, 1)
-            told[name] = self.out.getvalue()
-        return told
+            texts[name] = self.out.getvalue()
+        return texts
 
     def inside(self, is_object: bool, header: int, at: int) -> Iterator[tuple[str, int]]:
         """The names (of an object) and places of what is inside; all of it is charged first."""

@@ -16,7 +16,7 @@ from pyiceberg.typedef import FrozenDict
 
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.progress import Cancelled, steps
-from explorer.spec.secrets.redaction import harmless, redacted, secret_values
+from explorer.spec.secrets.redaction import harmless, redact, secret_values
 from explorer.spec.text.names import similar_names
 from explorer.storage.catalogs.configuration import configuration, untrusted
 from explorer.storage.catalogs.sandbox_entries import SANDBOX, moved_words, other_sandbox
@@ -254,7 +254,7 @@ def stored(name: str, identifier: str, extra: Mapping[str, str] | None = None) -
     catalog = load(name, extra)
     try:
         if (row := _sql_row(catalog, identifier)) is not None:
-            told = {column: None if value is None else redacted(str(value)) for column, value in row.items()}
+            told = {column: None if value is None else redact(str(value)) for column, value in row.items()}
             database = catalog.engine.dialect.name  # type: ignore[attr-defined]
             return Stored(f"the row of iceberg_tables in {database}", told)
         if isinstance(catalog, ListedRest):
@@ -371,4 +371,4 @@ def _known(catalog: Catalog) -> Mapping[str, str]:
 
 def _redacted(error: Exception, properties: Mapping[str, str]) -> str:
     """An error's first line, without secrets, and without those of a catalog that it may repeat."""
-    return redacted((str(error).splitlines() or [""])[0], secret_values(properties))[:300]
+    return redact((str(error).splitlines() or [""])[0], secret_values(properties))[:300]

@@ -33,7 +33,7 @@ from pyiceberg.utils.properties import property_as_int
 from explorer.errors import UnreadableFile
 from explorer.model.problem import Problems
 from explorer.progress import check_cancelled
-from explorer.spec.secrets.redaction import metadata_without_secrets, redacted
+from explorer.spec.secrets.redaction import metadata_without_secrets, redact
 from explorer.spec.text.units import human_bytes
 from explorer.storage import limits as budget
 from explorer.storage.catalogs.deadlines import set_deadlines
@@ -233,7 +233,7 @@ class ListedRest(RestCatalog):
         told |= {f"config.{key}": "(not shown)" for key in config}
         told |= {f"storage-credentials.{c.get('prefix')}": "(not shown)" for c in said.get("storage-credentials") or []}
         clean = metadata_without_secrets(told)
-        return {redacted(key): None if value is None else str(value) for key, value in clean.items()}
+        return {redact(key): None if value is None else str(value) for key, value in clean.items()}
 
     def _load_file_io(self, properties: Any = None, location: str | None = None) -> FileIO:
         return PyArrowFileIO({})  # nothing is read through it

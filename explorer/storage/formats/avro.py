@@ -232,7 +232,7 @@ def _blocks(
             empty += 1
     if empty > 1:  # pyiceberg writes one into a list without manifests
         problems.add(f"{empty:,} of its blocks have no records, which no writer makes", severity="warning")
-    return blocks, problems.listed()
+    return blocks, problems.as_list()
 
 
 class Undecodable(Exception):
