@@ -27,7 +27,8 @@ from explorer.spec.commits.costs import metadata_files
 from explorer.spec.entries.entries import as_of_snapshot
 from explorer.spec.entries.entry_views import entries_as_of
 from explorer.spec.entries.lazy_table import Batches, Parts, omissions, together
-from explorer.spec.entries.manifest_set_diff import KEY, Comparison, Sets, compare, compare_keys, comparisons, keys_of
+from explorer.spec.entries.manifest_set_diff import KEY, compare, compare_keys, comparisons, keys_of
+from explorer.spec.entries.manifest_sets import Comparison, Sets
 from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.text.names import base_name, shorten
 from explorer.spec.text.units import count

@@ -18,7 +18,8 @@ from explorer.spark_engine import workers
 from explorer.spark_engine.engine_choice import entries_in
 from explorer.spark_engine.jobs import question
 from explorer.spec.entries.lazy_table import Batches, Change, Parts, omissions
-from explorer.spec.entries.manifest_set_diff import FOUND, KEYS, Comparison, compare_keys, comparisons
+from explorer.spec.entries.manifest_set_diff import FOUND, KEYS, compare_keys, comparisons
+from explorer.spec.entries.manifest_sets import Comparison
 from explorer.spec.values.values import no_rows
 from explorer.storage.manifest_reader import ManifestReader
 from explorer.storage.storage import Storage

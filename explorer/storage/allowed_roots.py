@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from explorer.errors import UnreadableFile
 from explorer.model.problem import Problem
@@ -24,7 +24,6 @@ from explorer.storage.paths import below, canonical, relocated, spelled, split_s
 
 if TYPE_CHECKING:
     from explorer.model.metadata import TableMetadata
-    from explorer.storage.locate import Location
 
 METADATA_PATH = "write.metadata.path"
 PATHS = ("write.data.path", METADATA_PATH, "write.object-storage.path", "write.folder-storage.path")
@@ -42,7 +41,22 @@ class Whereabouts:
     problems: tuple[Problem, ...]
 
 
-def whereabouts(metadata: TableMetadata, location: Location) -> Whereabouts:
+class Place(Protocol):
+    """Where a table was found (see storage.locate.Location)."""
+
+    @property
+    def metadata_location(self) -> str: ...
+    @property
+    def properties(self) -> Mapping[str, str] | None: ...
+    @property
+    def relocate(self) -> tuple[tuple[str, str], ...]: ...
+    @property
+    def folder(self) -> str: ...
+    @property
+    def catalog(self) -> str | None: ...
+
+
+def whereabouts(metadata: TableMetadata, location: Place) -> Whereabouts:
     """Where the files of a table are, by the rules above."""
     path, properties = location.metadata_location, location.properties or {}
     here = table_folder(path)

@@ -121,10 +121,8 @@ LOST = """
 import threading, time
 import explorer
 from explorer.table import open_table
-from explorer.table import open_table
 from explorer.spark_engine import gateway, java, pipeline
 from explorer.spark_engine.spark import shared_engine
-from explorer.spec.entries.manifest_set_diff import found_in
 
 table = open_table("{table}")
 ours = table.diff(None, "main", "local")

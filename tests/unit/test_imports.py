@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import grimp
 import pytest
 
 LARGE = {
@@ -51,3 +52,13 @@ def test_names_are_found_when_they_are_used() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "module 'explorer' has no attribute 'nothing'\n"
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Imports for type checkers count. explorer.ui is replaced."""
+    graph = grimp.build_graph("explorer", cache_dir=None)
+    below = {m: graph.find_modules_directly_imported_by(m) for m in graph.modules if not m.startswith("explorer.ui")}
+    left = set(below)
+    while free := {m for m in left if not below[m] & left}:
+        left -= free
+    assert left == set()

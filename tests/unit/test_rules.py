@@ -32,7 +32,8 @@ from explorer.spec.commits.costs import (
 from explorer.spec.entries.entries import as_of_snapshot
 from explorer.spec.entries.lazy_table import Batches, Parts
 from explorer.spec.entries.manifest_headers import check_header
-from explorer.spec.entries.manifest_set_diff import KEY, Comparison, Sets, compare, compare_keys, comparisons, keys_of
+from explorer.spec.entries.manifest_set_diff import KEY, compare, compare_keys, comparisons, keys_of
+from explorer.spec.entries.manifest_sets import Comparison, Sets
 from explorer.spec.layout.partitions import add_up, by_partition
 from explorer.spec.maintenance.reachability import HELD, holdings, live_file_rows, reach
 from explorer.spec.overview.summary_totals import totals

@@ -17,6 +17,7 @@ from explorer.model.metadata import TableMetadata
 from explorer.spec.deletes.deletes import PATH_ID
 from explorer.spec.doctor.finding_helpers import NOTE, Notes
 from explorer.spec.doctor.metrics import metric_notes
+from explorer.spec.doctor.part_fields import PartField
 from explorer.spec.doctor.partitions import partition_notes
 from explorer.spec.doctor.promotions import kinds_then, rebound
 from explorer.spec.doctor.schemes import in_same_store
@@ -49,18 +50,6 @@ FACTS = pa.schema(
 files that live vectors belong to. `first_row_ids` (-1: none) and `row_counts` go with `keys`, or are empty. `named` is
 where deletes say that their data files are, `found` where those are; `snapshot_ids` added live entries; `filled` are
 the columns that have any value."""
-
-
-@dataclass(frozen=True)
-class PartField:
-    """A field of a partition spec, with what its values come from and are; None where nobody knows."""
-
-    field_id: int
-    name: str
-    transform: str
-    source_id: int | None
-    source: str | None
-    result: str | None
 
 
 @dataclass(frozen=True)

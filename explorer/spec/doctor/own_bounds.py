@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,11 @@ import pyarrow.compute as pc
 
 from explorer.spec.doctor.cases import HIVE_NULL, ONE_TOO_HIGH, WRAPPED
 from explorer.spec.doctor.finding_helpers import Notes
+from explorer.spec.doctor.part_fields import PartField
 from explorer.spec.entries.numpy_columns import Flags
 from explorer.spec.scan.ranges import counts, decode_bounds, look_up
 from explorer.spec.values.transforms import as_java, from_bytes, has_place, is_narrow, parse_transform
 from explorer.spec.values.values import internal_scalar, internal_value, partition_value, primitive_type
-
-if TYPE_CHECKING:
-    from explorer.spec.doctor.facts import PartField
 
 TIMES: Mapping[str, str] = {"hour": "h", "day": "D", "month": "M", "year": "Y"}
 _NUMBERS = {"int", "long", "date", "timestamp", "timestamptz"}

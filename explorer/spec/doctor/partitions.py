@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,10 @@ from explorer.model.manifest import FieldSummary, ManifestFile
 from explorer.spec.doctor.cases import HIVE_NULL
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.own_bounds import own_bounds
+from explorer.spec.doctor.part_fields import PartField
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.transforms import from_bytes
 from explorer.spec.values.values import internal_scalar, internal_value, partition_value, primitive_type, summary_bound
-
-if TYPE_CHECKING:
-    from explorer.spec.doctor.facts import PartField
 
 
 def partition_notes(

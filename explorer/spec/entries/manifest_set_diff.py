@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -15,25 +14,11 @@ import pyarrow.compute as pc
 from explorer.model.manifest import ManifestFile
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.entries.lazy_table import Part, Parts
+from explorer.spec.entries.manifest_sets import Comparison, Rows, Sets
 from explorer.spec.entries.table_protocol import Tree
 
 KEY = ("file_path", "content_offset", "content_size_in_bytes")
 """What tells a file, or a deletion vector, from others."""
-Sets = tuple[Sequence[ManifestFile], Sequence[ManifestFile]]
-"""Two sets of manifests; the first should be the smaller one."""
-Rows = Mapping[int, npt.NDArray[np.int64]]
-"""Rows of manifests, which go by their place in a set."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Of each of two sets of manifests, which go by their place in it: `live` has those that could be read, with how
-    many of their entries are not DELETED; `alone` the rows of such entries whose file the other set has no such entry
-    for. `shared` are the pairs of manifests that name one file, whatever its status."""
-
-    live: tuple[Mapping[int, int], Mapping[int, int]]
-    alone: tuple[Rows, Rows]
-    shared: frozenset[tuple[int, int]]
 
 
 def compare(

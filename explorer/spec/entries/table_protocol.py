@@ -10,9 +10,9 @@ import pyarrow as pa
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.entries.lazy_table import Batches, Parts
+from explorer.spec.entries.manifest_sets import Comparison, Sets
 
 if TYPE_CHECKING:
-    from explorer.spec.entries.manifest_set_diff import Comparison, Sets
     from explorer.spec.rows.spilled_rows import RowParts
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
-from explorer.spec.entries.manifest_set_diff import KEY, Comparison, Rows, rows_at
+from explorer.spec.entries.manifest_set_diff import KEY, rows_at
+from explorer.spec.entries.manifest_sets import Comparison, Rows
 from explorer.spec.entries.table_protocol import Tree
 from explorer.spec.snapshots.file_changes import CHANGES, FileChanges, file_change_rows
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
