@@ -6,9 +6,9 @@ What loops over snapshots, manifests or files loops over `steps(...)`. Who waits
     with watch.listening():
         table.fate("id = 7")      # meanwhile, from any thread: watch.done, watch.total, watch.what, watch.cancel()
 
-Of loops inside loops the outermost tells how far it is, and each asks whether to go on. Without a watch `steps` returns
-what it was given. What waits for others instead of looping (Spark, writer processes) uses `tell` and `cancelled`, and
-does `as_one_step` what must not be stopped in the middle."""
+If loops are nested, the outermost reports the progress; each of them checks for cancellation. Without a watch `steps`
+returns its items unchanged. Work that waits for others instead of looping (Spark, writer processes) uses `tell` and
+`is_cancelled`. Work that must not be stopped in the middle runs in `as_one_step`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from typing import Literal, TypeVar
 from explorer.errors import ExplorerError
 
 T = TypeVar("T")
-TOLD_S, TOLD_SHARE = 2, 0.05
+ESTIMATE_AFTER_S, ESTIMATE_AFTER_SHARE = 2, 0.05
 """Before so many seconds, and such a share, nobody knows how long it will take."""
 Phase = Literal["queued", "planning", "running", "done", "failed", "cancelled"]
 
@@ -44,11 +44,11 @@ class Progress:
 
     def __str__(self) -> str:
         steps = f", {self.done:,} of {self.total:,} {self.what}" if self.total else ""
-        return f"{self.phase}{steps}, {self.seconds:.1f} s{self._left()}"
+        return f"{self.phase}{steps}, {self.seconds:.1f} s{self._remaining_time()}"
 
-    def _left(self) -> str:
+    def _remaining_time(self) -> str:
         """How long it will take if it goes on as it did, where that says anything: not in the first seconds."""
-        if self.seconds < TOLD_S or self.done < self.total * TOLD_SHARE or not self.total:
+        if self.seconds < ESTIMATE_AFTER_S or self.done < self.total * ESTIMATE_AFTER_SHARE or not self.total:
             return ""
         left = self.seconds * (self.total - self.done) / self.done
         return f", about {max(1, round(left)):,} s left"
@@ -61,7 +61,7 @@ class Watch:
     def __init__(self, owner: Hashable = None) -> None:
         self.owner = owner
         self.done, self.total, self.what = 0, 0, ""
-        self.said = ""
+        self.note = ""
         self._telling = False
         self._cancelled = threading.Event()
 
@@ -89,7 +89,7 @@ class Watch:
 
     def say(self, text: str) -> None:
         """Something to know of the answer: who makes it, and why."""
-        self.said = text
+        self.note = text
 
     def steps(self, items: Iterable[T], total: int, what: str) -> Iterator[T]:
         """See the function of that name."""
@@ -162,13 +162,13 @@ def say(text: str) -> None:
         watch.say(text)
 
 
-def check_cancelled() -> None:
+def check_cancellation() -> None:
     """Raise Cancelled if what this thread does was told to stop: for a loop that has no items to take `steps` over."""
-    if cancelled():
+    if is_cancelled():
         raise Cancelled("cancelled")
 
 
-def cancelled() -> bool:
+def is_cancelled() -> bool:
     """Whether what this thread does was told to stop."""
     watch = _WATCH.get()
     return watch is not None and watch.cancelled

@@ -58,7 +58,7 @@ def intent(writer: Writer) -> Intent:
     return Intent(what, frozenset(operation.validations), replaced, referenced, concerns, vectors, operation.engine)
 
 
-def predicted(run: Run, table: Table, name: str = "A") -> Decision:
+def predict(run: Run, table: Table, name: str = "A") -> Decision:
     """What spec.commits.commit says of a writer that has planned, given `table` as it is now."""
     writer = run.writer(name)
     assert writer.table is not None
@@ -68,8 +68,8 @@ def predicted(run: Run, table: Table, name: str = "A") -> Decision:
     earlier = [s for s in line if s.snapshot_id in before]
     since = [s for s in line if s.snapshot_id not in before]
     moved = table.metadata.metadata_location != base.metadata_location
-    known = base.current_snapshot_id in {s.snapshot_id for s in line}
-    return decided(table, intent(writer), since, earlier, moved, known)
+    in_line = base.current_snapshot_id in {s.snapshot_id for s in line}
+    return decided(table, intent(writer), since, earlier, moved, in_line)
 
 
 def pair(bench: Bench, late: Operation, early: Operation, version: int = 2) -> Pair:
@@ -80,7 +80,7 @@ def pair(bench: Bench, late: Operation, early: Operation, version: int = 2) -> P
         run.step("A")  # load, write, apply
     while not run.writer("B").over:
         run.step("B")
-    decision = predicted(run, run.table())
+    decision = predict(run, run.table())
     run.play("")
     happened = outcome(run, "AABBAB", serial)
     run.close()

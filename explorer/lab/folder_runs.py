@@ -29,26 +29,26 @@ def rename(bench: Bench, order: str) -> FolderRun:
     """Two writers, A and B, commit by rename, where a rename replaces what is there."""
     table = FolderTable(bench)
     table.play(order)
-    return FolderRun("rename", order, tuple(table.told), tuple(table.rows()))
+    return FolderRun("rename", order, tuple(table.events), tuple(table.rows()))
 
 
 def listing(bench: Bench, order: str) -> FolderRun:
     """R lists a Hive table's folder, then reads what it listed; W updates all prices. Raises NotPossible for others."""
-    table, listed, told = HiveFolder(bench), list[Path](), list[str]()
+    table, listed, events = HiveFolder(bench), list[Path](), list[str]()
     for name in order:
-        if name == "W" and any(line.startswith("W") for line in told):
+        if name == "W" and any(line.startswith("W") for line in events):
             raise NotPossible("W updates all prices once")
         if name == "W":
             table.update()
-            told.append(f"W updates all prices: it {', '.join(HiveFolder.UPDATE)}")
+            events.append(f"W updates all prices: it {', '.join(HiveFolder.UPDATE)}")
         elif name == "R" and not listed:
             listed = sorted(table.folder.glob("p=*/*.parquet"))
-            told.append(f"R lists {', '.join(str(path.relative_to(table.folder)) for path in listed)}")
+            events.append(f"R lists {', '.join(str(path.relative_to(table.folder)) for path in listed)}")
         elif name == "R":
-            told.append(f"R {_read(table.folder, listed)}")
+            events.append(f"R {_read(table.folder, listed)}")
         else:
             raise NotPossible(f"there is no {name!r}: there are the reader R and the writer W")
-    return FolderRun("listing", order, tuple(told), tuple(table.read("id", "price")))
+    return FolderRun("listing", order, tuple(events), tuple(table.read("id", "price")))
 
 
 def _read(folder: Path, listed: list[Path]) -> str:

@@ -35,7 +35,7 @@ whether the next version is there, rename. HadoopTableOperations does the last t
 class FolderTable:
     """A table of one row in a new folder of the bench's: its version is the largest vN.metadata.json (spec: "File
     System Tables"). Writers A and B each append a row of their name, a step at a time; the store's rename replaces what
-    is there. `told` is what happened."""
+    is there. `events` are what happened."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench, jvm = bench, bench.workshop.jvm
@@ -45,7 +45,7 @@ class FolderTable:
         java = self.tables.create(jvm.org.apache.iceberg.SchemaParser.fromJson(SCHEMA), f"file:{self.folder}")
         java.newAppend().appendFile(bench.workshop.data_file(java, "base.parquet", [{"fruit": "base"}])).commit()
         self.writers = {name: Renamer(self, name) for name in "AB"}
-        self.told: list[str] = []
+        self.events: list[str] = []
 
     def version(self, number: int) -> Path:
         """The metadata file of a version."""
@@ -56,13 +56,13 @@ class FolderTable:
         for name in order:
             if name not in self.writers:
                 raise NotPossible(f"there is no writer {name!r}: there are A and B")
-            if not self.writers[name].done:
-                self.told.append(f"{name} {self.writers[name].step()}")
+            if not self.writers[name].is_done:
+                self.events.append(f"{name} {self.writers[name].step()}")
 
     def table(self) -> Table:
         """The table as readers find it: the newest version there is."""
         number = max(int(path.name[1:].split(".")[0]) for path in self.folder.glob("metadata/v*.metadata.json"))
-        return self.bench.opened(f"file:{self.version(number)}")
+        return self.bench.open_table(f"file:{self.version(number)}")
 
     def rows(self) -> list[str]:
         """The rows that readers see."""
@@ -80,15 +80,15 @@ class Renamer:
         self.table, self.name, self.state = table, name, "load"
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Whether it has no step left."""
         return self.state in ("committed", "refused")
 
     def step(self) -> str:
         """Take a step; says what it did."""
-        taken, said = getattr(self, f"_{self.state}")()
-        self.state = taken or RENAME_STEPS[RENAME_STEPS.index(self.state) + 1]
-        return str(said)
+        next_state, action = getattr(self, f"_{self.state}")()
+        self.state = next_state or RENAME_STEPS[RENAME_STEPS.index(self.state) + 1]
+        return str(action)
 
     def _load(self) -> tuple[str, str]:
         self._java = self.table.tables.load(f"file:{self.table.folder}")
@@ -167,7 +167,7 @@ class AnalyzedTable:
 
     def __init__(self, bench: Bench) -> None:
         self._spark, self.folder = bench.spark, HiveFolder(bench)
-        self._bench, self.name, self._iceberg = bench, f"prices_{uuid.uuid4().hex[:12]}", bench.unused("prices")
+        self._bench, self.name, self._iceberg = bench, f"prices_{uuid.uuid4().hex[:12]}", bench.new_name("prices")
         self._spark.sql(
             f"CREATE TABLE {self.name} (id BIGINT, price BIGINT, p STRING) USING parquet PARTITIONED BY (p) "
             f"LOCATION '{self.folder.folder}'"
@@ -198,23 +198,23 @@ class AnalyzedTable:
         except Exception as error:  # Spark raises many kinds
             raise failure(error, self._bench.engine.lost) from error
 
-    def told(self) -> dict[str, int | None]:
+    def row_counts(self) -> dict[str, int | None]:
         """How many rows there are, by who is asked: the folder's files, the metastore's statistics, Spark's count by
         the listing that it keeps, the summary of Iceberg's snapshot."""
         described = self._spark.sql(f"DESCRIBE EXTENDED {self.name}").collect()
         statistics = next((row.data_type for row in described if row.col_name == "Statistics"), "")
-        known = re.search(r"(?<!\d)(\d+) rows", statistics)
+        match = re.search(r"(?<!\d)(\d+) rows", statistics)
         snapshot = self._bench.table(self._iceberg).metadata.current_snapshot
         return {
             "files": len(self.folder.read("id")),
-            "statistics": int(known.group(1)) if known else None,
+            "statistics": int(match.group(1)) if match else None,
             "spark": self._count(),
             "iceberg": int(snapshot.summary["total-records"]) if snapshot else None,
         }
 
     def _count(self) -> int:
-        [counted] = self._spark.sql(f"SELECT count(id) AS n FROM {self.name}").collect()
-        return int(counted.n)
+        [total] = self._spark.sql(f"SELECT count(id) AS n FROM {self.name}").collect()
+        return int(total.n)
 
     def drop(self) -> None:
         """Forget both tables."""

@@ -31,34 +31,34 @@ def items(java_list: Any) -> list[Any]:
 
 def call(api: Api, target: Any, method: str, *arguments: Any, owner_name: str = "") -> Any:
     """Call a method that is declared in the target's class or one above it, or in the class so named alone."""
-    known = _METHODS.setdefault(api.gateway, {})
+    methods = _METHODS.setdefault(api.gateway, {})
     key = (str(target.getClass().getName()), method, len(arguments), owner_name)
-    if key not in known:  # each look at a method is a question to Java, and there are hundreds
-        known[key] = _declared(target, method, len(arguments), owner_name)
+    if key not in methods:  # each look at a method is a question to Java, and there are hundreds
+        methods[key] = _find_method(target, method, len(arguments), owner_name)
     values = api.gateway.new_array(api.jvm.java.lang.Object, len(arguments))
     for i, value in enumerate(arguments):
         values[i] = value
-    return known[key].invoke(target, values)
+    return methods[key].invoke(target, values)
 
 
-def _declared(target: Any, method: str, count: int, owner_name: str) -> Any:
+def _find_method(target: Any, method: str, count: int, owner_name: str) -> Any:
     for owner in _classes(target):
         if owner_name and owner.getSimpleName() != owner_name:
             continue
-        for declared in owner.getDeclaredMethods():
-            if declared.getName() == method and declared.getParameterCount() == count:
-                declared.setAccessible(True)
-                return declared
+        for member in owner.getDeclaredMethods():
+            if member.getName() == method and member.getParameterCount() == count:
+                member.setAccessible(True)
+                return member
     raise AttributeError(f"{target.getClass().getName()} has no method {method} with {count} arguments")
 
 
 def field(target: Any, name: str) -> Any:
     """The value of a field that is declared in the target's class or one above it."""
     for owner in _classes(target):
-        for declared in owner.getDeclaredFields():
-            if declared.getName() == name:
-                declared.setAccessible(True)
-                return declared.get(target)
+        for member in owner.getDeclaredFields():
+            if member.getName() == name:
+                member.setAccessible(True)
+                return member.get(target)
     raise AttributeError(f"{target.getClass().getName()} has no field {name}")
 
 

@@ -58,19 +58,19 @@ def compare_layouts(
         if not queries:
             raise NotPossible(f"no query can be drawn ({drawn}): give one")
     engine = session.engine if session else shared_engine()
-    laid = _Laid(engine, rows)
+    layout_table = _LayoutTable(engine, rows)
     try:
-        layouts = laid.layouts(queries)
+        layouts = layout_table.layouts(queries)
     except ExplorerError:
         raise
     except Exception as error:  # Spark raises many kinds
         raise failure(error, engine.lost, "other layouts") from error
     finally:
-        laid.drop()
+        layout_table.drop()
     return Compared(table.name, rows.num_rows, told_rows(rows.num_rows, limit), tuple(queries), drawn, layouts)
 
 
-class _Laid:
+class _LayoutTable:
     """Rows in a table of the sandbox, of which each layout is a snapshot."""
 
     table: Table
@@ -78,13 +78,13 @@ class _Laid:
     def __init__(self, engine: SparkEngine, rows: Any) -> None:
         self._engine, self._spark = engine, engine.session()
         self._rows, self._name = rows, f"{LAB}.layouts_{uuid.uuid4().hex[:12]}"
-        self._dealt = min(DEALT, max(FEWEST, rows.num_rows // EACH))
+        self._file_count = min(DEALT, max(FEWEST, rows.num_rows // EACH))
 
     def layouts(self, queries: Sequence[str]) -> tuple[Layout, ...]:
         """Each of them, those that could not be made too."""
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{LAB}")
         with active_session_kept(self._spark.sparkContext):
-            frame = self._spark.createDataFrame(self._rows).repartition(self._dealt)
+            frame = self._spark.createDataFrame(self._rows).repartition(self._file_count)
         writer = frame.writeTo(f"{SANDBOX}.{self._name}").using("iceberg")
         writer = writer.tableProperty("write.distribution-mode", "none")
         writer.create()
@@ -96,22 +96,22 @@ class _Laid:
         self.table = self.table.refresh()
         unsorted = self.table.metadata.current_snapshot_id
         dealt = f"dealt out to {count(len(self.table.files()), 'file')}"
-        made = [self._read(Layout("unsorted", dealt, seconds=seconds), queries)]
-        size = max(1, (made[0].written.bytes or 0) // max(FEWEST, self._dealt // 4))
+        layouts = [self._read(Layout("unsorted", dealt, seconds=seconds), queries)]
+        size = max(1, (layouts[0].written.bytes or 0) // max(FEWEST, self._file_count // 4))
         estimates = estimate(self.table, queries, file_size=size)
         columns = list(asked_columns([self.table.plan(query) for query in queries]))
         ways: tuple[tuple[str, Callable[[], str]], ...] = (
             ("bin-packed", partial(self._rewrite, "compact", "", size)),
             ("sorted", lambda: self._rewrite("compact-sort", _best(estimates, False).column, size)),
-            ("z-ordered", lambda: self._rewrite("compact-z-order", _several(columns), size)),
+            ("z-ordered", lambda: self._rewrite("compact-z-order", _join_columns(columns), size)),
             ("partitioned", lambda: self._partition(_best(estimates, True), size)),
         )
         for name, way in steps(ways, "layouts"):
             self._spark.sql(f"CALL {SANDBOX}.system.set_current_snapshot('{self._name}', {unsorted})")
-            made.append(self._made(name, way, queries))
-        return tuple(made)
+            layouts.append(self._try_layout(name, way, queries))
+        return tuple(layouts)
 
-    def _made(self, name: str, way: Callable[[], str], queries: Sequence[str]) -> Layout:
+    def _try_layout(self, name: str, way: Callable[[], str], queries: Sequence[str]) -> Layout:
         self._seconds = 0.0
         try:
             how = way()
@@ -159,7 +159,7 @@ def _best(estimates: Estimates, partitions: bool) -> Change:
     raise NotFoundInTable(f"no field makes {MOST_FILES} files or fewer" if partitions else "no column has an order")
 
 
-def _several(columns: Sequence[str]) -> str:
+def _join_columns(columns: Sequence[str]) -> str:
     if len(columns) < 2:
         raise NotPossible("one column is asked for: see sorted")
     return ", ".join(columns)

@@ -44,7 +44,7 @@ class FarTable:
             append.appendFile(workshop.data_file(java, f"part-{number % files}.parquet", rows, f"p={p}"))
         append.commit()
 
-    def listed(self, one: int, delay: float) -> Finding:
+    def list_files(self, one: int, delay: float) -> Finding:
         """Where `id = one` may be, as who goes by folders finds it: list them level by level, then read the statistics
         in the footer of each file."""
         with FarStore(self.home, delay) as store:
@@ -56,7 +56,7 @@ class FarTable:
             kept = [path for path in files if _may_hold(far, path, one)]
             return _finding("listing", store, began, len(files), len(kept))
 
-    def planned(self, one: int, delay: float) -> Finding:
+    def plan_files(self, one: int, delay: float) -> Finding:
         """The same by metadata: metadata.json, manifest list, manifests."""
         with FarStore(self.home, delay) as store:
             began = time.perf_counter()

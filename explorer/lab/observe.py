@@ -51,7 +51,7 @@ def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_wri
     statement = _NAMED.sub(lambda match: match.group(1) or name, sql.strip().rstrip(";"))
     statement = statement.replace("{name}", quoting.literal(catalog_and_name(table)[1])[1:-1])
     session, plan = checked_write(table, statement, spark)
-    return _observed(table, spark, session, statement, lambda: tuple(run(session, plan).toArrow().to_pylist()))
+    return _observe_action(table, spark, session, statement, lambda: tuple(run(session, plan).toArrow().to_pylist()))
 
 
 def observe_api(
@@ -74,7 +74,7 @@ def observe_api(
         act(java, session._jvm)
         return ()
 
-    return _observed(table, spark, session, title, run)
+    return _observe_action(table, spark, session, title, run)
 
 
 def _stage_only(java: Any, jvm: Any) -> None:
@@ -140,8 +140,8 @@ API: Mapping[str, tuple[str, Callable[[Any, Any], Any]]] = {
 """Operations of Iceberg's table API that need nothing but a table: in words, and what they do with it."""
 
 
-def _observed(
-    table: Table, engine: SparkEngine, session: Any, said: str, act: Callable[[], tuple[dict[str, Any], ...]]
+def _observe_action(
+    table: Table, engine: SparkEngine, session: Any, statement: str, act: Callable[[], tuple[dict[str, Any], ...]]
 ) -> Observation:
     root = table.reader.storage.folder(table.metadata.location)
     if root is None:
@@ -169,8 +169,8 @@ def _observed(
         )
     removed = tuple(str(Path(p).relative_to(folder)) for p in sorted(before.keys() - now.keys()))
     old, new = table.metadata.metadata_location, after.metadata.metadata_location
-    known = {s.snapshot_id for s in table.metadata.snapshots}
-    fresh = [s for s in after.metadata.snapshots if s.snapshot_id not in known]
+    old_ids = {s.snapshot_id for s in table.metadata.snapshots}
+    fresh = [s for s in after.metadata.snapshots if s.snapshot_id not in old_ids]
     diff = cost = report = None
     if fresh:
         report = _commit_report(session, catalog_and_name(table)[0], fresh[-1].snapshot_id)
@@ -179,7 +179,7 @@ def _observed(
             cost = after.commits(fresh[-1].parent_snapshot_id, fresh[-1].snapshot_id).commits[-1]
     commits = len(after.metadata_log) - len(table.metadata_log)
     swapped = (old, new) if old != new else None
-    return Observation(said, tuple(files), removed, swapped, commits, diff, cost, report, answer, seconds, after)
+    return Observation(statement, tuple(files), removed, swapped, commits, diff, cost, report, answer, seconds, after)
 
 
 def _commit_report(session: Any, name: str, snapshot_id: int) -> dict[str, Any] | None:

@@ -95,15 +95,15 @@ class _Planner:
             groups.setdefault("/".join(f"{f.name}={row[f.name]}" for f in (spec.fields if spec else ())), []).append(
                 row
             )
-        made = [self.workshop.data_file(self.java, self.name("data"), group, place) for place, group in groups.items()]
-        self.added += [str(file.location()) for file in made]
-        return made
+        files = [self.workshop.data_file(self.java, self.name("data"), group, place) for place, group in groups.items()]
+        self.added += [str(file.location()) for file in files]
+        return files
 
     def add(self, pending: Any, rows: Sequence[Mapping[str, Any]], method: str = "addFile") -> None:
         for file in self.write(rows):
             getattr(pending, method)(file)
 
-    def changed(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def change_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return _plain(row) | {"v": f"{row['v']}+{self.writer}"}
 
     @cached_property
@@ -137,10 +137,10 @@ class _Planner:
                 getattr(pending, check)()
 
     def collection(self, kind: str, items: Iterable[Any]) -> Any:
-        made = getattr(self.jvm.java.util, kind)()
+        java_items = getattr(self.jvm.java.util, kind)()
         for item in items:
-            made.add(item)
-        return made
+            java_items.add(item)
+        return java_items
 
     # -- the operations -----------------------------------------------------------------------------------------------
     def append(self, pending: Any) -> Plan:
@@ -152,7 +152,7 @@ class _Planner:
     def cow_delete(self, pending: Any, update: bool = False) -> Plan:
         for path in self.touched:
             kept = [_plain(r) for d, r in self.rows if d.path == path and r["id"] not in self.ids]
-            kept += [self.changed(r) for d, r in self.matching if d.path == path and update]
+            kept += [self.change_row(r) for d, r in self.matching if d.path == path and update]
             pending.deleteFile(self.file(path))
             self.add(pending, kept)
         self.validate(pending, self.equal("id", KEY))
@@ -162,9 +162,9 @@ class _Planner:
         return self.cow_delete(pending, update=True)
 
     def cow_merge(self, pending: Any) -> Plan:
-        return self.insert_unmatched(pending, self.cow_update(pending), "addFile")
+        return self.insert_new_rows(pending, self.cow_update(pending), "addFile")
 
-    def insert_unmatched(self, pending: Any, plan: Plan, method: str) -> Plan:
+    def insert_new_rows(self, pending: Any, plan: Plan, method: str) -> Plan:
         """The rows of a MERGE's source that match none."""
         there = {row["id"] for _, row in self.matching}
         new = [{"id": i, "v": f"by {self.writer}", "p": PARTITION} for i in self.ids if i not in there]
@@ -179,11 +179,13 @@ class _Planner:
                 self.vector(pending, path, positions)
             else:
                 places = [(path, position) for position in positions]
-                made = self.workshop.position_delete_file(self.java, self.name("deletes"), places, of=self.file(path))
-                self.added.append(str(made.location()))
-                pending.addDeletes(made)
+                delete_file = self.workshop.position_delete_file(
+                    self.java, self.name("deletes"), places, of=self.file(path)
+                )
+                self.added.append(str(delete_file.location()))
+                pending.addDeletes(delete_file)
             if update:
-                self.add(pending, [self.changed(r) for d, r in self.matching if d.path == path], "addRows")
+                self.add(pending, [self.change_row(r) for d, r in self.matching if d.path == path], "addRows")
         self.validate(pending, self.equal("id", KEY))
         return Plan(referenced=self.touched)
 
@@ -191,7 +193,7 @@ class _Planner:
         return self.mor_delete(pending, update=True)
 
     def mor_merge(self, pending: Any) -> Plan:
-        return self.insert_unmatched(pending, self.mor_update(pending), "addRows")
+        return self.insert_new_rows(pending, self.mor_update(pending), "addRows")
 
     def vector(self, pending: Any, path: str, positions: Sequence[int]) -> None:
         """A deletion vector in place of the one that is there: a data file has at most one (spec: "Deletion
@@ -199,20 +201,20 @@ class _Planner:
         file, old = self.file(path), self.tasks[path][1]
         live = {r["_pos"] for d, r in self.rows if d.path == path}
         gone = set(range(self.by_path[path].record_count)) - live
-        for made in self.workshop.vectors(
+        for delete_file in self.workshop.vectors(
             self.java, f"{self.writer}-vector-{uuid.uuid4().hex[:6]}", file, sorted(gone | set(positions))
         ):
-            self.added.append(str(made.location()))
-            pending.addDeletes(made)
+            self.added.append(str(delete_file.location()))
+            pending.addDeletes(delete_file)
         for vector in old:
             pending.removeDeletes(vector)
 
     def equality_delete(self, pending: Any) -> Plan:
         spec = self.table.metadata.spec(self.table.metadata.default_spec_id)
         place = "/".join(f"{f.name}={PARTITION if f.name == 'p' else KEY}" for f in (spec.fields if spec else ()))
-        made = self.workshop.equality_delete_file(self.java, self.name("deletes"), [{"id": KEY}], place)
-        self.added.append(str(made.location()))
-        pending.addDeletes(made)
+        delete_file = self.workshop.equality_delete_file(self.java, self.name("deletes"), [{"id": KEY}], place)
+        self.added.append(str(delete_file.location()))
+        pending.addDeletes(delete_file)
         self.validate(pending, self.equal("id", KEY))
         return Plan()
 
@@ -253,15 +255,15 @@ class _Planner:
     def add_column(self, pending: Any) -> Plan:
         text = getattr(self.jvm.org.apache.iceberg.types, "Types$StringType").get()
         pending.addColumn(f"note_{self.writer.lower()}", text)
-        told = "adds a schema with the column to the metadata it loaded"
-        return Plan(update=lambda: (self.base(), self.base().updateSchema(pending.apply()), told))
+        words = "adds a schema with the column to the metadata it loaded"
+        return Plan(update=lambda: (self.base(), self.base().updateSchema(pending.apply()), words))
 
     def evolve_spec(self, pending: Any) -> Plan:
         spec = self.table.metadata.spec(self.table.metadata.default_spec_id)
         there = any(f.name == "id" for f in (spec.fields if spec else ()))
         (pending.removeField if there else pending.addField)("id")  # the second of two takes it away again
-        told = "adds a partition spec to the metadata it loaded"
-        return Plan(update=lambda: (self.base(), self.base().updatePartitionSpec(pending.apply()), told))
+        words = "adds a partition spec to the metadata it loaded"
+        return Plan(update=lambda: (self.base(), self.base().updatePartitionSpec(pending.apply()), words))
 
     def expire(self, pending: Any) -> Plan:
         pending.expireOlderThan(1 << 62).retainLast(1)

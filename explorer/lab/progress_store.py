@@ -21,7 +21,7 @@ def keep(question: str) -> str:
     """Keep that a question was answered rightly; returns why that could not be done, or an empty string. Lines are
     appended, so that several kernels may do it at once."""
     try:
-        if question in solved():
+        if question in solution_times():
             return ""
         line = json.dumps({"question": question, "at": datetime.now(timezone.utc).isoformat(timespec="seconds")})
         file = _file()
@@ -36,17 +36,17 @@ def keep(question: str) -> str:
     return ""
 
 
-def solved() -> dict[str, str]:
+def solution_times() -> dict[str, str]:
     """Each question that was solved, and when first. A line that is cut off is passed over. Raises OSError."""
-    answers: dict[str, str] = {}
+    times: dict[str, str] = {}
     file = _file()
     if not file.exists():
-        return answers
+        return times
     with file.open(encoding="utf-8", errors="replace") as lines:
         for line in lines.read(_LONGEST).splitlines():
             try:
-                told = json.loads(line)
-                answers.setdefault(str(told["question"]), str(told["at"]))
+                record = json.loads(line)
+                times.setdefault(str(record["question"]), str(record["at"]))
             except (ValueError, KeyError, TypeError):
                 continue
-    return answers
+    return times

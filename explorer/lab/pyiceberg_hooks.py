@@ -48,19 +48,19 @@ def before_apply(transaction: Any, call: Callable[[], None]) -> None:
     """Call before each time the transaction applies its change: writes manifests and a manifest list."""
     register, rebuild = transaction._register_snapshot_producer, transaction._rebuild_snapshot_updates
 
-    def registered(producer: Any) -> None:
+    def on_register(producer: Any) -> None:
         if not getattr(producer, "rewrites_needed", False):  # such a delete goes on to write files
             call()
         register(producer)
 
-    def rebuilt() -> None:
+    def on_rebuild() -> None:
         call()
         rebuild()
 
-    transaction.__dict__.update(_register_snapshot_producer=registered, _rebuild_snapshot_updates=rebuilt)
+    transaction.__dict__.update(_register_snapshot_producer=on_register, _rebuild_snapshot_updates=on_rebuild)
 
 
-def applied_snapshots(transaction: Any) -> list[dict[str, Any]]:
+def pending_snapshots(transaction: Any) -> list[dict[str, Any]]:
     """The snapshots that a transaction has applied and not committed, as in metadata.json."""
     snapshots = [u.snapshot for u in transaction._updates if type(u).__name__ == "AddSnapshotUpdate"]
     return [json.loads(s.model_dump_json(by_alias=True, exclude_none=True)) for s in snapshots]

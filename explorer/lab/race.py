@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import EngineError
-from explorer.lab.race_workers import FAULT, FAULTS, SCHEMA, TABLE, catalog_of, noted, pyiceberg_writer, work
+from explorer.lab.race_workers import FAULT, FAULTS, SCHEMA, TABLE, catalog_of, pyiceberg_writer, read_notes, work
 from explorer.progress import as_one_step, steps
 from explorer.queries.orphans import orphans
 from explorer.spec.commits.lab_runs import Lap
@@ -32,11 +32,11 @@ from explorer.table import Table
 
 def _lap(home: Path, names: Sequence[str], seconds: float) -> Lap:
     """A lap from what the writers have noted."""
-    lines = {name: [line.split() for line in noted(home, name)] for name in names}
-    done = {name: [line for line in told if line[0] == "ok"] for name, told in lines.items()}
-    lost = sum(int(line[2]) for told in done.values() for line in told if len(line) == 3)
-    failed = sum(line[0] == "failed" for told in lines.values() for line in told)
-    by_writer = {name: len(told) for name, told in done.items()}
+    lines = {name: [line.split() for line in read_notes(home, name)] for name in names}
+    done = {name: [line for line in entries if line[0] == "ok"] for name, entries in lines.items()}
+    lost = sum(int(line[2]) for entries in done.values() for line in entries if len(line) == 3)
+    failed = sum(line[0] == "failed" for entries in lines.values() for line in entries)
+    by_writer = {name: len(entries) for name, entries in done.items()}
     return Lap(seconds, sum(by_writer.values()), lost, failed, by_writer)
 
 
@@ -95,7 +95,7 @@ def race(
         names = [f"{ENGINES[i % 2]}-{i}" for i in range(writers)]
         running = [_start(home, name.split("-")[0], name, commits) for name in names]
         deadline = time.time() + 120
-        while any("ready" not in noted(home, name) for name in names):
+        while any("ready" not in read_notes(home, name) for name in names):
             if time.time() > deadline or any(p.poll() is not None for p in running):
                 logs = " | ".join((home / f"{n}.log").read_text()[-300:] for n in names)
                 for process in running:
@@ -131,7 +131,7 @@ def kills(
         for i in steps(range(times), "kills"):
             name = f"{kind}-{i}"
             process = _start(home, kind, name, 1_000_000) if kind == "java" else _fork(home, name)
-            while "ready" not in noted(home, name):
+            while "ready" not in read_notes(home, name):
                 time.sleep(0.002)
             time.sleep(chance.random() * 0.25)
             os.killpg(process.pid, signal.SIGKILL)
@@ -174,10 +174,10 @@ def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] =
             process = _start(home, f"{FAULT}{kind}/{fault}", name, 1)
             process.wait(timeout=180)
             table, tally = table_of(home), _tally(home, [name], 0.0)
-            said = [line.removeprefix("told ") for line in noted(home, name) if line.startswith("told ")]
-            told = said[0] if said else "committed" if tally.acknowledged else "nothing: it was killed"
+            answers = [line.removeprefix("told ") for line in read_notes(home, name) if line.startswith("told ")]
+            answer = answers[0] if answers else "committed" if tally.acknowledged else "nothing: it was killed"
             left = tuple(Path(p).name for p in orphans(table.tree) if p not in before)
-            met.append(Fault(kind, fault, told, tally.acknowledged, tally.snapshots, left, tally.missing_files == 0))
+            met.append(Fault(kind, fault, answer, tally.acknowledged, tally.snapshots, left, tally.missing_files == 0))
             progress(i, len(wanted))
         return met
     finally:
@@ -222,19 +222,19 @@ def table_of(home: Path) -> Table:
 def _tally(home: Path, names: list[str], seconds: float) -> Tally:
     """Hold what writers were told against what is there."""
     table = table_of(home)
-    lines = [line.split() for name in names for line in noted(home, name)]
+    lines = [line.split() for name in names for line in read_notes(home, name)]
     acknowledged = [line for line in lines if line[0] == "ok"]
-    mine = [s for s in table.metadata.snapshots if s.summary.get("writer") in names]
+    own_snapshots = [s for s in table.metadata.snapshots if s.summary.get("writer") in names]
     files = [f["file_path"] for f in table.files()] if table.metadata.snapshots else []
     missing = sum(not Path(f.removeprefix("file://").removeprefix("file:")).exists() for f in files)
-    rows = {(s.summary.get("writer"), s.summary.get("n")) for s in mine}
+    rows = {(s.summary.get("writer"), s.summary.get("n")) for s in own_snapshots}
     if seconds:  # the rows themselves; after a kill the snapshots' words will do, the files are counted
         stored = [table.file_rows(f)[0] for f in files]
         rows = {(r["writer"], str(r["n"])) for r in stored}
     return Tally(
-        acknowledged=len(acknowledged), snapshots=len(mine), rows=len(rows),
+        acknowledged=len(acknowledged), snapshots=len(own_snapshots), rows=len(rows),
         retries=sum(int(line[2]) for line in acknowledged),
         failures=sum(line[0] == "failed" for line in lines), seconds=seconds,
         missing_files=missing + len(table.problems),
-        orphans=len(orphans(table.tree)) if seconds else 0, excess=len(mine) - len(acknowledged),
+        orphans=len(orphans(table.tree)) if seconds else 0, excess=len(own_snapshots) - len(acknowledged),
     )  # fmt: skip

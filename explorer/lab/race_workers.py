@@ -211,7 +211,7 @@ def _java_fault(home: Path, name: str, fault: str) -> None:
     break_connection()
 
 
-def noted(home: Path, name: str) -> list[str]:
+def read_notes(home: Path, name: str) -> list[str]:
     path = home / f"{name}.acks"
     return path.read_text().splitlines() if path.exists() else []
 

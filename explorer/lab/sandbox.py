@@ -57,7 +57,7 @@ class Bench:
         """An org.apache.iceberg.Table with operations of its own."""
         return self.catalog.loadTable(self.identifier(name))
 
-    def opened(self, location: str, beside: Sequence[Mapping[str, Any]] = ()) -> Table:
+    def open_table(self, location: str, beside: Sequence[Mapping[str, Any]] = ()) -> Table:
         """A table by its metadata file; what lies in the lab's folder may be read. `beside` are snapshots to show
         with its own."""
         place = locate(location)
@@ -71,7 +71,7 @@ class Bench:
 
     def table(self, name: str) -> Table:
         """A table as the catalog has it now."""
-        return self.opened(str(self.load(name).operations().current().metadataFileLocation()))
+        return self.open_table(str(self.load(name).operations().current().metadataFileLocation()))
 
     def _make(self, name: str, version: int, more: Mapping[str, str] | None = None) -> str:
         """Write the small table, in two commits, with `more` properties; returns its metadata file."""
@@ -99,14 +99,14 @@ class Bench:
             ).commit()
         return str(java.operations().current().metadataFileLocation())
 
-    def unused(self, kind: str) -> str:
+    def new_name(self, kind: str) -> str:
         """A name that no table of the bench has."""
         return f"{kind}_{next(self._runs)}"
 
     def fresh(self, version: int = 2, own: bool = False, properties: Mapping[str, str] | None = None) -> str:
         """A new table as the base table is, with more properties; returns its name. `own`: it shares no file with
         another, so that files may be removed."""
-        name = self.unused("run")
+        name = self.new_name("run")
         with self._lock:
             if own:
                 self._make(name, version, properties)

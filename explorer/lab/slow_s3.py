@@ -49,7 +49,7 @@ class FarStore:
         self._server.shutdown()
         self._server.server_close()
 
-    def came(self, what: str) -> None:
+    def count_request(self, what: str) -> None:
         """A request came: it takes its time."""
         with self._lock:
             self.requests[what] += 1
@@ -58,13 +58,13 @@ class FarStore:
     def listing(self, prefix: str, delimiter: str, after: str) -> str:
         """One page of names, S3's ListObjectsV2."""
         sizes = {str(p.relative_to(self.folder)): p.stat().st_size for p in self.folder.rglob("*") if p.is_file()}
-        found: dict[str, int | None] = {}
+        entries: dict[str, int | None] = {}
         for key in sorted(key for key in sizes if key.startswith(prefix)):
             below, cut, _ = key[len(prefix) :].partition(delimiter) if delimiter else (key, "", "")
-            found[prefix + below + cut if cut else key] = None if cut else sizes[key]
-        names = [name for name in found if name > after]
+            entries[prefix + below + cut if cut else key] = None if cut else sizes[key]
+        names = [name for name in entries if name > after]
         page, more = names[:PAGE], len(names) > PAGE
-        each = "".join(_item(name, found[name]) for name in page)
+        each = "".join(_item(name, entries[name]) for name in page)
         last = f"<NextContinuationToken>{escape(page[-1])}</NextContinuationToken>" if more else ""
         return (
             f'<?xml version="1.0"?><ListBucketResult><Name>{BUCKET}</Name><Prefix>{escape(prefix)}</Prefix>'
@@ -94,12 +94,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """A page of names, or bytes of a file."""
-        asked = urlsplit(self.path)
-        parameters = {name: values[0] for name, values in parse_qs(asked.query).items()}
+        url = urlsplit(self.path)
+        parameters = {name: values[0] for name, values in parse_qs(url.query).items()}
         if "list-type" not in parameters:
             self._file(True)
             return
-        self._store.came("LIST")
+        self._store.count_request("LIST")
         after = parameters.get("continuation-token") or parameters.get("start-after", "")
         text = self._store.listing(parameters.get("prefix", ""), parameters.get("delimiter", ""), after)
         self._answer(200, text.encode(), {"Content-Type": "application/xml"})
@@ -110,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
         return store
 
     def _file(self, body: bool) -> None:
-        self._store.came("GET" if body else "HEAD")
+        self._store.count_request("GET" if body else "HEAD")
         path = self._store.file(unquote(urlsplit(self.path).path).removeprefix(f"/{BUCKET}/"))
         if path is None:
             self._answer(404, b"<Error><Code>NoSuchKey</Code></Error>", {"Content-Type": "application/xml"})

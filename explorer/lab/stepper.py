@@ -56,8 +56,8 @@ class Run:
         """A writer of the operation's engine, or a reader."""
         if operation.what.reads:
             return Reader(name, operation, self.bench, self.name, self.other if operation.what.other else "")
-        made = PyicebergWriter if operation.engine == "pyiceberg" else JavaWriter
-        return made(name, operation, self.bench, self.other if operation.what.other else self.name)
+        writer_class = PyicebergWriter if operation.engine == "pyiceberg" else JavaWriter
+        return writer_class(name, operation, self.bench, self.other if operation.what.other else self.name)
 
     def _files(self) -> dict[str, int]:
         """The files of the run's tables, those of the other below its name."""
@@ -103,7 +103,7 @@ class Run:
         return event
 
     def _event(
-        self, writer: Writer, step: State | Literal["kill", "again"], outcome: StepOutcome, told: str, error: str = "",
+        self, writer: Writer, step: State | Literal["kill", "again"], outcome: StepOutcome, words: str, error: str = "",
         short: str = "",
     ) -> Event:  # fmt: skip
         now = self._files()
@@ -113,13 +113,13 @@ class Run:
         writer.left_behind += new
         kept = self._reachable(self.bench.table(writer.table_name)) if writer.over else set()
         writer.left_behind = [f for f in writer.left_behind if f in now and f not in kept]
-        return Event(len(self.events) + 1, writer.name, step, outcome, told, tuple(new), error, gone, short)
+        return Event(len(self.events) + 1, writer.name, step, outcome, words, tuple(new), error, gone, short)
 
     def table(self) -> Table:
         """The table as the catalog has it now, opened anew."""
         return self.bench.table(self.name)
 
-    def drawn(self, now: Table | None = None) -> tuple[Table, Uncommitted]:
+    def table_with_uncommitted_work(self, now: Table | None = None) -> tuple[Table, Uncommitted]:
         """The table as it is now, with the snapshots that writers have applied beside its own (after a lost answer they
         may be its own); and what of all that writers have written is not in it."""
         now, prefix = now or self.table(), f"file:{self.folder}/"
@@ -128,7 +128,7 @@ class Run:
             w.name: [s for s in w.applied if now.metadata.snapshot(int(s["snapshot-id"])) is None] for w in writers
         }
         every = [s for snapshots in applied.values() for s in snapshots]
-        table = self.bench.opened(now.metadata.metadata_location, every)
+        table = self.bench.open_table(now.metadata.metadata_location, every)
         written_by = {int(s["snapshot-id"]): name for name, snapshots in applied.items() for s in snapshots}
         paths: dict[str, str] = {}
         for snapshot_id, writer in written_by.items():
@@ -158,7 +158,7 @@ class Run:
 
     def graph(self) -> Graph:
         """The metadata tree of the table now, with what writers have written that is not in it."""
-        table, staged = self.drawn()
+        table, staged = self.table_with_uncommitted_work()
         return overlay(table.graph(), staged)
 
     def _reachable(self, now: Table) -> set[str]:

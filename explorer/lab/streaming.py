@@ -21,7 +21,7 @@ MERGE_AT = 100
 def stream_and_batch(bench: Bench, commits: int = MERGE_AT, merge_at: int = MERGE_AT) -> tuple[Appends, Appends]:
     """The same rows, one a commit, appended by a stream that finds a file of each, and by INSERTs; both tables have the
     property MERGE. Raises StatementFailed, EngineError."""
-    names = [bench.unused(kind) for kind in ("stream", "batch")]
+    names = [bench.new_name(kind) for kind in ("stream", "batch")]
     for name in names:
         bench.spark.sql(
             f"CREATE TABLE {_full(name)} (id BIGINT) USING iceberg TBLPROPERTIES ('{MERGE}' = '{merge_at}')"

@@ -30,7 +30,7 @@ class Taken(NamedTuple):
     short: str = ""
 
 
-def seen(name: str, table: Table) -> Saw:
+def look_at(name: str, table: Table) -> Saw:
     """A table as a lane loaded it."""
     at = table.metadata.current_snapshot_id
     return Saw(name, at, snapshot_name(at, snapshot_ordinals(table.metadata)))
@@ -77,8 +77,8 @@ class JavaWriter(Writer):
     def _load(self) -> Taken:
         self._java = self.bench.load(self.table_name)
         location = str(self._java.operations().current().metadataFileLocation())
-        self.table = self.bench.opened(location)
-        self.saw = [seen(OTHER if self.operation.what.other else TABLE, self.table)]
+        self.table = self.bench.open_table(location)
+        self.saw = [look_at(OTHER if self.operation.what.other else TABLE, self.table)]
         return Taken("ok", f"loads {base_name(location)}, {count(len(self.table.metadata.snapshots), 'snapshot')}")
 
     def _write(self) -> Taken:
@@ -97,18 +97,18 @@ class JavaWriter(Writer):
         self.attempts += 1
         try:
             if self.plan.update is not None:
-                self._base, self._updated, told = self.plan.update()
+                self._base, self._updated, words = self.plan.update()
             else:
                 self._snapshot = pending.apply()
                 self._base = self._java.operations().current()
                 self._updated = reflect.with_snapshot(workshop, self._base, self._snapshot)
                 self.applied = [json.loads(str(workshop.jvm.org.apache.iceberg.SnapshotParser.toJson(self._snapshot)))]
                 now = base_name(str(self._base.metadataFileLocation()))
-                told = f"refreshes to {now}, validates, writes manifests and the manifest list"
+                words = f"refreshes to {now}, validates, writes manifests and the manifest list"
         except Exception as error:
             return self._refuse(error)
         self.base = str(self._base.metadataFileLocation())
-        return Taken("ok", told)
+        return Taken("ok", words)
 
     def _metadata(self) -> Taken:
         self.metadata_location = reflect.write_metadata(
@@ -124,10 +124,10 @@ class JavaWriter(Writer):
             kind, message = reflect.cause(error)
             if not kind.endswith("CommitFailedException"):
                 raise StatementFailed(f"writer {self.name}: {kind}: {message}") from error
-            return self._unknown() if lose_answer else self._lost(old, message)
-        return self._unknown() if lose_answer else self._done(f"the catalog swaps {old} for {new}")
+            return self._report_missing_answer() if lose_answer else self._lose_swap(old, message)
+        return self._report_missing_answer() if lose_answer else self._finish(f"the catalog swaps {old} for {new}")
 
-    def _unknown(self) -> Taken:
+    def _report_missing_answer(self) -> Taken:
         return Taken(
             "unknown", "asks the catalog to swap, and the connection breaks before the answer: commit state unknown"
         )
@@ -139,10 +139,10 @@ class JavaWriter(Writer):
         )
         name = base_name(self.metadata_location)
         if status == "SUCCESS":
-            return self._done(f"looks in the table's metadata log: {name} is there, so the commit had gone in")
-        return self._lost(name, f"{name} is not in the table's metadata log: {status}")
+            return self._finish(f"looks in the table's metadata log: {name} is there, so the commit had gone in")
+        return self._lose_swap(name, f"{name} is not in the table's metadata log: {status}")
 
-    def _done(self, told: str) -> Taken:
+    def _finish(self, words: str) -> Taken:
         assert self.plan is not None
         self._java.refresh()
         if self.operation.what.removes_files:
@@ -151,16 +151,16 @@ class JavaWriter(Writer):
             reflect.clean_up(
                 self.bench.workshop, self._java.operations(), self.plan.pending, self._snapshot.snapshotId()
             )
-        return Taken("committed", told)
+        return Taken("committed", words)
 
-    def _lost(self, old: str, message: str) -> Taken:
+    def _lose_swap(self, old: str, message: str) -> Taken:
         if not self.operation.what.retried:
-            told = "the swap is lost, and Iceberg does not retry a change of schema or spec: CommitFailedException"
-            return Taken("refused", told, message)
+            words = "the swap is lost, and Iceberg does not retry a change of schema or spec: CommitFailedException"
+            return Taken("refused", words, message)
         if self.attempts >= ATTEMPTS:
             return Taken("refused", f"gives up after {self.attempts} attempts", message)
-        told = f"loses the swap, since the catalog no longer points to {old}; it will refresh and apply again"
-        return Taken("lost", told, message)
+        words = f"loses the swap, since the catalog no longer points to {old}; it will refresh and apply again"
+        return Taken("lost", words, message)
 
     def _refuse(self, error: Exception) -> Taken:
         kind, message = reflect.cause(error)

@@ -11,23 +11,23 @@ Words = Mapping[str, Any]
 NULLS = ("none", "null")
 
 
-def words(*known: str) -> Words:
+def words(*spellings: str) -> Words:
     """The words of an answer as they are spelled."""
-    return {word.lower(): word for word in known}
+    return {word.lower(): word for word in spellings}
 
 
-def numbered(name: str, ending: str = "", most: int = 9) -> Words:
+def names_with_numbers(name: str, ending: str = "", most: int = 9) -> Words:
     """`manifest-1` to `manifest-9`; with an ending, a name without it is the same."""
     names = [f"{name}-{n}" for n in range(1, most + 1)]
     return {spelled: f"{one}{ending}" for one in names for spelled in (one, f"{one}{ending}")}
 
 
-def as_meant(answer: Any, example: Any, known: Words) -> Any:
+def interpret(answer: Any, example: Any, vocabulary: Words) -> Any:
     """An answer in the form of the example, as far as it can be told what is meant; else as it is."""
     if isinstance(answer, str):
         text = answer.strip()
-        if text.lower() in known:
-            return known[text.lower()]
+        if text.lower() in vocabulary:
+            return vocabulary[text.lower()]
         if not _is_number(example):
             return text
         if re.fullmatch(r"[+-]?\d{1,18}", text):
@@ -37,9 +37,9 @@ def as_meant(answer: Any, example: Any, known: Words) -> Any:
         return int(answer)
     if isinstance(answer, (list, tuple)) and isinstance(example, (list, tuple)) and example:
         fitting = example if len(example) == len(answer) else [example[0]] * len(answer)
-        return tuple(as_meant(one, like, known) for one, like in zip(answer, fitting, strict=True))
+        return tuple(interpret(one, like, vocabulary) for one, like in zip(answer, fitting, strict=True))
     if isinstance(answer, (set, frozenset)) and isinstance(example, Sequence) and example:
-        return {as_meant(one, example[0], known) for one in answer}
+        return {interpret(one, example[0], vocabulary) for one in answer}
     return answer
 
 

@@ -13,14 +13,14 @@ from explorer.lab.exercises.doctor import DOCTOR_EXERCISES
 from explorer.lab.exercises.layout import LAYOUT_EXERCISES
 from explorer.lab.exercises.planning import PLAN_EXERCISES
 from explorer.lab.exercises.reading import DELETE_EXERCISES, FIRST_EXERCISES, STATUS_EXERCISES
-from explorer.lab.progress_store import solved
+from explorer.lab.progress_store import solution_times
 
 PACKAGE = Path(__file__).parents[2]
 NOTEBOOKS = PACKAGE / "notebooks"
 """In the repository a link to notebooks/ at its top; in a wheel the notebooks themselves."""
 REPLAYS = PACKAGE / "replays"
 """The same of docs/replays/."""
-ASKED: Mapping[str, Sequence[Exercise]] = {
+EXERCISES_BY_NOTEBOOK: Mapping[str, Sequence[Exercise]] = {
     "01-first-look": FIRST_EXERCISES,
     "02-manifests-and-logical-status": STATUS_EXERCISES,
     "03-deletes-and-time-travel": DELETE_EXERCISES,
@@ -35,7 +35,7 @@ _LINK = re.compile(r"\[([^\]\[]+)\]\(\.\./(docs/[\w./#-]+)\)")
 
 
 @dataclass(frozen=True)
-class Asked:
+class CourseExercise:
     """An exercise of a notebook, and when it was solved; empty where it was not."""
 
     notebook: str
@@ -44,12 +44,12 @@ class Asked:
     solved: str
 
 
-def progress() -> list[Asked]:
+def progress() -> list[CourseExercise]:
     """All exercises of the course, in its order."""
-    when = solved()
+    times = solution_times()
     return [
-        Asked(notebook, number, exercise.question, when.get(exercise.question, ""))
-        for notebook, exercises in ASKED.items()
+        CourseExercise(notebook, number, exercise.question, times.get(exercise.question, ""))
+        for notebook, exercises in EXERCISES_BY_NOTEBOOK.items()
         for number, exercise in enumerate(exercises, 1)
     ]
 
@@ -70,6 +70,6 @@ def copy(folder: Path) -> dict[str, bool]:
     return copied
 
 
-def kept_run(name: str) -> str:
+def read_run(name: str) -> str:
     """A run that is kept for replay, by its name: JSON for lab.stepper.replay."""
     return (REPLAYS / f"{name}.json").read_text(encoding="utf-8")

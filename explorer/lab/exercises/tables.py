@@ -12,25 +12,25 @@ from contextvars import ContextVar
 from explorer.spark_engine.spark import SparkEngine
 from explorer.storage.catalogs.sandbox_entries import SANDBOX, forget_entries
 
-_made: ContextVar[list[str] | None] = ContextVar("made", default=None)
+_new_tables: ContextVar[list[str] | None] = ContextVar("new_tables", default=None)
 
 
-def made(name: str) -> str:
+def note_table(name: str) -> str:
     """Note a table of the sandbox, `lab.t`, if an answer is being judged; returns its name."""
-    if (names := _made.get()) is not None:
+    if (names := _new_tables.get()) is not None:
         names.append(name.removeprefix(f"{SANDBOX}."))
     return name
 
 
 @contextmanager
-def removed_afterwards(engine: SparkEngine | None) -> Iterator[None]:
+def remove_tables_afterwards(engine: SparkEngine | None) -> Iterator[None]:
     """Meanwhile note the tables that are made; remove them afterwards."""
     names: list[str] = []
-    token = _made.set(names)
+    token = _new_tables.set(names)
     try:
         yield
     finally:
-        _made.reset(token)
+        _new_tables.reset(token)
         if engine is not None and names:
             forget_entries(engine.sandbox, names)
             for name in names:

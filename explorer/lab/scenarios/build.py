@@ -16,7 +16,7 @@ from explorer.storage.catalogs.sandbox_entries import SANDBOX, catalog_entries, 
 from explorer.storage.data_dirs import sandbox_home
 
 
-def built() -> set[str]:
+def available_names() -> set[str]:
     """Names of the scenarios whose tables are in the sandbox, with their files."""
     sandbox = sandbox_home()
     entries = catalog_entries(sandbox)
@@ -25,8 +25,8 @@ def built() -> set[str]:
 
 def missing() -> list[Scenario]:
     """Scenarios that are not built yet, in teaching order."""
-    done = built()
-    return [s for s in SCENARIOS if s.name not in done]
+    there = available_names()
+    return [s for s in SCENARIOS if s.name not in there]
 
 
 def unpack_all(scenarios: Sequence[Scenario], progress: Callable[[str, int, int], None] = lambda *_: None) -> None:

@@ -101,7 +101,7 @@ def _branches_and_tags(w: Workshop) -> None:
     w.sql(f"CALL sandbox.system.rollback_to_snapshot('{{name}}', {w.snapshot_ids()[4]})")
 
 
-def _upgraded(w: Workshop) -> None:
+def _format_upgrade(w: Workshop) -> None:
     w.create("id INT, name STRING", version=1)
     w.insert("1, 'one'", "2, 'two'")
     w.insert("3, 'three'")
@@ -173,7 +173,7 @@ SCENARIOS = (
         "upgraded_v1",
         "A version 1 table upgraded to 2 and 3: old manifests read with sequence number 0",
         "none: format versions",
-        _upgraded,
+        _format_upgrade,
         format_version=3,
         snapshots=(
             SnapshotClaim("append", rows=2),

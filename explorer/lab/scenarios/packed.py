@@ -84,8 +84,8 @@ def unpack(sandbox: Path, names: Sequence[str], progress: Callable[[str, int, in
         progress(name, number, len(names))
         final, own = warehouse / name, warehouse / f".{name}-{uuid.uuid4().hex[:8]}"
         try:
-            entry = _unpacked(name, own, final)
-            if _renamed(own, final, partial(_is_there, sandbox, name)):
+            entry = _unpack_files(name, own, final)
+            if _rename_folder(own, final, partial(_is_there, sandbox, name)):
                 add_entries(sandbox, {f"{NAMESPACE}.{name}": entry})
         finally:
             shutil.rmtree(own, ignore_errors=True)
@@ -105,7 +105,7 @@ def unpack_copy(sandbox: Path, name: str, namespace: str) -> str:
     """
     own = next(f"{name}_{n}" for n in itertools.count(1) if _is_reserved(sandbox, namespace, f"{name}_{n}"))
     place = sandbox / "warehouse" / namespace / own
-    add_entries(sandbox, {f"{namespace}.{own}": _unpacked(name, place, place)})
+    add_entries(sandbox, {f"{namespace}.{own}": _unpack_files(name, place, place)})
     return own
 
 
@@ -120,7 +120,7 @@ def _is_reserved(sandbox: Path, namespace: str, name: str) -> bool:
     return True
 
 
-def _unpacked(name: str, folder: Path, final: Path) -> Entry:
+def _unpack_files(name: str, folder: Path, final: Path) -> Entry:
     """Write a table's files into a folder, as if that was the final one; returns what the catalog is to say of it."""
     files = _read(FOLDER / f"{name}.tar.zst")
     about = json.loads(files.pop(ABOUT))
@@ -132,7 +132,7 @@ def _unpacked(name: str, folder: Path, final: Path) -> Entry:
     return f"{location}/{about['metadata']}", about["previous"] and f"{location}/{about['previous']}"
 
 
-def _renamed(own: Path, final: Path, is_there: Callable[[], bool]) -> bool:
+def _rename_folder(own: Path, final: Path, is_there: Callable[[], bool]) -> bool:
     """Whether a folder got its final name; False where another process has made the table meanwhile. What is there of
     none goes away."""
     for _ in range(GIVEN_UP):

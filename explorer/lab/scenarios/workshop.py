@@ -45,12 +45,12 @@ class Workshop:
 
     def create(self, columns: str, version: int = 2, partitioned: str = "", **properties: str) -> None:
         """CREATE TABLE; property names use _ for both . and -, as in `write_update_mode`."""
-        known = {
+        property_names = {
             "update_mode": "write.update.mode", "delete_mode": "write.delete.mode", "merge_mode": "write.merge.mode",
             "distribution": "write.distribution-mode", "codec": "write.metadata.compression-codec",
             "merge_isolation": "write.merge.isolation-level",
         }  # fmt: skip
-        options = {"format-version": str(version)} | {known[k]: v for k, v in properties.items()}
+        options = {"format-version": str(version)} | {property_names[k]: v for k, v in properties.items()}
         listed = ", ".join(f"'{k}'='{v}'" for k, v in options.items())
         by = f"PARTITIONED BY ({partitioned})" if partitioned else ""
         self.sql(
