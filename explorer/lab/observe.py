@@ -1,4 +1,4 @@
-"""One statement, observed: which files it wrote in which order, what the catalog swapped for what, and what changed."""
+"""Observe one statement: the files it wrote, in order; the pointers that the catalog swapped; and what changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from explorer.table import Table
 _NAMED = re.compile(
     r"""('(?:[^'\\]|\\.)*(?:'|\\?\Z)|"(?:[^"\\]|\\.)*(?:"|\\?\Z)|`[^`]*(?:`|\Z))|\{t\}|(?<![\w.])t(?!\w)""", re.DOTALL
 )
-"""Quoted text, which is left alone (to the end where nothing closes it), or the table's short name."""
+"""Quoted text, which stays unchanged (to the end if the quote is not closed), or the table's short name."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Observation(Effects):
 
 
 def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_writes: bool = False) -> Observation:
-    """Run one writing statement on a sandbox table through Spark, in which `t` is the table and `{name}` its name for
-    CALL, and look at what was written. It may write to that table only; to a teaching table, or in another catalog,
-    with `allow_writes` only. Raises AccessRefused, EngineError, StatementFailed, NotSupported."""
+    """Run one writing statement on a sandbox table through Spark, and observe what it writes. In the statement, `t` is
+    the table and `{name}` is its name for CALL. The statement may write to that table only. Teaching tables and other
+    catalogs need `allow_writes`. Raises AccessRefused, EngineError, StatementFailed, NotSupported."""
     check_writable(table, allow_writes)
     spark = engine or shared_engine()
     check_known(table, spark)
@@ -57,9 +57,8 @@ def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_wri
 def observe_api(
     table: Table, operation: str, engine: SparkEngine | None = None, allow_writes: bool = False
 ) -> Observation:
-    """Carry out one of API on a table through Iceberg's Java library, and look at what was written; where, see
-    `observe`. Raises AccessRefused, EngineError, NotFoundInTable,
-    StatementFailed."""
+    """Run one operation of API on a table through Iceberg's Java library, and observe what it writes. The same tables
+    are allowed as in `observe`. Raises AccessRefused, EngineError, NotFoundInTable, StatementFailed."""
     if operation not in API:
         raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join(API)}")
     check_writable(table, allow_writes)
@@ -137,7 +136,7 @@ API: Mapping[str, tuple[str, Callable[[Any, Any], Any]]] = {
         lambda java, jvm: java.expireSnapshots().expireOlderThan(int(time.time() * 1000) + 1000).retainLast(1).commit(),
     ),
 }
-"""Operations of Iceberg's table API that need nothing but a table: in words, and what they do with it."""
+"""Operations of Iceberg's table API that need only a table: a description, and the call."""
 
 
 def _observe_action(
@@ -151,7 +150,7 @@ def _observe_action(
     began_at, began = time.time(), time.perf_counter()
     try:
         answer = act()
-    except Exception as error:  # Spark and Iceberg raise many kinds
+    except Exception as error:  # Spark and Iceberg raise many types of exceptions
         raise failure(error, engine.lost) from error
     seconds = time.perf_counter() - began
     after = table.refresh()
@@ -183,7 +182,7 @@ def _observe_action(
 
 
 def _commit_report(session: Any, name: str, snapshot_id: int) -> dict[str, Any] | None:
-    """Iceberg's own CommitReport of a snapshot, where the reporter of the session's catalog still has it."""
+    """Iceberg's own CommitReport of a snapshot, if the reporter of the session's catalog still has it."""
     jvm = session._jvm
     catalog = iceberg_catalog(session, name)
     try:
@@ -198,7 +197,7 @@ def _commit_report(session: Any, name: str, snapshot_id: int) -> dict[str, Any] 
 
 
 def _listing(folder: Path) -> dict[str, tuple[int, int]]:
-    """(time of writing in ns, size) of every file."""
+    """The (modification time in ns, size) of every file."""
     files = {}
     for path in folder.rglob("*"):
         if path.is_file() and path.suffix != ".crc":
@@ -208,7 +207,7 @@ def _listing(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def _kinds(table: Table) -> dict[str, str]:
-    """What each file of a table's newest snapshots is."""
+    """The kind of each file of a table's newest snapshots."""
     kinds = {e["metadata-file"]: "metadata file" for e in table.metadata_log}
     for snapshot in table.metadata.snapshots[-3:]:
         if snapshot.manifest_list:

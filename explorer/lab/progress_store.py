@@ -1,4 +1,4 @@
-"""Which exercises a person has solved: a line for each in a private file of the data home."""
+"""The exercises that a person has solved: one line for each in a private file of the data folder."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def _file() -> Path:
 
 
 def keep(question: str) -> str:
-    """Keep that a question was answered rightly; returns why that could not be done, or an empty string. Lines are
-    appended, so that several kernels may do it at once."""
+    """Save that a question was solved; return the reason if that failed, else an empty string. Lines are appended, so
+    several kernels may do it at the same time."""
     try:
         if question in solution_times():
             return ""
@@ -28,7 +28,7 @@ def keep(question: str) -> str:
         private(file.parent)
         place = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(place, f"\n{line}\n".encode())  # the line before may have been cut off
+            os.write(place, f"\n{line}\n".encode())  # the last line may be cut off
         finally:
             os.close(place)
     except (OSError, AccessRefused) as error:
@@ -37,7 +37,7 @@ def keep(question: str) -> str:
 
 
 def solution_times() -> dict[str, str]:
-    """Each question that was solved, and when first. A line that is cut off is passed over. Raises OSError."""
+    """The time when each question was first solved. Lines that are cut off are skipped. Raises OSError."""
     times: dict[str, str] = {}
     file = _file()
     if not file.exists():

@@ -1,4 +1,4 @@
-"""A writer that takes one step of its commit at a time, by pyiceberg."""
+"""A pyiceberg writer that takes the steps of its commit one at a time."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from explorer.spec.text.names import base_name
 
 
 class _Killed(BaseException):
-    """Ends a paused writer's thread where it stands."""
+    """Ends the thread of a paused writer."""
 
 
 class PyicebergWriter(Writer):
-    """pyiceberg's own append or delete on a thread that waits before each step. It looks at the table's state (its
-    requirements) before it writes metadata.json, so a lost race is found there or at the swap; it validates when it
-    tries again."""
+    """pyiceberg's own append or delete, on a thread that waits before each step. pyiceberg checks the table's state
+    (its requirements) before it writes metadata.json. So it finds a lost race there or at the swap. It validates when
+    it tries again."""
 
     _catalog: HookedCatalog
     _transaction: Any = None

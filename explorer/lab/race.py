@@ -1,8 +1,8 @@
-"""A race of writer processes on one table, some of them Java and some pyiceberg, and writers that are killed at any
-moment.
+"""Let writer processes of Java and pyiceberg race for one table, and kill writers at random moments.
 
-What must hold: every acknowledged commit is a snapshot and a row; of a killed writer at most one commit more than it
-acknowledged is there; no snapshot names a file that is missing; the table opens clean."""
+These rules must hold: every acknowledged commit is a snapshot and a row; a killed writer has at most one commit more
+than it acknowledged; no snapshot names a missing file; the table opens without problems.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from explorer.table import Table
 
 
 def _lap(home: Path, names: Sequence[str], seconds: float) -> Lap:
-    """A lap from what the writers have noted."""
+    """The progress of a race, from the notes of its writers."""
     lines = {name: [line.split() for line in read_notes(home, name)] for name in names}
     done = {name: [line for line in entries if line[0] == "ok"] for name, entries in lines.items()}
     lost = sum(int(line[2]) for entries in done.values() for line in entries if len(line) == 3)
@@ -42,8 +42,8 @@ def _lap(home: Path, names: Sequence[str], seconds: float) -> Lap:
 
 @dataclass(frozen=True)
 class Tally:
-    """What came of a race. `acknowledged` are commits that writers were told had succeeded; `retries` those that lost a
-    swap first."""
+    """The result of a race. `acknowledged` counts the commits that writers were told had succeeded. `retries` counts
+    the swaps that they lost before."""
 
     acknowledged: int
     snapshots: int
@@ -58,7 +58,7 @@ class Tally:
 
     @property
     def commits_per_second(self) -> float:
-        """Acknowledged ones."""
+        """Acknowledged commits per second."""
         return self.acknowledged / self.seconds if self.seconds else 0.0
 
 
@@ -86,9 +86,9 @@ def race(
     progress: Callable[[Lap], Any] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Tally:
-    """That many writer processes, Java and pyiceberg in turn, make that many commits each. `progress` is called while
-    they run; when `cancelled()` they are killed, and the table is looked at as it is then. Raises EngineError when a
-    writer does not get ready."""
+    """Let `writers` processes, Java and pyiceberg in turn, make `commits` commits each. Call `progress` while they run.
+    If `cancelled()`, kill them and examine the table at that moment. Raises EngineError if a writer does not get
+    ready."""
     home = Path(tempfile.mkdtemp(prefix="icedive-race-"))
     try:
         _make(home)
@@ -111,7 +111,7 @@ def race(
                 for process in running:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
-        with as_one_step():  # cancelled, too, it is told what came of it
+        with as_one_step():  # a cancelled race has a result, too
             return _tally(home, names, time.time() - began)
     finally:
         shutil.rmtree(home, ignore_errors=True)
@@ -120,8 +120,8 @@ def race(
 def kills(
     times: int = 100, kind: str = "pyiceberg", seed: int = 7, progress: Callable[[int, int], Any] = lambda *_: None
 ) -> list[Tally]:
-    """Start a writer, kill it with SIGKILL at some moment while it commits, and look at the table; so often, on one
-    table."""
+    """Start a writer, kill it with SIGKILL at a random moment of its commits, and examine the table; repeat this
+    `times` times on one table."""
     chance = random.Random(seed)
     home = Path(tempfile.mkdtemp(prefix="icedive-kills-"))
     tallies = []
@@ -146,9 +146,9 @@ def kills(
 # -- faults at chosen points ------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Fault:
-    """What came of one commit that met a fault: what the writer was told (nothing when it was killed), how many commits
-    it was told had succeeded and how many are there, the files it left behind, and whether all that the table names is
-    there."""
+    """The result of one commit that met a fault. `told` is what the writer was told (nothing if it was killed).
+    `acknowledged` counts the commits that it was told had succeeded, `committed` those that exist. `left_behind` are
+    its orphan files. `opens_clean`: all files that the table names exist."""
 
     writer: str
     fault: str
@@ -160,7 +160,7 @@ class Fault:
 
 
 def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] = lambda *_: None) -> list[Fault]:
-    """Let a writer process of each kind meet each of FAULTS in one commit, and look at the table afterwards."""
+    """Let a writer process of each kind meet each fault of FAULTS in one commit, and examine the table afterwards."""
     home = Path(tempfile.mkdtemp(prefix="icedive-faults-"))
     met = []
     try:
@@ -193,7 +193,7 @@ class _Forked:
 
 
 def _fork(home: Path, name: str) -> _Forked:
-    """A writer as a copy of this process: it is ready in milliseconds, for the libraries are loaded. pyiceberg only."""
+    """Fork a pyiceberg writer from this process. It is ready in milliseconds, because the libraries are loaded."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -201,7 +201,7 @@ def _fork(home: Path, name: str) -> _Forked:
             work(home, "pyiceberg", name, 1_000_000)
         finally:
             os._exit(0)
-    while True:  # until it leads a process group of its own
+    while True:  # until it leads its own process group
         try:
             if os.getpgid(pid) == pid:
                 return _Forked(pid)
@@ -211,7 +211,7 @@ def _fork(home: Path, name: str) -> _Forked:
 
 
 def table_of(home: Path) -> Table:
-    """The race's table as its catalog has it."""
+    """The current table of a race."""
     catalog = catalog_of(home)
     try:
         return Table(TableReader(locate(catalog.load_table(TABLE).metadata_location)))
@@ -220,7 +220,7 @@ def table_of(home: Path) -> Table:
 
 
 def _tally(home: Path, names: list[str], seconds: float) -> Tally:
-    """Hold what writers were told against what is there."""
+    """Compare what writers were told with what the table contains."""
     table = table_of(home)
     lines = [line.split() for name in names for line in read_notes(home, name)]
     acknowledged = [line for line in lines if line[0] == "ok"]
@@ -228,7 +228,7 @@ def _tally(home: Path, names: list[str], seconds: float) -> Tally:
     files = [f["file_path"] for f in table.files()] if table.metadata.snapshots else []
     missing = sum(not Path(f.removeprefix("file://").removeprefix("file:")).exists() for f in files)
     rows = {(s.summary.get("writer"), s.summary.get("n")) for s in own_snapshots}
-    if seconds:  # the rows themselves; after a kill the snapshots' words will do, the files are counted
+    if seconds:  # read the rows; after a kill the summaries of the snapshots are enough
         stored = [table.file_rows(f)[0] for f in files]
         rows = {(r["writer"], str(r["n"])) for r in stored}
     return Tally(

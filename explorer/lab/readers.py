@@ -1,5 +1,5 @@
-"""A reader that takes one step of its query at a time: it loads, plans by Iceberg's own planFiles, and reads those
-files."""
+"""A reader that takes the steps of its query one at a time: it loads a table, plans with Iceberg's planFiles, and reads
+the planned files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from explorer.table import Table
 
 
 class _Scan:
-    """One table of a query, as it was loaded: its files are those of that snapshot, whatever is committed since."""
+    """One loaded table of a query. Its files are those of the loaded snapshot, whatever is committed later."""
 
     def __init__(self, bench: Bench, table_name: str) -> None:
         self._java = bench.load(table_name)
@@ -30,8 +30,8 @@ class _Scan:
         self._planned: list[tuple[LiveFile, list[Verdict]]] = []
 
     def plan(self) -> list[str]:
-        """Iceberg's own planFiles, pinned to the snapshot; returns the data files, sorted: their order is not always
-        the same."""
+        """Plan with Iceberg's planFiles, pinned to the snapshot; return the data files, sorted because their order
+        varies."""
         at = self.table.metadata.current_snapshot
         assert at is not None
         tasks = self._java.newScan().useSnapshot(at.snapshot_id).planFiles()
@@ -46,7 +46,7 @@ class _Scan:
         return paths
 
     def read(self) -> Iterator[LabRow]:
-        """The rows of the planned files. Raises UnreadableFile."""
+        """Read the rows of the planned files. Raises UnreadableFile."""
         at = self.table.metadata.current_snapshot
         schema = read_schema(self.table.metadata, at.schema_id if at else None)
         for data, deletes in self._planned:
@@ -55,7 +55,7 @@ class _Scan:
 
 
 class Reader(Writer):
-    """A query over the run's table, or over both. It asks the catalog once a table; no step waits for a writer."""
+    """A query of the run's table, or of both tables. It asks the catalog once per table. No step waits for a writer."""
 
     def __init__(self, name: str, operation: Operation, bench: Bench, table_name: str, other: str = "") -> None:
         super().__init__(name, operation, bench, table_name)
@@ -111,7 +111,7 @@ class Reader(Writer):
 
 @contextlib.contextmanager
 def _translate_missing_file() -> Iterator[None]:
-    """A file that Iceberg does not find, as UnreadableFile."""
+    """Raise UnreadableFile if Iceberg does not find a file."""
     try:
         yield
     except UnreadableFile:

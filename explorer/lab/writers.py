@@ -1,4 +1,4 @@
-"""A writer that takes one step of its commit at a time, by Iceberg's Java library."""
+"""A Java writer that takes the steps of its commit one at a time, with Iceberg's own library."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ ATTEMPTS = 5
 
 
 class Taken(NamedTuple):
-    """What came of a step: ok, committed, lost (the swap), unknown (the swap's answer), refused; in words; what the
-    library threw."""
+    """The result of a step. `outcome` is ok, committed, lost (the swap), unknown (no answer to the swap) or refused.
+    `words` describes it, and `error` is the library's message."""
 
     outcome: StepOutcome
     words: str
@@ -31,14 +31,14 @@ class Taken(NamedTuple):
 
 
 def look_at(name: str, table: Table) -> Saw:
-    """A table as a lane loaded it."""
+    """Describe a table as a writer or reader loaded it."""
     at = table.metadata.current_snapshot_id
     return Saw(name, at, snapshot_name(at, snapshot_ordinals(table.metadata)))
 
 
 @dataclass
 class Writer(WriterState):
-    """A writer with its own copy of the table. `applied` are the snapshots it has applied and not committed, as in
+    """A writer with its own copy of the table. `applied` are the snapshots that it has applied and not committed, as in
     metadata.json."""
 
     bench: Bench
@@ -50,17 +50,17 @@ class Writer(WriterState):
     metadata_location: str = ""
 
     def take(self, lose_answer: bool = False) -> Taken:
-        """Take the next step. `lose_answer`: carry out the swap and forget what came of it."""
+        """Take the next step. With `lose_answer`, swap and then forget the answer."""
         raise NotImplementedError
 
     def kill(self) -> None:
-        """Gone, without a chance to tidy up."""
+        """Kill the writer; it cleans up nothing."""
         self.state = "killed"
 
 
 class JavaWriter(Writer):
-    """Every step is Iceberg's own code on its own classes; only the order is ours. The swap is JdbcCatalog's
-    conditional UPDATE."""
+    """A writer whose steps are Iceberg's own code; only their order is ours. The swap is JdbcCatalog's conditional
+    UPDATE."""
 
     _java: Any = None
     _snapshot: Any = None
@@ -90,7 +90,7 @@ class JavaWriter(Writer):
         return Taken("ok", f"writes {count(len(self.plan.added), 'data or delete file')}{replaced}")
 
     def _apply(self) -> Taken:
-        """SnapshotProducer.apply: refresh, validate against what was committed since, write manifests and the manifest
+        """Call SnapshotProducer.apply: refresh, validate against later commits, write manifests and the manifest
         list."""
         assert self.plan is not None
         pending, workshop = self.plan.pending, self.bench.workshop
@@ -177,4 +177,4 @@ class JavaWriter(Writer):
 
 
 _FILE = re.compile(r"Generic(?:Data|Delete)File\{.{0,1000}?file_path=([^,]{1,2000}),.{0,9000}\}")
-"""How Iceberg's messages print a file: all its fields."""
+"""A file in Iceberg's messages, which print all its fields."""

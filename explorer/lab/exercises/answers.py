@@ -1,4 +1,5 @@
-"""Answers to exercises as people write them: numbers as text, words in any case, other words for the same."""
+"""Interpret the answers that people write: numbers as text, words in upper or lower case, other words for the same
+thing."""
 
 from __future__ import annotations
 
@@ -7,23 +8,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Words = Mapping[str, Any]
-"""What is meant by a word, by the word in small letters."""
+"""The meaning of each word; the key is the word in lower case."""
 NULLS = ("none", "null")
 
 
 def words(*spellings: str) -> Words:
-    """The words of an answer as they are spelled."""
+    """Words that mean themselves."""
     return {word.lower(): word for word in spellings}
 
 
 def names_with_numbers(name: str, ending: str = "", most: int = 9) -> Words:
-    """`manifest-1` to `manifest-9`; with an ending, a name without it is the same."""
+    """Names such as `manifest-1` to `manifest-9`. If there is an ending, the name without it means the same."""
     names = [f"{name}-{n}" for n in range(1, most + 1)]
     return {spelled: f"{one}{ending}" for one in names for spelled in (one, f"{one}{ending}")}
 
 
 def interpret(answer: Any, example: Any, vocabulary: Words) -> Any:
-    """An answer in the form of the example, as far as it can be told what is meant; else as it is."""
+    """Convert an answer to the types of the example; return it unchanged if that is not possible."""
     if isinstance(answer, str):
         text = answer.strip()
         if text.lower() in vocabulary:
@@ -44,5 +45,5 @@ def interpret(answer: Any, example: Any, vocabulary: Words) -> Any:
 
 
 def _is_number(example: Any) -> bool:
-    """Whether a number is asked for, or null in its place."""
+    """Whether the example is a number, or null instead of one."""
     return example is None or (isinstance(example, int) and not isinstance(example, bool))

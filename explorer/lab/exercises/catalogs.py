@@ -1,4 +1,4 @@
-"""Exercises about catalogs and folders, whose answers are judged by running them."""
+"""Exercises about catalogs and folders. The lab runs each answer to check it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from explorer.reports.maintenance.runs import run
 from explorer.spec.text.units import count
 
 STEPS = 1_000_000
-"""Of SQLite's machine, for an answer."""
+"""The number of instructions that SQLite may execute for one answer."""
 POINTERS = (
     "CREATE TABLE iceberg_tables (table_name TEXT PRIMARY KEY, metadata_location TEXT, previous_metadata_location TEXT)"
 )
 
 
 def _pointers_after(answer: str, rows: Sequence[tuple[str, str, str]], given: Mapping[str, str]) -> dict[str, Any]:
-    """The pointers after the UPDATE of an answer, by table."""
+    """Run the UPDATE of an answer; return the pointer of each table afterwards."""
     if not answer.lstrip().lower().startswith("update"):
         raise ValueError("give one UPDATE of iceberg_tables")
     with contextlib.closing(sqlite3.connect(":memory:")) as catalog:
-        catalog.set_progress_handler(lambda: True, STEPS)  # an answer that never ends does
+        catalog.set_progress_handler(lambda: True, STEPS)  # stop an answer that never ends
         catalog.execute(POINTERS)
         catalog.executemany("INSERT INTO iceberg_tables VALUES (?, ?, ?)", rows)
         try:
@@ -43,7 +43,7 @@ def _pointers_after(answer: str, rows: Sequence[tuple[str, str, str]], given: Ma
 
 
 def _pointer_after_swap(answer: str, there: str) -> str:
-    """Where the pointer is after the statement of a writer that goes from v1 to v2."""
+    """The pointer after the statement of a writer that commits v2 on v1, if the catalog points to `there`."""
     rows = _pointers_after(answer, [("t", there, "v0"), ("other", "w1", "w0")], {"base": "v1", "new": "v2"})
     return str(rows["t"]) if rows["other"] == "w1" else "the other table's"
 
@@ -240,4 +240,4 @@ CATALOG_EXERCISES = (
         None,
     ),
 )  # fmt: skip
-"""From the pointer to what comes of having none."""
+"""The exercises of notebook 08, from the catalog pointer to tables without a catalog."""

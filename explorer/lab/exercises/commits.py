@@ -21,7 +21,8 @@ from explorer.spec.commits.operations import CATALOGUED, STEPS, Operation
 
 @dataclass(frozen=True)
 class Marked:
-    """What came of an answer: right, wrong or None (not answered), in words, with the run or the plan that shows it."""
+    """The result of an answer: right (True), wrong (False) or not answered (None), the reason in words, and the run or
+    plan that shows it."""
 
     right: bool | None
     words: str
@@ -40,8 +41,8 @@ class Marked:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A question, and how an answer is judged by running it. `example` is one right answer, `words` are those that an
-    answer consists of, in small letters, with what they mean."""
+    """A question, and the function that judges an answer by running it. `example` is one right answer. `words` maps the
+    words of an answer, in lower case, to their meaning."""
 
     question: str
     judge: Callable[[Any, Any], Marked]
@@ -49,8 +50,8 @@ class Exercise:
     words: Words = field(default_factory=dict)
 
     def check(self, bench: Bench | None = None, answer: Any = ...) -> Marked:
-        """Judge an answer, on a bench where something is run; without one the question is asked again. An answer that
-        cannot be run is wrong, and it says why. That it was solved is kept (lab.progress_store)."""
+        """Judge an answer. Exercises that run something need a bench. Without an answer, repeat the question. An answer
+        that cannot be run is wrong; the result says why. Right answers are saved (lab.progress_store)."""
         if answer is ...:
             return Marked(None, f"Not answered yet. {self.question}")
         try:
@@ -192,4 +193,4 @@ EXERCISES = (
         words(*CATALOGUED),
     ),
 )
-"""From reading the rules to breaking them."""
+"""The exercises of notebook 04, from reading the rules to breaking them."""

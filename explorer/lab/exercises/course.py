@@ -1,4 +1,4 @@
-"""The notebooks as a course: copied to a folder of one's own, and which of their exercises are solved."""
+"""The notebooks as a course: copy them to a folder, and list which of their exercises are solved."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from explorer.lab.progress_store import solution_times
 
 PACKAGE = Path(__file__).parents[2]
 NOTEBOOKS = PACKAGE / "notebooks"
-"""In the repository a link to notebooks/ at its top; in a wheel the notebooks themselves."""
+"""In the repository, a link to notebooks/ at its top; in a wheel, the notebooks themselves."""
 REPLAYS = PACKAGE / "replays"
-"""The same of docs/replays/."""
+"""The same for docs/replays/."""
 EXERCISES_BY_NOTEBOOK: Mapping[str, Sequence[Exercise]] = {
     "01-first-look": FIRST_EXERCISES,
     "02-manifests-and-logical-status": STATUS_EXERCISES,
@@ -30,13 +30,13 @@ EXERCISES_BY_NOTEBOOK: Mapping[str, Sequence[Exercise]] = {
     "07-layout-and-evolution": LAYOUT_EXERCISES,
     "08-catalogs-readers-and-folders": CATALOG_EXERCISES,
 }
-"""The exercises of each notebook that has some."""
+"""The exercises of each notebook that has exercises."""
 _LINK = re.compile(r"\[([^\]\[]+)\]\(\.\./(docs/[\w./#-]+)\)")
 
 
 @dataclass(frozen=True)
 class CourseExercise:
-    """An exercise of a notebook, and when it was solved; empty where it was not."""
+    """An exercise of a notebook, and the time when it was solved (empty if it is not solved)."""
 
     notebook: str
     number: int
@@ -55,8 +55,8 @@ def progress() -> list[CourseExercise]:
 
 
 def copy(folder: Path) -> dict[str, bool]:
-    """Copy the notebooks there; by name, whether it was copied: one that is there is left as it is. Links to the
-    repository's documents, which are not there, become text."""
+    """Copy the notebooks to a folder; return for each name whether it was copied. Existing files stay unchanged. Links
+    to documents of the repository, which are not in the folder, become text."""
     folder.mkdir(parents=True, exist_ok=True)
     copied = {}
     for source in sorted(NOTEBOOKS.glob("*.ipynb")):
@@ -71,5 +71,5 @@ def copy(folder: Path) -> dict[str, bool]:
 
 
 def read_run(name: str) -> str:
-    """A run that is kept for replay, by its name: JSON for lab.stepper.replay."""
+    """Read a saved run by its name: JSON for lab.stepper.replay."""
     return (REPLAYS / f"{name}.json").read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
-"""Sick tables, and exercises whose answers are judged by running the remedy: tables of the sandbox's `lab` namespace,
-damaged on purpose."""
+"""Damaged tables in the sandbox's `lab` namespace, and exercises to repair them. The lab runs each answer to check
+it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _fruits(table: Table) -> list[str]:
 
 
 def table_with_cut_metadata() -> str:
-    """A table of three inserts whose metadata file was cut off; returns its name."""
+    """Make a table of three inserts and cut off its metadata file; return the table's name."""
     table = _open(note_table(fresh_copy("three_inserts")))
     file = _file(table.metadata.metadata_location)
     file.write_bytes(file.read_bytes()[:1000])
@@ -54,7 +54,7 @@ def table_with_cut_metadata() -> str:
 
 
 def table_with_missing_file() -> Table:
-    """A table of three inserts, a row each, of which the second's data file is gone."""
+    """Make a table of three inserts of one row each, and remove the data file of the second."""
     table = _open(note_table(fresh_copy("three_inserts")))
     second = table.metadata.snapshots[1].snapshot_id
     _file(next(f["file_path"] for f in table.files() if f["snapshot_id"] == second)).unlink()
@@ -62,7 +62,8 @@ def table_with_missing_file() -> Table:
 
 
 def table_of_small_files(engine: SparkEngine) -> Table:
-    """Ten days with a thousand files each, of one row: one Parquet file of each day under a thousand names."""
+    """Make a table of ten days with a thousand files each. All files of a day are links to one Parquet file of one
+    row."""
     name = f"small_files_{uuid.uuid4().hex[:8]}"
     engine.session().sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{LAB}")
     engine.session().sql(
@@ -85,7 +86,8 @@ def table_of_small_files(engine: SparkEngine) -> Table:
 
 
 def table_with_returned_row(engine: SparkEngine) -> Table:
-    """A table of three inserts whose second row was deleted by a writer that spells paths in its own way."""
+    """Make a table of three inserts, and delete the second row with a path that is spelled differently from the data
+    file's. So the delete applies to no file, and the row is visible again."""
     table = _open(note_table(fresh_copy("three_inserts")))
     workshop = Workshop(engine, table.name, "")
     java, second = iceberg_catalog_table(engine.session(), table.name), table.metadata.snapshots[1].snapshot_id
@@ -96,12 +98,12 @@ def table_with_returned_row(engine: SparkEngine) -> Table:
 
 
 def _judge_catalog_version(bench: Bench, answer: int) -> Marked:
-    """The catalog pointed to that version of a table whose newest metadata file was cut off."""
+    """Point the catalog to that version of a table whose newest metadata file was cut off."""
     sick = locate(table_with_cut_metadata()).metadata_location
     versions = {metadata_version(path.name): path for path in _file(sick).parent.glob("*.metadata.json")}
     if answer not in versions:
         raise ValueError(f"there is no version {answer!r}: there are {', '.join(map(str, sorted(versions, key=str)))}")
-    _open(str(versions[answer]))  # says what is wrong with a file that cannot be read
+    _open(str(versions[answer]))  # raises if the file cannot be read
     name = note_table(f"{LAB}.pointed_{uuid.uuid4().hex[:8]}")
     call = f"CALL {SANDBOX}.system.register_table('{name}', {literal(f'file:{versions[answer]}')})"
     bench.engine.session().sql(call)
@@ -112,7 +114,7 @@ def _judge_catalog_version(bench: Bench, answer: int) -> Marked:
 
 
 def _judge_compaction_filter(bench: Bench, answer: str) -> Marked:
-    """The files that a condition chooses, rewritten."""
+    """Rewrite the files that a condition chooses."""
     table = table_of_small_files(bench.engine)
     plan = table.plan(answer)
     if plan.left.files != A_DAY:
@@ -131,7 +133,8 @@ def _judge_compaction_filter(bench: Bench, answer: str) -> Marked:
 def _judge_remedy(
     make: Callable[[SparkEngine], Table], wanted: Sequence[str], bench: Bench, answer: str | Sequence[str]
 ) -> Marked:
-    """The statements run on a new table with that fault: its rows, and what the doctor says of the current snapshot."""
+    """Run the statements on a new table with that fault; check its rows and the doctor's findings of the current
+    snapshot."""
     table = make(bench.engine)
     for statement in (answer,) if isinstance(answer, str) else answer:
         table = observe(table, statement, bench.engine).table
@@ -182,4 +185,4 @@ DOCTOR_EXERCISES = (
         ),
     ),
 )
-"""From what is wrong to a table that is well."""
+"""The exercises of notebook 06: repair damaged tables."""

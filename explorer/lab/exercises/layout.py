@@ -1,5 +1,5 @@
-"""Exercises about layout and evolution, whose answers are judged by running them on tables of the sandbox's `lab`
-namespace: partitions, orders, formats, modes, columns."""
+"""Exercises about layout and evolution: partitions, sort orders, formats, write modes, columns. The lab runs each
+answer on tables of the sandbox's `lab` namespace."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from explorer.table import Table
 
 FEBRUARY = "ts >= '2024-02-01' AND ts < '2024-03-01'"
 _DAYS = "CAST(id AS INT), CAST(id % 3 AS INT), timestamp_seconds(1704110400 + id * 259200) FROM range(31)"
-"""Noon of every third day from January to March 2024, by three users in turn."""
+"""Noon of every third day from January to March 2024, for three users in turn."""
 _HOURS = "CAST(id AS INT), timestamp_seconds(1717200000 + id * 3600) FROM range({}, {})"
-"""Hours of the first of June 2024, and of the next."""
+"""Hours of the first and second of June 2024."""
 _FRUITS = "* FROM VALUES (1, 'apple', 'red'), (2, 'banana', 'yellow') AS f(id, name, color)"
 _TOYS = "* FROM VALUES (1, 'teddy'), (2, 'terrier'), (3, 'koala'), (4, 'kobold') AS f(id, name)"
 _READINGS = "* FROM VALUES (1, 'Bern'), (3, 'Basel'), (2, 'Bern'), (1, 'Basel'), (2, 'Basel') AS f(day, city)"
@@ -36,7 +36,7 @@ def _name(table: Table) -> str:
 
 
 def new_table(bench: Bench, columns: str, select: str = "", by: str = "") -> Table:
-    """A new table, partitioned `by` that, with the rows of a SELECT in one file of each partition."""
+    """Make a table, partitioned by `by`, with the rows of a SELECT in one file per partition."""
     name, spark = f"layout_{uuid.uuid4().hex[:8]}", bench.engine.session()
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{LAB}")
     spark.sql(
@@ -48,13 +48,13 @@ def new_table(bench: Bench, columns: str, select: str = "", by: str = "") -> Tab
 
 
 def insert(bench: Bench, table: Table, select: str) -> Table:
-    """The table with the rows of a SELECT more, in one file of each partition."""
+    """Insert the rows of a SELECT, in one file per partition; return the refreshed table."""
     bench.engine.session().sql(f"INSERT INTO {SANDBOX}.{_name(table)} SELECT /*+ COALESCE(1) */ {select}")
     return table.refresh()
 
 
 def run_statements(bench: Bench, table: Table, answer: str | Sequence[str]) -> Table:
-    """The table after the statements of an answer."""
+    """Run the statements of an answer; return the table afterwards."""
     for statement in (answer,) if isinstance(answer, str) else answer:
         table = observe(table, statement, bench.engine).table
     return table
@@ -166,7 +166,7 @@ def _judge_sort_order(bench: Bench, answer: str) -> Marked:
 def _judge_property(
     sql: str, wanted: str, describe: Callable[[Table], str], hint: str, bench: Bench, answer: tuple[str, str]
 ) -> Marked:
-    """A table with that property, after a statement: what its last commit wrote."""
+    """Set the property on a new table, run a statement, and describe what its commit wrote."""
     name, value = answer
     given = f"ALTER TABLE t SET TBLPROPERTIES ({literal(name)} = {literal(value)})"
     table = run_statements(bench, new_table(bench, "id INT, name STRING, color STRING", _FRUITS), (given, sql))
@@ -246,4 +246,4 @@ LAYOUT_EXERCISES = (
         ("write.delete.mode", "merge-on-read"),
     ),
 )  # fmt: skip
-"""From where rows lie to what a column is."""
+"""The exercises of notebook 07, from the place of rows to the identity of a column."""

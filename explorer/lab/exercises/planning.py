@@ -1,4 +1,4 @@
-"""Exercises about planning, whose answers are checked by writing tables, planning queries and running them."""
+"""Exercises about planning. The lab checks an answer: it writes tables, plans queries and runs them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STATIONS: tuple[tuple[Row, ...], ...] = (
     ({"id": 3, "place": "weather station Davos", "note": "x"},),
     ({"id": 4, "place": "harbour", "note": "y"}, {"id": 5, "place": "zoo", "note": "z"}),
 )
-"""The rows of demo.column_statistics, a tuple for each file."""
+"""The rows of demo.column_statistics, one tuple per file."""
 NO_NOTES = {f"{PREFIX}note": "counts"}
 CITIES = ("Basel", "Bern", "Chur", "Davos")
 READINGS = tuple(
@@ -37,12 +37,12 @@ READINGS = tuple(
 )
 QUERIES = ("city = 'Bern' AND day = 3", "city = 'Chur'", "city IN ('Basel', 'Davos') AND day = 5")
 FILES, ENOUGH = 8, 5
-"""The files that READINGS are written to, and how many the QUERIES may open together."""
+"""The number of files of READINGS, and how many files the QUERIES may open together."""
 _numbers = itertools.count(1)
 
 
 def _write_table(bench: Bench, columns: str, properties: Mapping[str, str], files: Sequence[Sequence[Row]]) -> Table:
-    """A new table of the lab's with these data files, in one commit."""
+    """Make a table of the lab with these data files, in one commit."""
     name = f"planned_{next(_numbers)}"
     listed = ", ".join(f"{literal(k)} = {literal(v)}" for k, v in {"format-version": "2", **properties}.items())
     bench.spark.sql(f"CREATE TABLE {CATALOG}.{NAMESPACE}.{name} ({columns}) USING iceberg TBLPROPERTIES ({listed})")
@@ -59,7 +59,7 @@ def _file_count(plan: Plan) -> int:
 
 
 def _judge_condition(bench: Bench, answer: str) -> Marked:
-    """The same rows, and only the file of that day."""
+    """Check that the condition finds the same rows and opens only the file of that day."""
     table = Table(TableReader(locate("demo.partition_evolution")))
     plan, pushed = table.plan_sql(answer)
     shown = ShownPlan(plan, table.intervals(plan, "ts"), pushed)
@@ -76,7 +76,7 @@ def _judge_condition(bench: Bench, answer: str) -> Marked:
 
 
 def _judge_property(where: str, most: int, bench: Bench, answer: tuple[str, str]) -> Marked:
-    """The files written anew with the property: at most so many may be opened."""
+    """Write the files again with the property; the query may open at most `most` of them."""
     name, value = (text.strip() for text in answer)
     if not name.startswith("write.metadata.metrics."):
         return Marked(False, "Which statistics are kept is said by properties that begin with write.metadata.metrics.")
@@ -90,7 +90,7 @@ def _judge_property(where: str, most: int, bench: Bench, answer: tuple[str, str]
 
 
 def _judge_sort_order(bench: Bench, answer: Sequence[str]) -> Marked:
-    """The rows written anew in that order, and the three queries planned."""
+    """Write the rows again in that order, and plan the three queries."""
     columns = list(READINGS[0])
     if isinstance(answer, str) or not answer or not set(answer) <= set(columns):
         raise ValueError(f"give columns, such as ('id',), of {', '.join(columns)}")
@@ -135,4 +135,4 @@ PLAN_EXERCISES = (
         words(*READINGS[0]),
     ),
 )
-"""From a filter to the files."""
+"""The exercises of notebook 05, from a filter to its files."""

@@ -1,5 +1,5 @@
-"""Exercises about what stands in metadata and what it means, whose answers are held against the teaching tables:
-statuses of entries, sequence numbers, deletes, the rows that are left. None needs Spark."""
+"""Exercises about metadata and its meaning: statuses of entries, sequence numbers, deletes, visible rows. Answers are
+compared with the teaching tables, without Spark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from explorer.table import Table
 
 STATUS = {0: "EXISTING", 1: "ADDED", 2: "DELETED"}
 GONE = ""
-"""The answer where a reader sees no entry: it is filtered out, or in no manifest of the list."""
+"""The answer if a reader sees no entry: the file is filtered out, or no manifest of the list names it."""
 _HINTS: Mapping[tuple[str, str], str] = {
     ("ADDED", "EXISTING"): "ADDED holds only in the snapshot that added the manifest, or the file",
     ("EXISTING", "ADDED"): "this very snapshot added it",
@@ -45,7 +45,7 @@ def _value_list(answer: Any, count: int) -> list[Any]:
 
 
 def _judge_statuses(name: str, places: Sequence[tuple[str, str]], logical: bool, _: Any, answer: Any) -> Marked:
-    """The status of (snapshot, file) each, as it reads there or as it is stored."""
+    """Compare the status of each (snapshot, file): the logical one, or the stored one."""
     table, given = _open(name), _value_list(answer, len(places))
     for (snapshot, file), one in zip(places, given, strict=True):
         entries = [e for e in table.entries(snapshot) if e["file_path"].endswith(f"/{file}")]
@@ -69,7 +69,7 @@ def _judge_statuses(name: str, places: Sequence[tuple[str, str]], logical: bool,
 
 
 def _judge_manifest_names(name: str, snapshot: str, _: Any, answer: Any) -> Marked:
-    """The manifests of a snapshot's list, by name."""
+    """Compare the names of the manifests in a snapshot's manifest list."""
     table = _open(name)
     ordinals = snapshot_ordinals(table.metadata)
     listed = {manifest_name(m, ordinals) for m in table.tree.manifests(table.resolve(snapshot).snapshot)}
@@ -86,7 +86,7 @@ def _judge_manifest_names(name: str, snapshot: str, _: Any, answer: Any) -> Mark
 
 
 def _judge_numbers(name: str, places: Sequence[tuple[str, str]], _: Any, answer: Any) -> Marked:
-    """The data sequence number that is stored in the entry of (snapshot, file) each."""
+    """Compare the stored data sequence number of the entry of each (snapshot, file)."""
     table, given = _open(name), _value_list(answer, len(places))
     for (snapshot, file), one in zip(places, given, strict=True):
         [entry] = [e for e in table.entries(snapshot, view="all") if e["stored"]["file_path"].endswith(f"/{file}")]
@@ -106,7 +106,7 @@ def _judge_numbers(name: str, places: Sequence[tuple[str, str]], _: Any, answer:
 
 
 def _judge_row_counts(name: str, _: Any, answer: Any) -> Marked:
-    """Rows written, and rows in files that were removed, by the last snapshot."""
+    """Compare the rows that the last snapshot wrote, and the rows of the files that it removed."""
     table, given = _open(name), tuple(_value_list(answer, 2))
     change = table.diff("snapshot-1", "snapshot-2")
     true = tuple(sum(c.record_count or 0 for c in side) for side in (change.added, change.removed))
@@ -120,7 +120,7 @@ def _judge_row_counts(name: str, _: Any, answer: Any) -> Marked:
 
 
 def _judge_delete_targets(name: str, _: Any, answer: Any) -> Marked:
-    """The data files that the one delete of a table applies to, by name."""
+    """Compare the names of the data files that the only delete of a table applies to."""
     verdicts = {base_name(v.data.path): v for v in _open(name).deletes().verdicts}
     given = {answer} if isinstance(answer, str) else set(answer)
     if unknown := given - verdicts.keys():
@@ -135,7 +135,7 @@ def _judge_delete_targets(name: str, _: Any, answer: Any) -> Marked:
 
 
 def _judge_visible_rows(name: str, columns: Sequence[str], _: Any, answer: Any) -> Marked:
-    """The rows of a table that readers see, as tuples of columns."""
+    """Compare the visible rows of a table, as tuples of columns."""
     table = _open(name)
     if isinstance(answer, str) or not all(
         isinstance(row, (tuple, list)) and len(row) == len(columns) for row in answer
@@ -159,7 +159,7 @@ def _judge_visible_rows(name: str, columns: Sequence[str], _: Any, answer: Any) 
 
 
 def _judge_delete_counts(name: str, _: Any, answer: Any) -> Marked:
-    """Delete files that are listed, and data files that they apply to."""
+    """Compare the number of listed delete files, and of data files that they apply to."""
     listed, applying = _value_list(answer, 2)
     table = _open(name)
     deletes = table.deletes()
@@ -176,7 +176,7 @@ def _judge_delete_counts(name: str, _: Any, answer: Any) -> Marked:
 
 
 def _judge_version(_: Any, answer: Any) -> Marked:
-    """A version of the rolled back table that holds its mistake."""
+    """Check that a version of the rolled back table contains the mistake."""
     table = _open("branches_and_tags")
     place = table.resolve(answer)
     fruits = sorted(row["fruit"] for f in table.files(answer) for row in table.file_rows(f["file_path"], answer))
@@ -214,7 +214,7 @@ FIRST_EXERCISES = (
         MANIFESTS,
     ),
 )
-"""Of notebook 01: what a snapshot's tree is, and how its entries read."""
+"""The exercises of notebook 01: the metadata tree of a snapshot, and the meaning of its entries."""
 STATUS_EXERCISES = (
     Exercise(
         "demo.manifest_lifecycle, snapshot-3: which statuses are stored in the entries of data-1, data-2 and data-3? "
@@ -237,7 +237,7 @@ STATUS_EXERCISES = (
         (3, 3),
     ),
 )  # fmt: skip
-"""Of notebook 02: what is stored, and what it means."""
+"""The exercises of notebook 02: what is stored, and what it means."""
 DELETE_EXERCISES = (
     Exercise(
         "demo.equality_deletes: data-1, data-2 and data-3 each have a row with jack, and delete-1, written with "
@@ -267,4 +267,4 @@ DELETE_EXERCISES = (
         names_with_numbers("snapshot"),
     ),
 )  # fmt: skip
-"""Of notebook 03: which deletes apply, and which rows are left."""
+"""The exercises of notebook 03: which deletes apply, and which rows are visible."""

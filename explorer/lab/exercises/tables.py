@@ -1,5 +1,5 @@
-"""The tables that an exercise makes of its own: they leave the catalog once the answer is judged, and the disk when
-this process ends (until then a picture of them may be asked for)."""
+"""The tables that exercises make. They leave the catalog after the answer is judged. Their files stay until this
+process ends, because a picture of the table may still be shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _new_tables: ContextVar[list[str] | None] = ContextVar("new_tables", default=Non
 
 
 def note_table(name: str) -> str:
-    """Note a table of the sandbox, `lab.t`, if an answer is being judged; returns its name."""
+    """Note a table of the sandbox, such as `lab.t`, if an answer is being judged; return its name."""
     if (names := _new_tables.get()) is not None:
         names.append(name.removeprefix(f"{SANDBOX}."))
     return name
@@ -24,7 +24,7 @@ def note_table(name: str) -> str:
 
 @contextmanager
 def remove_tables_afterwards(engine: SparkEngine | None) -> Iterator[None]:
-    """Meanwhile note the tables that are made; remove them afterwards."""
+    """Note the tables that the block makes, and remove them after it."""
     names: list[str] = []
     token = _new_tables.set(names)
     try:

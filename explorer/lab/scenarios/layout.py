@@ -9,9 +9,9 @@ from explorer.lab.scenarios.workshop import Workshop
 
 _NAMES = ("jack", "anna", "zoe", "tom", "sarah", "ben", "mia", "leo", "eve", "paul", "uma", "carl")
 _UNSORTED = (("jack", "anna", "zoe"), ("tom", "ben", "mia"), ("leo", "eve", "paul"), ("uma", "carl", "sarah"))
-"""Each with names before and after jack."""
+"""Each tuple has names before and after jack."""
 _BADGES = ("b07", "f31", "m18", "y52", "a44", "h90", "p25", "x63", "c12", "k77", "q39", "z05")
-"""Of which every four, which are a file's, lie on both sides of k77."""
+"""Each file gets four of these, on both sides of k77."""
 _COLORS = ("red", "blue", "green", "yellow", "purple", "orange")
 
 

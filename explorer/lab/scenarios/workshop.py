@@ -1,4 +1,4 @@
-"""The tools a scenario builds with: SQL, and the staged operations of Iceberg's Java API with files of chosen names."""
+"""The tools that build a scenario: SQL, and the staged operations of Iceberg's Java API with files of chosen names."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ BUILDING = "building"
 
 
 class Workshop:
-    """One table being built, under a temporary name, at its final location. `file_format` is that of the files which it
-    writes through Iceberg's Java API."""
+    """One table that is being built, under a temporary name, at its final location. `file_format` is the format of
+    files that are written through Iceberg's Java API."""
 
     file_format = "PARQUET"
 
@@ -30,8 +30,8 @@ class Workshop:
         self._classes: dict[str, Any] = {}
 
     def iceberg(self, name: str) -> Any:
-        """A class of Iceberg's by its name below org.apache.iceberg. Java is asked for each part of a name, so it is
-        looked up once."""
+        """A class of Iceberg by its name below org.apache.iceberg. Each part of a name is a question to Java, so the
+        class is cached."""
         if name not in self._classes:
             place = self.jvm.org.apache.iceberg
             for part in name.split("."):
@@ -58,7 +58,7 @@ class Workshop:
         )
 
     def insert(self, *rows: str, files: int = 1, target: str = "{t}") -> None:
-        """INSERT rows, each the text inside a VALUES tuple, as that many files per partition at most."""
+        """INSERT rows, each given as the text inside a VALUES tuple, in at most `files` files per partition."""
         values = ", ".join(f"({row})" for row in rows)
         self.sql(f"INSERT INTO {target} SELECT /*+ COALESCE({files}) */ * FROM VALUES {values}")
 
@@ -71,7 +71,7 @@ class Workshop:
 
     # -- Java API -----------------------------------------------------------------------------------------------------
     def java(self) -> Any:
-        """The table as an org.apache.iceberg.Table, freshly loaded."""
+        """Load the table as an org.apache.iceberg.Table."""
         return iceberg_catalog_table(self.spark, self.identifier)
 
     def file_factory(self, table: Any, equality_ids: Sequence[int] = ()) -> Any:
