@@ -37,25 +37,25 @@ def seconds(many: Sequence[float]) -> str:
     return f"{statistics.median(many):.2f} s, {max(many):.2f} s"
 
 
-async def timed(act: Callable[[], Awaitable[object]]) -> float:
+async def time_of(act: Callable[[], Awaitable[object]]) -> float:
     began = time.perf_counter()
     await act()
     return time.perf_counter() - began
 
 
-SEEN = {"overview": "text='What it is'", "graph": ".ix-node"}
+VISIBLE = {"overview": "text='What it is'", "graph": ".ix-node"}
 """What is to be seen of a view."""
 SIZES = "() => performance.getEntriesByType('resource').reduce((a, r) => a + r.transferSize, 0)"
 
 
-async def arrived(page: Page, url: str, view: str) -> tuple[float, float]:
+async def time_view(page: Page, url: str, view: str) -> tuple[float, float]:
     """Seconds until a view is seen, and until it is the page's own."""
     began = time.perf_counter()
     await page.goto(f"{url}&view={view}", wait_until="commit")
-    await page.locator(SEEN[view]).first.wait_for()
+    await page.locator(VISIBLE[view]).first.wait_for()
     seen = time.perf_counter() - began
     await page.locator("#first").wait_for(state="detached")
-    await page.locator(SEEN[view]).first.wait_for()
+    await page.locator(VISIBLE[view]).first.wait_for()
     return seen, time.perf_counter() - began
 
 
@@ -65,22 +65,22 @@ async def step(page: Page, label: str, number: int) -> None:
     await expect(page.locator(".ix-where:visible")).to_contain_text(f"snapshot-{number} of")
 
 
-async def drawn(url: str, cookie: str) -> dict[str, str]:
+async def measure_browser(url: str, cookie: str) -> dict[str, str]:
     """What one browser waits for."""
     name, value = cookie.split("=", 1)
     rows: dict[str, str] = {}
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=find(), args=FLAGS)
-        for view in SEEN:
+        for view in VISIBLE:
             fresh, again, sent = [], [], []
             for _ in range(TIMES):
                 context = await browser.new_context(viewport={"width": 1280, "height": 800})
                 await context.add_cookies([{"name": name, "value": value, "url": url.split("?")[0]}])
                 page = await context.new_page()
-                fresh.append(await arrived(page, url, view))
+                fresh.append(await time_view(page, url, view))
                 await page.wait_for_timeout(1500)
                 sent.append(await page.evaluate(SIZES) / 1e6)
-                again.append(await arrived(page, url, view))
+                again.append(await time_view(page, url, view))
                 await context.close()
             for what, times in (("fresh browser", fresh), ("the same browser again", again)):
                 seen, own = zip(*times, strict=True)
@@ -90,24 +90,24 @@ async def drawn(url: str, cookie: str) -> dict[str, str]:
         context = await browser.new_context(viewport={"width": 1280, "height": 800})
         await context.add_cookies([{"name": name, "value": value, "url": url.split("?")[0]}])
         page, clicks = await context.new_page(), []
-        await arrived(page, url, "graph")
+        await time_view(page, url, "graph")
         await expect(page.locator(".ix-where:visible")).to_contain_text("snapshot-3 of")
         for _ in range(STEPS):
             for there in (("Previous snapshot", 2), ("Next snapshot", 3)):
-                clicks.append(await timed(lambda there=there: step(page, *there)))
+                clicks.append(await time_of(lambda there=there: step(page, *there)))
         rows["a step to the snapshot beside"] = seconds(clicks[2:])
         await browser.close()
     return rows
 
 
-async def arrivals(
+async def measure_server(
     url: str, cookie: str, table: str, process: psutil.Process, seats: int, others: int
 ) -> dict[str, str]:
     """What the server needs for pages that nobody draws."""
     kept: list[Seat] = []
     listening: list[asyncio.Task[None]] = []
 
-    def used() -> float:
+    def processor_s() -> float:
         return sum(process.cpu_times()[:2])
 
     async def sit(view: str = "graph") -> tuple[Seat, float]:
@@ -118,10 +118,10 @@ async def arrivals(
         await seat.quiet()
         return seat, took
 
-    async def spent() -> float:
-        before = used()
+    async def processor_of_session() -> float:
+        before = processor_s()
         await sit()
-        return used() - before
+        return processor_s() - before
 
     async def leave() -> None:
         for task in listening:
@@ -134,14 +134,16 @@ async def arrivals(
 
     await sit()
     await sit("overview")
-    rows = {"processor for a new session, alone": seconds([await spent() for _ in range(TIMES)])}
+    rows = {"processor for a new session, alone": seconds([await processor_of_session() for _ in range(TIMES)])}
     for _ in range(others - len(kept)):
         await sit()
-    rows[f"processor for a new session, {others} others open"] = seconds([await spent() for _ in range(TIMES)])
+    rows[f"processor for a new session, {others} others open"] = seconds(
+        [await processor_of_session() for _ in range(TIMES)]
+    )
     await asyncio.sleep(10)
-    before = used()
+    before = processor_s()
     await asyncio.sleep(20)
-    rows[f"processor while {len(kept)} are idle"] = f"{100 * (used() - before) / 20:.1f} % of a core"
+    rows[f"processor while {len(kept)} are idle"] = f"{100 * (processor_s() - before) / 20:.1f} % of a core"
     await leave()
     waits: list[float] = []
     for _ in range(4):
@@ -153,11 +155,11 @@ async def arrivals(
 
     async def stay() -> None:
         await asyncio.sleep(rng.uniform(0, 60))
-        mine, took = await sit()
+        seat, took = await sit()
         waits.append(took)
         for number in (1, 2, 3, 1):
             await asyncio.sleep(rng.uniform(2, 8))
-            clicks.append(await mine.click(f"snapshot-{number}"))
+            clicks.append(await seat.click(f"snapshot-{number}"))
 
     await asyncio.gather(*(stay() for _ in range(seats)))
     rows[f"{seats} seats within a minute: sent whole after"] = seconds(waits)
@@ -167,13 +169,13 @@ async def arrivals(
     return rows
 
 
-async def measured(seats: int, others: int) -> dict[str, str]:
+async def measure(seats: int, others: int) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as work:
         table = str(make_table(Path(work)))
         async with server(f"{work}/cache") as (url, cookie, process, _):
-            rows = await drawn(f"{url}?table={quote(table)}", cookie)
+            rows = await measure_browser(f"{url}?table={quote(table)}", cookie)
             print(rows, flush=True)
-            return rows | await arrivals(url, cookie, table, process, seats, others)
+            return rows | await measure_server(url, cookie, table, process, seats, others)
 
 
 def main() -> None:
@@ -181,7 +183,7 @@ def main() -> None:
     options.add_argument("--seats", type=int, default=30)
     options.add_argument("--open", type=int, default=36)
     chosen = options.parse_args()
-    rows = asyncio.run(measured(chosen.seats, chosen.open))
+    rows = asyncio.run(measure(chosen.seats, chosen.open))
     text = [
         f"A run on {os.cpu_count()} cores, Python {platform.python_version()}; median, then worst:", "",
         "| what | measured |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows.items()),

@@ -18,13 +18,13 @@ from explorer.storage.formats import avro
 from explorer.table import open_table
 
 
-def opened(folder: str) -> tuple[Any, list[Any]]:
+def table_and_manifests(folder: str) -> tuple[Any, list[Any]]:
     table = open_table(folder)
     return table, table.tree.manifests(table.metadata.current_snapshot)
 
 
 def decode(folder: str, metrics: bool) -> int:
-    table, listed = opened(folder)
+    table, listed = table_and_manifests(folder)
     return sum(read.value.num_rows for _, read in table.reader.many_entries(listed, metrics))
 
 
@@ -37,7 +37,7 @@ def ours_narrow(folder: str) -> int:
 
 
 def ours_threads_1(folder: str) -> int:
-    table, listed = opened(folder)
+    table, listed = table_and_manifests(folder)
     return sum(table.reader.entries(m, True).value.num_rows for m in listed)
 
 
@@ -61,14 +61,14 @@ def first_screen(folder: str) -> int:
 
 def floor(folder: str) -> int:
     """Reading and inflating the blocks, no decoding at all."""
-    table, listed = opened(folder)
+    table, listed = table_and_manifests(folder)
     return sum(avro.open_container(table.reader.storage.read(m.manifest_path), m.manifest_path).count for m in listed)
 
 
 def fastavro(folder: str) -> int:
     import fastavro as library
 
-    _, listed = opened(folder)
+    _, listed = table_and_manifests(folder)
     count = 0
     for manifest in listed:
         with open(manifest.manifest_path.removeprefix("file:"), "rb") as file:

@@ -37,7 +37,7 @@ FIGURE_4 = "AABBABABABBBB"
 EXPIRED = "AABBBBBCCCCCA"
 
 
-async def timed(act: Awaitable[Any], times: Times) -> None:
+async def add_time(act: Awaitable[Any], times: Times) -> None:
     began = time.perf_counter()
     await act
     times.append(time.perf_counter() - began)
@@ -50,7 +50,7 @@ async def arrive(page: Page, url: str, times: Times) -> None:
         await page.goto(f"{url}?table=demo.three_inserts&view=graph", timeout=WAIT_MS)
         await page.wait_for_selector(".ix-node")
 
-    await timed(come(), times)
+    await add_time(come(), times)
 
 
 async def to(page: Page, view: str) -> None:
@@ -67,7 +67,7 @@ async def another(page: Page, url: str, times: Times) -> None:
         await page.get_by_text("manifest_lifecycle", exact=True).click()
         await expect(page.locator(".ix-where:visible")).to_contain_text("snapshot-5 of 5")
 
-    await timed(come(), times)
+    await add_time(come(), times)
 
 
 async def history(page: Page, url: str, times: Times) -> None:
@@ -80,7 +80,7 @@ async def history(page: Page, url: str, times: Times) -> None:
                 await page.get_by_label(label).click()
                 await expect(at).to_contain_text(f"snapshot-{number} of 5")
 
-            await timed(step(), times)
+            await add_time(step(), times)
 
 
 async def deletes(page: Page, url: str, times: Times) -> None:
@@ -92,7 +92,7 @@ async def deletes(page: Page, url: str, times: Times) -> None:
         await to(page, "deletes")
         await expect(page.get_by_text("1 of 3 pairs of data and delete files apply")).to_be_visible()
 
-    await timed(come(), times)
+    await add_time(come(), times)
 
 
 async def fate(page: Page, url: str, times: Times) -> None:
@@ -105,7 +105,7 @@ async def fate(page: Page, url: str, times: Times) -> None:
         await field.press("Enter")
         await expect(page.get_by_text("appeared").first).to_be_visible()
 
-    await timed(ask(), times)
+    await add_time(ask(), times)
 
 
 async def choose(page: Page, place: int, words: str) -> None:
@@ -128,14 +128,14 @@ async def run(page: Page, order: str, times: Times) -> None:
             await button.click()
             await expect(done).to_have_count(count)
 
-        await timed(step(), times)
+        await add_time(step(), times)
 
 
 async def enter(page: Page, url: str, times: Times) -> None:
     """Minute 25: the lab, and a run of two appends."""
     await to(page, "lab")
     await expect(page.get_by_role("button", name="New run")).to_be_enabled()
-    await timed(begin(page), times)
+    await add_time(begin(page), times)
 
 
 async def two(page: Page, url: str, times: Times) -> None:
@@ -165,7 +165,7 @@ PARTS: tuple[tuple[str, Callable[[Page, str, Times], Awaitable[None]]], ...] = (
 )
 
 
-class Measured(NamedTuple):
+class PartTimes(NamedTuple):
     """A part: the seconds of all clicks, how long the whole class took, the processor's seconds that the server took
     (with its Java), and the load at its end."""
 
@@ -201,33 +201,33 @@ def processor(server: int) -> float:
     return sum(sum(one.cpu_times()[:2]) for one in processes(server))
 
 
-async def lesson(url: str, entry: str, server: int, seats: int, spread: float) -> AsyncIterator[Measured]:
+async def lesson(url: str, entry: str, server: int, seats: int, spread: float) -> AsyncIterator[PartTimes]:
     """Every part, by all seats at once; before the first the teacher has waked Spark and the lab."""
-    drawn = random.Random(17)
+    rng = random.Random(17)
     expect.set_options(timeout=WAIT_MS)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=find(), args=FLAGS)
-        seated = []
+        pages_of_seats = []
         for _ in range(1 + seats):
             context = await browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
             await context.request.get(entry, max_redirects=0)
             page = await context.new_page()
             page.set_default_timeout(WAIT_MS)
-            seated.append(page)
-        teacher = seated.pop(0)
+            pages_of_seats.append(page)
+        teacher = pages_of_seats.pop(0)
         await teacher.goto(f"{url}?view=lab", timeout=WAIT_MS)
         await begin(teacher)
         for name, part in PARTS:
             times: Times = []
 
             async def one(page: Page, part: Any = part, times: Times = times) -> None:
-                await asyncio.sleep(drawn.uniform(0, spread))
+                await asyncio.sleep(rng.uniform(0, spread))
                 await part(page, url, times)
 
             began, spent = time.perf_counter(), processor(server)
-            await asyncio.gather(*(one(page) for page in seated))
+            await asyncio.gather(*(one(page) for page in pages_of_seats))
             took = time.perf_counter() - began
-            yield Measured(name, times, took, processor(server) - spent, os.getloadavg()[0])
+            yield PartTimes(name, times, took, processor(server) - spent, os.getloadavg()[0])
         await browser.close()
 
 
@@ -242,8 +242,8 @@ async def play(url: str, entry: str, server: int, chosen: argparse.Namespace) ->
     async for part in lesson(url, entry, server, chosen.seats, chosen.spread):
         rows.append(part.row)
         memory = sum(one.memory_info().rss for one in processes(server)) / 1e9
-        told = [*begun, f"The server, with Spark, takes {memory:.1f} GB at the end.", "", *HEAD, *rows]
-        pages.put(chosen.out, told)
+        lines = [*begun, f"The server, with Spark, takes {memory:.1f} GB at the end.", "", *HEAD, *rows]
+        pages.put(chosen.out, lines)
         print(part.row)
 
 

@@ -25,18 +25,18 @@ CASES = {
 def main() -> None:
     bench = Bench(SparkEngine())
     interleave(bench, [Operation("append"), Operation("append")])
-    found = {}
+    results = {}
     for name, kinds in CASES.items():
         began = time.perf_counter()
         orders = interleave(bench, [Operation(kind) for kind in kinds])
         ran = time.perf_counter()
         state_svg(orders)
-        found[name] = {
+        results[name] = {
             "orders": len(orders.outcomes),
             "run": round(ran - began, 1),
             "draw": round(time.perf_counter() - ran, 2),
         }
-    print(json.dumps(found))
+    print(json.dumps(results))
 
 
 if __name__ == "__main__":

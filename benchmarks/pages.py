@@ -11,5 +11,5 @@ BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 
 def put(page: Path, lines: Sequence[str]) -> None:
     """Have these lines stand there, in place of those of the run before."""
-    found = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-    page.write_text(found.sub(lambda _: "\n".join([BEGIN, *lines, END]), page.read_text()))
+    marked_part = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+    page.write_text(marked_part.sub(lambda _: "\n".join([BEGIN, *lines, END]), page.read_text()))

@@ -24,7 +24,7 @@ ENTRIES, MANIFESTS, TIMES = 1_000_000, 1_000, 7
 WHERE = "ts >= '2024-03-01' AND ts < '2024-03-24'"
 
 
-def generated() -> Path:
+def generate_table() -> Path:
     """A million entries in a thousand manifests, partitioned by day and region, of the generator's."""
     from explorer.spark_engine.java import find_java, resolve_jars
 
@@ -36,7 +36,7 @@ def generated() -> Path:
     return folder
 
 
-def timed(ask: Callable[[], int]) -> tuple[float, int]:
+def time_plan(ask: Callable[[], int]) -> tuple[float, int]:
     """Milliseconds, and how many files are read."""
     start = time.perf_counter()
     files = ask()
@@ -53,7 +53,7 @@ def main() -> None:
     from explorer.spark_engine.spark import shared_engine
     from explorer.spark_engine.tables import Files, iceberg_table
 
-    folder = generated()
+    folder = generate_table()
 
     def fresh() -> Table:
         """The table opened anew, of which no cache knows anything."""
@@ -61,22 +61,25 @@ def main() -> None:
         return open_table(str(folder))
 
     fresh().plan("ts < '2024-01-05'")  # as the JVM is: warm, with other manifests
-    anew = [timed(partial(files_of, table)) for table in (fresh() for _ in range(TIMES))]
+    anew = [time_plan(partial(files_of, table)) for table in (fresh() for _ in range(TIMES))]
     opened = fresh()
-    again = [timed(partial(files_of, opened)) for _ in range(TIMES)]
+    again = [time_plan(partial(files_of, opened)) for _ in range(TIMES)]
     session: Any = shared_engine().session()
     jvm = session._jvm
     java = iceberg_table(shared_engine(), session, Files(opened.metadata.metadata_location), lambda _: None)
-    asked = iceberg_expression(jvm, java, opened.plan(WHERE).bound)
+    condition = iceberg_expression(jvm, java, opened.plan(WHERE).bound)
     size = jvm.org.apache.iceberg.relocated.com.google.common.collect.Iterables.size
-    warm = [timed(lambda: int(size(java.newScan().filter(asked).planFiles()))) for _ in range(3 * TIMES)][-TIMES:]
+    iceberg_runs = [
+        time_plan(lambda: int(size(java.newScan().filter(condition).planFiles()))) for _ in range(3 * TIMES)
+    ]
+    warm = iceberg_runs[-TIMES:]
 
     from pyiceberg.expressions import And, GreaterThanOrEqual, LessThan
     from pyiceberg.table import StaticTable
 
     static = StaticTable.from_metadata(opened.metadata.metadata_location)
     wanted = And(GreaterThanOrEqual("ts", "2024-03-01T00:00:00+00:00"), LessThan("ts", "2024-03-24T00:00:00+00:00"))
-    python = [timed(lambda: len(list(static.scan(row_filter=wanted).plan_files()))) for _ in range(3)]
+    python = [time_plan(lambda: len(list(static.scan(row_filter=wanted).plan_files()))) for _ in range(3)]
     counts = {n for _, n in (*anew, *again, *warm, *python)}
     assert len(counts) == 1, f"the planners differ: {counts}"
     first, second, theirs, slow = (statistics.median(ms for ms, _ in runs) for runs in (anew, again, warm, python))

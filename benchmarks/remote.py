@@ -78,12 +78,12 @@ def main() -> None:
         answer(*chosen.ask)
         return
     with tempfile.TemporaryDirectory() as folder, store(Path(folder)) as (name, direct):
-        lines = [f"With {name}:", "", *measured(folder, direct, chosen.commits)]
+        lines = [f"With {name}:", "", *measure(folder, direct, chosen.commits)]
     print("\n".join(lines))
     pages.put(DOCS, lines)
 
 
-def measured(folder: str, direct: str, commits: int) -> list[str]:
+def measure(folder: str, direct: str, commits: int) -> list[str]:
     """A row for each question and delay."""
     proxy = Proxy(direct)
     own = {"uri": f"sqlite:///{folder}/catalog.db", "warehouse": "s3://warehouse/wh", **KEYS}
@@ -100,29 +100,29 @@ def measured(folder: str, direct: str, commits: int) -> list[str]:
     for delay in DELAYS_MS:
         proxy.delay = delay / 1000
         for question in (*QUESTIONS, *THEIRS):
-            first, again = asked(proxy, [question, table.metadata_location, proxy.url, folder])
+            first, again = ask_twice(proxy, [question, table.metadata_location, proxy.url, folder])
             seconds = f"{first[0]} | {first[1]} | {first[2]:.2f} | {again[0]} | {again[2]:.2f}"
             lines.append(f"| {question} | {delay} | {seconds} |")
             print(lines[-1], flush=True)
     return lines
 
 
-def asked(proxy: Proxy, arguments: list[str]) -> list[tuple[int, int, float]]:
+def ask_twice(proxy: Proxy, arguments: list[str]) -> list[tuple[int, int, float]]:
     """(requests, most at once, seconds), asked for the first time and again, by a process of its own."""
     command = [sys.executable, "-m", "benchmarks.remote", "--ask", *arguments]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdin is not None
         assert child.stdout is not None
         child.stdout.readline()  # warm
-        found = []
+        answers = []
         for _ in range(2):
             proxy.reset()
             child.stdin.write("\n")
             child.stdin.flush()
             seconds = json.loads(child.stdout.readline())
-            found.append((proxy.requests, proxy.peak, seconds))
+            answers.append((proxy.requests, proxy.peak, seconds))
         child.stdin.close()
-    return found
+    return answers
 
 
 def answer(question: str, location: str, url: str, folder: str) -> None:

@@ -19,7 +19,7 @@ from explorer.table import open_table
 FILES, ROWS, CHANGED = 400, 10_000, 4
 
 
-def timed(action: Callable[[], Any]) -> tuple[float, Any]:
+def time_of(action: Callable[[], Any]) -> tuple[float, Any]:
     began = time.perf_counter()
     result = action()
     return round(time.perf_counter() - began, 3), result
@@ -52,14 +52,14 @@ def measure() -> dict[str, float | int]:
 
     session.sql("SELECT * FROM sandbox.bench.t LIMIT 1").collect()
     ours()  # the libraries are loaded; the table is opened anew each time
-    cold, found = timed(ours)
-    warm_up, _ = timed(naive)
-    slow, expected = timed(naive)
-    changes = found.changes
+    cold, diff = time_of(ours)
+    warm_up, _ = time_of(naive)
+    slow, expected = time_of(naive)
+    changes = diff.changes
     assert changes.updated_after.num_rows * 2 == expected == CHANGED * 2
     return {
         "files": FILES,
-        "files_read": found.files_read,
+        "files_read": diff.files_read,
         "row_diff": cold,
         "naive_first": warm_up,
         "naive": slow,

@@ -69,7 +69,7 @@ def run(size: str, quick: bool) -> tuple[str, dict[str, float]]:
     with tempfile.TemporaryDirectory() as scratch:
         jars = Path(scratch, "jars")
         jars.symlink_to(resolve_jars(find_java())[0].parent)
-        rows = {name: found for name in names if (found := measure(name, folder, Path(scratch)))}
+        rows = {name: row for name in names if (row := measure(name, folder, Path(scratch)))}
     seconds = {name: row["seconds"] for name, row in rows.items()}
     base = seconds["ours_full"]
     lines = [

@@ -36,7 +36,7 @@ def closed_at_end(command: list[str]) -> Iterator[subprocess.Popen[str]]:
 def measure(folders: list[str]) -> dict[str, float | str]:
     port = free_port()
     url = f"http://localhost:{port}/"
-    found: dict[str, float | str] = {}
+    seconds_by_name: dict[str, float | str] = {}
     command = [sys.executable, "-m", "explorer.cli", "serve", "--port", str(port)]
     with closed_at_end(command) as server, sync_playwright() as playwright:
         assert server.stdout
@@ -48,20 +48,20 @@ def measure(folders: list[str]) -> dict[str, float | str]:
         began = time.perf_counter()
         page.goto(f"{entry}&view=graph")
         page.wait_for_selector(".ix-node")
-        found["page"] = round(time.perf_counter() - began, 2)
+        seconds_by_name["page"] = round(time.perf_counter() - began, 2)
         for name in ("equality_deletes", "long_history", "deletion_vectors"):
             row = page.get_by_text(name, exact=True)
             began = time.perf_counter()
             row.click()
             page.locator(".ix-name", has_text=name).wait_for()
-            found[f"open_{name}"] = round(time.perf_counter() - began, 2)
-        found["spark"] = page.get_by_text("Spark:").inner_text()
+            seconds_by_name[f"open_{name}"] = round(time.perf_counter() - began, 2)
+        seconds_by_name["spark"] = page.get_by_text("Spark:").inner_text()
         for folder in folders:
             began = time.perf_counter()
             page.goto(f"{url}?table={quote(folder)}&view=graph")
             page.wait_for_selector(".ix-node")
             name = folder.rsplit("/", 1)[-1]
-            found[f"open_{name}"] = round(time.perf_counter() - began, 2)
+            seconds_by_name[f"open_{name}"] = round(time.perf_counter() - began, 2)
             page.wait_for_timeout(2000)  # the page is at rest when a person clicks
             for view, sign in (
                 ("diff", page.get_by_text("net", exact=False)),
@@ -70,9 +70,9 @@ def measure(folders: list[str]) -> dict[str, float | str]:
                 began = time.perf_counter()
                 to(page, view)
                 sign.wait_for()
-                found[f"{view}_{name}"] = round(time.perf_counter() - began, 2)
+                seconds_by_name[f"{view}_{name}"] = round(time.perf_counter() - began, 2)
         browser.close()
-    return found
+    return seconds_by_name
 
 
 if __name__ == "__main__":

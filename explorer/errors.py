@@ -1,4 +1,4 @@
-"""Errors a person can act on. Every message names the thing that is wrong and, where there is one, the fix."""
+"""Errors that a person can act on. Every message names the problem and, if there is one, the remedy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ class ExplorerError(Exception):
 
 
 class TableNotFound(ExplorerError):
-    """No table, metadata file or catalog goes by that name."""
+    """No table, metadata file or catalog has that name."""
 
 
 class NotFoundInTable(ExplorerError, LookupError):
-    """The table is there, but not the snapshot, ref, manifest or file that was asked for."""
+    """The table exists, but the requested snapshot, ref, manifest or file does not."""
 
 
 class UnreadableFile(ExplorerError):
@@ -25,12 +25,12 @@ class UnreadableFile(ExplorerError):
 
 
 class NotNow(UnreadableFile):
-    """A file that could not be read this time: its store did not answer or refused, or there was no memory for it. It
-    is asked for anew when it is needed again."""
+    """A file that could not be read this time: its store did not answer or refused, or there was not enough memory. It
+    is read again when it is needed again."""
 
 
 class IncompleteAnswer(UserWarning):
-    """A manifest list or manifest cannot be read whole: answers that need it lack what is lost there."""
+    """A manifest list or manifest could not be read completely; its entries are missing from the answer."""
 
 
 class AccessRefused(ExplorerError):
@@ -42,11 +42,11 @@ class OutsideRoots(UnreadableFile, AccessRefused):
 
 
 class EngineError(ExplorerError):
-    """Spark, or the Java it needs, could not be had; the message says what is missing and how to get it."""
+    """Spark, or the Java that it needs, is not available; the message says what is missing and how to get it."""
 
 
 class StatementFailed(ExplorerError):
-    """Spark or Iceberg could not carry out a statement, a read or a commit: the message is their reason."""
+    """Spark or Iceberg refused a statement, a read or a commit; the message is their reason."""
 
 
 class WrongUsage(ExplorerError):
@@ -54,8 +54,8 @@ class WrongUsage(ExplorerError):
 
 
 class NotPossible(ExplorerError):
-    """What was asked for cannot be done as things stand; the message says what is in the way."""
+    """The request is not possible in the present state; the message says why."""
 
 
 class NotSupported(ExplorerError):
-    """What was asked for is not done here, for this kind of table or storage."""
+    """The request is not supported for this kind of table or storage."""

@@ -1,14 +1,15 @@
-"""How far long work is, and whether to go on: said once, for the dashboard, the command line and Python.
+"""Report the progress of long work, and cancel it: one way for the dashboard, the command line and Python.
 
-What loops over snapshots, manifests or files loops over `steps(...)`. Who waits for it listens with a `Watch`:
+Code that loops over snapshots, manifests or files loops over `steps(...)`. Code that waits for it uses a `Watch`:
 
     watch = Watch()
     with watch.listening():
         table.fate("id = 7")      # meanwhile, from any thread: watch.done, watch.total, watch.what, watch.cancel()
 
-Of loops inside loops the outermost tells how far it is, and each asks whether to go on. Without a watch `steps` returns
-what it was given. What waits for others instead of looping (Spark, writer processes) uses `tell` and `cancelled`, and
-does `as_one_step` what must not be stopped in the middle."""
+If loops are nested, the outermost reports the progress; each of them checks for cancellation. Without a watch `steps`
+returns its items unchanged. Work that waits for others instead of looping (Spark, writer processes) uses `tell` and
+`is_cancelled`. Work that must not be stopped in the middle runs in `as_one_step`.
+"""
 
 from __future__ import annotations
 
@@ -23,18 +24,19 @@ from typing import Literal, TypeVar
 from explorer.errors import ExplorerError
 
 T = TypeVar("T")
-TOLD_S, TOLD_SHARE = 2, 0.05
-"""Before so many seconds, and such a share, nobody knows how long it will take."""
+ESTIMATE_AFTER_S, ESTIMATE_AFTER_SHARE = 2, 0.05
+"""The remaining time is unknown before this many seconds, and before this share of the work."""
 Phase = Literal["queued", "planning", "running", "done", "failed", "cancelled"]
 
 
 class Cancelled(ExplorerError):
-    """Somebody said not to go on."""
+    """The work was cancelled."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far something is: its phase, `done` of `total` (0: not known) steps, what these are, and seconds so far."""
+    """The progress of some work: its phase; `done` of `total` steps (0 if unknown); what the steps are; and the seconds
+    so far."""
 
     phase: Phase
     done: int = 0
@@ -44,30 +46,31 @@ class Progress:
 
     def __str__(self) -> str:
         steps = f", {self.done:,} of {self.total:,} {self.what}" if self.total else ""
-        return f"{self.phase}{steps}, {self.seconds:.1f} s{self._left()}"
+        return f"{self.phase}{steps}, {self.seconds:.1f} s{self._remaining_time()}"
 
-    def _left(self) -> str:
-        """How long it will take if it goes on as it did, where that says anything: not in the first seconds."""
-        if self.seconds < TOLD_S or self.done < self.total * TOLD_SHARE or not self.total:
+    def _remaining_time(self) -> str:
+        """The remaining time at the present speed; empty in the first seconds, when it would mean little."""
+        if self.seconds < ESTIMATE_AFTER_S or self.done < self.total * ESTIMATE_AFTER_SHARE or not self.total:
             return ""
         left = self.seconds * (self.total - self.done) / self.done
         return f", about {max(1, round(left)):,} s left"
 
 
 class Watch:
-    """Who waits for one piece of work: reads how far it is, and may cancel it. The work itself runs on one thread; all
-    else may be called from any. `owner` is who asked for it, where several share what the work needs."""
+    """Someone who waits for one piece of work: reads its progress, and may cancel it. The work runs on one thread;
+    every method may be called from any thread. `owner` is who asked for the work, if several people share its
+    resources. `note` is what one should know about the answer."""
 
     def __init__(self, owner: Hashable = None) -> None:
         self.owner = owner
         self.done, self.total, self.what = 0, 0, ""
-        self.said = ""
+        self.note = ""
         self._telling = False
         self._cancelled = threading.Event()
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """What this thread does in the block is watched."""
+        """Watch the work of this thread in the block."""
         token = _WATCH.set(self)
         try:
             yield
@@ -84,15 +87,15 @@ class Watch:
         self._cancelled.set()
 
     def tell(self, done: int, total: int, what: str) -> None:
-        """The work is so far."""
+        """Set the progress."""
         self.done, self.total, self.what = done, total, what
 
     def say(self, text: str) -> None:
-        """Something to know of the answer: who makes it, and why."""
-        self.said = text
+        """Set the note: what one should know about the answer."""
+        self.note = text
 
     def steps(self, items: Iterable[T], total: int, what: str) -> Iterator[T]:
-        """See the function of that name."""
+        """See the function of the same name."""
         outermost = not self._telling
         self._telling = True
         try:
@@ -103,7 +106,7 @@ class Watch:
                     self.tell(done, total, what)
                 yield item
         finally:
-            close = getattr(items, "close", None)  # a generator ends here, not wherever it is forgotten
+            close = getattr(items, "close", None)  # close a generator here, not when it is collected
             if close is not None:
                 close()
             if outermost:
@@ -112,7 +115,7 @@ class Watch:
 
 
 class PartWatch(Watch):
-    """That of a part of the work, which another thread does: it ends with the whole, or when nobody needs the part."""
+    """The watch of a part of the work on another thread. The part ends with the whole, or if nobody needs it."""
 
     def __init__(self, whole: Watch | None) -> None:
         super().__init__(whole.owner if whole is not None else None)
@@ -127,15 +130,16 @@ _WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
 def steps(items: Iterable[T], what: str, total: int = 0) -> Iterator[T]:
-    """The items, each a step of the work: `what` they are, in the plural, and how many, where they do not know it
-    themselves. Raises Cancelled between two of them."""
+    """Return the items; each is a step of the work. `what` names them in the plural. `total` is their number, if the
+    items do not know it. Raises Cancelled between two items."""
     watch = _WATCH.get()
     return iter(items) if watch is None else watch.steps(items, total or length_hint(items), what)
 
 
 @contextmanager
 def as_one_step() -> Iterator[None]:
-    """What this thread does in the block is no loop to who waits: it tells nothing, and is not stopped midway."""
+    """Do the work of this thread in the block as one step: it reports no progress and cannot be cancelled in the
+    middle."""
     token = _WATCH.set(None)
     try:
         yield
@@ -144,31 +148,31 @@ def as_one_step() -> Iterator[None]:
 
 
 def listener() -> Watch | None:
-    """Who waits for what this thread does, if anybody listens."""
+    """The watch of this thread's work, if there is one."""
     return _WATCH.get()
 
 
 def tell(done: int, total: int, what: str) -> None:
-    """So far is what this thread does."""
+    """Report the progress of this thread's work."""
     watch = _WATCH.get()
     if watch is not None:
         watch.tell(done, total, what)
 
 
 def say(text: str) -> None:
-    """Who waits for what this thread does should know this of the answer."""
+    """Note what one should know about the answer of this thread's work."""
     watch = _WATCH.get()
     if watch is not None:
         watch.say(text)
 
 
-def check_cancelled() -> None:
-    """Raise Cancelled if what this thread does was told to stop: for a loop that has no items to take `steps` over."""
-    if cancelled():
+def check_cancellation() -> None:
+    """Raise Cancelled if this thread's work was cancelled. For loops without items for `steps`."""
+    if is_cancelled():
         raise Cancelled("cancelled")
 
 
-def cancelled() -> bool:
-    """Whether what this thread does was told to stop."""
+def is_cancelled() -> bool:
+    """Whether this thread's work was cancelled."""
     watch = _WATCH.get()
     return watch is not None and watch.cancelled

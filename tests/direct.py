@@ -30,7 +30,7 @@ from explorer.table import Table, open_table
 __all__ = ["Collection", "ShownPlan", "Table", "file_map", "open_table"]
 
 
-def _opened(table: Any) -> Table:
+def _open(table: Any) -> Table:
     return table if isinstance(table, Table) else open_table(table)
 
 
@@ -43,7 +43,7 @@ def doctor(table: Any, **options: Any) -> ShownReport:
 
 def health(table: Any, *, snapshot: str | int | None = None, **options: Any) -> ShownHealth:
     """The health of a table as of a snapshot."""
-    opened = _opened(table)
+    opened = _open(table)
     at = None if snapshot is None else opened.resolve(snapshot).snapshot.snapshot_id
     return checkup(opened, snapshot_id=at, **options)
 
@@ -55,27 +55,27 @@ def catalog_health(catalog: str = "sandbox", properties: Mapping[str, str] | Non
 
 def overview(table: Any, snapshot: str | int | None = None, **options: Any) -> ShownOverview:
     """A table in a few facts."""
-    return _overview.overview(_opened(table), snapshot, **options)
+    return _overview.overview(_open(table), snapshot, **options)
 
 
 def live_rows(table: Any, snapshot: str | int | None = None) -> LiveRows:
     """The visible rows of a table, counted."""
-    return _live_rows(_opened(table), snapshot)
+    return _live_rows(_open(table), snapshot)
 
 
 def pointer(table: Any) -> Pointed:
     """What a catalog stores of a table."""
-    return _pointer(_opened(table))
+    return _pointer(_open(table))
 
 
 def watch(table: Any, interval: float | None = None) -> Iterator[Landed]:
     """The commits to a table as they land."""
-    return _watch(_opened(table), interval)
+    return _watch(_open(table), interval)
 
 
 def estimate(table: Any, *arguments: Any, **options: Any) -> Any:
     """What changes would make of filters."""
-    return _estimate(_opened(table), *arguments, **options)
+    return _estimate(_open(table), *arguments, **options)
 
 
 def show_plan(table: Table, where: str, snapshot: str | int | None = None, sql: bool = False) -> ShownPlan:

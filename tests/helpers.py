@@ -50,7 +50,7 @@ def file_names(table: Table) -> dict[tuple[str, int | None], str]:
     return names
 
 
-def normalized(text: str, table: Table) -> str:
+def normalize(text: str, table: Table) -> str:
     """Text of a table without ids, times, sizes and folders, which differ from run to run."""
     for i, snapshot in enumerate(
         sorted(table.metadata.snapshots, key=lambda s: (s.sequence_number, s.timestamp_ms or 0))

@@ -62,7 +62,7 @@ class Mutant:
         return f"{self.module}.py:{self.line}: {before[:90]}  ->  {after[:90]}"
 
 
-def _changed(node: ast.AST) -> str | None:
+def _change(node: ast.AST) -> str | None:
     """Other source for a node; None where there is nothing to change."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
         left, right = ast.unparse(node.left), ast.unparse(node.comparators[0])
@@ -118,7 +118,7 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
         if isinstance(node, FUNCTIONS):
             function |= {id(below): node.lineno for below in ast.walk(node)}
     for node in ast.walk(tree):
-        after = None if id(node) in idle else _changed(node)
+        after = None if id(node) in idle else _change(node)
         if after is None:
             continue
         place: Any = node
@@ -199,7 +199,7 @@ def watch(path: Path, reached: Reached) -> None:
 
 
 @cache
-def _named(path: Path, module: str) -> int:
+def _count_mentions(path: Path, module: str) -> int:
     """How often a file of tests names a module of core: most likely the one that notices does so most."""
     return len(re.findall(rf"\b{module}\b", path.read_text()))
 
@@ -219,7 +219,7 @@ class Mutating:
         self.by_test: dict[str, Reached] = {}
 
     @contextmanager
-    def _seen(self) -> Iterator[Reached]:
+    def _record_calls(self) -> Iterator[Reached]:
         """What is called meanwhile."""
         before, seen = set(self.reached), Reached()
         self.reached.clear()
@@ -229,12 +229,12 @@ class Mutating:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
-        with self._seen() as self.by_fixture[fixturedef]:
+        with self._record_calls() as self.by_fixture[fixturedef]:
             yield
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
-        with self._seen() as seen:
+        with self._record_calls() as seen:
             yield
         fixtures = (some[-1] for some in item._fixtureinfo.name2fixturedefs.values())
         self.by_test[item.nodeid] = seen.union(*(self.by_fixture.get(f, set()) for f in fixtures))
@@ -247,7 +247,7 @@ class Mutating:
         """Have those tests run that call the function, if it is in one."""
         place = (mutant.module, mutant.function)
         items = [item for item in session.items if not mutant.function or place in self.by_test[item.nodeid]]
-        session.items[:] = sorted(items, key=lambda item: -_named(item.path, mutant.module))
+        session.items[:] = sorted(items, key=lambda item: -_count_mentions(item.path, mutant.module))
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         """None in a fork, where pytest then runs the tests; True here, where it does not."""

@@ -189,7 +189,7 @@ def public_functions() -> list[tuple[Path, Function, bool]]:
     for module in PUBLIC_MODULES:
         path = PACKAGE.joinpath(*module.split(".")[1:])
         path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        for name in _exported(path):
+        for name in _exports(path):
             candidates = by_name.get(name, [])
             own = [c for c in candidates if c[0] == path] or candidates[:1]
             for where, node in own:
@@ -208,7 +208,7 @@ def _ui() -> list[tuple[Path, ast.Module]]:
     return [(p, ast.parse(p.read_text())) for p in sorted((PACKAGE / "ui").rglob("*.py"))]
 
 
-def _exported(path: Path) -> list[str]:
+def _exports(path: Path) -> list[str]:
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return [str(name) for name in ast.literal_eval(node.value)]
@@ -263,10 +263,10 @@ def main() -> None:
 
 def _print_sentences(paths: list[Path]) -> None:
     for path in paths:
-        found = sentences(path.read_text())
-        median, most = percentiles([words(s) for s in found])
-        print(f"{path}: {len(found)} sentences, median {median:g}, 90th percentile {most}")
-        for sentence in sorted(found, key=words, reverse=True)[:10]:
+        all_sentences = sentences(path.read_text())
+        median, most = percentiles([words(s) for s in all_sentences])
+        print(f"{path}: {len(all_sentences)} sentences, median {median:g}, 90th percentile {most}")
+        for sentence in sorted(all_sentences, key=words, reverse=True)[:10]:
             print(f"  {words(sentence):3} {sentence}")
 
 

@@ -45,9 +45,9 @@ def _place(place: str) -> str:
     return f"`{place.removeprefix(COMMAND)}`".replace("|", "\\|")
 
 
-def page(found: list[Claim]) -> str:
+def page(all_claims: list[Claim]) -> str:
     """docs/coverage.md."""
-    texts = list(dict.fromkeys(c.text for c in found))
+    texts = list(dict.fromkeys(c.text for c in all_claims))
     lines = [
         "# Every claim of the texts: seen, run and asked",
         "",
@@ -66,12 +66,12 @@ def page(found: list[Claim]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for name in (*texts, "all"):
-        of = [c for c in found if name in (c.text, "all")]
+        of = [c for c in all_claims if name in (c.text, "all")]
         counts = (len(of), *(sum(bool(getattr(c, part)) for c in of) for part in ("seen", "run", "asked", "why")))
         lines.append(f"| {name} | {' | '.join(map(str, counts))} |")
     for name in texts:
         lines += ["", f"## {name}", "", "| line | claim | seen | run | asked |", "|---|---|---|---|---|"]
-        for c in (c for c in found if c.text == name):
+        for c in (c for c in all_claims if c.text == name):
             seen = _place(c.seen) or f"not: {c.why}"
             lines.append(f"| {c.line} | {c.claim} | {seen} | {_place(c.run)} | {_place(c.asked)} |")
     return "\n".join(lines) + "\n"

@@ -87,7 +87,7 @@ class _Told(Watch):
     """Prints on stderr, once, what is to be known of an answer; on a terminal also how far the work is."""
 
     def say(self, text: str) -> None:
-        if text != self.said:
+        if text != self.note:
             say(text)
         super().say(text)
 

@@ -27,7 +27,7 @@ def demo(names: tuple[str, ...], listing: bool, rebuild: bool, output: str) -> N
     there."""
     from explorer.lab import scenarios
 
-    done = scenarios.built()
+    done = scenarios.available_names()
     unknown = set(names) - {s.name for s in scenarios.SCENARIOS}
     if unknown:
         raise click.BadParameter(f"no such teaching table: {', '.join(sorted(unknown))} (see --list)")

@@ -1,2 +1,1 @@
-"""The commit lab: real staged Iceberg commits, step by step, in every order, on small tables in a catalog of its
-own."""
+"""Run Iceberg's own commit steps one at a time, and in every order, on small tables in a separate catalog."""

@@ -1,5 +1,5 @@
-"""What happens to each operation when each other one commits between its base and its own commit: run on real
-Iceberg."""
+"""For each pair of operations: what happens to one if the other commits between its base and its commit. Each pair runs
+on real Iceberg."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from explorer.table import Table
 
 @dataclass(frozen=True)
 class Pair:
-    """Writer A loads and applies; writer B commits whole; then A comes to swap. `decision` is what spec.commits.commit
-    said beforehand."""
+    """Two operations and their outcome. Writer A loads and applies, then writer B commits, then A tries to swap.
+    `decision` is what spec.commits.commit predicts before A swaps."""
 
     late: Operation
     early: Operation
@@ -39,7 +39,7 @@ def operations() -> Iterator[Operation]:
 
 
 def intent(writer: Writer) -> Intent:
-    """What a writer wants, from the files it planned with."""
+    """The change that a writer wants to commit, from the files that it planned with."""
     assert writer.plan is not None
     assert writer.table is not None
     files = {f.path: f for f in writer.table.row_reader.applicability(writer.table.metadata.current_snapshot).data}
@@ -52,14 +52,16 @@ def intent(writer: Writer) -> Intent:
     concerns = (
         file_filter(writer.table, f"p = '{PARTITION}'" if whole else f"id = {KEY}") if filtered else lambda _: True
     )
-    if whole and what.api == "newOverwrite" and writer.attempts:  # what its first attempt replaced must be there still
+    if (
+        whole and what.api == "newOverwrite" and writer.attempts
+    ):  # the files that its first attempt replaced must still exist
         replaced = tuple(f for f in files.values() if concerns(f))
     vectors = writer.table.metadata.format_version >= 3 and bool(referenced)
     return Intent(what, frozenset(operation.validations), replaced, referenced, concerns, vectors, operation.engine)
 
 
-def predicted(run: Run, table: Table, name: str = "A") -> Decision:
-    """What spec.commits.commit says of a writer that has planned, given `table` as it is now."""
+def predict(run: Run, table: Table, name: str = "A") -> Decision:
+    """Predict with spec.commits.commit what happens to a writer that has planned, if the table is now `table`."""
     writer = run.writer(name)
     assert writer.table is not None
     base = writer.table.metadata
@@ -68,19 +70,19 @@ def predicted(run: Run, table: Table, name: str = "A") -> Decision:
     earlier = [s for s in line if s.snapshot_id in before]
     since = [s for s in line if s.snapshot_id not in before]
     moved = table.metadata.metadata_location != base.metadata_location
-    known = base.current_snapshot_id in {s.snapshot_id for s in line}
-    return decided(table, intent(writer), since, earlier, moved, known)
+    in_line = base.current_snapshot_id in {s.snapshot_id for s in line}
+    return decided(table, intent(writer), since, earlier, moved, in_line)
 
 
 def pair(bench: Bench, late: Operation, early: Operation, version: int = 2) -> Pair:
-    """Run one pair, and predict it before A goes on."""
+    """Run one pair, and predict the outcome before A goes on."""
     serial = serial_rows(bench, [late, early], version)
     run = Run(bench, [late, early], version)
     for _ in range(3):
         run.step("A")  # load, write, apply
     while not run.writer("B").over:
         run.step("B")
-    decision = predicted(run, run.table())
+    decision = predict(run, run.table())
     run.play("")
     happened = outcome(run, "AABBAB", serial)
     run.close()
@@ -92,8 +94,8 @@ Wanted = tuple[Operation, Operation, int]
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The pairs of the usual operations; the same with deletion vectors; those of the other operations; and of
-    pyiceberg's."""
+    """Pairs of operations, in four groups: the usual operations, the same with deletion vectors, the other operations,
+    and operations of pyiceberg."""
 
     usual: tuple[Pair, ...]
     vectors: tuple[Pair, ...]
@@ -124,7 +126,7 @@ def catalogue(bench: Bench, progress: Callable[[int, int], Any] = lambda *_: Non
 
 
 def _matrix(pairs: Sequence[Pair]) -> list[str]:
-    """Late writers by early ones."""
+    """A matrix with a row for each late writer and a column for each early one."""
     kinds = list(dict.fromkeys(p.early.kind for p in pairs))
     by_late: dict[Operation, dict[str, Pair]] = {}
     for one in pairs:

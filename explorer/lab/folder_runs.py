@@ -1,4 +1,4 @@
-"""Runs on tables that a folder is the catalog of, kept and played again: a commit that is lost by rename, a listing
+"""Runs on tables whose catalog is a folder, saved and played again: a commit that a rename overwrites, and a listing
 that is stale when it is read."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from explorer.lab.sandbox import Bench
 
 @dataclass(frozen=True)
 class FolderRun:
-    """What came of such a run: what happened at each step, and the rows that readers see afterwards."""
+    """The result of such a run: what happened at each step (`told`), and the rows that readers see afterwards."""
 
     folder: str
     order: str
@@ -26,29 +26,30 @@ class FolderRun:
 
 
 def rename(bench: Bench, order: str) -> FolderRun:
-    """Two writers, A and B, commit by rename, where a rename replaces what is there."""
+    """Let two writers, A and B, commit by rename. A rename replaces an existing file."""
     table = FolderTable(bench)
     table.play(order)
-    return FolderRun("rename", order, tuple(table.told), tuple(table.rows()))
+    return FolderRun("rename", order, tuple(table.events), tuple(table.rows()))
 
 
 def listing(bench: Bench, order: str) -> FolderRun:
-    """R lists a Hive table's folder, then reads what it listed; W updates all prices. Raises NotPossible for others."""
-    table, listed, told = HiveFolder(bench), list[Path](), list[str]()
+    """Let R list a Hive table's folder and read the listed files, while W updates all prices. Raises NotPossible for
+    other names."""
+    table, listed, events = HiveFolder(bench), list[Path](), list[str]()
     for name in order:
-        if name == "W" and any(line.startswith("W") for line in told):
+        if name == "W" and any(line.startswith("W") for line in events):
             raise NotPossible("W updates all prices once")
         if name == "W":
             table.update()
-            told.append(f"W updates all prices: it {', '.join(HiveFolder.UPDATE)}")
+            events.append(f"W updates all prices: it {', '.join(HiveFolder.UPDATE)}")
         elif name == "R" and not listed:
             listed = sorted(table.folder.glob("p=*/*.parquet"))
-            told.append(f"R lists {', '.join(str(path.relative_to(table.folder)) for path in listed)}")
+            events.append(f"R lists {', '.join(str(path.relative_to(table.folder)) for path in listed)}")
         elif name == "R":
-            told.append(f"R {_read(table.folder, listed)}")
+            events.append(f"R {_read(table.folder, listed)}")
         else:
             raise NotPossible(f"there is no {name!r}: there are the reader R and the writer W")
-    return FolderRun("listing", order, tuple(told), tuple(table.read("id", "price")))
+    return FolderRun("listing", order, tuple(events), tuple(table.read("id", "price")))
 
 
 def _read(folder: Path, listed: list[Path]) -> str:
@@ -62,7 +63,7 @@ def _read(folder: Path, listed: list[Path]) -> str:
 
 
 def replay_folder(bench: Bench, saved: str) -> FolderRun | None:
-    """Play a saved run on a folder again; None where it is no such run. Raises NotFoundInTable."""
+    """Play a saved run on a folder again; return None if it is another kind of run. Raises NotFoundInTable."""
     try:
         data = json.loads(saved)
         folder, order = data.get("folder"), "".join(data["order"])

@@ -1,5 +1,5 @@
-"""Every order in which two writers can take the steps of a commit: each is run on real Iceberg, and its rows are held
-against serial orders."""
+"""Every order in which two or three writers can take the steps of a commit. Each order runs on real Iceberg; its rows
+are compared with those of serial orders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from explorer.spec.commits.operations import KINDS, SEES_TABLE, STEPS, Operation
 
 
 def _phases(*last: StepName) -> tuple[tuple[str, int], ...]:
-    """(phase, how many steps it takes) from the last step of each; a phase is called what its steps are."""
+    """Phases that end at these steps: (name, number of steps). The name lists the steps of the phase."""
     names, ends = list(STEPS), [list(STEPS).index(step) + 1 for step in last]
     return tuple((", ".join(names[begin:end]), end - begin) for begin, end in zip([0, *ends], ends, strict=False))
 
@@ -26,12 +26,12 @@ PHASES: Mapping[int, tuple[tuple[str, int], ...]] = {
     2: _phases("write", "apply", "swap"),
     3: _phases("write", "swap"),
 }
-"""By the number of writers: each phase that matters to others, and how many steps it takes. The three phases of two
-writers have 20 orders; the two of three, who apply when they swap, 90."""
+"""For two and three writers: the phases that matter to other writers, and the number of steps in each. Two writers with
+three phases have 20 orders. Three writers with two phases, which apply and swap in one, have 90."""
 
 
 def orders(writers: int) -> Iterator[str]:
-    """Every distinct order of the phases, as names: AAABBB, AABABB..."""
+    """Every distinct order of the phases, as names of writers: AAABBB, AABABB..."""
 
     def rest(left: Mapping[str, int]) -> Iterator[str]:
         if not any(left.values()):
@@ -44,7 +44,7 @@ def orders(writers: int) -> Iterator[str]:
 
 
 def play(bench: Bench, operations: Sequence[Operation], order: str, version: int = 2) -> tuple[Run, tuple[Moment, ...]]:
-    """Let writers take whole phases in an order; what is left (retries) runs to its end afterwards."""
+    """Let writers take complete phases in an order. Afterwards the remaining steps (retries) run to their end."""
     run = Run(bench, operations, version)
     phases = PHASES[len(operations)]
     standings = {writer.name: Standing(writer.name) for writer in run.writers}
@@ -70,8 +70,8 @@ def play(bench: Bench, operations: Sequence[Operation], order: str, version: int
 
 
 def serial_rows(bench: Bench, operations: Sequence[Operation], version: int = 2) -> dict[str, Rows]:
-    """The rows after each serial order of each subset of the writers, by their names: '' is the table as it began. An
-    order in which one of them cannot commit is left out."""
+    """The rows after each serial order of each subset of the writers. The key is the writers' names in order; '' is the
+    table without any. Orders in which a writer cannot commit are missing."""
     by_order: dict[str, Rows] = {}
     names = NAMES[: len(operations)]
     for size in range(len(names) + 1):
@@ -93,9 +93,9 @@ def interleave(
     cancelled: Callable[[], bool] = lambda: False,
     version: int = 2,
 ) -> Interleavings:
-    """Run every order of the phases of two or three operations, each on a fresh table. `progress(done, total)` is
-    called after each; when `cancelled()` the orders done so far are returned. Raises NotFoundInTable for another number
-    of operations."""
+    """Run every order of the phases of two or three operations, each on a fresh table. Call `progress(done, total)`
+    after each. If `cancelled()`, return the orders that are done. Raises NotFoundInTable for another number of
+    operations."""
     if len(operations) not in PHASES or not all(o.kind in KINDS for o in operations):
         raise NotFoundInTable("an interleaving takes two or three operations that commit to one table, and no reader")
     wanted = list(orders(len(operations)))
@@ -114,7 +114,7 @@ def interleave(
 
 
 def outcome(run: Run, order: str, serial: Mapping[str, Rows], moments: tuple[Moment, ...] = ()) -> Outcome:
-    """What came of a run that is over."""
+    """The outcome of a run that is over."""
     states: list[Literal["committed", "retried", "refused"]] = []
     for writer in run.writers:
         lost = any(e.writer == writer.name and e.outcome == "lost" for e in run.events)
@@ -129,7 +129,7 @@ def outcome(run: Run, order: str, serial: Mapping[str, Rows], moments: tuple[Mom
 
 
 def name_anomaly(rows: Rows, expected: Mapping[str, Rows], serial: Mapping[str, Rows]) -> str:
-    """A name for rows that no serial order of the committed writers gives."""
+    """A name for the anomaly if no serial order of the committed writers gives these rows."""
     counts = Counter(r[0] for r in rows)
     most: Counter[int] = Counter()
     for serial_order in expected.values():

@@ -1,5 +1,5 @@
-"""Calls into Iceberg's own protected and private methods, by reflection: its commit() does several of the lab's steps
-in one."""
+"""Call protected and private methods of Iceberg by reflection. Its commit() does several of the lab's steps in one
+call."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 _METHODS: WeakKeyDictionary[Any, dict[tuple[str, str, int, str], Any]] = WeakKeyDictionary()
-"""Methods that were looked up, by gateway: with it goes the Java that has them."""
+"""Methods that were looked up, by gateway. An entry disappears with its gateway."""
 
 
 class Api(Protocol):
-    """What a call needs: a JVM, and its gateway (a Workshop has both)."""
+    """What a call needs: a JVM and its gateway. A Workshop has both."""
 
     jvm: Any
     gateway: Any
@@ -25,45 +25,47 @@ def _classes(target: Any) -> Any:
 
 
 def items(java_list: Any) -> list[Any]:
-    """The items of a Java list. To iterate over it costs an exception, which pyspark examines for 70 ms."""
+    """The items of a Java list, by index. Iterating over the list would end with an exception, which pyspark examines
+    for 70 ms."""
     return [java_list.get(i) for i in range(java_list.size())]
 
 
 def call(api: Api, target: Any, method: str, *arguments: Any, owner_name: str = "") -> Any:
-    """Call a method that is declared in the target's class or one above it, or in the class so named alone."""
-    known = _METHODS.setdefault(api.gateway, {})
+    """Call a method that the target's class or a superclass declares. With `owner_name`, only the class of that name is
+    searched."""
+    methods = _METHODS.setdefault(api.gateway, {})
     key = (str(target.getClass().getName()), method, len(arguments), owner_name)
-    if key not in known:  # each look at a method is a question to Java, and there are hundreds
-        known[key] = _declared(target, method, len(arguments), owner_name)
+    if key not in methods:  # each method that is looked at is a question to Java, and there are hundreds
+        methods[key] = _find_method(target, method, len(arguments), owner_name)
     values = api.gateway.new_array(api.jvm.java.lang.Object, len(arguments))
     for i, value in enumerate(arguments):
         values[i] = value
-    return known[key].invoke(target, values)
+    return methods[key].invoke(target, values)
 
 
-def _declared(target: Any, method: str, count: int, owner_name: str) -> Any:
+def _find_method(target: Any, method: str, count: int, owner_name: str) -> Any:
     for owner in _classes(target):
         if owner_name and owner.getSimpleName() != owner_name:
             continue
-        for declared in owner.getDeclaredMethods():
-            if declared.getName() == method and declared.getParameterCount() == count:
-                declared.setAccessible(True)
-                return declared
+        for member in owner.getDeclaredMethods():
+            if member.getName() == method and member.getParameterCount() == count:
+                member.setAccessible(True)
+                return member
     raise AttributeError(f"{target.getClass().getName()} has no method {method} with {count} arguments")
 
 
 def field(target: Any, name: str) -> Any:
-    """The value of a field that is declared in the target's class or one above it."""
+    """The value of a field that the target's class or a superclass declares."""
     for owner in _classes(target):
-        for declared in owner.getDeclaredFields():
-            if declared.getName() == name:
-                declared.setAccessible(True)
-                return declared.get(target)
+        for member in owner.getDeclaredFields():
+            if member.getName() == name:
+                member.setAccessible(True)
+                return member.get(target)
     raise AttributeError(f"{target.getClass().getName()} has no field {name}")
 
 
 def cause(error: Exception) -> tuple[str, str]:
-    """(class, message) of what Iceberg threw, below reflection's wrapping."""
+    """The (class, message) of Iceberg's exception, without the wrapping of reflection."""
     java = getattr(error, "java_exception", None)
     while (
         java is not None
@@ -77,24 +79,24 @@ def cause(error: Exception) -> tuple[str, str]:
 
 
 def with_snapshot(api: Api, base: Any, snapshot: Any) -> Any:
-    """The metadata of a table whose main branch is moved on to a new snapshot."""
+    """The metadata of a table after its main branch moves to a new snapshot."""
     return api.jvm.org.apache.iceberg.TableMetadata.buildFrom(base).setBranchSnapshot(snapshot, "main").build()
 
 
 def write_metadata(api: Api, operations: Any, base: Any, updated: Any) -> str:
-    """Write the next metadata.json of a table; returns where."""
+    """Write the next metadata.json of a table; return its location."""
     version = int(str(base.metadataFileLocation()).rsplit("/", 1)[-1].split("-")[0])
     return str(call(api, operations, "writeNewMetadata", updated, version + 1))
 
 
 def swap(api: Api, operations: Any, new: str, old: str) -> None:
-    """JdbcCatalog's conditional UPDATE. Raises Py4JJavaError of a CommitFailedException when the catalog does not hold
-    `old`."""
+    """Run JdbcCatalog's conditional UPDATE. Raises a Py4JJavaError with a CommitFailedException unless the catalog
+    points to `old`."""
     call(api, operations, "updateTable", new, old)
 
 
 def clean_up(api: Api, operations: Any, pending: Any, snapshot_id: int) -> None:
-    """What commit() does after it succeeded: remove the manifests and lists of attempts that lost."""
+    """Do what commit() does after success: remove the manifests and manifest lists of lost attempts."""
     saved = operations.refresh().snapshot(snapshot_id)
     kept = api.jvm.java.util.HashSet(saved.allManifests(operations.io()))
     call(api, pending, "cleanUncommitted", kept)

@@ -1,5 +1,5 @@
-"""The same rows in several layouts, each really written: a table of its own in the sandbox is unsorted at first, is
-rewritten from there in each way, and is dropped in the end."""
+"""Write the same rows in several layouts. A table in the sandbox holds them unsorted, is rewritten from there in each
+layout, and is dropped at the end."""
 
 from __future__ import annotations
 
@@ -33,19 +33,20 @@ from explorer.table import Table
 
 LIMIT = 100_000
 DEALT, FEWEST, EACH = 32, 4, 3
-"""Files that the unsorted rows are dealt out to; of few rows fewer, of EACH rows. The others are to have a quarter."""
+"""The number of files of the unsorted rows. Few rows get fewer files, with EACH rows per file. The other layouts should
+have a quarter of them."""
 MOST_FILES = 100
-"""What makes more partitions of the rows is not written."""
+"""A partition field that makes more files than this is not tried."""
 
 
 def compare_layouts(
     table: Table, queries: Sequence[str] = (), snapshot: str | int | None = None, limit: int = LIMIT,
     session: ReadSession | None = None,
 ) -> Compared:  # fmt: skip
-    """Write at most `limit` rows of a version of a table unsorted, bin-packed, sorted, z-ordered and partitioned into a
-    table of the sandbox, and plan queries (docs/filters.md) on each; without any they are drawn of the rows. What to
-    sort and partition by is what the estimates find best for the queries. Raises NotFoundInTable for a query that does
-    not fit, NotPossible without rows, EngineError, StatementFailed."""
+    """Write at most `limit` rows of a version of a table into a sandbox table, unsorted, bin-packed, sorted, z-ordered
+    and partitioned. Plan queries (docs/filters.md) on each layout. Without queries, some are generated from the rows.
+    The estimates choose the columns to sort and partition by. Raises NotFoundInTable for a query that does not fit,
+    NotPossible without rows, EngineError, StatementFailed."""
     for query in queries:
         table.plan(query, snapshot)
     limit = min(limit, quotas().rows or limit)
@@ -58,66 +59,66 @@ def compare_layouts(
         if not queries:
             raise NotPossible(f"no query can be drawn ({drawn}): give one")
     engine = session.engine if session else shared_engine()
-    laid = _Laid(engine, rows)
+    layout_table = _LayoutTable(engine, rows)
     try:
-        layouts = laid.layouts(queries)
+        layouts = layout_table.layouts(queries)
     except ExplorerError:
         raise
-    except Exception as error:  # Spark raises many kinds
+    except Exception as error:  # Spark raises many types of exceptions
         raise failure(error, engine.lost, "other layouts") from error
     finally:
-        laid.drop()
+        layout_table.drop()
     return Compared(table.name, rows.num_rows, rows_words(rows.num_rows, limit), tuple(queries), drawn, layouts)
 
 
-class _Laid:
-    """Rows in a table of the sandbox, of which each layout is a snapshot."""
+class _LayoutTable:
+    """A table in the sandbox with the rows; each layout is a snapshot."""
 
     table: Table
 
     def __init__(self, engine: SparkEngine, rows: Any) -> None:
         self._engine, self._spark = engine, engine.session()
         self._rows, self._name = rows, f"{LAB}.layouts_{uuid.uuid4().hex[:12]}"
-        self._dealt = min(DEALT, max(FEWEST, rows.num_rows // EACH))
+        self._file_count = min(DEALT, max(FEWEST, rows.num_rows // EACH))
 
     def layouts(self, queries: Sequence[str]) -> tuple[Layout, ...]:
-        """Each of them, those that could not be made too."""
+        """All layouts, including those that could not be written."""
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{LAB}")
         with active_session_kept(self._spark.sparkContext):
-            frame = self._spark.createDataFrame(self._rows).repartition(self._dealt)
+            frame = self._spark.createDataFrame(self._rows).repartition(self._file_count)
         writer = frame.writeTo(f"{SANDBOX}.{self._name}").using("iceberg")
         writer = writer.tableProperty("write.distribution-mode", "none")
         writer.create()
         self.table = Table(TableReader(locate(self._name)))
-        self._rewrite("compact", "")  # neither the first write nor the first rewrite of a Spark is as fast as the next
+        self._rewrite("compact", "")  # warm up: the first write and the first rewrite of a Spark are slow
         began = time.perf_counter()
         writer.createOrReplace()
         seconds = time.perf_counter() - began
         self.table = self.table.refresh()
         unsorted = self.table.metadata.current_snapshot_id
         dealt = f"dealt out to {count(len(self.table.files()), 'file')}"
-        made = [self._read(Layout("unsorted", dealt, seconds=seconds), queries)]
-        size = max(1, (made[0].written.bytes or 0) // max(FEWEST, self._dealt // 4))
+        layouts = [self._read(Layout("unsorted", dealt, seconds=seconds), queries)]
+        size = max(1, (layouts[0].written.bytes or 0) // max(FEWEST, self._file_count // 4))
         estimates = estimate(self.table, queries, file_size=size)
         columns = list(filter_columns([self.table.plan(query) for query in queries]))
         ways: tuple[tuple[str, Callable[[], str]], ...] = (
             ("bin-packed", partial(self._rewrite, "compact", "", size)),
             ("sorted", lambda: self._rewrite("compact-sort", _best(estimates, False).column, size)),
-            ("z-ordered", lambda: self._rewrite("compact-z-order", _several(columns), size)),
+            ("z-ordered", lambda: self._rewrite("compact-z-order", _join_columns(columns), size)),
             ("partitioned", lambda: self._partition(_best(estimates, True), size)),
         )
         for name, way in steps(ways, "layouts"):
             self._spark.sql(f"CALL {SANDBOX}.system.set_current_snapshot('{self._name}', {unsorted})")
-            made.append(self._made(name, way, queries))
-        return tuple(made)
+            layouts.append(self._try_layout(name, way, queries))
+        return tuple(layouts)
 
-    def _made(self, name: str, way: Callable[[], str], queries: Sequence[str]) -> Layout:
+    def _try_layout(self, name: str, way: Callable[[], str], queries: Sequence[str]) -> Layout:
         self._seconds = 0.0
         try:
             how = way()
         except ExplorerError as error:
             return Layout(name, "", str(error))
-        except Exception as error:  # Spark raises many kinds: the others may do
+        except Exception as error:  # Spark raises many types of exceptions; other layouts may succeed
             return Layout(name, "", str(failure(error, self._engine.lost)))
         self.table = self.table.refresh()
         return self._read(Layout(name, how, seconds=self._seconds), queries)
@@ -142,7 +143,7 @@ class _Laid:
         return f"by {term_text(change.column, change.transform)}"
 
     def drop(self) -> None:
-        """Leave nothing of it."""
+        """Remove the table and its files."""
         with contextlib.suppress(Exception):  # Spark may be lost
             self._spark.sql(f"DROP TABLE IF EXISTS {SANDBOX}.{self._name} PURGE")
         folder = self._engine.sandbox / "warehouse" / self._name.replace(".", "/")
@@ -150,7 +151,7 @@ class _Laid:
 
 
 def _best(estimates: Estimates, partitions: bool) -> Change:
-    """The column to sort by, or the partition field, after which the queries would read the fewest bytes."""
+    """The column to sort by, or the partition field, with which the queries read the fewest bytes."""
     for at in estimates.ranking:
         change = estimates.changes[at]
         few = change.whole is not None and change.whole.files <= MOST_FILES
@@ -159,7 +160,7 @@ def _best(estimates: Estimates, partitions: bool) -> Change:
     raise NotFoundInTable(f"no field makes {MOST_FILES} files or fewer" if partitions else "no column has an order")
 
 
-def _several(columns: Sequence[str]) -> str:
+def _join_columns(columns: Sequence[str]) -> str:
     if len(columns) < 2:
         raise NotPossible("one column is asked for: see sorted")
     return ", ".join(columns)

@@ -1,4 +1,4 @@
-"""Files found by listing a folder, and by planning: the same files, below one folder of a store that is far away."""
+"""Find files by listing a folder and by planning: the same files, in a slow store."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ SCHEMA = (
 
 
 class FarTable:
-    """An Iceberg table, partitioned by p, of so many partitions with `files` each, in one commit. Its data folder is a
-    table as Hive has them: p=0/..., p=1/..."""
+    """An Iceberg table, partitioned by p, with `files` files in each partition, written in one commit. Its data folder
+    is also a Hive table: p=0/..., p=1/..."""
 
     def __init__(self, bench: Bench, partitions: int = 40, files: int = 2) -> None:
         self.bench, jvm, workshop = bench, bench.workshop.jvm, bench.workshop
@@ -44,9 +44,9 @@ class FarTable:
             append.appendFile(workshop.data_file(java, f"part-{number % files}.parquet", rows, f"p={p}"))
         append.commit()
 
-    def listed(self, one: int, delay: float) -> Finding:
-        """Where `id = one` may be, as who goes by folders finds it: list them level by level, then read the statistics
-        in the footer of each file."""
+    def list_files(self, one: int, delay: float) -> Finding:
+        """Find the files that may have `id = one` without metadata: list folders level by level, then read the
+        statistics in each file's footer."""
         with FarStore(self.home, delay) as store:
             began = time.perf_counter()
             far = fs.S3FileSystem(
@@ -56,8 +56,8 @@ class FarTable:
             kept = [path for path in files if _may_hold(far, path, one)]
             return _finding("listing", store, began, len(files), len(kept))
 
-    def planned(self, one: int, delay: float) -> Finding:
-        """The same by metadata: metadata.json, manifest list, manifests."""
+    def plan_files(self, one: int, delay: float) -> Finding:
+        """Find them by metadata: metadata.json, manifest list, manifests."""
         with FarStore(self.home, delay) as store:
             began = time.perf_counter()
             place = f"s3://{BUCKET}/t"

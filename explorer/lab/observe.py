@@ -1,4 +1,4 @@
-"""One statement, observed: which files it wrote in which order, what the catalog swapped for what, and what changed."""
+"""Observe one statement: the files it wrote, in order; the pointers that the catalog swapped; and what changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from explorer.table import Table
 _NAMED = re.compile(
     r"""('(?:[^'\\]|\\.)*(?:'|\\?\Z)|"(?:[^"\\]|\\.)*(?:"|\\?\Z)|`[^`]*(?:`|\Z))|\{t\}|(?<![\w.])t(?!\w)""", re.DOTALL
 )
-"""Quoted text, which is left alone (to the end where nothing closes it), or the table's short name."""
+"""Quoted text, which stays unchanged (to the end if the quote is not closed), or the table's short name."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Observation(Effects):
 
 
 def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_writes: bool = False) -> Observation:
-    """Run one writing statement on a sandbox table through Spark, in which `t` is the table and `{name}` its name for
-    CALL, and look at what was written. It may write to that table only; to a teaching table, or in another catalog,
-    with `allow_writes` only. Raises AccessRefused, EngineError, StatementFailed, NotSupported."""
+    """Run one writing statement on a sandbox table through Spark, and observe what it writes. In the statement, `t` is
+    the table and `{name}` is its name for CALL. The statement may write to that table only. Teaching tables and other
+    catalogs need `allow_writes`. Raises AccessRefused, EngineError, StatementFailed, NotSupported."""
     check_writable(table, allow_writes)
     spark = engine or shared_engine()
     check_known(table, spark)
@@ -51,15 +51,14 @@ def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_wri
     statement = _NAMED.sub(lambda match: match.group(1) or name, sql.strip().rstrip(";"))
     statement = statement.replace("{name}", quoting.literal(catalog_and_name(table)[1])[1:-1])
     session, plan = checked_write(table, statement, spark)
-    return _observed(table, spark, session, statement, lambda: tuple(run(session, plan).toArrow().to_pylist()))
+    return _observe_action(table, spark, session, statement, lambda: tuple(run(session, plan).toArrow().to_pylist()))
 
 
 def observe_api(
     table: Table, operation: str, engine: SparkEngine | None = None, allow_writes: bool = False
 ) -> Observation:
-    """Carry out one of API on a table through Iceberg's Java library, and look at what was written; where, see
-    `observe`. Raises AccessRefused, EngineError, NotFoundInTable,
-    StatementFailed."""
+    """Run one operation of API on a table through Iceberg's Java library, and observe what it writes. The same tables
+    are allowed as in `observe`. Raises AccessRefused, EngineError, NotFoundInTable, StatementFailed."""
     if operation not in API:
         raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join(API)}")
     check_writable(table, allow_writes)
@@ -74,7 +73,7 @@ def observe_api(
         act(java, session._jvm)
         return ()
 
-    return _observed(table, spark, session, title, run)
+    return _observe_action(table, spark, session, title, run)
 
 
 def _stage_only(java: Any, jvm: Any) -> None:
@@ -137,11 +136,11 @@ API: Mapping[str, tuple[str, Callable[[Any, Any], Any]]] = {
         lambda java, jvm: java.expireSnapshots().expireOlderThan(int(time.time() * 1000) + 1000).retainLast(1).commit(),
     ),
 }
-"""Operations of Iceberg's table API that need nothing but a table: in words, and what they do with it."""
+"""Operations of Iceberg's table API that need only a table: a description, and the call."""
 
 
-def _observed(
-    table: Table, engine: SparkEngine, session: Any, said: str, act: Callable[[], tuple[dict[str, Any], ...]]
+def _observe_action(
+    table: Table, engine: SparkEngine, session: Any, statement: str, act: Callable[[], tuple[dict[str, Any], ...]]
 ) -> Observation:
     root = table.reader.storage.folder(table.metadata.location)
     if root is None:
@@ -151,7 +150,7 @@ def _observed(
     began_at, began = time.time(), time.perf_counter()
     try:
         answer = act()
-    except Exception as error:  # Spark and Iceberg raise many kinds
+    except Exception as error:  # Spark and Iceberg raise many types of exceptions
         raise failure(error, engine.lost) from error
     seconds = time.perf_counter() - began
     after = table.refresh()
@@ -169,8 +168,8 @@ def _observed(
         )
     removed = tuple(str(Path(p).relative_to(folder)) for p in sorted(before.keys() - now.keys()))
     old, new = table.metadata.metadata_location, after.metadata.metadata_location
-    known = {s.snapshot_id for s in table.metadata.snapshots}
-    fresh = [s for s in after.metadata.snapshots if s.snapshot_id not in known]
+    old_ids = {s.snapshot_id for s in table.metadata.snapshots}
+    fresh = [s for s in after.metadata.snapshots if s.snapshot_id not in old_ids]
     diff = cost = report = None
     if fresh:
         report = _commit_report(session, catalog_and_name(table)[0], fresh[-1].snapshot_id)
@@ -179,11 +178,11 @@ def _observed(
             cost = after.commits(fresh[-1].parent_snapshot_id, fresh[-1].snapshot_id).commits[-1]
     commits = len(after.metadata_log) - len(table.metadata_log)
     swapped = (old, new) if old != new else None
-    return Observation(said, tuple(files), removed, swapped, commits, diff, cost, report, answer, seconds, after)
+    return Observation(statement, tuple(files), removed, swapped, commits, diff, cost, report, answer, seconds, after)
 
 
 def _commit_report(session: Any, name: str, snapshot_id: int) -> dict[str, Any] | None:
-    """Iceberg's own CommitReport of a snapshot, where the reporter of the session's catalog still has it."""
+    """Iceberg's own CommitReport of a snapshot, if the reporter of the session's catalog still has it."""
     jvm = session._jvm
     catalog = iceberg_catalog(session, name)
     try:
@@ -198,7 +197,7 @@ def _commit_report(session: Any, name: str, snapshot_id: int) -> dict[str, Any] 
 
 
 def _listing(folder: Path) -> dict[str, tuple[int, int]]:
-    """(time of writing in ns, size) of every file."""
+    """The (modification time in ns, size) of every file."""
     files = {}
     for path in folder.rglob("*"):
         if path.is_file() and path.suffix != ".crc":
@@ -208,7 +207,7 @@ def _listing(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def _kinds(table: Table) -> dict[str, str]:
-    """What each file of a table's newest snapshots is."""
+    """The kind of each file of a table's newest snapshots."""
     kinds = {e["metadata-file"]: "metadata file" for e in table.metadata_log}
     for snapshot in table.metadata.snapshots[-3:]:
         if snapshot.manifest_list:

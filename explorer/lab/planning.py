@@ -1,6 +1,6 @@
-"""How each operation of spec.commits.operations is done: plan against the table that was loaded, write real files, and
-build a real operation of Iceberg's Java API with the validations that Spark sets (Flink for equality deletes), or with
-those a person chose. One method for each operation."""
+"""Carry out the operations of spec.commits.operations. Each method plans against the loaded table, writes real files,
+and builds an operation of Iceberg's Java API. Its validations are those that Spark sets (Flink for equality deletes),
+or those that a person chose."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ MERGED = (KEY, 4)
 
 @dataclass
 class Plan:
-    """What a writer saw in the snapshot it loaded, and the files it wrote: paths that it replaces, refers to, and
-    adds. `pending` is Iceberg's pending update. `update`, of a change of metadata alone, applies it: the metadata it
-    began from, the metadata to write, and what was done in words."""
+    """What a writer planned: the paths of files that it replaces, refers to, and added. `pending` is Iceberg's pending
+    update. If an operation changes only metadata, `update` applies it; it returns the base metadata, the metadata to
+    write, and a description."""
 
     replaced: list[str] = field(default_factory=list)
     referenced: list[str] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Plan:
 
 
 def live_rows(table: Table) -> list[tuple[Any, Mapping[str, Any]]]:
-    """(data file, row with _pos) for every row that a reader sees."""
+    """The visible rows, each as (data file, row with _pos)."""
     at = table.metadata.current_snapshot
     files = table.row_reader.applicability(at)
     schema = read_schema(table.metadata, at.schema_id if at else None)
@@ -49,13 +49,13 @@ def live_rows(table: Table) -> list[tuple[Any, Mapping[str, Any]]]:
 
 
 def rows_of(table: Table) -> list[tuple[int, str, str]]:
-    """The rows that a reader sees, sorted."""
+    """The visible rows, sorted."""
     return sorted((r["id"], r["v"], r["p"]) for _, r in live_rows(table))
 
 
 def plan_and_write(operation: Operation, writer: str, table: Table, java: Any, workshop: Workshop) -> Plan:
-    """Plan the operation against `table` (as loaded, beside its Java twin), write its data and delete files, and build
-    the pending update with its validations. Nothing is committed."""
+    """Plan an operation, write its data and delete files, and build the pending update with its validations. `table`
+    and `java` are the same loaded table. Nothing is committed."""
     return _Planner(operation, writer, table, java, workshop).plan()
 
 
@@ -87,23 +87,23 @@ class _Planner:
         return f"{self.writer}-{what}-{uuid.uuid4().hex[:6]}.parquet"
 
     def write(self, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """Data files, one for each partition of the rows by the table's spec as it was loaded; all its fields are
-        identities."""
+        """Write data files, one for each partition of the rows. The spec is that of the loaded table; all its fields
+        are identities."""
         spec = self.table.metadata.spec(self.table.metadata.default_spec_id)
         groups: dict[str, list[Mapping[str, Any]]] = {}
         for row in rows:
             groups.setdefault("/".join(f"{f.name}={row[f.name]}" for f in (spec.fields if spec else ())), []).append(
                 row
             )
-        made = [self.workshop.data_file(self.java, self.name("data"), group, place) for place, group in groups.items()]
-        self.added += [str(file.location()) for file in made]
-        return made
+        files = [self.workshop.data_file(self.java, self.name("data"), group, place) for place, group in groups.items()]
+        self.added += [str(file.location()) for file in files]
+        return files
 
     def add(self, pending: Any, rows: Sequence[Mapping[str, Any]], method: str = "addFile") -> None:
         for file in self.write(rows):
             getattr(pending, method)(file)
 
-    def changed(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def change_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return _plain(row) | {"v": f"{row['v']}+{self.writer}"}
 
     @cached_property
@@ -125,7 +125,7 @@ class _Planner:
         return self.workshop.iceberg("expressions.Expressions").equal(column, value)
 
     def validate(self, pending: Any, condition: Any = None) -> None:
-        """Set the validations that are wanted."""
+        """Set the validations of the operation."""
         for check in self.checks:
             if check == "validateFromSnapshot":
                 pending.validateFromSnapshot(self.table.metadata.current_snapshot_id)
@@ -137,10 +137,10 @@ class _Planner:
                 getattr(pending, check)()
 
     def collection(self, kind: str, items: Iterable[Any]) -> Any:
-        made = getattr(self.jvm.java.util, kind)()
+        java_items = getattr(self.jvm.java.util, kind)()
         for item in items:
-            made.add(item)
-        return made
+            java_items.add(item)
+        return java_items
 
     # -- the operations -----------------------------------------------------------------------------------------------
     def append(self, pending: Any) -> Plan:
@@ -152,7 +152,7 @@ class _Planner:
     def cow_delete(self, pending: Any, update: bool = False) -> Plan:
         for path in self.touched:
             kept = [_plain(r) for d, r in self.rows if d.path == path and r["id"] not in self.ids]
-            kept += [self.changed(r) for d, r in self.matching if d.path == path and update]
+            kept += [self.change_row(r) for d, r in self.matching if d.path == path and update]
             pending.deleteFile(self.file(path))
             self.add(pending, kept)
         self.validate(pending, self.equal("id", KEY))
@@ -162,10 +162,10 @@ class _Planner:
         return self.cow_delete(pending, update=True)
 
     def cow_merge(self, pending: Any) -> Plan:
-        return self.insert_unmatched(pending, self.cow_update(pending), "addFile")
+        return self.insert_new_rows(pending, self.cow_update(pending), "addFile")
 
-    def insert_unmatched(self, pending: Any, plan: Plan, method: str) -> Plan:
-        """The rows of a MERGE's source that match none."""
+    def insert_new_rows(self, pending: Any, plan: Plan, method: str) -> Plan:
+        """Insert the rows of a MERGE's source that match no row."""
         there = {row["id"] for _, row in self.matching}
         new = [{"id": i, "v": f"by {self.writer}", "p": PARTITION} for i in self.ids if i not in there]
         self.add(pending, new, method)
@@ -179,11 +179,13 @@ class _Planner:
                 self.vector(pending, path, positions)
             else:
                 places = [(path, position) for position in positions]
-                made = self.workshop.position_delete_file(self.java, self.name("deletes"), places, of=self.file(path))
-                self.added.append(str(made.location()))
-                pending.addDeletes(made)
+                delete_file = self.workshop.position_delete_file(
+                    self.java, self.name("deletes"), places, of=self.file(path)
+                )
+                self.added.append(str(delete_file.location()))
+                pending.addDeletes(delete_file)
             if update:
-                self.add(pending, [self.changed(r) for d, r in self.matching if d.path == path], "addRows")
+                self.add(pending, [self.change_row(r) for d, r in self.matching if d.path == path], "addRows")
         self.validate(pending, self.equal("id", KEY))
         return Plan(referenced=self.touched)
 
@@ -191,28 +193,27 @@ class _Planner:
         return self.mor_delete(pending, update=True)
 
     def mor_merge(self, pending: Any) -> Plan:
-        return self.insert_unmatched(pending, self.mor_update(pending), "addRows")
+        return self.insert_new_rows(pending, self.mor_update(pending), "addRows")
 
     def vector(self, pending: Any, path: str, positions: Sequence[int]) -> None:
-        """A deletion vector in place of the one that is there: a data file has at most one (spec: "Deletion
-        Vectors")."""
+        """Replace the deletion vector of a data file, which has at most one (spec: "Deletion Vectors")."""
         file, old = self.file(path), self.tasks[path][1]
         live = {r["_pos"] for d, r in self.rows if d.path == path}
         gone = set(range(self.by_path[path].record_count)) - live
-        for made in self.workshop.vectors(
+        for delete_file in self.workshop.vectors(
             self.java, f"{self.writer}-vector-{uuid.uuid4().hex[:6]}", file, sorted(gone | set(positions))
         ):
-            self.added.append(str(made.location()))
-            pending.addDeletes(made)
+            self.added.append(str(delete_file.location()))
+            pending.addDeletes(delete_file)
         for vector in old:
             pending.removeDeletes(vector)
 
     def equality_delete(self, pending: Any) -> Plan:
         spec = self.table.metadata.spec(self.table.metadata.default_spec_id)
         place = "/".join(f"{f.name}={PARTITION if f.name == 'p' else KEY}" for f in (spec.fields if spec else ()))
-        made = self.workshop.equality_delete_file(self.java, self.name("deletes"), [{"id": KEY}], place)
-        self.added.append(str(made.location()))
-        pending.addDeletes(made)
+        delete_file = self.workshop.equality_delete_file(self.java, self.name("deletes"), [{"id": KEY}], place)
+        self.added.append(str(delete_file.location()))
+        pending.addDeletes(delete_file)
         self.validate(pending, self.equal("id", KEY))
         return Plan()
 
@@ -253,22 +254,22 @@ class _Planner:
     def add_column(self, pending: Any) -> Plan:
         text = getattr(self.jvm.org.apache.iceberg.types, "Types$StringType").get()
         pending.addColumn(f"note_{self.writer.lower()}", text)
-        told = "adds a schema with the column to the metadata it loaded"
-        return Plan(update=lambda: (self.base(), self.base().updateSchema(pending.apply()), told))
+        words = "adds a schema with the column to the metadata it loaded"
+        return Plan(update=lambda: (self.base(), self.base().updateSchema(pending.apply()), words))
 
     def evolve_spec(self, pending: Any) -> Plan:
         spec = self.table.metadata.spec(self.table.metadata.default_spec_id)
         there = any(f.name == "id" for f in (spec.fields if spec else ()))
-        (pending.removeField if there else pending.addField)("id")  # the second of two takes it away again
-        told = "adds a partition spec to the metadata it loaded"
-        return Plan(update=lambda: (self.base(), self.base().updatePartitionSpec(pending.apply()), told))
+        (pending.removeField if there else pending.addField)("id")  # the second of two writers removes it
+        words = "adds a partition spec to the metadata it loaded"
+        return Plan(update=lambda: (self.base(), self.base().updatePartitionSpec(pending.apply()), words))
 
     def expire(self, pending: Any) -> Plan:
         pending.expireOlderThan(1 << 62).retainLast(1)
-        # as Spark's procedure does: what nothing reaches goes now, and not with the snapshot that deleted it
+        # as Spark's procedure does: unreachable files are removed now, not with the snapshot that deleted them
         reflect.call(self.workshop, pending, "withIncrementalCleanup", False)
 
-        def update() -> tuple[Any, Any, str]:  # it refreshes, and decides anew
+        def update() -> tuple[Any, Any, str]:  # it refreshes, and decides again what to expire
             updated = reflect.call(self.workshop, pending, "internalApply")
             base = reflect.field(pending, "base")
             gone = count(len(list(base.snapshots())) - len(list(updated.snapshots())), "snapshot")

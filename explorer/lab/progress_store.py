@@ -1,4 +1,4 @@
-"""Which exercises a person has solved: a line for each in a private file of the data home."""
+"""The exercises that a person has solved: one line for each in a private file of the data folder."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def _file() -> Path:
 
 
 def keep(question: str) -> str:
-    """Keep that a question was answered rightly; returns why that could not be done, or an empty string. Lines are
-    appended, so that several kernels may do it at once."""
+    """Save that a question was solved; return the reason if that failed, else an empty string. Lines are appended, so
+    several kernels may do it at the same time."""
     try:
-        if question in solved():
+        if question in solution_times():
             return ""
         line = json.dumps({"question": question, "at": datetime.now(timezone.utc).isoformat(timespec="seconds")})
         file = _file()
         private(file.parent)
         place = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(place, f"\n{line}\n".encode())  # the line before may have been cut off
+            os.write(place, f"\n{line}\n".encode())  # the last line may be cut off
         finally:
             os.close(place)
     except (OSError, AccessRefused) as error:
@@ -36,17 +36,17 @@ def keep(question: str) -> str:
     return ""
 
 
-def solved() -> dict[str, str]:
-    """Each question that was solved, and when first. A line that is cut off is passed over. Raises OSError."""
-    answers: dict[str, str] = {}
+def solution_times() -> dict[str, str]:
+    """The time when each question was first solved. Lines that are cut off are skipped. Raises OSError."""
+    times: dict[str, str] = {}
     file = _file()
     if not file.exists():
-        return answers
+        return times
     with file.open(encoding="utf-8", errors="replace") as lines:
         for line in lines.read(_LONGEST).splitlines():
             try:
-                told = json.loads(line)
-                answers.setdefault(str(told["question"]), str(told["at"]))
+                record = json.loads(line)
+                times.setdefault(str(record["question"]), str(record["at"]))
             except (ValueError, KeyError, TypeError):
                 continue
-    return answers
+    return times

@@ -1,4 +1,4 @@
-"""Hooks into pyiceberg's own private methods: its commit does several of the lab's steps in one."""
+"""Hooks into private methods of pyiceberg. Its commit does several of the lab's steps in one call."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Point = Literal["metadata", "swap", "answer"]
 THREADS = "pyiceberg-"
 """How the names of the lab's own threads begin."""
 
-# the lab tells of lost swaps itself
+# the lab reports lost swaps itself
 logging.getLogger("pyiceberg.table").addFilter(lambda _: not threading.current_thread().name.startswith(THREADS))
 
 
 class HookedCatalog(SqlCatalog):
-    """pyiceberg's own catalog. `at` is called before it looks at the table's state and writes metadata.json
-    ("metadata"), before the swap ("swap"), and after it ("answer")."""
+    """pyiceberg's own catalog with a hook. It calls `at` with "metadata" before it checks the table's state and writes
+    metadata.json, with "swap" before the swap, and with "answer" after it."""
 
     at: Callable[[Point], None]
     location = ""
@@ -40,27 +40,28 @@ class HookedCatalog(SqlCatalog):
 
 
 def break_connection() -> None:
-    """What a writer meets whose answer is lost."""
+    """Raise the error of a writer that gets no answer."""
     raise TimeoutError("the connection broke before the answer")
 
 
 def before_apply(transaction: Any, call: Callable[[], None]) -> None:
-    """Call before each time the transaction applies its change: writes manifests and a manifest list."""
+    """Call `call` each time before the transaction applies its change, that is, writes manifests and a manifest
+    list."""
     register, rebuild = transaction._register_snapshot_producer, transaction._rebuild_snapshot_updates
 
-    def registered(producer: Any) -> None:
-        if not getattr(producer, "rewrites_needed", False):  # such a delete goes on to write files
+    def on_register(producer: Any) -> None:
+        if not getattr(producer, "rewrites_needed", False):  # such a delete still writes files
             call()
         register(producer)
 
-    def rebuilt() -> None:
+    def on_rebuild() -> None:
         call()
         rebuild()
 
-    transaction.__dict__.update(_register_snapshot_producer=registered, _rebuild_snapshot_updates=rebuilt)
+    transaction.__dict__.update(_register_snapshot_producer=on_register, _rebuild_snapshot_updates=on_rebuild)
 
 
-def applied_snapshots(transaction: Any) -> list[dict[str, Any]]:
+def pending_snapshots(transaction: Any) -> list[dict[str, Any]]:
     """The snapshots that a transaction has applied and not committed, as in metadata.json."""
     snapshots = [u.snapshot for u in transaction._updates if type(u).__name__ == "AddSnapshotUpdate"]
     return [json.loads(s.model_dump_json(by_alias=True, exclude_none=True)) for s in snapshots]

@@ -1,4 +1,4 @@
-"""A writer that takes one step of its commit at a time, by pyiceberg."""
+"""A pyiceberg writer that takes the steps of its commit one at a time."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from explorer.lab.pyiceberg_hooks import (
     THREADS,
     HookedCatalog,
     Point,
-    applied_snapshots,
     before_apply,
     break_connection,
+    pending_snapshots,
 )
 from explorer.lab.sandbox import CATALOG, NAMESPACE, Bench
-from explorer.lab.writers import Taken, Writer, seen
+from explorer.lab.writers import Taken, Writer, look_at
 from explorer.spec.commits.lab_runs import TABLE
 from explorer.spec.commits.operations import Operation, State
 from explorer.spec.text.names import base_name
 
 
 class _Killed(BaseException):
-    """Ends a paused writer's thread where it stands."""
+    """Ends the thread of a paused writer."""
 
 
 class PyicebergWriter(Writer):
-    """pyiceberg's own append or delete on a thread that waits before each step. It looks at the table's state (its
-    requirements) before it writes metadata.json, so a lost race is found there or at the swap; it validates when it
-    tries again."""
+    """pyiceberg's own append or delete, on a thread that waits before each step. pyiceberg checks the table's state
+    (its requirements) before it writes metadata.json. So it finds a lost race there or at the swap. It validates when
+    it tries again."""
 
     _catalog: HookedCatalog
     _transaction: Any = None
@@ -71,8 +71,8 @@ class PyicebergWriter(Writer):
             self._catalog = HookedCatalog(CATALOG, **options)
             self._catalog.at = self._at
             loaded = self._catalog.load_table(f"{NAMESPACE}.{self.table_name}")
-            self.table = self.bench.opened(loaded.metadata_location)
-            self.saw = [seen(TABLE, self.table)]
+            self.table = self.bench.open_table(loaded.metadata_location)
+            self.saw = [look_at(TABLE, self.table)]
             self._pause("write")
             self._transaction = transaction = loaded.transaction()
             before_apply(transaction, lambda: self._pause("apply"))
@@ -110,19 +110,19 @@ class PyicebergWriter(Writer):
         if step == "apply":
             self.attempts += 1
         if at == "error":
-            return self._failed(error)
+            return self._handle_error(error)
         self.state = at
         if self._transaction is not None:
-            self.applied = applied_snapshots(self._transaction) if at in ("metadata", "swap") else []
+            self.applied = pending_snapshots(self._transaction) if at in ("metadata", "swap") else []
         if at == "committed":
             self.applied = []
             name = base_name(self._catalog.location)
             return Taken(
                 "committed", f"the catalog swaps for {name}" if step == "swap" else "there is nothing to commit"
             )
-        return self._said(step, at)
+        return self._describe_step(step, at)
 
-    def _said(self, step: State, at: State) -> Taken:
+    def _describe_step(self, step: State, at: State) -> Taken:
         assert self.table is not None
         if step == "load":
             return Taken("ok", f"loads {base_name(self.table.metadata.metadata_location)} with pyiceberg")
@@ -142,7 +142,7 @@ class PyicebergWriter(Writer):
             f"holds its requirements against the table as it is now, and writes {base_name(self.metadata_location)}",
         )
 
-    def _failed(self, error: Exception) -> Taken:
+    def _handle_error(self, error: Exception) -> Taken:
         self.applied = []
         if isinstance(error, TimeoutError):
             self.state = "check"
@@ -158,8 +158,8 @@ class PyicebergWriter(Writer):
     def _check(self) -> Taken:
         now = self.bench.table(self.table_name).metadata
         name = base_name(self.metadata_location)
-        known = [now.metadata_location, *(e.metadata_file for e in now.metadata_log)]
-        if any(base_name(k) == name for k in known):
+        locations = [now.metadata_location, *(e.metadata_file for e in now.metadata_log)]
+        if any(base_name(k) == name for k in locations):
             self.state = "committed"
             return Taken("committed", f"loads the table anew: {name} is in its metadata log, so the commit had gone in")
         self.state = "refused"

@@ -1,8 +1,8 @@
-"""A race of writer processes on one table, some of them Java and some pyiceberg, and writers that are killed at any
-moment.
+"""Let writer processes of Java and pyiceberg race for one table, and kill writers at random moments.
 
-What must hold: every acknowledged commit is a snapshot and a row; of a killed writer at most one commit more than it
-acknowledged is there; no snapshot names a file that is missing; the table opens clean."""
+These rules must hold: every acknowledged commit is a snapshot and a row; a killed writer has at most one commit more
+than it acknowledged; no snapshot names a missing file; the table opens without problems.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import EngineError
-from explorer.lab.race_workers import FAULT, FAULTS, SCHEMA, TABLE, catalog_of, noted, pyiceberg_writer, work
+from explorer.lab.race_workers import FAULT, FAULTS, SCHEMA, TABLE, catalog_of, pyiceberg_writer, read_notes, work
 from explorer.progress import as_one_step, steps
 from explorer.queries.orphans import orphans
 from explorer.spec.commits.lab_runs import Lap
@@ -31,19 +31,19 @@ from explorer.table import Table
 
 
 def _lap(home: Path, names: Sequence[str], seconds: float) -> Lap:
-    """A lap from what the writers have noted."""
-    lines = {name: [line.split() for line in noted(home, name)] for name in names}
-    done = {name: [line for line in told if line[0] == "ok"] for name, told in lines.items()}
-    lost = sum(int(line[2]) for told in done.values() for line in told if len(line) == 3)
-    failed = sum(line[0] == "failed" for told in lines.values() for line in told)
-    by_writer = {name: len(told) for name, told in done.items()}
+    """The progress of a race, from the notes of its writers."""
+    lines = {name: [line.split() for line in read_notes(home, name)] for name in names}
+    done = {name: [line for line in entries if line[0] == "ok"] for name, entries in lines.items()}
+    lost = sum(int(line[2]) for entries in done.values() for line in entries if len(line) == 3)
+    failed = sum(line[0] == "failed" for entries in lines.values() for line in entries)
+    by_writer = {name: len(entries) for name, entries in done.items()}
     return Lap(seconds, sum(by_writer.values()), lost, failed, by_writer)
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What came of a race. `acknowledged` are commits that writers were told had succeeded; `retries` those that lost a
-    swap first."""
+    """The result of a race. `acknowledged` counts the commits that writers were told had succeeded. `retries` counts
+    the swaps that they lost before."""
 
     acknowledged: int
     snapshots: int
@@ -58,7 +58,7 @@ class Tally:
 
     @property
     def commits_per_second(self) -> float:
-        """Acknowledged ones."""
+        """Acknowledged commits per second."""
         return self.acknowledged / self.seconds if self.seconds else 0.0
 
 
@@ -86,16 +86,16 @@ def race(
     progress: Callable[[Lap], Any] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Tally:
-    """That many writer processes, Java and pyiceberg in turn, make that many commits each. `progress` is called while
-    they run; when `cancelled()` they are killed, and the table is looked at as it is then. Raises EngineError when a
-    writer does not get ready."""
+    """Let `writers` processes, Java and pyiceberg in turn, make `commits` commits each. Call `progress` while they run.
+    If `cancelled()`, kill them and examine the table at that moment. Raises EngineError if a writer does not get
+    ready."""
     home = Path(tempfile.mkdtemp(prefix="icedive-race-"))
     try:
         _make(home)
         names = [f"{ENGINES[i % 2]}-{i}" for i in range(writers)]
         running = [_start(home, name.split("-")[0], name, commits) for name in names]
         deadline = time.time() + 120
-        while any("ready" not in noted(home, name) for name in names):
+        while any("ready" not in read_notes(home, name) for name in names):
             if time.time() > deadline or any(p.poll() is not None for p in running):
                 logs = " | ".join((home / f"{n}.log").read_text()[-300:] for n in names)
                 for process in running:
@@ -111,7 +111,7 @@ def race(
                 for process in running:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
-        with as_one_step():  # cancelled, too, it is told what came of it
+        with as_one_step():  # a cancelled race has a result, too
             return _tally(home, names, time.time() - began)
     finally:
         shutil.rmtree(home, ignore_errors=True)
@@ -120,8 +120,8 @@ def race(
 def kills(
     times: int = 100, kind: str = "pyiceberg", seed: int = 7, progress: Callable[[int, int], Any] = lambda *_: None
 ) -> list[Tally]:
-    """Start a writer, kill it with SIGKILL at some moment while it commits, and look at the table; so often, on one
-    table."""
+    """Start a writer, kill it with SIGKILL at a random moment of its commits, and examine the table; repeat this
+    `times` times on one table."""
     chance = random.Random(seed)
     home = Path(tempfile.mkdtemp(prefix="icedive-kills-"))
     tallies = []
@@ -131,7 +131,7 @@ def kills(
         for i in steps(range(times), "kills"):
             name = f"{kind}-{i}"
             process = _start(home, kind, name, 1_000_000) if kind == "java" else _fork(home, name)
-            while "ready" not in noted(home, name):
+            while "ready" not in read_notes(home, name):
                 time.sleep(0.002)
             time.sleep(chance.random() * 0.25)
             os.killpg(process.pid, signal.SIGKILL)
@@ -146,9 +146,9 @@ def kills(
 # -- faults at chosen points ------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Fault:
-    """What came of one commit that met a fault: what the writer was told (nothing when it was killed), how many commits
-    it was told had succeeded and how many are there, the files it left behind, and whether all that the table names is
-    there."""
+    """The result of one commit that met a fault. `told` is what the writer was told (nothing if it was killed).
+    `acknowledged` counts the commits that it was told had succeeded, `committed` those that exist. `left_behind` are
+    its orphan files. `opens_clean`: all files that the table names exist."""
 
     writer: str
     fault: str
@@ -160,7 +160,7 @@ class Fault:
 
 
 def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] = lambda *_: None) -> list[Fault]:
-    """Let a writer process of each kind meet each of FAULTS in one commit, and look at the table afterwards."""
+    """Let a writer process of each kind meet each fault of FAULTS in one commit, and examine the table afterwards."""
     home = Path(tempfile.mkdtemp(prefix="icedive-faults-"))
     met = []
     try:
@@ -174,10 +174,10 @@ def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] =
             process = _start(home, f"{FAULT}{kind}/{fault}", name, 1)
             process.wait(timeout=180)
             table, tally = table_of(home), _tally(home, [name], 0.0)
-            said = [line.removeprefix("told ") for line in noted(home, name) if line.startswith("told ")]
-            told = said[0] if said else "committed" if tally.acknowledged else "nothing: it was killed"
+            answers = [line.removeprefix("told ") for line in read_notes(home, name) if line.startswith("told ")]
+            answer = answers[0] if answers else "committed" if tally.acknowledged else "nothing: it was killed"
             left = tuple(Path(p).name for p in orphans(table.tree) if p not in before)
-            met.append(Fault(kind, fault, told, tally.acknowledged, tally.snapshots, left, tally.missing_files == 0))
+            met.append(Fault(kind, fault, answer, tally.acknowledged, tally.snapshots, left, tally.missing_files == 0))
             progress(i, len(wanted))
         return met
     finally:
@@ -193,7 +193,7 @@ class _Forked:
 
 
 def _fork(home: Path, name: str) -> _Forked:
-    """A writer as a copy of this process: it is ready in milliseconds, for the libraries are loaded. pyiceberg only."""
+    """Fork a pyiceberg writer from this process. It is ready in milliseconds, because the libraries are loaded."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -201,7 +201,7 @@ def _fork(home: Path, name: str) -> _Forked:
             work(home, "pyiceberg", name, 1_000_000)
         finally:
             os._exit(0)
-    while True:  # until it leads a process group of its own
+    while True:  # until it leads its own process group
         try:
             if os.getpgid(pid) == pid:
                 return _Forked(pid)
@@ -211,7 +211,7 @@ def _fork(home: Path, name: str) -> _Forked:
 
 
 def table_of(home: Path) -> Table:
-    """The race's table as its catalog has it."""
+    """The current table of a race."""
     catalog = catalog_of(home)
     try:
         return Table(TableReader(locate(catalog.load_table(TABLE).metadata_location)))
@@ -220,21 +220,21 @@ def table_of(home: Path) -> Table:
 
 
 def _tally(home: Path, names: list[str], seconds: float) -> Tally:
-    """Hold what writers were told against what is there."""
+    """Compare what writers were told with what the table contains."""
     table = table_of(home)
-    lines = [line.split() for name in names for line in noted(home, name)]
+    lines = [line.split() for name in names for line in read_notes(home, name)]
     acknowledged = [line for line in lines if line[0] == "ok"]
-    mine = [s for s in table.metadata.snapshots if s.summary.get("writer") in names]
+    own_snapshots = [s for s in table.metadata.snapshots if s.summary.get("writer") in names]
     files = [f["file_path"] for f in table.files()] if table.metadata.snapshots else []
     missing = sum(not Path(f.removeprefix("file://").removeprefix("file:")).exists() for f in files)
-    rows = {(s.summary.get("writer"), s.summary.get("n")) for s in mine}
-    if seconds:  # the rows themselves; after a kill the snapshots' words will do, the files are counted
+    rows = {(s.summary.get("writer"), s.summary.get("n")) for s in own_snapshots}
+    if seconds:  # read the rows; after a kill the summaries of the snapshots are enough
         stored = [table.file_rows(f)[0] for f in files]
         rows = {(r["writer"], str(r["n"])) for r in stored}
     return Tally(
-        acknowledged=len(acknowledged), snapshots=len(mine), rows=len(rows),
+        acknowledged=len(acknowledged), snapshots=len(own_snapshots), rows=len(rows),
         retries=sum(int(line[2]) for line in acknowledged),
         failures=sum(line[0] == "failed" for line in lines), seconds=seconds,
         missing_files=missing + len(table.problems),
-        orphans=len(orphans(table.tree)) if seconds else 0, excess=len(mine) - len(acknowledged),
+        orphans=len(orphans(table.tree)) if seconds else 0, excess=len(own_snapshots) - len(acknowledged),
     )  # fmt: skip

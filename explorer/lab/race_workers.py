@@ -1,4 +1,4 @@
-"""The processes of a race: each commits rows to one table and notes what it was told, or meets a fault at a chosen
+"""The processes of a race. Each commits rows to one table and notes what it was told, or meets a fault at a chosen
 point."""
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ FAULTS: Mapping[str, str] = {
     "disk-full": "no file may grow beyond a kilobyte, as on a full disk",
     "read-only": "the catalog is read-only",
 }
-"""What can befall a writer, in words."""
+"""The faults that a writer can meet, in words."""
 
 
 def catalog_of(home: Path) -> SqlCatalog:
-    # a writer waits for SQLite's lock rather than failing at once
+    # a writer waits for SQLite's lock instead of failing immediately
     options = {"uri": f"sqlite:///{home}/catalog.db?timeout=60", "warehouse": f"file://{home}/warehouse"}
     return SqlCatalog("race", **options)
 
@@ -55,7 +55,7 @@ def row(name: str, n: int) -> pa.Table:
 
 
 def pyiceberg_writer(home: Path, name: str) -> Callable[[int], int]:
-    """A function that appends row n, and returns how many swaps it lost first."""
+    """Return a function that appends row n and returns how many swaps it lost before."""
     catalog = catalog_of(home)
 
     def commit(n: int) -> int:
@@ -92,7 +92,7 @@ def _java_table(home: Path, gateway: Any, read_only: bool = False) -> Any:
 
 
 def _java_append(jvm: Any, table: Any, name: str, n: int) -> Any:
-    """A pending append of row n, in a data file of its own."""
+    """A pending append of row n, in a new data file."""
     folder = Path(str(table.location()).removeprefix("file://").removeprefix("file:")) / "data"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}-{n}-{uuid.uuid4().hex[:8]}.parquet"
@@ -117,7 +117,7 @@ def _java_writer(home: Path, name: str) -> Callable[[int], int]:
 
 
 def work(home: Path, kind: str, name: str, commits: int) -> None:
-    """In a process of its own: commit, and write a line for each acknowledged commit."""
+    """Commit rows in this process, and write a line for each acknowledged commit."""
     if kind.startswith(FAULT):
         _meet_fault(home, name, *kind.removeprefix(FAULT).split("/"))
         return
@@ -138,8 +138,7 @@ def _die() -> None:
 
 
 def _limit_files(pid: int) -> None:
-    """No file of a process may grow beyond a kilobyte from now on: writing more fails, as on a full disk. POSIX
-    only."""
+    """Limit all files of a process to a kilobyte, so that writing more fails as on a full disk. POSIX only."""
     import resource
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -147,7 +146,7 @@ def _limit_files(pid: int) -> None:
 
 
 def _meet_fault(home: Path, name: str, kind: str, fault: str) -> None:
-    """In a process of its own: make one commit that meets a fault."""
+    """Make one commit in this process that meets a fault."""
     with open(home / f"{name}.acks", "a", buffering=1) as acks:
         acks.write("ready\n")
         try:
@@ -211,7 +210,7 @@ def _java_fault(home: Path, name: str, fault: str) -> None:
     break_connection()
 
 
-def noted(home: Path, name: str) -> list[str]:
+def read_notes(home: Path, name: str) -> list[str]:
     path = home / f"{name}.acks"
     return path.read_text().splitlines() if path.exists() else []
 

@@ -1,5 +1,5 @@
-"""A reader that takes one step of its query at a time: it loads, plans by Iceberg's own planFiles, and reads those
-files."""
+"""A reader that takes the steps of its query one at a time: it loads a table, plans with Iceberg's planFiles, and reads
+the planned files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 from explorer.errors import StatementFailed, UnreadableFile
 from explorer.lab import java as reflect
 from explorer.lab.sandbox import Bench
-from explorer.lab.writers import Taken, Writer, seen
+from explorer.lab.writers import Taken, Writer, look_at
 from explorer.spec.commits.lab_runs import OTHER, TABLE, LabRow
 from explorer.spec.commits.operations import READ_STEPS, Operation
 from explorer.spec.deletes.deletes import Verdict
@@ -22,16 +22,16 @@ from explorer.table import Table
 
 
 class _Scan:
-    """One table of a query, as it was loaded: its files are those of that snapshot, whatever is committed since."""
+    """One loaded table of a query. Its files are those of the loaded snapshot, whatever is committed later."""
 
     def __init__(self, bench: Bench, table_name: str) -> None:
         self._java = bench.load(table_name)
-        self.table: Table = bench.opened(str(self._java.operations().current().metadataFileLocation()))
+        self.table: Table = bench.open_table(str(self._java.operations().current().metadataFileLocation()))
         self._planned: list[tuple[LiveFile, list[Verdict]]] = []
 
     def plan(self) -> list[str]:
-        """Iceberg's own planFiles, pinned to the snapshot; returns the data files, sorted: their order is not always
-        the same."""
+        """Plan with Iceberg's planFiles, pinned to the snapshot; return the data files, sorted because their order
+        varies."""
         at = self.table.metadata.current_snapshot
         assert at is not None
         tasks = self._java.newScan().useSnapshot(at.snapshot_id).planFiles()
@@ -46,7 +46,7 @@ class _Scan:
         return paths
 
     def read(self) -> Iterator[LabRow]:
-        """The rows of the planned files. Raises UnreadableFile."""
+        """Read the rows of the planned files. Raises UnreadableFile."""
         at = self.table.metadata.current_snapshot
         schema = read_schema(self.table.metadata, at.schema_id if at else None)
         for data, deletes in self._planned:
@@ -55,7 +55,7 @@ class _Scan:
 
 
 class Reader(Writer):
-    """A query over the run's table, or over both. It asks the catalog once a table; no step waits for a writer."""
+    """A query of the run's table, or of both tables. It asks the catalog once per table. No step waits for a writer."""
 
     def __init__(self, name: str, operation: Operation, bench: Bench, table_name: str, other: str = "") -> None:
         super().__init__(name, operation, bench, table_name)
@@ -68,48 +68,50 @@ class Reader(Writer):
             "load": self._load, "plan": self._plan, "other": self._load_other, "read": self._read
         }  # fmt: skip
         try:
-            with _files_gone():
+            with _translate_missing_file():
                 taken = doing[self.state]()
         except UnreadableFile as error:
             self.state = "failed"
             gone = base_name(error.path)
             of = next((s for s in self.saw if gone in map(base_name, s.files)), self.saw[-1])
-            told = f"{gone} of {of.snapshot} of {of.table} is gone: who removed it did not know of this reader"
-            return Taken("failed", told, str(error), f"{gone} is gone")
+            words = f"{gone} of {of.snapshot} of {of.table} is gone: who removed it did not know of this reader"
+            return Taken("failed", words, str(error), f"{gone} is gone")
         at = steps.index(self.state)  # type: ignore[arg-type]
         self.state = "answered" if self.state == "read" else steps[at + 1]
         return taken
 
-    def _loads(self, table_name: str, called: str) -> str:
+    def _load_table(self, table_name: str, called: str) -> str:
         self._scans.append(scan := _Scan(self.bench, table_name))
-        self.saw.append(seen(called, scan.table))
+        self.saw.append(look_at(called, scan.table))
         self.table = self._scans[0].table
         return f"loads {base_name(scan.table.metadata.metadata_location)} of {called}: it will read "
 
     def _load(self) -> Taken:
-        action = self._loads(self.table_name, TABLE)
+        action = self._load_table(self.table_name, TABLE)
         return Taken("ok", action + self.saw[-1].snapshot, short=self.saw[-1].snapshot)
 
     def _plan(self) -> Taken:
         paths = self._scans[-1].plan()
         self.saw[-1] = replace(self.saw[-1], files=tuple(paths))
-        told = f"plans {self.saw[-1].snapshot} of {self.saw[-1].table}: {', '.join(map(base_name, paths))}"
-        return Taken("ok", told, short=count(len(paths), "file"))
+        words = f"plans {self.saw[-1].snapshot} of {self.saw[-1].table}: {', '.join(map(base_name, paths))}"
+        return Taken("ok", words, short=count(len(paths), "file"))
 
     def _load_other(self) -> Taken:
-        action = self._loads(self._other, OTHER)
+        action = self._load_table(self._other, OTHER)
         return Taken("ok", f"{action}{self.saw[-1].snapshot}; {self._plan().words}", short=self.saw[-1].snapshot)
 
     def _read(self) -> Taken:
         for i, scan in enumerate(self._scans):
             self.saw[i] = replace(self.saw[i], rows=tuple(sorted(scan.read())))
-        told = "; ".join(f"{count(len(s.rows or ()), 'row')} of {s.snapshot} of {s.table}" for s in self.saw)
-        return Taken("answered", f"reads {told}", short=" and ".join(count(len(s.rows or ()), "row") for s in self.saw))
+        row_counts = "; ".join(f"{count(len(s.rows or ()), 'row')} of {s.snapshot} of {s.table}" for s in self.saw)
+        return Taken(
+            "answered", f"reads {row_counts}", short=" and ".join(count(len(s.rows or ()), "row") for s in self.saw)
+        )
 
 
 @contextlib.contextmanager
-def _files_gone() -> Iterator[None]:
-    """A file that Iceberg does not find, as UnreadableFile."""
+def _translate_missing_file() -> Iterator[None]:
+    """Raise UnreadableFile if Iceberg does not find a file."""
     try:
         yield
     except UnreadableFile:

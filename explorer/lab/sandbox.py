@@ -1,5 +1,4 @@
-"""Where the lab's runs take place: a catalog of its own in a temporary folder, with one small table that every run
-begins from."""
+"""The place of the lab's runs: a catalog in a temporary folder, with one small table that every run begins with."""
 
 from __future__ import annotations
 
@@ -26,14 +25,14 @@ from explorer.table import Table
 
 CATALOG, NAMESPACE = "lab", "runs"
 ROWS = (({"id": 1, "v": "one", "p": "a"}, {"id": 2, "v": "two", "p": "a"}), ({"id": 3, "v": "three", "p": "b"},))
-"""The small table's two data files, in partitions a and b, each appended by a snapshot of its own."""
+"""The two data files of the small table, in partitions a and b; each has its own snapshot."""
 PROPERTIES = {"commit.retry.num-retries": "4", "commit.retry.min-wait-ms": "1", "commit.retry.max-wait-ms": "5"}
 
 
 class Bench:
-    """A catalog of its own in a folder of its own, which goes when this does. One small table for each format version
-    is written once; a run begins with a copy of its metadata in a folder of the run's own, so that a fresh table costs
-    one file and one row. Spark is that of this process, if no other engine is given."""
+    """A catalog in a temporary folder, which is removed with this object. A small table of each format version is
+    written once. Each run begins with a copy of its metadata in a new folder, so that a fresh table costs one file and
+    one row. `engine` is the Spark of this process by default."""
 
     def __init__(self, engine: SparkEngine | None = None) -> None:
         self.engine = engine = engine or shared_engine()
@@ -50,16 +49,16 @@ class Bench:
         self._lock = threading.Lock()
 
     def identifier(self, name: str) -> Any:
-        """A name in the lab's namespace as Iceberg has it."""
+        """Iceberg's identifier for a name in the lab's namespace."""
         return self.workshop.iceberg("catalog.TableIdentifier").parse(f"{NAMESPACE}.{name}")
 
     def load(self, name: str) -> Any:
-        """An org.apache.iceberg.Table with operations of its own."""
+        """Load a table as a new org.apache.iceberg.Table."""
         return self.catalog.loadTable(self.identifier(name))
 
-    def opened(self, location: str, beside: Sequence[Mapping[str, Any]] = ()) -> Table:
-        """A table by its metadata file; what lies in the lab's folder may be read. `beside` are snapshots to show
-        with its own."""
+    def open_table(self, location: str, beside: Sequence[Mapping[str, Any]] = ()) -> Table:
+        """Open a table by its metadata file; files in the lab's folder may be read. `beside` are snapshots to show in
+        addition."""
         place = locate(location)
         reader = TableReader(
             replace(place, catalog=CATALOG, name=f"{CATALOG}.{NAMESPACE}.{place.name}"), [str(self.home)]
@@ -70,11 +69,11 @@ class Bench:
         return Table(reader)
 
     def table(self, name: str) -> Table:
-        """A table as the catalog has it now."""
-        return self.opened(str(self.load(name).operations().current().metadataFileLocation()))
+        """Open the current version of a table."""
+        return self.open_table(str(self.load(name).operations().current().metadataFileLocation()))
 
     def _make(self, name: str, version: int, more: Mapping[str, str] | None = None) -> str:
-        """Write the small table, in two commits, with `more` properties; returns its metadata file."""
+        """Write the small table in two commits, with `more` properties; return its metadata file."""
         jvm = self.workshop.jvm
         types = jvm.org.apache.iceberg.types
         text = getattr(types, "Types$StringType").get()
@@ -99,14 +98,14 @@ class Bench:
             ).commit()
         return str(java.operations().current().metadataFileLocation())
 
-    def unused(self, kind: str) -> str:
-        """A name that no table of the bench has."""
+    def new_name(self, kind: str) -> str:
+        """A table name that is not used yet."""
         return f"{kind}_{next(self._runs)}"
 
     def fresh(self, version: int = 2, own: bool = False, properties: Mapping[str, str] | None = None) -> str:
-        """A new table as the base table is, with more properties; returns its name. `own`: it shares no file with
-        another, so that files may be removed."""
-        name = self.unused("run")
+        """Make a copy of the base table, with more properties; return its name. With `own`, it shares no file with
+        another table, so that its files may be removed."""
+        name = self.new_name("run")
         with self._lock:
             if own:
                 self._make(name, version, properties)
@@ -124,7 +123,7 @@ class Bench:
         return name
 
     def drop(self, name: str) -> None:
-        """Forget a run's table and remove its folder; the files of the base table stay."""
+        """Drop a run's table and remove its folder. The files of the base table stay."""
         folder = str(self.load(name).location()).removeprefix("file:")
         self.catalog.dropTable(self.identifier(name), False)
         shutil.rmtree(folder, ignore_errors=True)

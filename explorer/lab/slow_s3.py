@@ -1,5 +1,5 @@
-"""A folder as a store that is far away: on loopback, as much of S3 as listing and reading need, each request delayed
-and counted."""
+"""Serve a folder as a slow S3 store on loopback, with only what listing and reading need. Each request is delayed and
+counted."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from xml.sax.saxutils import escape
 
 BUCKET = "lab"
 PAGE = 1000
-"""Names that one LIST gives, as S3 does."""
+"""The number of names in the answer to one LIST, as in S3."""
 
 
 class FarStore:
-    """Serves a folder as the bucket BUCKET while it is entered. `delay` is that of each request in seconds, `requests`
-    counts them as LIST, HEAD and GET."""
+    """Serves a folder as the bucket BUCKET in a `with` block. `delay` is the delay of each request in seconds;
+    `requests` counts LIST, HEAD and GET."""
 
     def __init__(self, folder: Path, delay: float) -> None:
         self.folder, self.delay = folder.resolve(), delay
@@ -32,12 +32,12 @@ class FarStore:
 
     @property
     def address(self) -> str:
-        """Host and port."""
+        """The host and port."""
         return f"127.0.0.1:{self._server.server_address[1]}"
 
     @property
     def properties(self) -> dict[str, str]:
-        """What opens it; it asks for no keys in particular."""
+        """The properties that open the store; it accepts any keys."""
         keys = {"access-key-id": "lab", "secret-access-key": "lab", "region": "us-east-1"}
         return {"s3.endpoint": f"http://{self.address}"} | {f"s3.{k}": v for k, v in keys.items()}
 
@@ -49,22 +49,22 @@ class FarStore:
         self._server.shutdown()
         self._server.server_close()
 
-    def came(self, what: str) -> None:
-        """A request came: it takes its time."""
+    def count_request(self, what: str) -> None:
+        """Count a request and delay it."""
         with self._lock:
             self.requests[what] += 1
         time.sleep(self.delay)
 
     def listing(self, prefix: str, delimiter: str, after: str) -> str:
-        """One page of names, S3's ListObjectsV2."""
+        """One page of names, as in S3's ListObjectsV2."""
         sizes = {str(p.relative_to(self.folder)): p.stat().st_size for p in self.folder.rglob("*") if p.is_file()}
-        found: dict[str, int | None] = {}
+        entries: dict[str, int | None] = {}
         for key in sorted(key for key in sizes if key.startswith(prefix)):
             below, cut, _ = key[len(prefix) :].partition(delimiter) if delimiter else (key, "", "")
-            found[prefix + below + cut if cut else key] = None if cut else sizes[key]
-        names = [name for name in found if name > after]
+            entries[prefix + below + cut if cut else key] = None if cut else sizes[key]
+        names = [name for name in entries if name > after]
         page, more = names[:PAGE], len(names) > PAGE
-        each = "".join(_item(name, found[name]) for name in page)
+        each = "".join(_item(name, entries[name]) for name in page)
         last = f"<NextContinuationToken>{escape(page[-1])}</NextContinuationToken>" if more else ""
         return (
             f'<?xml version="1.0"?><ListBucketResult><Name>{BUCKET}</Name><Prefix>{escape(prefix)}</Prefix>'
@@ -73,7 +73,7 @@ class FarStore:
         )
 
     def file(self, key: str) -> Path | None:
-        """The file of a key; None where there is none, or it is outside of the folder."""
+        """The file of a key; None if it does not exist or lies outside the folder."""
         path = (self.folder / key).resolve()
         return path if path.is_file() and path.is_relative_to(self.folder) else None
 
@@ -89,17 +89,17 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_HEAD(self) -> None:
-        """The size of a file."""
+        """Send the size of a file."""
         self._file(False)
 
     def do_GET(self) -> None:
-        """A page of names, or bytes of a file."""
-        asked = urlsplit(self.path)
-        parameters = {name: values[0] for name, values in parse_qs(asked.query).items()}
+        """Send a page of names, or bytes of a file."""
+        url = urlsplit(self.path)
+        parameters = {name: values[0] for name, values in parse_qs(url.query).items()}
         if "list-type" not in parameters:
             self._file(True)
             return
-        self._store.came("LIST")
+        self._store.count_request("LIST")
         after = parameters.get("continuation-token") or parameters.get("start-after", "")
         text = self._store.listing(parameters.get("prefix", ""), parameters.get("delimiter", ""), after)
         self._answer(200, text.encode(), {"Content-Type": "application/xml"})
@@ -110,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
         return store
 
     def _file(self, body: bool) -> None:
-        self._store.came("GET" if body else "HEAD")
+        self._store.count_request("GET" if body else "HEAD")
         path = self._store.file(unquote(urlsplit(self.path).path).removeprefix(f"/{BUCKET}/"))
         if path is None:
             self._answer(404, b"<Error><Code>NoSuchKey</Code></Error>", {"Content-Type": "application/xml"})
@@ -136,4 +136,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
     def log_message(self, *_: Any) -> None:
-        """Nothing is told of a request but its count."""
+        """Log nothing; requests are only counted."""

@@ -1,5 +1,5 @@
-"""Writers that commit to one table, and readers of it, each step (STEPS and READ_STEPS of spec.commits.operations) when
-it is told to. A writer can be killed, and the answer to its swap lost."""
+"""Writers that commit to one table, and readers of it. Each takes its next step (STEPS and READ_STEPS of
+spec.commits.operations) only on request. A writer can be killed, or lose the answer to its swap."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ VERSIONS = (2, 3)
 
 
 class Run:
-    """Some writers and readers on one fresh table of a format version, and on another (`other`) where an operation is
-    about two."""
+    """Writers and readers on one fresh table of a format version. If an operation needs two tables, `other` is the
+    second."""
 
     def __init__(self, bench: Bench, operations: Sequence[Operation], version: int = 2) -> None:
         for operation in operations:
@@ -43,7 +43,9 @@ class Run:
         if version == 3 and any(o.engine == "pyiceberg" for o in operations):
             raise NotFoundInTable("pyiceberg 0.12 does not write tables of format version 3")
         own = any(o.what.removes_files for o in operations)
-        levels = [o.isolation for o in operations if o.engine == "pyiceberg"]  # pyiceberg takes it from the table
+        levels = [
+            o.isolation for o in operations if o.engine == "pyiceberg"
+        ]  # pyiceberg reads it from the table's properties
         by_property = {"write.delete.isolation-level": levels[-1]} if levels else None
         self.bench, self.version, self.name = bench, version, bench.fresh(version, own, by_property)
         self.other = bench.fresh(version) if any(o.what.other for o in operations) else ""
@@ -56,11 +58,11 @@ class Run:
         """A writer of the operation's engine, or a reader."""
         if operation.what.reads:
             return Reader(name, operation, self.bench, self.name, self.other if operation.what.other else "")
-        made = PyicebergWriter if operation.engine == "pyiceberg" else JavaWriter
-        return made(name, operation, self.bench, self.other if operation.what.other else self.name)
+        writer_class = PyicebergWriter if operation.engine == "pyiceberg" else JavaWriter
+        return writer_class(name, operation, self.bench, self.other if operation.what.other else self.name)
 
     def _files(self) -> dict[str, int]:
-        """The files of the run's tables, those of the other below its name."""
+        """The files of the run's tables; those of the other table are below its name."""
         there = _files_below(self.folder)
         if self.other:
             other = _files_below(self.folder.parent / self.other)
@@ -68,15 +70,15 @@ class Run:
         return there
 
     def writer(self, name: str) -> Writer:
-        """The writer A, B... Raises NotFoundInTable."""
+        """The writer of a name: A, B... Raises NotFoundInTable."""
         for writer in self.writers:
             if writer.name == name:
                 return writer
         raise NotFoundInTable(f"no writer {name!r}: there are {', '.join(w.name for w in self.writers)}")
 
     def step(self, token: str) -> Event:
-        """Let a writer take its next step, or meet a fault (see Event.token). Raises NotPossible when it has none left,
-        or the fault cannot come now."""
+        """Let a writer take its next step, or meet a fault (see Event.token). Raises NotPossible if it has no step
+        left, or if the fault is not possible at its step."""
         writer, fault = self.writer(token[:1]), token[1:]
         if writer.over:
             raise NotPossible(f"writer {writer.name} is {writer.state}: it has no step left")
@@ -103,7 +105,7 @@ class Run:
         return event
 
     def _event(
-        self, writer: Writer, step: State | Literal["kill", "again"], outcome: StepOutcome, told: str, error: str = "",
+        self, writer: Writer, step: State | Literal["kill", "again"], outcome: StepOutcome, words: str, error: str = "",
         short: str = "",
     ) -> Event:  # fmt: skip
         now = self._files()
@@ -113,22 +115,23 @@ class Run:
         writer.left_behind += new
         kept = self._reachable(self.bench.table(writer.table_name)) if writer.over else set()
         writer.left_behind = [f for f in writer.left_behind if f in now and f not in kept]
-        return Event(len(self.events) + 1, writer.name, step, outcome, told, tuple(new), error, gone, short)
+        return Event(len(self.events) + 1, writer.name, step, outcome, words, tuple(new), error, gone, short)
 
     def table(self) -> Table:
-        """The table as the catalog has it now, opened anew."""
+        """Open the current table."""
         return self.bench.table(self.name)
 
-    def drawn(self, now: Table | None = None) -> tuple[Table, Uncommitted]:
-        """The table as it is now, with the snapshots that writers have applied beside its own (after a lost answer they
-        may be its own); and what of all that writers have written is not in it."""
+    def table_with_uncommitted_work(self, now: Table | None = None) -> tuple[Table, Uncommitted]:
+        """The current table together with the snapshots that writers have applied, and a list of everything that
+        writers have written and that is not in the current table. After a lost answer, an applied snapshot may be in
+        the current table already."""
         now, prefix = now or self.table(), f"file:{self.folder}/"
         writers = [w for w in self.writers if w.table_name == self.name]
         applied = {
             w.name: [s for s in w.applied if now.metadata.snapshot(int(s["snapshot-id"])) is None] for w in writers
         }
         every = [s for snapshots in applied.values() for s in snapshots]
-        table = self.bench.opened(now.metadata.metadata_location, every)
+        table = self.bench.open_table(now.metadata.metadata_location, every)
         written_by = {int(s["snapshot-id"]): name for name, snapshots in applied.items() for s in snapshots}
         paths: dict[str, str] = {}
         for snapshot_id, writer in written_by.items():
@@ -157,8 +160,8 @@ class Run:
         return table, Uncommitted(written_by, paths, tuple(loose), {w.name for w in self.writers if w.over})
 
     def graph(self) -> Graph:
-        """The metadata tree of the table now, with what writers have written that is not in it."""
-        table, staged = self.drawn()
+        """The metadata tree of the current table, with the uncommitted work of writers."""
+        table, staged = self.table_with_uncommitted_work()
         return overlay(table.graph(), staged)
 
     def _reachable(self, now: Table) -> set[str]:
@@ -169,8 +172,8 @@ class Run:
 
     # -- whole runs ---------------------------------------------------------------------------------------------------
     def play(self, order: str) -> list[Event]:
-        """Let writers take steps in an order such as `AABB!` (see Event.token); a writer that is over is passed.
-        Afterwards all run to their end, in turn."""
+        """Let writers take steps in an order such as `AABB!` (see Event.token); skip writers that are over. Afterwards
+        all writers run to their end, in turn."""
         for token in re.findall(r"\S[!?+]?", order):
             if not self.writer(token[0]).over:
                 self.step(token)
@@ -179,11 +182,11 @@ class Run:
         return self.events
 
     def rows(self) -> list[tuple[int, str, str]]:
-        """The rows of the table now, sorted."""
+        """The visible rows of the current table, sorted."""
         return rows_of(self.table())
 
     def to_json(self) -> str:
-        """The run as JSON, from which `replay` makes it again."""
+        """The run as JSON, which `replay` can play again."""
         operations = [asdict(w.operation) for w in self.writers]
         events = [asdict(e) for e in self.events]
         return json.dumps(
@@ -196,7 +199,7 @@ class Run:
         )
 
     def close(self) -> None:
-        """End the writers that are under way, and forget the table."""
+        """Kill the writers that are not over, and drop the table."""
         for writer in self.writers:
             if not writer.over:
                 writer.kill()
@@ -205,8 +208,8 @@ class Run:
 
 
 def replay(bench: Bench, saved: str) -> Run:
-    """Carry out a saved run again on a fresh table: the same steps of the same operations in the same order. Raises
-    NotFoundInTable, and NotPossible for one on a folder."""
+    """Play a saved run again on a fresh table: the same steps of the same operations in the same order. Raises
+    NotFoundInTable, and NotPossible for a run on a folder."""
     try:
         data = json.loads(saved)
         if "folder" in data:
@@ -232,7 +235,7 @@ def replay(bench: Bench, saved: str) -> Run:
 
 
 def _files_below(folder: Path) -> dict[str, int]:
-    """Files of a folder, by their path in it, with the time they were written in ns."""
+    """The files of a folder, by their path in it, with their modification times in ns."""
     return {
         str(p.relative_to(folder)): p.stat().st_mtime_ns
         for p in folder.rglob("*")

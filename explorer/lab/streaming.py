@@ -1,5 +1,5 @@
-"""A stream's appends against batches': Structured Streaming commits each micro-batch by Iceberg's FastAppend, an INSERT
-of Spark by MergeAppend, which merges manifests once there are many."""
+"""Compare the appends of a stream and of batches. Structured Streaming commits each micro-batch with Iceberg's
+FastAppend. An INSERT of Spark uses MergeAppend, which merges manifests when there are many."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from explorer.spec.commits.lab_runs import Appends
 
 MERGE = "commit.manifest.min-count-to-merge"
 MERGE_AT = 100
-"""Iceberg's default: so many small manifests are there before they are merged."""
+"""Iceberg's default: the number of small manifests that are merged."""
 
 
 def stream_and_batch(bench: Bench, commits: int = MERGE_AT, merge_at: int = MERGE_AT) -> tuple[Appends, Appends]:
-    """The same rows, one a commit, appended by a stream that finds a file of each, and by INSERTs; both tables have the
-    property MERGE. Raises StatementFailed, EngineError."""
-    names = [bench.unused(kind) for kind in ("stream", "batch")]
+    """Append the same rows, one per commit, by a stream that reads one file per row, and by INSERTs. Both tables set
+    the property MERGE. Raises StatementFailed, EngineError."""
+    names = [bench.new_name(kind) for kind in ("stream", "batch")]
     for name in names:
         bench.spark.sql(
             f"CREATE TABLE {_full(name)} (id BIGINT) USING iceberg TBLPROPERTIES ('{MERGE}' = '{merge_at}')"
@@ -40,7 +40,7 @@ def _full(name: str) -> str:
 
 
 def _stream(bench: Bench, name: str, commits: int) -> None:
-    """A micro-batch, and so a commit, for each file of a folder."""
+    """Run one micro-batch, and so one commit, for each file of a folder."""
     folder = bench.home / name
     folder.mkdir()
     for number in range(commits):
@@ -54,7 +54,7 @@ def _stream(bench: Bench, name: str, commits: int) -> None:
             while query.isActive and (query.lastProgress is None or query.lastProgress["batchId"] < number):
                 time.sleep(0.05)
         query.awaitTermination()
-    except Exception as error:  # Spark raises many kinds
+    except Exception as error:  # Spark raises many types of exceptions
         raise failure(error, bench.engine.lost, "the stream") from error
     finally:
         query.stop()
@@ -68,7 +68,7 @@ def _batch(bench: Bench, name: str, commits: int) -> None:
 
 
 def _appends(bench: Bench, kind: str, name: str) -> Appends:
-    """What stands in the table."""
+    """Count the manifests in the table."""
     table = bench.table(name)
     lists = [table.tree.manifests(snapshot) for snapshot in table.metadata.snapshots]
     manifests = tuple(len(listed) for listed in lists)

@@ -1,4 +1,4 @@
-"""A writer that takes one step of its commit at a time, by Iceberg's Java library."""
+"""A Java writer that takes the steps of its commit one at a time, with Iceberg's own library."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ ATTEMPTS = 5
 
 
 class Taken(NamedTuple):
-    """What came of a step: ok, committed, lost (the swap), unknown (the swap's answer), refused; in words; what the
-    library threw."""
+    """The result of a step. `outcome` is ok, committed, lost (the swap), unknown (no answer to the swap) or refused.
+    `words` describes it, and `error` is the library's message."""
 
     outcome: StepOutcome
     words: str
@@ -30,15 +30,15 @@ class Taken(NamedTuple):
     short: str = ""
 
 
-def seen(name: str, table: Table) -> Saw:
-    """A table as a lane loaded it."""
+def look_at(name: str, table: Table) -> Saw:
+    """Describe a table as a writer or reader loaded it."""
     at = table.metadata.current_snapshot_id
     return Saw(name, at, snapshot_name(at, snapshot_ordinals(table.metadata)))
 
 
 @dataclass
 class Writer(WriterState):
-    """A writer with its own copy of the table. `applied` are the snapshots it has applied and not committed, as in
+    """A writer with its own copy of the table. `applied` are the snapshots that it has applied and not committed, as in
     metadata.json."""
 
     bench: Bench
@@ -50,17 +50,17 @@ class Writer(WriterState):
     metadata_location: str = ""
 
     def take(self, lose_answer: bool = False) -> Taken:
-        """Take the next step. `lose_answer`: carry out the swap and forget what came of it."""
+        """Take the next step. With `lose_answer`, swap and then forget the answer."""
         raise NotImplementedError
 
     def kill(self) -> None:
-        """Gone, without a chance to tidy up."""
+        """Kill the writer; it cleans up nothing."""
         self.state = "killed"
 
 
 class JavaWriter(Writer):
-    """Every step is Iceberg's own code on its own classes; only the order is ours. The swap is JdbcCatalog's
-    conditional UPDATE."""
+    """A writer whose steps are Iceberg's own code; only their order is ours. The swap is JdbcCatalog's conditional
+    UPDATE."""
 
     _java: Any = None
     _snapshot: Any = None
@@ -77,8 +77,8 @@ class JavaWriter(Writer):
     def _load(self) -> Taken:
         self._java = self.bench.load(self.table_name)
         location = str(self._java.operations().current().metadataFileLocation())
-        self.table = self.bench.opened(location)
-        self.saw = [seen(OTHER if self.operation.what.other else TABLE, self.table)]
+        self.table = self.bench.open_table(location)
+        self.saw = [look_at(OTHER if self.operation.what.other else TABLE, self.table)]
         return Taken("ok", f"loads {base_name(location)}, {count(len(self.table.metadata.snapshots), 'snapshot')}")
 
     def _write(self) -> Taken:
@@ -90,25 +90,25 @@ class JavaWriter(Writer):
         return Taken("ok", f"writes {count(len(self.plan.added), 'data or delete file')}{replaced}")
 
     def _apply(self) -> Taken:
-        """SnapshotProducer.apply: refresh, validate against what was committed since, write manifests and the manifest
+        """Call SnapshotProducer.apply: refresh, validate against later commits, write manifests and the manifest
         list."""
         assert self.plan is not None
         pending, workshop = self.plan.pending, self.bench.workshop
         self.attempts += 1
         try:
             if self.plan.update is not None:
-                self._base, self._updated, told = self.plan.update()
+                self._base, self._updated, words = self.plan.update()
             else:
                 self._snapshot = pending.apply()
                 self._base = self._java.operations().current()
                 self._updated = reflect.with_snapshot(workshop, self._base, self._snapshot)
                 self.applied = [json.loads(str(workshop.jvm.org.apache.iceberg.SnapshotParser.toJson(self._snapshot)))]
                 now = base_name(str(self._base.metadataFileLocation()))
-                told = f"refreshes to {now}, validates, writes manifests and the manifest list"
+                words = f"refreshes to {now}, validates, writes manifests and the manifest list"
         except Exception as error:
             return self._refuse(error)
         self.base = str(self._base.metadataFileLocation())
-        return Taken("ok", told)
+        return Taken("ok", words)
 
     def _metadata(self) -> Taken:
         self.metadata_location = reflect.write_metadata(
@@ -124,10 +124,10 @@ class JavaWriter(Writer):
             kind, message = reflect.cause(error)
             if not kind.endswith("CommitFailedException"):
                 raise StatementFailed(f"writer {self.name}: {kind}: {message}") from error
-            return self._unknown() if lose_answer else self._lost(old, message)
-        return self._unknown() if lose_answer else self._done(f"the catalog swaps {old} for {new}")
+            return self._report_missing_answer() if lose_answer else self._lose_swap(old, message)
+        return self._report_missing_answer() if lose_answer else self._finish(f"the catalog swaps {old} for {new}")
 
-    def _unknown(self) -> Taken:
+    def _report_missing_answer(self) -> Taken:
         return Taken(
             "unknown", "asks the catalog to swap, and the connection breaks before the answer: commit state unknown"
         )
@@ -139,10 +139,10 @@ class JavaWriter(Writer):
         )
         name = base_name(self.metadata_location)
         if status == "SUCCESS":
-            return self._done(f"looks in the table's metadata log: {name} is there, so the commit had gone in")
-        return self._lost(name, f"{name} is not in the table's metadata log: {status}")
+            return self._finish(f"looks in the table's metadata log: {name} is there, so the commit had gone in")
+        return self._lose_swap(name, f"{name} is not in the table's metadata log: {status}")
 
-    def _done(self, told: str) -> Taken:
+    def _finish(self, words: str) -> Taken:
         assert self.plan is not None
         self._java.refresh()
         if self.operation.what.removes_files:
@@ -151,16 +151,16 @@ class JavaWriter(Writer):
             reflect.clean_up(
                 self.bench.workshop, self._java.operations(), self.plan.pending, self._snapshot.snapshotId()
             )
-        return Taken("committed", told)
+        return Taken("committed", words)
 
-    def _lost(self, old: str, message: str) -> Taken:
+    def _lose_swap(self, old: str, message: str) -> Taken:
         if not self.operation.what.retried:
-            told = "the swap is lost, and Iceberg does not retry a change of schema or spec: CommitFailedException"
-            return Taken("refused", told, message)
+            words = "the swap is lost, and Iceberg does not retry a change of schema or spec: CommitFailedException"
+            return Taken("refused", words, message)
         if self.attempts >= ATTEMPTS:
             return Taken("refused", f"gives up after {self.attempts} attempts", message)
-        told = f"loses the swap, since the catalog no longer points to {old}; it will refresh and apply again"
-        return Taken("lost", told, message)
+        words = f"loses the swap, since the catalog no longer points to {old}; it will refresh and apply again"
+        return Taken("lost", words, message)
 
     def _refuse(self, error: Exception) -> Taken:
         kind, message = reflect.cause(error)
@@ -177,4 +177,4 @@ class JavaWriter(Writer):
 
 
 _FILE = re.compile(r"Generic(?:Data|Delete)File\{.{0,1000}?file_path=([^,]{1,2000}),.{0,9000}\}")
-"""How Iceberg's messages print a file: all its fields."""
+"""A file in Iceberg's messages, which print all its fields."""

@@ -55,19 +55,19 @@ def _summaries(catalog: CatalogAt, namespace: str) -> Answer[Collection]:
     from explorer.reports.catalog_sweep import summaries
     from explorer.spec.entries.lazy_table import Batches
 
-    made = summaries(namespace=namespace, **catalog.arguments())
+    table_summaries = summaries(namespace=namespace, **catalog.arguments())
     failures = 0
 
     def read() -> Iterator[Any]:
         nonlocal failures
         failures = 0
-        for rows in made.read():
+        for rows in table_summaries.read():
             failures += len(rows) - rows["error"].null_count
             yield rows
         if failures:
             say(f"{failures} of the tables could not be read")
 
-    rows = Collection(Batches(made.schema, read), "tables")
+    rows = Collection(Batches(table_summaries.schema, read), "tables")
     level: Callable[[], Level] = lambda: "incomplete" if failures else "ok"  # noqa: E731
     return Answer(rows, rows.to_json, lambda: (repr(rows),), lambda: rows, level=level)
 
@@ -157,7 +157,7 @@ def doctor(
     reports: list[ShownReport] = []
     failures: list[str] = []
 
-    def reported() -> Iterator[ShownReport]:
+    def make_reports() -> Iterator[ShownReport]:
         """Each table's report as it is made; what has none is in `failures`."""
         for swept in sweep(lambda one: diagnose(one, **options), namespace=namespace, **catalog.arguments()):
             report = swept.answer
@@ -178,11 +178,11 @@ def doctor(
         return "incomplete" if failures and worst == "ok" else worst  # type: ignore[return-value]
 
     def text() -> Iterator[str]:
-        yield from (render_report(report, each) for report in reported())
+        yield from (render_report(report, each) for report in make_reports())
         yield from (f"could not be checked: {failure}" for failure in failures)
 
     def json() -> Any:
-        rows = [report_object(report, each) for report in reported()]
+        rows = [report_object(report, each) for report in make_reports()]
         return [*rows, *({"table": failure.partition(": ")[0], "error": failure} for failure in failures)]
 
     return Answer(reports, json, text, level=level)

@@ -58,13 +58,13 @@ def overview(table: Table, *, snapshot: SnapshotRef = None) -> Answer[ShownOverv
     from explorer.render.overview import overview_object, render_overview
     from explorer.reports.overview import overview
 
-    told = overview(table, snapshot)
+    summary = overview(table, snapshot)
     return Answer(
-        told,
-        lambda: overview_object(told),
-        lambda: (render_overview(told),),
-        picture=lambda: overview_svg(told),
-        html=told._repr_html_,
+        summary,
+        lambda: overview_object(summary),
+        lambda: (render_overview(summary),),
+        picture=lambda: overview_svg(summary),
+        html=summary._repr_html_,
     )
 
 
@@ -110,8 +110,8 @@ def properties(table: Table) -> Collection:
     from explorer.queries.collection import Collection
     from explorer.render.rows import metadata_object
 
-    known = metadata_object(table.metadata).get("properties")
-    rows = known.items() if isinstance(known, dict) else ()
+    properties_object = metadata_object(table.metadata).get("properties")
+    rows = properties_object.items() if isinstance(properties_object, dict) else ()
     return Collection.of_rows([{"property": name, "value": value} for name, value in sorted(rows)], "properties")
 
 
@@ -281,9 +281,9 @@ def deletes(
     from explorer.render.text import render_table
     from explorer.spec.text.names import base_name
 
-    known = table.deletes(snapshot, engine)
+    result = table.deletes(snapshot, engine)
     if show == "layers":
-        layers = layer_rows(table.delete_layers(known, engine)[:limit])
+        layers = layer_rows(table.delete_layers(result, engine)[:limit])
         shown = [row | {"path": base_name(row["path"])} for row in layers]
         return Answer(
             layers,
@@ -292,15 +292,15 @@ def deletes(
             lambda: Collection.of_rows(layers, "layers"),
         )
     notes: tuple[str, ...] = ()
-    if limit is not None and limit < max(len(known.verdicts), len(known.alone)):
-        cut = f"at most {limit:,} are told of {len(known.verdicts):,} pairs and of {len(known.alone):,} without any"
-        notes = (f"{cut}; {known.applying:,} pairs apply",)
+    if limit is not None and limit < max(len(result.verdicts), len(result.alone)):
+        cut = f"at most {limit:,} are told of {len(result.verdicts):,} pairs and of {len(result.alone):,} without any"
+        notes = (f"{cut}; {result.applying:,} pairs apply",)
     return Answer(
-        known,
-        lambda: delete_rows(known, limit),
-        lambda: delete_lines(known, limit),
-        lambda: Collection.of_rows(list(delete_rows(known, limit)), "deletes"),
-        lambda: delete_picture(known),
+        result,
+        lambda: delete_rows(result, limit),
+        lambda: delete_lines(result, limit),
+        lambda: Collection.of_rows(list(delete_rows(result, limit)), "deletes"),
+        lambda: delete_picture(result),
         notes=notes,
     )
 
@@ -308,15 +308,15 @@ def deletes(
 LAYER_COLUMNS = ("sequence_number", "kind", "partition", "files", "rows", "bytes", "applied", "path")
 
 
-def delete_picture(known: Any) -> str:
+def delete_picture(snapshot_deletes: Any) -> str:
     """Draw data files and the deletes that could matter to them."""
     from explorer.graph.delete_graph import delete_graph
     from explorer.render.pictures import sentence
     from explorer.render.svg import render_svg
 
-    if not known.files.deletes:
+    if not snapshot_deletes.files.deletes:
         return sentence("No deletes are live in this snapshot.")
-    return render_svg(delete_graph("deletes", 0, known))
+    return render_svg(delete_graph("deletes", 0, snapshot_deletes))
 
 
 @question("columns", "inspect")

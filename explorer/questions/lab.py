@@ -83,7 +83,7 @@ def run(
             lambda: (render_interleavings(orders),),
             picture=lambda: state_svg(orders),
         )
-    saved = _saved(replay) if replay else ""
+    saved = _read_run(replay) if replay else ""
     if saved and (played := replay_folder(bench, saved)):
         lines = (*played.told, f"readers see: {'; '.join(map(str, played.rows))}")
         return Answer(played, lambda: asdict(played), lambda: lines)
@@ -100,7 +100,7 @@ def run(
     )
 
 
-def _saved(file: str) -> str:
+def _read_run(file: str) -> str:
     try:
         return Path(file).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -93,7 +93,7 @@ class Question:
     def parameters(self) -> tuple[Parameter, ...]:
         """Its parameters, without the subject."""
         names = vars(sys.modules[self.function.__module__])
-        described = _described(self.function)
+        described = _parameter_descriptions(self.function)
         listed = list(inspect.signature(self.function).parameters.values())[1 if self.subject else 0 :]
         return tuple(
             Parameter(
@@ -164,9 +164,9 @@ def question(
     return register
 
 
-def _described(function: Callable[..., Any]) -> dict[str, str]:
+def _parameter_descriptions(function: Callable[..., Any]) -> dict[str, str]:
     """Return the descriptions of a function's parameters, from `Args:` of its docstring."""
     text = inspect.getdoc(function) or ""
     section = re.search(r"^Args:\n((?:[ \t]+.*\n?|\n)+)", text, re.MULTILINE)
     parts = re.split(r"^(\w+): ", dedent(section[1]) if section else "", flags=re.MULTILINE)[1:]
-    return {name: " ".join(told.split()) for name, told in zip(parts[::2], parts[1::2], strict=True)}
+    return {name: " ".join(description.split()) for name, description in zip(parts[::2], parts[1::2], strict=True)}

@@ -159,6 +159,6 @@ def estimate(
     if not where:
         raise WrongUsage("name at least one filter")
     estimates = estimates_of(table, where, snapshot, file_size)
-    if not any(asked.plan for asked in estimates.filters):
-        raise NotFoundInTable("\n".join(f"{asked.where}: {asked.error}" for asked in estimates.filters))
+    if not any(query.plan for query in estimates.filters):
+        raise NotFoundInTable("\n".join(f"{query.where}: {query.error}" for query in estimates.filters))
     return Answer(estimates, lambda: estimates_object(estimates), lambda: estimates_lines(estimates))

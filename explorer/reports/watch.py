@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from explorer.errors import ExplorerError, NotPossible
-from explorer.progress import cancelled
+from explorer.progress import is_cancelled
 from explorer.spec.commits.new_commits import Landed, new_snapshots
 from explorer.spec.snapshots.metadata_diff import metadata_diff
 from explorer.storage.locate import moves
@@ -66,6 +66,6 @@ def landed(before: Table, after: Table) -> list[Landed]:
 def _waited(seconds: float) -> bool:
     """Wait; whether who listens has had enough."""
     end = time.monotonic() + seconds
-    while not cancelled() and (left := end - time.monotonic()) > 0:
+    while not is_cancelled() and (left := end - time.monotonic()) > 0:
         time.sleep(min(left, SLICE_S))
-    return cancelled()
+    return is_cancelled()

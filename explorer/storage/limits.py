@@ -18,7 +18,7 @@ from typing import ClassVar
 import psutil
 
 from explorer.errors import ExplorerError, NotNow, UnreadableFile
-from explorer.progress import check_cancelled
+from explorer.progress import check_cancellation
 from explorer.spec.text.units import human_bytes
 
 METADATA, MANIFEST, DATA, HINT = 256 << 20, 512 << 20, 1 << 30, 1 << 10
@@ -142,7 +142,7 @@ def reading(size: int, path: str) -> Iterator[None]:
     require_memory(size, path)
     until = time.monotonic() + WAIT
     while not _add(size):
-        check_cancelled()  # not under the lock: who asks may be made to wait
+        check_cancellation()  # not under the lock: who asks may be made to wait
         if time.monotonic() >= until:
             cause = f"not read: {_under_way:,} bytes of other files are being read, and {limit():,} is the most at once"
             raise NotNow(path, f"{cause}; try again when they are done")

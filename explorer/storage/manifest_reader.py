@@ -20,7 +20,7 @@ from cachetools import LRUCache
 from explorer.errors import AccessRefused, NotNow, UnreadableFile
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
 from explorer.model.problem import Problem
-from explorer.progress import PartWatch, check_cancelled, listener, steps
+from explorer.progress import PartWatch, check_cancellation, listener, steps
 from explorer.storage import cache, limits, manifests
 from explorer.storage.formats import avro
 from explorer.storage.paths import local_path
@@ -134,7 +134,7 @@ class ManifestReader:
         keys: dict[str, str | None] = {}
         packed: dict[str, bytes] = {}
         for manifest in wanted:
-            check_cancelled()
+            check_cancellation()
             path = manifest.manifest_path
             try:
                 self.storage.check(path)

@@ -24,7 +24,7 @@ from explorer.model.metadata import (
     TableMetadata,
 )
 from explorer.model.problem import Problem, Problems, Severity
-from explorer.progress import check_cancelled
+from explorer.progress import check_cancellation
 from explorer.spec.doctor.history import walkable
 from explorer.storage import limits
 from explorer.storage.formats.json_text import Uncollected, load_json
@@ -123,7 +123,7 @@ class _Reader:
 
     def each(self, key: str, build: Callable[[Any, str], T]) -> Iterable[T]:
         for i, item in enumerate(self.get(self.raw, key, list, "") or []):
-            check_cancelled()
+            check_cancellation()
             pointer = f"/{key}/{i}"
             try:
                 yield build(item, pointer)

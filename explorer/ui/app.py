@@ -18,7 +18,7 @@ from panel.io.resources import LOCAL_DIST
 
 from explorer.errors import ExplorerError
 from explorer.graph.ids import manifest_node
-from explorer.progress import Cancelled, cancelled
+from explorer.progress import Cancelled, is_cancelled
 from explorer.serving import places
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.spark_engine.spark import shared_engine
@@ -439,7 +439,7 @@ def _made(begun: Task) -> Opened | ExplorerError | None:
     try:
         made = begun.joined()
     except Cancelled:
-        if cancelled():
+        if is_cancelled():
             raise
         return None
     return made.table if isinstance(made, First) else None

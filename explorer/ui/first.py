@@ -20,7 +20,7 @@ from typing import Any
 from panel.io.server import DocHandler, authenticated
 
 from explorer.errors import ExplorerError, NotFoundInTable
-from explorer.lab.scenarios.build import built
+from explorer.lab.scenarios.build import available_names
 from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.render.html_page import held
 from explorer.render.overview import facts, tiles
@@ -142,7 +142,7 @@ def _links(view: str) -> list[list[dict[str, Any]]]:
 
 
 def _welcome() -> dict[str, Any]:
-    there = built()
+    there = available_names()
     tables = [[f"sandbox.{NAMESPACE}.{s.name}", s.teaches] for s in SCENARIOS if s.name in there]
     return {"welcome": WELCOME, "tables": tables}
 

@@ -15,7 +15,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.graph.uncommitted import Uncommitted
-from explorer.lab.catalogue import predicted
+from explorer.lab.catalogue import predict
 from explorer.lab.planning import rows_of
 from explorer.lab.sandbox import Bench
 from explorer.lab.stepper import NAMES, Run, replay
@@ -68,10 +68,10 @@ class Look:
         planned = [w for w in run.writers if w.plan is not None and w.table_name == run.name]
         waiting = [w for w in planned if w.state in ("apply", "metadata", "swap")]
         refused = [w for w in planned if w.state == "refused" and w.name not in why]
-        why = why | {w.name: predicted(run, table, w.name) for w in refused}
-        shown, marks = run.drawn(table)
+        why = why | {w.name: predict(run, table, w.name) for w in refused}
+        shown, marks = run.table_with_uncommitted_work(table)
         against = {item for d in why.values() for c in d.conflicts for item in (c.snapshot_id, *c.files)}
-        would = {w.name: predicted(run, table, w.name) for w in waiting}
+        would = {w.name: predict(run, table, w.name) for w in waiting}
         return cls(run, rows_of(table), shown, replace(marks, conflicts=against), would, why)
 
 

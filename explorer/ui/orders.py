@@ -11,7 +11,7 @@ import panel as pn
 
 from explorer.lab.interleave import interleave
 from explorer.lab.sandbox import Bench
-from explorer.progress import cancelled, tell
+from explorer.progress import is_cancelled, tell
 from explorer.render.lab_runs import interleaving_rows, rows_words
 from explorer.render.state_graph import state_svg
 from explorer.spec.commits.lab_runs import Interleavings
@@ -35,7 +35,7 @@ class Orders:
 
 def every_order(bench: Bench, operations: Sequence[Operation], version: int) -> Orders:
     """Run them all. Cancelled, those that were run are there."""
-    outcomes = interleave(bench, operations, lambda done, total: tell(done, total, "orders"), cancelled, version)
+    outcomes = interleave(bench, operations, lambda done, total: tell(done, total, "orders"), is_cancelled, version)
     return Orders(outcomes, state_svg(outcomes))
 
 

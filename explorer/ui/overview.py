@@ -9,7 +9,7 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.lab.scenarios.build import built
+from explorer.lab.scenarios.build import available_names
 from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.render.health import SIGNS
 from explorer.render.overview import facts_html, odd, tiles_html
@@ -127,7 +127,7 @@ def welcome(open_table: Callable[[str], None], problem: str = "") -> Any:
     look = {"font-weight": "600", "overflow-wrap": "anywhere"}
     parts: list[Any] = [note(f"⚠ {problem}", margin=(12, 14), styles=look)] if problem else []
     parts += [note(sentence, variant="body1", margin=(6, 14), styles={"max-width": "900px"}) for sentence in WELCOME]
-    there = built()
+    there = available_names()
     rows = [{"table": s.name, "teaches": s.teaches, "from": s.source} for s in SCENARIOS if s.name in there]
     if rows:
         listed = grid(pd.DataFrame(rows), {"table": 210, "teaches": 640, "from": 300}, wrapped=["teaches", "from"])

@@ -13,7 +13,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.errors import ExplorerError
-from explorer.progress import Cancelled, cancelled
+from explorer.progress import Cancelled, is_cancelled
 from explorer.storage.catalogs import catalogs
 from explorer.ui.background import Job
 from explorer.ui.kept import KeptTables
@@ -43,7 +43,7 @@ class Namespace:
             listed = replace(self, tables=[t.identifier for t in catalogs.tables_in(self.catalog, self.name)])
         except ExplorerError as error:
             listed = replace(self, tables=[], problem=str(error))
-        if cancelled():
+        if is_cancelled():
             raise Cancelled("cancelled")
         return listed
 

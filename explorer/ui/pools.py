@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import panel as pn
 
 from explorer.errors import NotPossible
-from explorer.progress import Cancelled, Phase, Progress, Watch, cancelled, tell
+from explorer.progress import Cancelled, Phase, Progress, Watch, is_cancelled, tell
 from explorer.spark_engine.sql_guard.quotas import acting
 
 LOOK_S = 0.1
@@ -98,7 +98,7 @@ class Task:
     @property
     def said(self) -> str:
         """What is to be known of its answer."""
-        return self._watch.said
+        return self._watch.note
 
     def _phase(self) -> Phase:
         if not self.over:
@@ -134,7 +134,7 @@ class Task:
         """Its answer, for other work, which waits for it: who waits for that is told how far this is, and may cancel
         it. Raises as `result` does."""
         while not self.over:
-            if cancelled():
+            if is_cancelled():
                 self.cancel()
             tell(self._watch.done, self._watch.total, self._watch.what)
             wait([self.answer], LOOK_S)

@@ -9,7 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.lab.race import FAULTS, Fault, Tally, faults, race
-from explorer.progress import Progress, cancelled, tell
+from explorer.progress import Progress, is_cancelled, tell
 from explorer.render.lab_runs import race_svg
 from explorer.spec.commits.lab_runs import Lap
 from explorer.spec.text.units import count
@@ -67,7 +67,7 @@ class RacePanel:
             laps.append(lap)
             tell(lap.acknowledged, total, "commits")
 
-        self.job.start(lambda: race(writers, commits, add, cancelled), self._show_race, so_far)
+        self.job.start(lambda: race(writers, commits, add, is_cancelled), self._show_race, so_far)
 
     def _show_race(self, tally: Tally) -> None:
         kept = tally.acknowledged == tally.snapshots == tally.rows

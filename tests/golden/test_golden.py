@@ -12,13 +12,13 @@ from click.testing import CliRunner
 from explorer.cli import main
 from explorer.render.text import render_tree
 from explorer.ui.export import export
-from tests.helpers import normalized, open_demo, steady
+from tests.helpers import normalize, open_demo, steady
 
 
 @pytest.mark.parametrize("n", range(1, 6))
 def test_figure_8_as_text(n: int, sandbox: Path, snapshot: Any) -> None:
     table = open_demo("manifest_lifecycle")
-    assert normalized(render_tree(table.graph(f"snapshot-{n}")), table) == snapshot
+    assert normalize(render_tree(table.graph(f"snapshot-{n}")), table) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,13 @@ def test_figure_8_as_text(n: int, sandbox: Path, snapshot: Any) -> None:
 )
 def test_tree(name: str, sandbox: Path, snapshot: Any) -> None:
     table = open_demo(name)
-    assert normalized(render_tree(table.graph()), table) == snapshot
+    assert normalize(render_tree(table.graph()), table) == snapshot
 
 
 @pytest.mark.parametrize("picture", ["dot", "json", "svg"])
 def test_picture(picture: str, sandbox: Path, snapshot: Any) -> None:
     table = open_demo("manifest_lifecycle")
-    assert normalized(export(table.graph("snapshot-3"), picture).decode(), table) == snapshot
+    assert normalize(export(table.graph("snapshot-3"), picture).decode(), table) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_cli_json(command: str, sandbox: Path, snapshot: Any) -> None:
     result = CliRunner().invoke(main, [*asked, "--output", "json"])
     assert result.exit_code == 0, result.stderr
     data = steady(json.loads(result.stdout))
-    assert normalized(json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False), table) == snapshot
+    assert normalize(json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False), table) == snapshot

@@ -164,7 +164,7 @@ def test_quotas_cut_and_stop_reads(engine: SparkEngine, sandbox: Path, monkeypat
     table, session, watch = direct.open_table(f"{NAMESPACE}.three_inserts"), ReadSession(engine), Watch()
     with watch.listening():
         assert len(table.rows(session=session)) == 2
-    assert watch.said == "The first 2 rows: no read gives more here (ICEDIVE_QUOTAS)."
+    assert watch.note == "The first 2 rows: no read gives more here (ICEDIVE_QUOTAS)."
     monkeypatch.setattr("explorer.spark_engine.read_queue.quotas", lambda: Quotas(seconds=2))
     with pytest.raises(StatementFailed, match="stopped after 2 seconds: no read takes longer here"):
         table.sql("SELECT count(*) FROM range(1000000000000) WHERE sqrt(id) % 7 = 1", session=session)

@@ -15,7 +15,7 @@ from explorer.cli import main
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, StatementFailed
 from explorer.graph.ids import list_node, manifest_node
 from explorer.graph.uncommitted import kind_of, overlay
-from explorer.lab.catalogue import operations, predicted
+from explorer.lab.catalogue import operations, predict
 from explorer.lab.exercises.commits import EXERCISES
 from explorer.lab.folder_runs import replay_folder
 from explorer.lab.interleave import interleave, orders, outcome, serial_rows
@@ -167,7 +167,7 @@ def meet(
         run.step("A")
     while not run.writer("B").over:
         run.step("B")
-    decision = predicted(run, run.table())
+    decision = predict(run, run.table())
     run.play("")
     state = run.writer("A").state
     lost = any(e.writer == "A" and e.outcome == "lost" for e in run.events)
@@ -319,7 +319,7 @@ def test_expiry_takes_the_base_from_under_a_writer(bench: Bench) -> None:
     refused = run.events[-1]
     assert (refused.writer, refused.outcome) == ("A", "refused")
     assert "is not an ancestor" in refused.error
-    assert predicted(run, run.table()).conflicts[0].check == "validateFromSnapshot"
+    assert predict(run, run.table()).conflicts[0].check == "validateFromSnapshot"
     run.close()
 
 
@@ -334,7 +334,7 @@ def test_faults(library: str, bench: Bench) -> None:
         assert run.writer("A").state == "killed"
         assert run.rows() == first
         assert sorted(kind_of(f) for f in run.writer("A").left_behind) == kinds
-        table, what = run.drawn()
+        table, what = run.table_with_uncommitted_work()
         staged = {s.manifest_list for s in table.metadata.snapshots if s.snapshot_id in what.snapshots}
         orphans = {f.path for f in what.loose if f.mark == "orphan"}
         assert orphans == {f.path for f in what.loose}
@@ -376,7 +376,7 @@ def test_staged_snapshots_are_drawn_beside_the_committed_ones(bench: Bench) -> N
     run = Run(bench, [Operation("append"), Operation("cow-delete")])
     for name in "AAABBBB":
         run.step(name)
-    table, what = run.drawn()
+    table, what = run.table_with_uncommitted_work()
     assert sorted(what.snapshots.values()) == ["A", "B"]
     opened = frozenset(list_node(i) for i in what.snapshots) | frozenset(manifest_node(p) for p in what.paths)
     assert "A: not committed" in [node.label for node in run.graph().nodes]
@@ -394,7 +394,7 @@ def test_staged_snapshots_are_drawn_beside_the_committed_ones(bench: Bench) -> N
         "append",
     ]  # the table itself knows nothing of them
     run.play("BA")
-    loose = run.drawn()[1].loose
+    loose = run.table_with_uncommitted_work()[1].loose
     assert {m.mark for m in loose} == {"orphan"}
     assert ("A", "metadata") in {(m.writer, m.kind) for m in loose}  # of the attempt whose swap was lost
     run.close()

@@ -88,11 +88,11 @@ def test_a_right_answer_and_wrong_ones(number: int, nothing_solved: Path) -> Non
         marked = exercise.check(answer=answer)
         assert marked.right is False, answer
         assert says in marked.words, marked.words
-    assert progress_store.solved() == {}
+    assert progress_store.solution_times() == {}
     for _ in range(2):
         right = exercise.check(answer=exercise.example)
         assert right.right, right.words
-    assert list(progress_store.solved()) == [exercise.question]
+    assert list(progress_store.solution_times()) == [exercise.question]
     assert stat.S_IMODE(nothing_solved.stat().st_mode) == 0o600
     assert nothing_solved.read_text().strip().count("\n") == 0
 
@@ -102,7 +102,7 @@ def test_the_course_says_what_is_solved(nothing_solved: Path) -> None:
     with nothing_solved.open("a") as file:
         file.write('{"question": "cut o')  # by a full disk
     assert progress_store.keep("after it") == ""
-    assert "after it" in progress_store.solved()
+    assert "after it" in progress_store.solution_times()
     told = CliRunner().invoke(main, ["course", "--progress"]).output
     assert re.search(r"01-first-look +1 of 3 +1 3\n", told)
     data = json.loads(CliRunner().invoke(main, ["course", "--progress", "-o", "json"]).output)
@@ -137,7 +137,7 @@ def test_jupyterlab_is_told_that_it_runs_as_root(tmp_path: Path, monkeypatch: py
 
 
 def test_each_exercise_of_the_course_has_its_cell() -> None:
-    for notebook, exercises in course.ASKED.items():
+    for notebook, exercises in course.EXERCISES_BY_NOTEBOOK.items():
         text = (course.NOTEBOOKS / f"{notebook}.ipynb").read_text()
         asked = [int(n) for n in re.findall(r"EXERCISES\[(\d+)\]\.check\(", text)]
         assert sorted(asked) == list(range(len(exercises))), notebook

@@ -341,7 +341,7 @@ def test_the_lifecycle_is_figure_8s(sandbox: Path) -> None:
 
 
 def test_a_failed_build_leaves_no_table(sandbox: Path, engine: SparkEngine) -> None:
-    from explorer.lab.scenarios import build_all, built
+    from explorer.lab.scenarios import available_names, build_all
 
     def broken(w: Any) -> None:
         w.create("fruit STRING")
@@ -363,7 +363,7 @@ def test_a_failed_build_leaves_no_table(sandbox: Path, engine: SparkEngine) -> N
         r.tableName for ns in (NAMESPACE, "building") for r in spark.sql(f"SHOW TABLES IN sandbox.{ns}").collect()
     }
     assert not (sandbox / "warehouse" / NAMESPACE / "half_made").exists()
-    assert built() == set(BY_NAME)
+    assert available_names() == set(BY_NAME)
 
 
 def test_java_starts_with_the_classes_that_were_kept(sandbox: Path, engine: SparkEngine) -> None:

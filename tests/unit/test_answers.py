@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from explorer.lab.exercises.answers import as_meant, numbered, words
+from explorer.lab.exercises.answers import interpret, names_with_numbers, words
 from explorer.lab.exercises.catalogs import CATALOG_EXERCISES
 from explorer.lab.exercises.commits import EXERCISES, Exercise, Marked
 from explorer.lab.exercises.doctor import DOCTOR_EXERCISES
@@ -37,21 +37,21 @@ ALL = (
         ({"Manifest-2"}, ("manifest-2", "manifest-3"), MANIFESTS, {"manifest-2"}),
         ("Manifest-2", ("manifest-2", "manifest-3"), MANIFESTS, "manifest-2"),
         (("added", "Existing", "filtered"), ("ADDED", "EXISTING", ""), STATUSES, ("ADDED", "EXISTING", "")),
-        ("data-1", ("data-1.parquet",), numbered("data", ".parquet"), "data-1.parquet"),
+        ("data-1", ("data-1.parquet",), names_with_numbers("data", ".parquet"), "data-1.parquet"),
         ((("1", "2"), ["3", "4"]), ((1, 2),), {}, ((1, 2), (3, 4))),
         (("1", "null", "3"), (1, 1, None), {}, (1, None, 3)),
         ("DELETE FROM t ", "DELETE FROM t", {}, "DELETE FROM t"),
     ],
 )  # fmt: skip
 def test_what_is_meant(answer: Any, example: Any, known: dict[str, Any], meant: Any) -> None:
-    told = as_meant(answer, example, known)
+    told = interpret(answer, example, known)
     assert told == meant
     assert type(told) is type(meant)
 
 
 def test_an_example_means_itself() -> None:
     for exercise in ALL:
-        assert as_meant(exercise.example, exercise.example, exercise.words) == exercise.example
+        assert interpret(exercise.example, exercise.example, exercise.words) == exercise.example
 
 
 def test_no_question_tells_its_answer() -> None:
@@ -66,4 +66,4 @@ def test_no_question_tells_its_answer() -> None:
 def test_a_judge_gets_what_is_meant() -> None:
     exercise = Exercise("?", lambda _, answer: Marked(answer == 3, repr(answer)), 3)
     assert exercise.judge(None, 3).right
-    assert as_meant("3", exercise.example, exercise.words) == 3
+    assert interpret("3", exercise.example, exercise.words) == 3

@@ -16,7 +16,7 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from explorer.errors import NotFoundInTable, NotPossible
-from explorer.progress import Cancelled, Progress, Watch, as_one_step, cancelled, steps, tell
+from explorer.progress import Cancelled, Progress, Watch, as_one_step, is_cancelled, steps, tell
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
 from explorer.table import Table
@@ -69,7 +69,7 @@ def test_how_long_it_takes_is_told_once_it_can_be_known() -> None:
 def test_without_a_watch_nothing_is_counted() -> None:
     assert list(steps([1, 2], "numbers")) == [1, 2]
     tell(1, 2, "numbers")
-    assert not cancelled()
+    assert not is_cancelled()
 
 
 def test_of_nested_loops_the_outermost_tells() -> None:
@@ -97,7 +97,7 @@ def test_a_cancelled_loop_stops_between_two_steps() -> None:
     with watch.listening(), pytest.raises(Cancelled):
         work()
     assert done == [(0, 0), (0, 1), (0, 2), (1, 0)]
-    assert not cancelled()
+    assert not is_cancelled()
 
 
 def test_what_is_one_step_is_not_stopped_in_the_middle() -> None:
@@ -106,8 +106,8 @@ def test_what_is_one_step_is_not_stopped_in_the_middle() -> None:
     with watch.listening():
         with as_one_step():
             done += steps(range(3), "numbers")
-            assert not cancelled()
-        assert cancelled()
+            assert not is_cancelled()
+        assert is_cancelled()
     assert (done, watch.total) == ([0, 1, 2], 0)
 
 

@@ -218,15 +218,15 @@ def test_a_sandbox_that_was_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     catalog.create_namespace("demo")
     catalog.register_table("demo.three_inserts", str(newest_metadata(table.folder)))
     catalog.engine.dispose()
-    from explorer.lab.scenarios import built
+    from explorer.lab.scenarios import available_names
     from explorer.spark_engine.spark import SparkEngine
 
     monkeypatch.setenv("ICEDIVE_HOME", str(home))
-    assert built() == {"three_inserts"}
+    assert available_names() == {"three_inserts"}
     assert locate("demo.three_inserts").metadata_location
     shutil.copytree(home, copied)
     monkeypatch.setenv("ICEDIVE_HOME", str(copied))
-    assert built() == set()
+    assert available_names() == set()
     with pytest.raises(TableNotFound, match=f"moved or copied: its catalog still points into {home}/sandbox"):
         locate("demo.three_inserts")
     engine = SparkEngine()
@@ -239,7 +239,7 @@ def test_a_sandbox_that_was_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert catalog_entries(home / "sandbox")
     shutil.rmtree(table.folder)
     monkeypatch.setenv("ICEDIVE_HOME", str(home))
-    assert built() == set()
+    assert available_names() == set()
 
 
 def test_another_sandbox_is_told_by_its_path(tmp_path: Path) -> None:

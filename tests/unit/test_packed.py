@@ -63,11 +63,11 @@ def test_commits_are_as_old_as_those_of_a_table_that_was_just_built(home: Path) 
 
 def test_only_what_is_missing_is_unpacked(home: Path) -> None:
     packed.unpack(sandbox_home(), ["three_inserts"])
-    assert scenarios.built() == {"three_inserts"}
+    assert scenarios.available_names() == {"three_inserts"}
     first = direct.open_table("demo.three_inserts").metadata.table_uuid
     file = Path(direct.open_table("demo.three_inserts").metadata.metadata_location)
     (sandbox_home() / "warehouse" / "demo" / "three_inserts" / "metadata" / file.name).unlink()
-    assert scenarios.built() == set()
+    assert scenarios.available_names() == set()
     packed.GIVEN_UP, before = 1, packed.GIVEN_UP
     try:
         packed.unpack(sandbox_home(), ["three_inserts"])
@@ -95,7 +95,7 @@ def test_copies_are_tables_of_their_own(home: Path) -> None:
 def test_several_processes_unpack_at_once(home: Path) -> None:
     runs = [subprocess.Popen([sys.executable, "-c", UNPACK]) for _ in range(3)]
     assert [run.wait() for run in runs] == [0, 0, 0]
-    assert scenarios.built() == {s.name for s in SCENARIOS}
+    assert scenarios.available_names() == {s.name for s in SCENARIOS}
     assert not list((sandbox_home() / "warehouse" / "demo").glob(".*"))
     for name in ("three_inserts", "position_deletes", "long_history"):
         assert not direct.doctor(f"demo.{name}").findings

@@ -1,4 +1,5 @@
-"""Answers to exercises as people write them: numbers as text, words in any case, other words for the same."""
+"""Interpret the answers that people write: numbers as text, words in upper or lower case, other words for the same
+thing."""
 
 from __future__ import annotations
 
@@ -7,27 +8,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Words = Mapping[str, Any]
-"""What is meant by a word, by the word in small letters."""
+"""The meaning of each word; the key is the word in lower case."""
 NULLS = ("none", "null")
 
 
-def words(*known: str) -> Words:
-    """The words of an answer as they are spelled."""
-    return {word.lower(): word for word in known}
+def words(*spellings: str) -> Words:
+    """Words that mean themselves."""
+    return {word.lower(): word for word in spellings}
 
 
-def numbered(name: str, ending: str = "", most: int = 9) -> Words:
-    """`manifest-1` to `manifest-9`; with an ending, a name without it is the same."""
+def names_with_numbers(name: str, ending: str = "", most: int = 9) -> Words:
+    """Names such as `manifest-1` to `manifest-9`. If there is an ending, the name without it means the same."""
     names = [f"{name}-{n}" for n in range(1, most + 1)]
     return {spelled: f"{one}{ending}" for one in names for spelled in (one, f"{one}{ending}")}
 
 
-def as_meant(answer: Any, example: Any, known: Words) -> Any:
-    """An answer in the form of the example, as far as it can be told what is meant; else as it is."""
+def interpret(answer: Any, example: Any, vocabulary: Words) -> Any:
+    """Convert an answer to the types of the example; return it unchanged if that is not possible."""
     if isinstance(answer, str):
         text = answer.strip()
-        if text.lower() in known:
-            return known[text.lower()]
+        if text.lower() in vocabulary:
+            return vocabulary[text.lower()]
         if not _is_number(example):
             return text
         if re.fullmatch(r"[+-]?\d{1,18}", text):
@@ -37,12 +38,12 @@ def as_meant(answer: Any, example: Any, known: Words) -> Any:
         return int(answer)
     if isinstance(answer, (list, tuple)) and isinstance(example, (list, tuple)) and example:
         fitting = example if len(example) == len(answer) else [example[0]] * len(answer)
-        return tuple(as_meant(one, like, known) for one, like in zip(answer, fitting, strict=True))
+        return tuple(interpret(one, like, vocabulary) for one, like in zip(answer, fitting, strict=True))
     if isinstance(answer, (set, frozenset)) and isinstance(example, Sequence) and example:
-        return {as_meant(one, example[0], known) for one in answer}
+        return {interpret(one, example[0], vocabulary) for one in answer}
     return answer
 
 
 def _is_number(example: Any) -> bool:
-    """Whether a number is asked for, or null in its place."""
+    """Whether the example is a number, or null instead of one."""
     return example is None or (isinstance(example, int) and not isinstance(example, bool))

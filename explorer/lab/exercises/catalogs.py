@@ -1,4 +1,4 @@
-"""Exercises about catalogs and folders, whose answers are judged by running them."""
+"""Exercises about catalogs and folders. The lab runs each answer to check it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.lab.exercises.commits import Exercise, Marked
-from explorer.lab.exercises.layout import carried_out, new_table
+from explorer.lab.exercises.layout import new_table, run_statements
 from explorer.lab.hive_tables import RENAME_STEPS, AnalyzedTable, FolderTable, HiveFolder, check_keeping
 from explorer.lab.listing import FarTable
 from explorer.lab.planning import live_rows
@@ -18,124 +18,126 @@ from explorer.reports.maintenance.runs import run
 from explorer.spec.text.units import count
 
 STEPS = 1_000_000
-"""Of SQLite's machine, for an answer."""
+"""The number of instructions that SQLite may execute for one answer."""
 POINTERS = (
     "CREATE TABLE iceberg_tables (table_name TEXT PRIMARY KEY, metadata_location TEXT, previous_metadata_location TEXT)"
 )
 
 
-def _after(answer: str, rows: Sequence[tuple[str, str, str]], given: Mapping[str, str]) -> dict[str, Any]:
-    """The pointers after the UPDATE of an answer, by table."""
+def _pointers_after(answer: str, rows: Sequence[tuple[str, str, str]], given: Mapping[str, str]) -> dict[str, Any]:
+    """Run the UPDATE of an answer; return the pointer of each table afterwards."""
     if not answer.lstrip().lower().startswith("update"):
         raise ValueError("give one UPDATE of iceberg_tables")
     with contextlib.closing(sqlite3.connect(":memory:")) as catalog:
-        catalog.set_progress_handler(lambda: True, STEPS)  # an answer that never ends does
+        catalog.set_progress_handler(lambda: True, STEPS)  # stop an answer that never ends
         catalog.execute(POINTERS)
         catalog.executemany("INSERT INTO iceberg_tables VALUES (?, ?, ?)", rows)
         try:
             catalog.execute(answer, given)
         except sqlite3.Error as error:
             raise ValueError(str(error)) from error
-        found = dict(catalog.execute("SELECT table_name, metadata_location FROM iceberg_tables").fetchall())
-    if set(found) != {name for name, _, _ in rows}:
-        raise ValueError(f"the catalog has {', '.join(map(str, found)) or 'no table'} now, and had t and other")
-    return found
+        pointers = dict(catalog.execute("SELECT table_name, metadata_location FROM iceberg_tables").fetchall())
+    if set(pointers) != {name for name, _, _ in rows}:
+        raise ValueError(f"the catalog has {', '.join(map(str, pointers)) or 'no table'} now, and had t and other")
+    return pointers
 
 
-def _swapped(answer: str, there: str) -> str:
-    """Where the pointer is after the statement of a writer that goes from v1 to v2."""
-    rows = _after(answer, [("t", there, "v0"), ("other", "w1", "w0")], {"base": "v1", "new": "v2"})
+def _pointer_after_swap(answer: str, there: str) -> str:
+    """The pointer after the statement of a writer that commits v2 on v1, if the catalog points to `there`."""
+    rows = _pointers_after(answer, [("t", there, "v0"), ("other", "w1", "w0")], {"base": "v1", "new": "v2"})
     return str(rows["t"]) if rows["other"] == "w1" else "the other table's"
 
 
-def _pointer(bench: Bench, answer: str) -> Marked:
-    alone, late = _swapped(answer, "v1"), _swapped(answer, "v1b")
-    said = f"From v1 the pointer went to {alone}; where another writer had set v1b, to {late}."
+def _judge_pointer_update(bench: Bench, answer: str) -> Marked:
+    alone, late = _pointer_after_swap(answer, "v1"), _pointer_after_swap(answer, "v1b")
+    swaps_text = f"From v1 the pointer went to {alone}; where another writer had set v1b, to {late}."
     if "other" in alone + late:
-        return Marked(False, f"{said} It must name the table.")
+        return Marked(False, f"{swaps_text} It must name the table.")
     if late != "v1b":
-        return Marked(False, f"{said} The other writer's commit is lost: it may swap only what it has read.")
-    return Marked(alone == "v2", said if alone == "v2" else f"{said} Nobody could commit.")
+        return Marked(False, f"{swaps_text} The other writer's commit is lost: it may swap only what it has read.")
+    return Marked(alone == "v2", swaps_text if alone == "v2" else f"{swaps_text} Nobody could commit.")
 
 
-def _lost_rename(bench: Bench, answer: str) -> Marked:
+def _judge_rename_order(bench: Bench, answer: str) -> Marked:
     table = FolderTable(bench)
     table.play(answer.upper())
     states, rows = [w.state for w in table.writers.values()], table.rows()
-    said = f"{'; '.join(table.told)}. Readers see {', '.join(rows)}."
+    events_text = f"{'; '.join(table.events)}. Readers see {', '.join(rows)}."
     if states == ["committed", "committed"] and len(rows) == 2:
-        return Marked(True, said)
+        return Marked(True, events_text)
     if "refused" in states:
-        return Marked(False, f"{said} Who looks after the other's rename is refused: both must look before.")
+        return Marked(False, f"{events_text} Who looks after the other's rename is refused: both must look before.")
     if len(rows) == 3:
-        return Marked(False, f"{said} Who loads after the other's rename goes on from it: nothing is lost.")
-    return Marked(False, f"{said} Both must take their four steps.")
+        return Marked(False, f"{events_text} Who loads after the other's rename goes on from it: nothing is lost.")
+    return Marked(False, f"{events_text} Both must take their four steps.")
 
 
-def _killed(bench: Bench, answer: int) -> Marked:
+def _judge_step_of_kill(bench: Bench, answer: int) -> Marked:
     if answer not in range(len(HiveFolder.UPDATE) + 1):
         raise ValueError(f"the update has {len(HiveFolder.UPDATE)} steps: give a number of them")
     folder = HiveFolder(bench)
     folder.update(answer)
     rows = folder.read("id", "price")
-    said = f"Killed after {answer}, readers see {', '.join(f'{i} at {price}' for i, price in rows) or 'nothing'}."
+    rows_text = f"Killed after {answer}, readers see {', '.join(f'{i} at {price}' for i, price in rows) or 'nothing'}."
     prices = {price for _, price in rows}
     if len(rows) < 4:
-        return Marked(False, f"{said} Rows are missing: a file was removed and not written yet.")
+        return Marked(False, f"{rows_text} Rows are missing: a file was removed and not written yet.")
     if len(prices) == 1:
-        return Marked(False, f"{said} That is one version of all rows.")
-    return Marked(True, f"{said} All rows, of two versions.")
+        return Marked(False, f"{rows_text} That is one version of all rows.")
+    return Marked(True, f"{rows_text} All rows, of two versions.")
 
 
-def _by_name(bench: Bench, answer: Any) -> Marked:
+def _judge_value_by_name(bench: Bench, answer: Any) -> Marked:
     [*_, (_, cost)] = HiveFolder(bench).read("id", "cost")
-    said = f"The file has id and price: by name a reader finds {'null' if cost is None else cost}."
-    return Marked(answer == cost, said if answer == cost else f"{said} No field id says that cost was price.")
+    cost_text = f"The file has id and price: by name a reader finds {'null' if cost is None else cost}."
+    return Marked(answer == cost, cost_text if answer == cost else f"{cost_text} No field id says that cost was price.")
 
 
-def _back(bench: Bench, answer: str) -> Marked:
+def _judge_rollback_update(bench: Bench, answer: str) -> Marked:
     name = bench.fresh(own=True)
     table = bench.table(name)
     before = table.metadata.metadata_log[-1].metadata_file
     rows = [("t", table.metadata.metadata_location, before), ("other", "w1", "w0")]
-    found = _after(answer, rows, {})
-    if found["other"] != "w1":
+    pointers = _pointers_after(answer, rows, {})
+    if pointers["other"] != "w1":
         return Marked(False, "The other table went back too: name the table.")
-    if found["t"] == table.metadata.metadata_location:
+    if pointers["t"] == table.metadata.metadata_location:
         return Marked(False, "Readers go by metadata_location, and it is what it was.")
-    if found["t"] != before:
-        return Marked(False, f"metadata_location is {found['t']}: there is no metadata file of that name.")
-    here, there = (sorted(row["id"] for _, row in live_rows(t)) for t in (table, bench.opened(str(found["t"]))))
-    said = f"Readers saw the ids {', '.join(map(str, here))}, and see {', '.join(map(str, there))} now"
-    return Marked(there != here, f"{said}: no file was written or removed.")
+    if pointers["t"] != before:
+        return Marked(False, f"metadata_location is {pointers['t']}: there is no metadata file of that name.")
+    here, there = (sorted(row["id"] for _, row in live_rows(t)) for t in (table, bench.open_table(str(pointers["t"]))))
+    ids_text = f"Readers saw the ids {', '.join(map(str, here))}, and see {', '.join(map(str, there))} now"
+    return Marked(there != here, f"{ids_text}: no file was written or removed.")
 
 
-def _kept(bench: Bench, answer: str) -> Marked:
+def _judge_tag(bench: Bench, answer: str) -> Marked:
     table = new_table(bench, "id INT", "* FROM VALUES (1) AS f(id)")
     [planned] = [Path(f["file_path"].removeprefix("file:")) for f in table.files()]
     first = table.metadata.current_snapshot_id
-    table = carried_out(bench, table, "INSERT OVERWRITE t VALUES (2)")
+    table = run_statements(bench, table, "INSERT OVERWRITE t VALUES (2)")
     overwritten = table.metadata.current_snapshot_id
-    table = carried_out(bench, table, str(answer).replace("{first}", str(first)))
+    table = run_statements(bench, table, str(answer).replace("{first}", str(first)))
     done, table = run(table, "expire", retain_last=1, options={"older_than": "2999-01-01"}, engine=bench.engine)
     left = count(done.after.snapshots, "snapshot")
-    said = f"The expiry left {left}, and the reader's file is {'there' if planned.exists() else 'gone'}."
+    expiry_result = f"The expiry left {left}, and the reader's file is {'there' if planned.exists() else 'gone'}."
     if table.metadata.current_snapshot_id != overwritten:
-        return Marked(False, f"{said} But readers of today no longer see what the INSERT OVERWRITE wrote.")
+        return Marked(False, f"{expiry_result} But readers of today no longer see what the INSERT OVERWRITE wrote.")
     if planned.exists():
-        return Marked(True, said)
+        return Marked(True, expiry_result)
     if any(ref.name != "main" for ref in table.metadata.refs):
         return Marked(
-            False, f"{said} What was named holds another snapshot than the reader's: AS OF VERSION says which."
+            False, f"{expiry_result} What was named holds another snapshot than the reader's: AS OF VERSION says which."
         )
-    return Marked(False, f"{said} This expiry says itself how many it keeps: only what a branch or tag names stays.")
+    return Marked(
+        False, f"{expiry_result} This expiry says itself how many it keeps: only what a branch or tag names stays."
+    )
 
 
 PARTITIONS, FILES = 6, 2
 
 
-def _lists(bench: Bench, answer: int) -> Marked:
-    requests = FarTable(bench, PARTITIONS, FILES).listed(7, 0.0)
+def _judge_list_requests(bench: Bench, answer: int) -> Marked:
+    requests = FarTable(bench, PARTITIONS, FILES).list_files(7, 0.0)
     lists = requests.requests["LIST"]
     if answer == lists:
         return Marked(True, f"{requests}.")
@@ -145,8 +147,8 @@ def _lists(bench: Bench, answer: int) -> Marked:
     return Marked(False, f"{requests}. {hint}.")
 
 
-def _gets(bench: Bench, answer: int) -> Marked:
-    requests = FarTable(bench, PARTITIONS, FILES).planned(7, 0.0)
+def _judge_get_requests(bench: Bench, answer: int) -> Marked:
+    requests = FarTable(bench, PARTITIONS, FILES).plan_files(7, 0.0)
     if answer == requests.requests["GET"]:
         return Marked(True, f"{requests}: metadata.json, manifest list, manifest. Nothing was listed.")
     if answer >= PARTITIONS:
@@ -154,87 +156,88 @@ def _gets(bench: Bench, answer: int) -> Marked:
     return Marked(False, f"{requests}. From metadata.json to the entries each layer is a file: count the layers.")
 
 
-def _counted(bench: Bench, answer: str | Sequence[str]) -> Marked:
+def _judge_statistics(bench: Bench, answer: str | Sequence[str]) -> Marked:
     statements = (answer,) if isinstance(answer, str) else answer
     for statement in statements:
         check_keeping(statement)
     table = AnalyzedTable(bench)
     try:
         table.add()
-        stale = table.told()["statistics"]
+        stale = table.row_counts()["statistics"]
         for statement in statements:
             table.run(statement)
-        told = table.told()
+        counts = table.row_counts()
     finally:
         table.drop()
-    now = told["statistics"]
-    said = (
-        f"The statistics had {stale} rows and have {now or 'no number'}; there are {told['files']}, which Iceberg knew."
-    )
-    if now == told["files"]:
-        return Marked(True, said)
+    now = counts["statistics"]
+    counts_text = f"The statistics had {stale} rows and have {now or 'no number'}; "
+    counts_text += f"there are {counts['files']}, which Iceberg knew."
+    if now == counts["files"]:
+        return Marked(True, counts_text)
     if now == stale:
-        return Marked(False, f"{said} Which files there are was looked up, their rows were not counted.")
+        return Marked(False, f"{counts_text} Which files there are was looked up, their rows were not counted.")
     if any("noscan" in statement.lower() for statement in statements):
-        return Marked(False, f"{said} The files' sizes were added up, their rows were not counted.")
-    return Marked(False, f"{said} Spark counted by the listing that it keeps from before: it must list anew first.")
+        return Marked(False, f"{counts_text} The files' sizes were added up, their rows were not counted.")
+    return Marked(
+        False, f"{counts_text} Spark counted by the listing that it keeps from before: it must list anew first."
+    )
 
 
 CATALOG_EXERCISES = (
     Exercise(
         "A catalog keeps pointers in iceberg_tables (table_name, metadata_location). A writer has read :base of the "
         "table 't' and wrote :new. With which UPDATE does it commit, so that no other commit is lost?",
-        _pointer,
+        _judge_pointer_update,
         "UPDATE iceberg_tables SET metadata_location = :new WHERE table_name = 't' AND metadata_location = :base",
     ),
     Exercise(
         "A commit was wrong. The catalog has iceberg_tables (table_name, metadata_location, "
         "previous_metadata_location), the table is 't'. With which UPDATE do readers see the version before?",
-        _back,
+        _judge_rollback_update,
         "UPDATE iceberg_tables SET metadata_location = previous_metadata_location WHERE table_name = 't'",
     ),
     Exercise(
         "A table without a catalog, in a store whose rename replaces what is there. A and B each append a row, in four "
         f"steps: {', '.join(RENAME_STEPS)}. Give an order of all eight, such as 'AAAABBBB', on which both commit and "
         "one row is lost.",
-        _lost_rename,
+        _judge_rename_order,
         "AAABBBAB",
     ),
     Exercise(
         "A reader has planned the first snapshot of `t`, whose id is {first}; an INSERT OVERWRITE came. Then "
         "all snapshots but the last expire. Which statement before it lets the reader end well? Write "
         "{first} for the id.",
-        _kept,
+        _judge_tag,
         "ALTER TABLE t CREATE TAG reader AS OF VERSION {first}",
     ),
     Exercise(
         f"A Hive table's prices are updated in four steps: {', '.join(HiveFolder.UPDATE)}. After how many must the "
         "writer be killed, so that readers see every row, but of two versions?",
-        _killed,
+        _judge_step_of_kill,
         2,
     ),
     Exercise(
         f"A folder in a store has {PARTITIONS} partitions of {FILES} files each. An engine lists it folder by folder. "
         "How many LIST requests does it send?",
-        _lists,
+        _judge_list_requests,
         PARTITIONS + 1,
     ),
     Exercise(
         "The same files are an Iceberg table, which one commit wrote. How many requests does a plan of id = 7 send?",
-        _gets,
+        _judge_get_requests,
         3,
     ),
     Exercise(
         "Spark has analyzed and read a table of Parquet, t, with 4 rows. Another program puts a file of 2 rows into "
         "its folder. Which statements, in a tuple, let the statistics have 6?",
-        _counted,
+        _judge_statistics,
         ("REFRESH TABLE t", "ANALYZE TABLE t COMPUTE STATISTICS"),
     ),
     Exercise(
         "The metastore renames that table's column price to cost, and no file. What does a reader that goes by name "
         "find in cost? (A number, or None for null.)",
-        _by_name,
+        _judge_value_by_name,
         None,
     ),
 )  # fmt: skip
-"""From the pointer to what comes of having none."""
+"""The exercises of notebook 08, from the catalog pointer to tables without a catalog."""

@@ -1,4 +1,4 @@
-"""The notebooks as a course: copied to a folder of one's own, and which of their exercises are solved."""
+"""The notebooks as a course: copy them to a folder, and list which of their exercises are solved."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from explorer.lab.exercises.doctor import DOCTOR_EXERCISES
 from explorer.lab.exercises.layout import LAYOUT_EXERCISES
 from explorer.lab.exercises.planning import PLAN_EXERCISES
 from explorer.lab.exercises.reading import DELETE_EXERCISES, FIRST_EXERCISES, STATUS_EXERCISES
-from explorer.lab.progress_store import solved
+from explorer.lab.progress_store import solution_times
 
 PACKAGE = Path(__file__).parents[2]
 NOTEBOOKS = PACKAGE / "notebooks"
-"""In the repository a link to notebooks/ at its top; in a wheel the notebooks themselves."""
+"""In the repository, a link to notebooks/ at its top; in a wheel, the notebooks themselves."""
 REPLAYS = PACKAGE / "replays"
-"""The same of docs/replays/."""
-ASKED: Mapping[str, Sequence[Exercise]] = {
+"""The same for docs/replays/."""
+EXERCISES_BY_NOTEBOOK: Mapping[str, Sequence[Exercise]] = {
     "01-first-look": FIRST_EXERCISES,
     "02-manifests-and-logical-status": STATUS_EXERCISES,
     "03-deletes-and-time-travel": DELETE_EXERCISES,
@@ -30,13 +30,13 @@ ASKED: Mapping[str, Sequence[Exercise]] = {
     "07-layout-and-evolution": LAYOUT_EXERCISES,
     "08-catalogs-readers-and-folders": CATALOG_EXERCISES,
 }
-"""The exercises of each notebook that has some."""
+"""The exercises of each notebook that has exercises."""
 _LINK = re.compile(r"\[([^\]\[]+)\]\(\.\./(docs/[\w./#-]+)\)")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """An exercise of a notebook, and when it was solved; empty where it was not."""
+class CourseExercise:
+    """An exercise of a notebook, and the time when it was solved (empty if it is not solved)."""
 
     notebook: str
     number: int
@@ -44,19 +44,19 @@ class Asked:
     solved: str
 
 
-def progress() -> list[Asked]:
+def progress() -> list[CourseExercise]:
     """All exercises of the course, in its order."""
-    when = solved()
+    times = solution_times()
     return [
-        Asked(notebook, number, exercise.question, when.get(exercise.question, ""))
-        for notebook, exercises in ASKED.items()
+        CourseExercise(notebook, number, exercise.question, times.get(exercise.question, ""))
+        for notebook, exercises in EXERCISES_BY_NOTEBOOK.items()
         for number, exercise in enumerate(exercises, 1)
     ]
 
 
 def copy(folder: Path) -> dict[str, bool]:
-    """Copy the notebooks there; by name, whether it was copied: one that is there is left as it is. Links to the
-    repository's documents, which are not there, become text."""
+    """Copy the notebooks to a folder; return for each name whether it was copied. Existing files stay unchanged. Links
+    to documents of the repository, which are not in the folder, become text."""
     folder.mkdir(parents=True, exist_ok=True)
     copied = {}
     for source in sorted(NOTEBOOKS.glob("*.ipynb")):
@@ -70,6 +70,6 @@ def copy(folder: Path) -> dict[str, bool]:
     return copied
 
 
-def kept_run(name: str) -> str:
-    """A run that is kept for replay, by its name: JSON for lab.stepper.replay."""
+def read_run(name: str) -> str:
+    """Read a saved run by its name: JSON for lab.stepper.replay."""
     return (REPLAYS / f"{name}.json").read_text(encoding="utf-8")

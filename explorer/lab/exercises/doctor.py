@@ -1,5 +1,5 @@
-"""Sick tables, and exercises whose answers are judged by running the remedy: tables of the sandbox's `lab` namespace,
-damaged on purpose."""
+"""Damaged tables in the sandbox's `lab` namespace, and exercises to repair them. The lab runs each answer to check
+it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from explorer.errors import ExplorerError
 from explorer.lab.exercises.commits import Exercise, Marked
-from explorer.lab.exercises.tables import made
+from explorer.lab.exercises.tables import note_table
 from explorer.lab.observe import observe
 from explorer.lab.sandbox import Bench
 from explorer.lab.scenarios import fresh_copy
@@ -37,7 +37,7 @@ def _file(path: str | None) -> Path:
     return Path(str(local_path(str(path))))
 
 
-def _opened(name: str) -> Table:
+def _open(name: str) -> Table:
     return Table(TableReader(locate(name)))
 
 
@@ -45,24 +45,25 @@ def _fruits(table: Table) -> list[str]:
     return sorted(row["fruit"] for row in table.rows(None, ("fruit",)))
 
 
-def unopened() -> str:
-    """A table of three inserts whose metadata file was cut off; returns its name."""
-    table = _opened(made(fresh_copy("three_inserts")))
+def table_with_cut_metadata() -> str:
+    """Make a table of three inserts and cut off its metadata file; return the table's name."""
+    table = _open(note_table(fresh_copy("three_inserts")))
     file = _file(table.metadata.metadata_location)
     file.write_bytes(file.read_bytes()[:1000])
     return table.name
 
 
-def lost_file() -> Table:
-    """A table of three inserts, a row each, of which the second's data file is gone."""
-    table = _opened(made(fresh_copy("three_inserts")))
+def table_with_missing_file() -> Table:
+    """Make a table of three inserts of one row each, and remove the data file of the second."""
+    table = _open(note_table(fresh_copy("three_inserts")))
     second = table.metadata.snapshots[1].snapshot_id
     _file(next(f["file_path"] for f in table.files() if f["snapshot_id"] == second)).unlink()
     return table
 
 
-def small_files(engine: SparkEngine) -> Table:
-    """Ten days with a thousand files each, of one row: one Parquet file of each day under a thousand names."""
+def table_of_small_files(engine: SparkEngine) -> Table:
+    """Make a table of ten days with a thousand files each. All files of a day are links to one Parquet file of one
+    row."""
     name = f"small_files_{uuid.uuid4().hex[:8]}"
     engine.session().sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{LAB}")
     engine.session().sql(
@@ -81,43 +82,46 @@ def small_files(engine: SparkEngine) -> Table:
             append.appendFile(builder.withPath(f"file:{link}").build())
         first.unlink()
     append.commit()
-    return _opened(made(f"{LAB}.{name}"))
+    return _open(note_table(f"{LAB}.{name}"))
 
 
-def risen_rows(engine: SparkEngine) -> Table:
-    """A table of three inserts whose second row was deleted by a writer that spells paths in its own way."""
-    table = _opened(made(fresh_copy("three_inserts")))
+def table_with_returned_row(engine: SparkEngine) -> Table:
+    """Make a table of three inserts, and delete the second row with a path that is spelled differently from the data
+    file's. So the delete applies to no file, and the row is visible again."""
+    table = _open(note_table(fresh_copy("three_inserts")))
     workshop = Workshop(engine, table.name, "")
     java, second = iceberg_catalog_table(engine.session(), table.name), table.metadata.snapshots[1].snapshot_id
     path = next(f["file_path"] for f in table.files() if f["snapshot_id"] == second)
     delete = workshop.position_delete_file(java, "delete-1.parquet", [(str(_file(path)), 0)])
     java.newRowDelta().addDeletes(delete).commit()
-    return _opened(table.name)
+    return _open(table.name)
 
 
-def _version(bench: Bench, answer: int) -> Marked:
-    """The catalog pointed to that version of a table whose newest metadata file was cut off."""
-    sick = locate(unopened()).metadata_location
+def _judge_catalog_version(bench: Bench, answer: int) -> Marked:
+    """Point the catalog to that version of a table whose newest metadata file was cut off."""
+    sick = locate(table_with_cut_metadata()).metadata_location
     versions = {metadata_version(path.name): path for path in _file(sick).parent.glob("*.metadata.json")}
     if answer not in versions:
         raise ValueError(f"there is no version {answer!r}: there are {', '.join(map(str, sorted(versions, key=str)))}")
-    _opened(str(versions[answer]))  # says what is wrong with a file that cannot be read
-    name = made(f"{LAB}.pointed_{uuid.uuid4().hex[:8]}")
+    _open(str(versions[answer]))  # raises if the file cannot be read
+    name = note_table(f"{LAB}.pointed_{uuid.uuid4().hex[:8]}")
     call = f"CALL {SANDBOX}.system.register_table('{name}', {literal(f'file:{versions[answer]}')})"
     bench.engine.session().sql(call)
-    said = f"It opens, with {', '.join(_fruits(_opened(name))) or 'no rows'}"
+    rows_text = f"It opens, with {', '.join(_fruits(_open(name))) or 'no rows'}"
     if answer != len(versions) - 2:
-        return Marked(False, f"{said}: a newer version can be read, too, and has more.")
-    return Marked(True, f"{said}: all but the last commit's, whose files are left over.")
+        return Marked(False, f"{rows_text}: a newer version can be read, too, and has more.")
+    return Marked(True, f"{rows_text}: all but the last commit's, whose files are left over.")
 
 
-def _one_day(bench: Bench, answer: str) -> Marked:
-    """The files that a condition chooses, rewritten."""
-    table = small_files(bench.engine)
+def _judge_compaction_filter(bench: Bench, answer: str) -> Marked:
+    """Rewrite the files that a condition chooses."""
+    table = table_of_small_files(bench.engine)
     plan = table.plan(answer)
     if plan.left.files != A_DAY:
-        said = f"That rewrites {plan.left.files:,} files of {plan.stages[0].left.files:,}, and {A_DAY:,} are meant."
-        return Marked(False, said, plan=table.shown(plan))
+        file_counts = (
+            f"That rewrites {plan.left.files:,} files of {plan.stages[0].left.files:,}, and {A_DAY:,} are meant."
+        )
+        return Marked(False, file_counts, plan=table.shown(plan))
     where = literal(answer)[1:-1]
     call = f"CALL {SANDBOX}.system.rewrite_data_files(table => '{{name}}', where => '{where}')"
     table = observe(table, call, bench.engine).table
@@ -126,10 +130,11 @@ def _one_day(bench: Bench, answer: str) -> Marked:
     return Marked(left.left.files == 1, verdict, plan=table.shown(left))
 
 
-def _mended(
+def _judge_remedy(
     make: Callable[[SparkEngine], Table], wanted: Sequence[str], bench: Bench, answer: str | Sequence[str]
 ) -> Marked:
-    """The statements run on a new table with that fault: its rows, and what the doctor says of the current snapshot."""
+    """Run the statements on a new table with that fault; check its rows and the doctor's findings of the current
+    snapshot."""
     table = make(bench.engine)
     for statement in (answer,) if isinstance(answer, str) else answer:
         table = observe(table, statement, bench.engine).table
@@ -154,25 +159,25 @@ DOCTOR_EXERCISES = (
     Exercise(
         "The newest metadata file of a table of three inserts was cut off. Which version (0, 1, ...) should the "
         "catalog point to?",
-        _version,
+        _judge_catalog_version,
         2,
     ),
     Exercise(
         "Of three data files, a row each (apple, banana, cherry), the second is gone, and every query fails. Mend the "
         f"current snapshot so that it keeps what there is. {SAID}",
-        partial(_mended, lambda _: lost_file(), ("apple", "cherry")),
+        partial(_judge_remedy, lambda _: table_with_missing_file(), ("apple", "cherry")),
         "DELETE FROM t WHERE fruit = 'banana'",
     ),
     Exercise(
         f"Compact one day, 'd3', of {DAYS * A_DAY:,} small files, and leave the others. Which `where` do you give to "
         "rewrite_data_files?",
-        _one_day,
+        _judge_compaction_filter,
         "day = 'd3'",
     ),
     Exercise(
         "The banana was deleted, and is back: its position delete names a path that no data file has. Delete it "
         f"for good, and leave no delete file that hides nothing. {SAID}",
-        partial(_mended, risen_rows, ("apple", "cherry")),
+        partial(_judge_remedy, table_with_returned_row, ("apple", "cherry")),
         (
             "DELETE FROM t WHERE fruit = 'banana'",
             f"CALL {SANDBOX}.system.rewrite_position_delete_files(table => '{{name}}', "
@@ -180,4 +185,4 @@ DOCTOR_EXERCISES = (
         ),
     ),
 )
-"""From what is wrong to a table that is well."""
+"""The exercises of notebook 06: repair damaged tables."""

@@ -1,5 +1,5 @@
-"""Exercises about layout and evolution, whose answers are judged by running them on tables of the sandbox's `lab`
-namespace: partitions, orders, formats, modes, columns."""
+"""Exercises about layout and evolution: partitions, sort orders, formats, write modes, columns. The lab runs each
+answer on tables of the sandbox's `lab` namespace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from explorer.lab.exercises.commits import Exercise, Marked
-from explorer.lab.exercises.tables import made
+from explorer.lab.exercises.tables import note_table
 from explorer.lab.observe import observe
 from explorer.lab.sandbox import Bench
 from explorer.lab.scenarios.build import LAB
@@ -22,9 +22,9 @@ from explorer.table import Table
 
 FEBRUARY = "ts >= '2024-02-01' AND ts < '2024-03-01'"
 _DAYS = "CAST(id AS INT), CAST(id % 3 AS INT), timestamp_seconds(1704110400 + id * 259200) FROM range(31)"
-"""Noon of every third day from January to March 2024, by three users in turn."""
+"""Noon of every third day from January to March 2024, for three users in turn."""
 _HOURS = "CAST(id AS INT), timestamp_seconds(1717200000 + id * 3600) FROM range({}, {})"
-"""Hours of the first of June 2024, and of the next."""
+"""Hours of the first and second of June 2024."""
 _FRUITS = "* FROM VALUES (1, 'apple', 'red'), (2, 'banana', 'yellow') AS f(id, name, color)"
 _TOYS = "* FROM VALUES (1, 'teddy'), (2, 'terrier'), (3, 'koala'), (4, 'kobold') AS f(id, name)"
 _READINGS = "* FROM VALUES (1, 'Bern'), (3, 'Basel'), (2, 'Bern'), (1, 'Basel'), (2, 'Basel') AS f(day, city)"
@@ -36,146 +36,150 @@ def _name(table: Table) -> str:
 
 
 def new_table(bench: Bench, columns: str, select: str = "", by: str = "") -> Table:
-    """A new table, partitioned `by` that, with the rows of a SELECT in one file of each partition."""
+    """Make a table, partitioned by `by`, with the rows of a SELECT in one file per partition."""
     name, spark = f"layout_{uuid.uuid4().hex[:8]}", bench.engine.session()
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{LAB}")
     spark.sql(
         f"CREATE TABLE {SANDBOX}.{LAB}.{name} ({columns}) USING iceberg {f'PARTITIONED BY ({by})' if by else ''} "
         f"LOCATION '{bench.engine.sandbox}/warehouse/{LAB}/{name}' TBLPROPERTIES ('format-version' = '2')"
     )
-    table = Table(TableReader(locate(made(f"{LAB}.{name}"))))
-    return inserted(bench, table, select) if select else table
+    table = Table(TableReader(locate(note_table(f"{LAB}.{name}"))))
+    return insert(bench, table, select) if select else table
 
 
-def inserted(bench: Bench, table: Table, select: str) -> Table:
-    """The table with the rows of a SELECT more, in one file of each partition."""
+def insert(bench: Bench, table: Table, select: str) -> Table:
+    """Insert the rows of a SELECT, in one file per partition; return the refreshed table."""
     bench.engine.session().sql(f"INSERT INTO {SANDBOX}.{_name(table)} SELECT /*+ COALESCE(1) */ {select}")
     return table.refresh()
 
 
-def carried_out(bench: Bench, table: Table, answer: str | Sequence[str]) -> Table:
-    """The table after the statements of an answer."""
+def run_statements(bench: Bench, table: Table, answer: str | Sequence[str]) -> Table:
+    """Run the statements of an answer; return the table afterwards."""
     for statement in (answer,) if isinstance(answer, str) else answer:
         table = observe(table, statement, bench.engine).table
     return table
 
 
-def _months(bench: Bench, answer: Sequence[str]) -> Marked:
+def _judge_partition_fields(bench: Bench, answer: Sequence[str]) -> Marked:
     table = new_table(bench, "id INT, user_id INT, ts TIMESTAMP")
     fields = (answer,) if isinstance(answer, str) else answer
-    table = inserted(
-        bench, carried_out(bench, table, [f"ALTER TABLE t ADD PARTITION FIELD {f}" for f in fields]), _DAYS
+    table = insert(
+        bench, run_statements(bench, table, [f"ALTER TABLE t ADD PARTITION FIELD {f}" for f in fields]), _DAYS
     )
     plan = table.plan(FEBRUARY)
     files, read = len(table.files()), plan.left.rows or 0
-    said = f"Partitioned by {', '.join(fields)} the 31 rows lie in {count(files, 'file')}, and February reads {read}."
+    counts_text = (
+        f"Partitioned by {', '.join(fields)} the 31 rows lie in {count(files, 'file')}, and February reads {read}."
+    )
     if read > 9:
-        return Marked(False, f"{said} A field made of ts must tell months apart.", plan=table.shown(plan))
+        return Marked(False, f"{counts_text} A field made of ts must tell months apart.", plan=table.shown(plan))
     if files > 6:
-        return Marked(False, f"{said} That is too fine: a file for each partition.", plan=table.shown(plan))
-    return Marked(True, said, plan=table.shown(plan))
+        return Marked(False, f"{counts_text} That is too fine: a file for each partition.", plan=table.shown(plan))
+    return Marked(True, counts_text, plan=table.shown(plan))
 
 
-def _two_places(bench: Bench, answer: str) -> Marked:
-    table = carried_out(bench, new_table(bench, "id INT, name STRING"), f"ALTER TABLE t ADD PARTITION FIELD {answer}")
-    table = inserted(bench, table, _TOYS)
+def _judge_transform(bench: Bench, answer: str) -> Marked:
+    table = run_statements(
+        bench, new_table(bench, "id INT, name STRING"), f"ALTER TABLE t ADD PARTITION FIELD {answer}"
+    )
+    table = insert(bench, table, _TOYS)
     places = [sorted(row["name"] for row in table.file_rows(f["file_path"])) for f in table.files()]
-    said = f"By {answer} these lie together: {'; '.join(', '.join(names) for names in sorted(places))}."
+    groups_text = f"By {answer} these lie together: {'; '.join(', '.join(names) for names in sorted(places))}."
     right = sorted(places) == [["koala", "kobold"], ["teddy", "terrier"]]
     hint = "" if right else " How long is the beginning that two share, and the others do not?"
-    return Marked(right, said + hint)
+    return Marked(right, groups_text + hint)
 
 
-def _by_day(bench: Bench, answer: str) -> Marked:
+def _judge_new_spec(bench: Bench, answer: str) -> Marked:
     table = new_table(bench, "id INT, ts TIMESTAMP", _HOURS.format(0, 4), "hours(ts)")
     old = {f["file_path"] for f in table.files()}
-    table = inserted(bench, carried_out(bench, table, answer), _HOURS.format(24, 28))
+    table = insert(bench, run_statements(bench, table, answer), _HOURS.format(24, 28))
     files = {f["file_path"]: f["partition"] for f in table.files()}
     fields = [f.transform for f in table.metadata.partition_specs[-1].fields]
     plan = table.plan("ts >= '2024-06-02'")
-    said = f"The new spec is by {', '.join(fields) or 'nothing'}; the next day's rows lie in "
-    said += f"{count(len(files) - len(old), 'file')}, and {len(old & files.keys())} of the 4 old files are there."
+    spec_text = f"The new spec is by {', '.join(fields) or 'nothing'}; the next day's rows lie in "
+    spec_text += f"{count(len(files) - len(old), 'file')}, and {len(old & files.keys())} of the 4 old files are there."
     if "hour" in fields:
-        return Marked(False, f"{said} The hour still splits them: it must go.", plan=table.shown(plan))
+        return Marked(False, f"{spec_text} The hour still splits them: it must go.", plan=table.shown(plan))
     if fields != ["day"]:
-        return Marked(False, f"{said} Nothing tells a day's files by their partition.", plan=table.shown(plan))
-    return Marked(old <= files.keys() and len(files) == len(old) + 1, said, plan=table.shown(plan))
+        return Marked(False, f"{spec_text} Nothing tells a day's files by their partition.", plan=table.shown(plan))
+    return Marked(old <= files.keys() and len(files) == len(old) + 1, spec_text, plan=table.shown(plan))
 
 
-def _renamed(bench: Bench, answer: str | Sequence[str]) -> Marked:
+def _judge_rename(bench: Bench, answer: str | Sequence[str]) -> Marked:
     table = new_table(bench, "id INT, name STRING, color STRING", _FRUITS)
     before = table.metadata.current_snapshot_id
-    table = carried_out(bench, table, answer)
+    table = run_statements(bench, table, answer)
     names = {f.name: f.id for f in table.metadata.schemas[-1].fields}
     if "fruit" not in names:
         return Marked(False, f"There is no column fruit: the columns are {', '.join(names)}.")
     read = sorted(str(row["fruit"]) for row in table.rows(None, ("fruit",)))
-    said = f"fruit has field id {names['fruit']}, and reads {', '.join(read)}"
+    column_text = f"fruit has field id {names['fruit']}, and reads {', '.join(read)}"
     if table.metadata.current_snapshot_id != before:
-        return Marked(False, f"{said}; but data were written, and a rename needs none.")
+        return Marked(False, f"{column_text}; but data were written, and a rename needs none.")
     if read != ["apple", "banana"]:
-        return Marked(False, f"{said}: a new column has a new id, which no old file has.")
-    return Marked(True, f"{said}; no file was written.")
+        return Marked(False, f"{column_text}: a new column has a new id, which no old file has.")
+    return Marked(True, f"{column_text}; no file was written.")
 
 
-def _promoted(bench: Bench, answer: str) -> Marked:
+def _judge_wider_type(bench: Bench, answer: str) -> Marked:
     table = new_table(bench, "id INT, name STRING, color STRING", _FRUITS)
     before = table.metadata.current_snapshot_id
-    table = carried_out(bench, table, answer)
+    table = run_statements(bench, table, answer)
     kind = {f.name: f.type for f in table.metadata.schemas[-1].fields}.get("id")
     if kind != "long":
         return Marked(False, f"id is {kind}, and cannot hold 3000000000.")
     if table.metadata.current_snapshot_id != before:
         return Marked(False, "id is long; but data were written, and a wider type needs none.")
-    table = inserted(bench, table, "3000000000, 'cherry', 'red'")
+    table = insert(bench, table, "3000000000, 'cherry', 'red'")
     ids = sorted(row["id"] for row in table.rows(None, ("id",)))
     return Marked(True, f"id is long, reads {', '.join(map(str, ids))}, and the old file still has four bytes a value.")
 
 
-def _field_id(bench: Bench, answer: int) -> Marked:
+def _judge_field_id(bench: Bench, answer: int) -> Marked:
     table = new_table(bench, "id INT, name STRING, color STRING", _FRUITS)
-    table = carried_out(bench, table, ["ALTER TABLE t DROP COLUMN color", "ALTER TABLE t ADD COLUMN color STRING"])
+    table = run_statements(bench, table, ["ALTER TABLE t DROP COLUMN color", "ALTER TABLE t ADD COLUMN color STRING"])
     field_id = {f.name: f.id for f in table.metadata.schemas[-1].fields}["color"]
     read = ["null" if row["color"] is None else row["color"] for row in table.rows(None, ("color",))]
-    said = f"It was done: color has id {field_id}, and the old rows read {', '.join(read)}"
+    column_text = f"It was done: color has id {field_id}, and the old rows read {', '.join(read)}"
     if answer == field_id:
-        return Marked(True, f"{said}; id 3 is never given again.")
+        return Marked(True, f"{column_text}; id 3 is never given again.")
     hint = "an id is never given again" if answer == 3 else f"the table's last-column-id was {field_id - 1}"
-    return Marked(False, f"{said}: {hint}.")
+    return Marked(False, f"{column_text}: {hint}.")
 
 
-def _ordered(bench: Bench, answer: str) -> Marked:
-    table = carried_out(bench, new_table(bench, "day INT, city STRING"), answer)
+def _judge_sort_order(bench: Bench, answer: str) -> Marked:
+    table = run_statements(bench, new_table(bench, "day INT, city STRING"), answer)
     bench.engine.session().sql(f"INSERT INTO {SANDBOX}.{_name(table)} SELECT {_READINGS}")
     table = table.refresh()
     if table.metadata.default_sort_order_id == 0:
         return Marked(False, "The table has no sort order: ALTER TABLE t WRITE ORDERED BY ... gives it one.")
     rows = [(r["city"], r["day"]) for f in table.files() for r in table.file_rows(f["file_path"])]
-    said = f"Written so, the rows lie as {', '.join(f'{city} {day}' for city, day in rows)}."
+    order_text = f"Written so, the rows lie as {', '.join(f'{city} {day}' for city, day in rows)}."
     if rows == ORDERED:
-        return Marked(True, said)
+        return Marked(True, order_text)
     by_city = [city for city, _ in rows] == [city for city, _ in ORDERED]
     hint = "Within a city the newest day comes first." if by_city else "Cities come first."
-    return Marked(False, f"{said} {hint}")
+    return Marked(False, f"{order_text} {hint}")
 
 
-def _property(
-    sql: str, wanted: str, told: Callable[[Table], str], hint: str, bench: Bench, answer: tuple[str, str]
+def _judge_property(
+    sql: str, wanted: str, describe: Callable[[Table], str], hint: str, bench: Bench, answer: tuple[str, str]
 ) -> Marked:
-    """A table with that property, after a statement: what its last commit wrote."""
+    """Set the property on a new table, run a statement, and describe what its commit wrote."""
     name, value = answer
     given = f"ALTER TABLE t SET TBLPROPERTIES ({literal(name)} = {literal(value)})"
-    table = carried_out(bench, new_table(bench, "id INT, name STRING, color STRING", _FRUITS), (given, sql))
-    properties = told(table)
-    said = f"With {name} = {value} the statement wrote {properties}."
-    return Marked(properties == wanted, said if properties == wanted else f"{said} {hint}")
+    table = run_statements(bench, new_table(bench, "id INT, name STRING, color STRING", _FRUITS), (given, sql))
+    effect = describe(table)
+    sentence = f"With {name} = {value} the statement wrote {effect}."
+    return Marked(effect == wanted, sentence if effect == wanted else f"{sentence} {hint}")
 
 
-def _format(table: Table) -> str:
+def _file_format(table: Table) -> str:
     return f"{table.files()[0]['file_format'].lower()} files" if len(table.files()) else "nothing"
 
 
-def _wrote(table: Table) -> str:
+def _delete_result(table: Table) -> str:
     summary: Mapping[str, Any] = table.snapshots[-1]["summary"]
     return "a delete file" if "added-delete-files" in summary else "the rows that are left, anew"
 
@@ -185,49 +189,49 @@ LAYOUT_EXERCISES = (
         f"31 rows, one every third day (id, user_id, ts). Partition them, so that {FEBRUARY} reads the 9 rows of "
         "February only, and there are 6 files at most. Give fields as ALTER TABLE ADD PARTITION FIELD has them: "
         "('user_id',).",
-        _months,
+        _judge_partition_fields,
         ("months(ts)",),
     ),
     Exercise(
         "teddy, terrier, koala, kobold. Which one partition field on name puts the first two into one partition, and "
         "the other two into another?",
-        _two_places,
+        _judge_transform,
         "truncate(1, name)",
     ),
     Exercise(
         "A table (id, ts) is partitioned by hours(ts), its field is ts_hour, four hours make four files. Write the "
         "statement after which the rows of the next day lie in one file, which its partition tells, and the old files "
         "stay. `t` is the table.",
-        _by_day,
+        _judge_new_spec,
         "ALTER TABLE t REPLACE PARTITION FIELD ts_hour WITH days(ts)",
     ),
     Exercise(
         "A table (id, name, color) has two fruits. Let the column name be called fruit, with its values, and write no "
         "data. `t` is the table; give several statements as a tuple.",
-        _renamed,
+        _judge_rename,
         "ALTER TABLE t RENAME COLUMN name TO fruit",
     ),
     Exercise(
         "The column id of that table is an int. Let it hold 3000000000, and write no data.",
-        _promoted,
+        _judge_wider_type,
         "ALTER TABLE t ALTER COLUMN id TYPE BIGINT",
     ),
     Exercise(
         "The columns id, name, color of that table have the field ids 1, 2, 3. color is dropped, and a column color is "
         "added. Which field id has it?",
-        _field_id,
+        _judge_field_id,
         4,
     ),
     Exercise(
         "A table (day, city). Give it the order by which every writer from now on puts cities in the alphabet's order, "
         "and the newest day of each first.",
-        _ordered,
+        _judge_sort_order,
         "ALTER TABLE t WRITE ORDERED BY city, day DESC",
     ),
     Exercise(
         "Which property, with which value, lets an INSERT write ORC files? Give both: ('write...', '...').",
         partial(
-            _property, "INSERT OVERWRITE t VALUES (3, 'cherry', 'red')", "orc files", _format,
+            _judge_property, "INSERT OVERWRITE t VALUES (3, 'cherry', 'red')", "orc files", _file_format,
             "The format of data files is asked for.",
         ),
         ("write.format.default", "orc"),
@@ -236,10 +240,10 @@ LAYOUT_EXERCISES = (
         "DELETE FROM t WHERE id = 1 rewrites the file of two rows. Which property, with which value, lets it write a "
         "delete file instead?",
         partial(
-            _property, "DELETE FROM t WHERE id = 1", "a delete file", _wrote,
+            _judge_property, "DELETE FROM t WHERE id = 1", "a delete file", _delete_result,
             "Each of DELETE, UPDATE and MERGE has a property of its own.",
         ),
         ("write.delete.mode", "merge-on-read"),
     ),
 )  # fmt: skip
-"""From where rows lie to what a column is."""
+"""The exercises of notebook 07, from the place of rows to the identity of a column."""

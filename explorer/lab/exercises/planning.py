@@ -1,4 +1,4 @@
-"""Exercises about planning, whose answers are checked by writing tables, planning queries and running them."""
+"""Exercises about planning. The lab checks an answer: it writes tables, plans queries and runs them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STATIONS: tuple[tuple[Row, ...], ...] = (
     ({"id": 3, "place": "weather station Davos", "note": "x"},),
     ({"id": 4, "place": "harbour", "note": "y"}, {"id": 5, "place": "zoo", "note": "z"}),
 )
-"""The rows of demo.column_statistics, a tuple for each file."""
+"""The rows of demo.column_statistics, one tuple per file."""
 NO_NOTES = {f"{PREFIX}note": "counts"}
 CITIES = ("Basel", "Bern", "Chur", "Davos")
 READINGS = tuple(
@@ -37,12 +37,12 @@ READINGS = tuple(
 )
 QUERIES = ("city = 'Bern' AND day = 3", "city = 'Chur'", "city IN ('Basel', 'Davos') AND day = 5")
 FILES, ENOUGH = 8, 5
-"""The files that READINGS are written to, and how many the QUERIES may open together."""
+"""The number of files of READINGS, and how many files the QUERIES may open together."""
 _numbers = itertools.count(1)
 
 
-def _written(bench: Bench, columns: str, properties: Mapping[str, str], files: Sequence[Sequence[Row]]) -> Table:
-    """A new table of the lab's with these data files, in one commit."""
+def _write_table(bench: Bench, columns: str, properties: Mapping[str, str], files: Sequence[Sequence[Row]]) -> Table:
+    """Make a table of the lab with these data files, in one commit."""
     name = f"planned_{next(_numbers)}"
     listed = ", ".join(f"{literal(k)} = {literal(v)}" for k, v in {"format-version": "2", **properties}.items())
     bench.spark.sql(f"CREATE TABLE {CATALOG}.{NAMESPACE}.{name} ({columns}) USING iceberg TBLPROPERTIES ({listed})")
@@ -54,88 +54,85 @@ def _written(bench: Bench, columns: str, properties: Mapping[str, str], files: S
     return bench.table(name)
 
 
-def _shown(table: Table, plan: Plan) -> ShownPlan:
-    return table.shown(plan)
-
-
-def _opened(plan: Plan) -> int:
+def _file_count(plan: Plan) -> int:
     return plan.left.files or 0
 
 
-def _rewrite(bench: Bench, answer: str) -> Marked:
-    """The same rows, and only the file of that day."""
+def _judge_condition(bench: Bench, answer: str) -> Marked:
+    """Check that the condition finds the same rows and opens only the file of that day."""
     table = Table(TableReader(locate("demo.partition_evolution")))
     plan, pushed = table.plan_sql(answer)
     shown = ShownPlan(plan, table.intervals(plan, "ts"), pushed)
     meant, given = (sorted(r["id"] for r in table.rows(None, ("id",), w)) for w in (ONE_DAY, answer))
     if meant != given:
         return Marked(False, f"Those are other rows: ids {given}, and {meant} are meant.", plan=shown)
-    said = f"The same rows, and {_opened(plan)} of {plan.stages[0].left.files} files are opened."
-    if _opened(plan) > 1:
+    counts_text = f"The same rows, and {_file_count(plan)} of {plan.stages[0].left.files} files are opened."
+    if _file_count(plan) > 1:
         hints = [
             f"Spark keeps {kept} for itself: {advice(kept) or 'it is computed for each row'}." for kept in pushed.kept
         ]
-        return Marked(False, " ".join([said, *hints]), plan=shown)
-    return Marked(True, said, plan=shown)
+        return Marked(False, " ".join([counts_text, *hints]), plan=shown)
+    return Marked(True, counts_text, plan=shown)
 
 
-def _property(where: str, most: int, bench: Bench, answer: tuple[str, str]) -> Marked:
-    """The files written anew with the property: at most so many may be opened."""
+def _judge_property(where: str, most: int, bench: Bench, answer: tuple[str, str]) -> Marked:
+    """Write the files again with the property; the query may open at most `most` of them."""
     name, value = (text.strip() for text in answer)
     if not name.startswith("write.metadata.metrics."):
         return Marked(False, "Which statistics are kept is said by properties that begin with write.metadata.metrics.")
-    table = _written(bench, "id INT, place STRING, note STRING", NO_NOTES | {name: value}, STATIONS)
+    table = _write_table(bench, "id INT, place STRING, note STRING", NO_NOTES | {name: value}, STATIONS)
     plan = table.plan(where)
-    told = next(m for m in table.metrics() if m.name == plan.columns[0])
-    said = f"Written anew with {name} = {value}, {_opened(plan)} of {len(STATIONS)} files are opened"
-    verdict = f"{said}: the mode of {told.name} is {told.mode}, by {told.rule}, which skips by: {told.skips}."
-    return Marked(_opened(plan) <= most, verdict, plan=_shown(table, plan))
+    metric = next(m for m in table.metrics() if m.name == plan.columns[0])
+    counts_text = f"Written anew with {name} = {value}, {_file_count(plan)} of {len(STATIONS)} files are opened"
+    mode_text = f"the mode of {metric.name} is {metric.mode}, by {metric.rule}, which skips by: {metric.skips}."
+    verdict = f"{counts_text}: {mode_text}"
+    return Marked(_file_count(plan) <= most, verdict, plan=table.shown(plan))
 
 
-def _sort_order(bench: Bench, answer: Sequence[str]) -> Marked:
-    """The rows written anew in that order, and the three queries planned."""
+def _judge_sort_order(bench: Bench, answer: Sequence[str]) -> Marked:
+    """Write the rows again in that order, and plan the three queries."""
     columns = list(READINGS[0])
     if isinstance(answer, str) or not answer or not set(answer) <= set(columns):
         raise ValueError(f"give columns, such as ('id',), of {', '.join(columns)}")
     rows = sorted(READINGS, key=lambda row: [row[c] for c in answer])
     each = len(rows) // FILES
     files = [rows[at : at + each] for at in range(0, len(rows), each)]
-    table = _written(bench, "id INT, city STRING, day INT", {}, files)
+    table = _write_table(bench, "id INT, city STRING, day INT", {}, files)
     plans = [table.plan(where) for where in QUERIES]
-    counts = [_opened(plan) for plan in plans]
-    told = "; ".join(f"{where}: {files}" for where, files in zip(QUERIES, counts, strict=True))
-    verdict = f"Sorted by {', '.join(answer)} the queries open {sum(counts)} files ({told})."
+    counts = [_file_count(plan) for plan in plans]
+    counts_by_query = "; ".join(f"{where}: {files}" for where, files in zip(QUERIES, counts, strict=True))
+    verdict = f"Sorted by {', '.join(answer)} the queries open {sum(counts)} files ({counts_by_query})."
     right = sum(counts) <= ENOUGH
     hint = "" if right else " What every query asks of comes first, then what is asked of beside it."
-    return Marked(right, verdict + hint, plan=_shown(table, plans[counts.index(max(counts))]))
+    return Marked(right, verdict + hint, plan=table.shown(plans[counts.index(max(counts))]))
 
 
 PLAN_EXERCISES = (
     Exercise(
         f"demo.partition_evolution, in Spark SQL: WHERE {ONE_DAY} opens all 5 files. Write a condition for the same "
         "rows that opens one.",
-        _rewrite,
+        _judge_condition,
         "ts >= '2024-06-03' AND ts < '2024-06-04'",
     ),
     Exercise(
         "demo.column_statistics: note = 'x' opens all 3 files. Which property, with which value, would have kept what "
         "skips two of them? Give both: ('write...', '...').",
-        partial(_property, "note = 'x'", 1),
+        partial(_judge_property, "note = 'x'", 1),
         (f"{PREFIX}note", "full"),
     ),
     Exercise(
         "The same table: place = 'weather station Davos' opens all 3 files, though place has bounds. Which property, "
         "with which value, lets it open two?",
-        partial(_property, "place = 'weather station Davos'", 2),
+        partial(_judge_property, "place = 'weather station Davos'", 2),
         (f"{PREFIX}place", "truncate(32)"),
     ),
     Exercise(
         f"{len(READINGS)} readings (id, city, day) lie in {FILES} files, and three queries are asked: "
         f"{'; '.join(QUERIES)}. In which order are the rows to be written, so that together they open at most {ENOUGH} "
         "files? Give columns: ('id',).",
-        _sort_order,
+        _judge_sort_order,
         ("city", "day"),
         words(*READINGS[0]),
     ),
 )
-"""From a filter to the files."""
+"""The exercises of notebook 05, from a filter to its files."""

@@ -1,5 +1,5 @@
-"""Exercises about what stands in metadata and what it means, whose answers are held against the teaching tables:
-statuses of entries, sequence numbers, deletes, the rows that are left. None needs Spark."""
+"""Exercises about metadata and its meaning: statuses of entries, sequence numbers, deletes, visible rows. Answers are
+compared with the teaching tables, without Spark."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from explorer.lab.exercises.answers import Words, numbered, words
+from explorer.lab.exercises.answers import Words, names_with_numbers, words
 from explorer.lab.exercises.commits import Exercise, Marked
 from explorer.spec.text.names import base_name, manifest_name, snapshot_ordinals
 from explorer.storage.locate import locate
@@ -17,7 +17,7 @@ from explorer.table import Table
 
 STATUS = {0: "EXISTING", 1: "ADDED", 2: "DELETED"}
 GONE = ""
-"""The answer where a reader sees no entry: it is filtered out, or in no manifest of the list."""
+"""The answer if a reader sees no entry: the file is filtered out, or no manifest of the list names it."""
 _HINTS: Mapping[tuple[str, str], str] = {
     ("ADDED", "EXISTING"): "ADDED holds only in the snapshot that added the manifest, or the file",
     ("EXISTING", "ADDED"): "this very snapshot added it",
@@ -34,19 +34,19 @@ _HINTS: Mapping[tuple[str, str], str] = {
 }
 
 
-def _opened(name: str) -> Table:
+def _open(name: str) -> Table:
     return Table(TableReader(locate(f"demo.{name}")))
 
 
-def _several(answer: Any, count: int) -> list[Any]:
+def _value_list(answer: Any, count: int) -> list[Any]:
     if isinstance(answer, str) or not isinstance(answer, Sequence) or len(answer) != count:
         raise ValueError(f"give {count} values: (..., ...)")
     return list(answer)
 
 
-def _statuses(name: str, places: Sequence[tuple[str, str]], logical: bool, _: Any, answer: Any) -> Marked:
-    """The status of (snapshot, file) each, as it reads there or as it is stored."""
-    table, given = _opened(name), _several(answer, len(places))
+def _judge_statuses(name: str, places: Sequence[tuple[str, str]], logical: bool, _: Any, answer: Any) -> Marked:
+    """Compare the status of each (snapshot, file): the logical one, or the stored one."""
+    table, given = _open(name), _value_list(answer, len(places))
     for (snapshot, file), one in zip(places, given, strict=True):
         entries = [e for e in table.entries(snapshot) if e["file_path"].endswith(f"/{file}")]
         stored, reads = (
@@ -56,21 +56,21 @@ def _statuses(name: str, places: Sequence[tuple[str, str]], logical: bool, _: An
         one = GONE if one is None else one
         if one == true:
             continue
-        said = f"{file} in {snapshot}: {true or 'no reader sees it'}, not {one or 'filtered out'}."
+        correction = f"{file} in {snapshot}: {true or 'no reader sees it'}, not {one or 'filtered out'}."
         if one == other:
             swapped = ("that is what is stored", "that is how it reads as of the snapshot")[0 if logical else 1]
-            said += f" {swapped[0].upper()}{swapped[1:]}."
+            correction += f" {swapped[0].upper()}{swapped[1:]}."
         hint = _HINTS.get((one, true), f"a status is {', '.join(STATUS.values())} or {GONE!r}") if logical else ""
         why = entries[0]["reason"] if entries else f"no manifest of {snapshot} has it"
-        return Marked(False, f"{said} {f'{hint[0].upper()}{hint[1:]}. ' if hint else ''}(The entry: {why}.)")
+        return Marked(False, f"{correction} {f'{hint[0].upper()}{hint[1:]}. ' if hint else ''}(The entry: {why}.)")
     return Marked(
         True, "; ".join(f"{f} in {s}: {one or 'not seen'}" for (s, f), one in zip(places, given, strict=True))
     )
 
 
-def _listed(name: str, snapshot: str, _: Any, answer: Any) -> Marked:
-    """The manifests of a snapshot's list, by name."""
-    table = _opened(name)
+def _judge_manifest_names(name: str, snapshot: str, _: Any, answer: Any) -> Marked:
+    """Compare the names of the manifests in a snapshot's manifest list."""
+    table = _open(name)
     ordinals = snapshot_ordinals(table.metadata)
     listed = {manifest_name(m, ordinals) for m in table.tree.manifests(table.resolve(snapshot).snapshot)}
     given = {answer} if isinstance(answer, str) else set(answer)
@@ -85,15 +85,15 @@ def _listed(name: str, snapshot: str, _: Any, answer: Any) -> Marked:
     return Marked(True, f"The list of {snapshot} names {' and '.join(sorted(listed))}.")
 
 
-def _numbers(name: str, places: Sequence[tuple[str, str]], _: Any, answer: Any) -> Marked:
-    """The data sequence number that is stored in the entry of (snapshot, file) each."""
-    table, given = _opened(name), _several(answer, len(places))
+def _judge_numbers(name: str, places: Sequence[tuple[str, str]], _: Any, answer: Any) -> Marked:
+    """Compare the stored data sequence number of the entry of each (snapshot, file)."""
+    table, given = _open(name), _value_list(answer, len(places))
     for (snapshot, file), one in zip(places, given, strict=True):
         [entry] = [e for e in table.entries(snapshot, view="all") if e["stored"]["file_path"].endswith(f"/{file}")]
         stored, read = entry["stored"]["sequence_number"], entry["inherited"]["sequence_number"]
         if one == stored:
             continue
-        said = f"{file} in {snapshot}: the file says {stored}, not {one}."
+        correction = f"{file} in {snapshot}: the file says {stored}, not {one}."
         if stored is None:
             hint = f"{one} is inherited from the manifest list: it was not known when the manifest was written"
             hint = hint if one == read else "an ADDED entry is written before the commit knows its number"
@@ -101,27 +101,27 @@ def _numbers(name: str, places: Sequence[tuple[str, str]], _: Any, answer: Any) 
             hint = f"{STATUS[entry['stored']['status']]} entries must carry theirs: only ADDED ones inherit"
         else:
             hint = "a file keeps the number of the commit that added it, whoever writes its manifest anew"
-        return Marked(False, f"{said} {hint[0].upper()}{hint[1:]}.")
+        return Marked(False, f"{correction} {hint[0].upper()}{hint[1:]}.")
     return Marked(True, f"Stored: {', '.join(map(str, given))}. What is null is read from the manifest list.")
 
 
-def _rewritten(name: str, _: Any, answer: Any) -> Marked:
-    """Rows written, and rows in files that were removed, by the last snapshot."""
-    table, given = _opened(name), tuple(_several(answer, 2))
+def _judge_row_counts(name: str, _: Any, answer: Any) -> Marked:
+    """Compare the rows that the last snapshot wrote, and the rows of the files that it removed."""
+    table, given = _open(name), tuple(_value_list(answer, 2))
     change = table.diff("snapshot-1", "snapshot-2")
     true = tuple(sum(c.record_count or 0 for c in side) for side in (change.added, change.removed))
-    said = f"snapshot-2 added a file of {true[0]} rows and removed one of {true[1]}."
+    counts_text = f"snapshot-2 added a file of {true[0]} rows and removed one of {true[1]}."
     if given == true:
-        return Marked(True, said)
+        return Marked(True, counts_text)
     hint = "Copy-on-write writes whole files: the rows that did not change too"
     if given[1:] == (0,):
         hint = "The old file is no part of the table any more: the new one has its other rows"
-    return Marked(False, f"{said} {hint}.")
+    return Marked(False, f"{counts_text} {hint}.")
 
 
-def _applies(name: str, _: Any, answer: Any) -> Marked:
-    """The data files that the one delete of a table applies to, by name."""
-    verdicts = {base_name(v.data.path): v for v in _opened(name).deletes().verdicts}
+def _judge_delete_targets(name: str, _: Any, answer: Any) -> Marked:
+    """Compare the names of the data files that the only delete of a table applies to."""
+    verdicts = {base_name(v.data.path): v for v in _open(name).deletes().verdicts}
     given = {answer} if isinstance(answer, str) else set(answer)
     if unknown := given - verdicts.keys():
         raise ValueError(f"no data file {sorted(unknown)[0]!r}: there are {', '.join(sorted(verdicts))}")
@@ -129,14 +129,14 @@ def _applies(name: str, _: Any, answer: Any) -> Marked:
         if (file in given) and not verdict.applies:
             return Marked(False, f"It does not apply to {file}: {verdict.against}.")
         if verdict.applies and file not in given:
-            said = "; ".join(reason.words for reason in verdict.reasons)
-            return Marked(False, f"It applies to {file}: {said}.")
+            reasons = "; ".join(reason.words for reason in verdict.reasons)
+            return Marked(False, f"It applies to {file}: {reasons}.")
     return Marked(True, f"To {', '.join(sorted(given))} alone: only there is the data older than the delete.")
 
 
-def _survive(name: str, columns: Sequence[str], _: Any, answer: Any) -> Marked:
-    """The rows of a table that readers see, as tuples of columns."""
-    table = _opened(name)
+def _judge_visible_rows(name: str, columns: Sequence[str], _: Any, answer: Any) -> Marked:
+    """Compare the visible rows of a table, as tuples of columns."""
+    table = _open(name)
     if isinstance(answer, str) or not all(
         isinstance(row, (tuple, list)) and len(row) == len(columns) for row in answer
     ):
@@ -158,35 +158,37 @@ def _survive(name: str, columns: Sequence[str], _: Any, answer: Any) -> Marked:
     return Marked(True, f"Readers see {', '.join(map(str, sorted(seen)))}.")
 
 
-def _dangling(name: str, _: Any, answer: Any) -> Marked:
-    """Delete files that are listed, and data files that they apply to."""
-    listed, applying = _several(answer, 2)
-    table = _opened(name)
-    known = table.deletes()
-    true = sum(f["content"] != 0 for f in table.files()), len({v.data.path for v in known.verdicts if v.applies})
-    said = f"{true[0]} delete files are listed, and apply to {true[1]} data files."
+def _judge_delete_counts(name: str, _: Any, answer: Any) -> Marked:
+    """Compare the number of listed delete files, and of data files that they apply to."""
+    listed, applying = _value_list(answer, 2)
+    table = _open(name)
+    deletes = table.deletes()
+    true = sum(f["content"] != 0 for f in table.files()), len({v.data.path for v in deletes.verdicts if v.applies})
+    counts_text = f"{true[0]} delete files are listed, and apply to {true[1]} data files."
     if (listed, applying) == true:
-        return Marked(True, f"{said} They dangle.")
+        return Marked(True, f"{counts_text} They dangle.")
     if applying != true[1]:
-        why = known.why_alone(known.alone[0])
-        return Marked(False, f"{said} The new file has the rows without the deleted ones: {why}.")
-    return Marked(False, f"{said} Compaction removes data files; a delete file stays until something looks at it.")
+        why = deletes.why_alone(deletes.alone[0])
+        return Marked(False, f"{counts_text} The new file has the rows without the deleted ones: {why}.")
+    return Marked(
+        False, f"{counts_text} Compaction removes data files; a delete file stays until something looks at it."
+    )
 
 
-def _mistake(_: Any, answer: Any) -> Marked:
-    """A version of the rolled back table that holds its mistake."""
-    table = _opened("branches_and_tags")
+def _judge_version(_: Any, answer: Any) -> Marked:
+    """Check that a version of the rolled back table contains the mistake."""
+    table = _open("branches_and_tags")
     place = table.resolve(answer)
     fruits = sorted(row["fruit"] for f in table.files(answer) for row in table.file_rows(f["file_path"], answer))
-    said = f"{answer} holds {', '.join(fruits)}."
+    contents = f"{answer} holds {', '.join(fruits)}."
     if "a mistake" in fruits:
-        return Marked(True, said)
+        return Marked(True, contents)
     gone = place.snapshot is not None and place.snapshot.snapshot_id == table.metadata.current_snapshot_id
     hint = "The rollback took it out of main, not out of the table" if gone else "It came after, or in another line"
-    return Marked(False, f"{said} {hint}: look at the snapshots that are no ancestors of main.")
+    return Marked(False, f"{contents} {hint}: look at the snapshots that are no ancestors of main.")
 
 
-MANIFESTS = numbered("manifest")
+MANIFESTS = names_with_numbers("manifest")
 FILTERED = ("filtered", "filtered out", "gone", "none", "not seen", "-")
 STATUSES: Words = {**words(*STATUS.values()), **dict.fromkeys(FILTERED, GONE)}
 _LIFE = [(f"snapshot-{n}", "data-2.parquet") for n in range(1, 6)]
@@ -194,75 +196,75 @@ FIRST_EXERCISES = (
     Exercise(
         "demo.tracked_delete: two inserts, then a delete of what the first wrote. Which manifests does the list of "
         "snapshot-3 name? Give names: ('manifest-1',).",
-        partial(_listed, "tracked_delete", "snapshot-3"),
+        partial(_judge_manifest_names, "tracked_delete", "snapshot-3"),
         ("manifest-2", "manifest-3"),
         MANIFESTS,
     ),
     Exercise(
         "demo.manifest_lifecycle: how does data-2.parquet read in each of the five snapshots? Give five statuses "
         "(ADDED, EXISTING, DELETED), and '' where no reader sees an entry: ('...', '...', '...', '...', '...').",
-        partial(_statuses, "manifest_lifecycle", _LIFE, True),
+        partial(_judge_statuses, "manifest_lifecycle", _LIFE, True),
         ("ADDED", "EXISTING", "EXISTING", "DELETED", ""),
         STATUSES,
     ),
     Exercise(
         "demo.manifest_lifecycle: and the list of snapshot-5, the last?",
-        partial(_listed, "manifest_lifecycle", "snapshot-5"),
+        partial(_judge_manifest_names, "manifest_lifecycle", "snapshot-5"),
         ("manifest-3", "manifest-5"),
         MANIFESTS,
     ),
 )
-"""Of notebook 01: what a snapshot's tree is, and how its entries read."""
+"""The exercises of notebook 01: the metadata tree of a snapshot, and the meaning of its entries."""
 STATUS_EXERCISES = (
     Exercise(
         "demo.manifest_lifecycle, snapshot-3: which statuses are stored in the entries of data-1, data-2 and data-3? "
         "Give three: ('...', '...', '...').",
         partial(
-            _statuses, "manifest_lifecycle", [("snapshot-3", f"data-{n}.parquet") for n in (1, 2, 3)], False
+            _judge_statuses, "manifest_lifecycle", [("snapshot-3", f"data-{n}.parquet") for n in (1, 2, 3)], False
         ),
         ("DELETED", "EXISTING", "ADDED"),
         STATUSES,
     ),
     Exercise(
         "The same entries: which data sequence number is stored in each? Give three numbers, or None for null.",
-        partial(_numbers, "manifest_lifecycle", [("snapshot-3", f"data-{n}.parquet") for n in (1, 2, 3)]),
+        partial(_judge_numbers, "manifest_lifecycle", [("snapshot-3", f"data-{n}.parquet") for n in (1, 2, 3)]),
         (1, 1, None),
     ),
     Exercise(
         "demo.copy_on_write_update: of three rows one was updated. How many rows did snapshot-2 write, and how many "
         "had the file that it removed? Give both: (..., ...).",
-        partial(_rewritten, "copy_on_write_update"),
+        partial(_judge_row_counts, "copy_on_write_update"),
         (3, 3),
     ),
 )  # fmt: skip
-"""Of notebook 02: what is stored, and what it means."""
+"""The exercises of notebook 02: what is stored, and what it means."""
 DELETE_EXERCISES = (
     Exercise(
         "demo.equality_deletes: data-1, data-2 and data-3 each have a row with jack, and delete-1, written with "
         "data-2, deletes jack. To which of them does it apply? Give names: ('data-...', ...).",
-        partial(_applies, "equality_deletes"),
+        partial(_judge_delete_targets, "equality_deletes"),
         ("data-1.parquet",),
-        numbered("data", ".parquet"),
+        names_with_numbers("data", ".parquet"),
     ),
     Exercise(
         "demo.deletion_vectors began with ('jack', 'red'), ('sarah', 'blue'), ('tom', 'green'); jack's color became "
         "yellow, then sarah was deleted. Which rows survive? Give all: (('...', '...'), ...).",
-        partial(_survive, "deletion_vectors", ("name", "favorite_color")),
+        partial(_judge_visible_rows, "deletion_vectors", ("name", "favorite_color")),
         (("jack", "yellow"), ("tom", "green")),
     ),
     Exercise(
         "demo.compaction_bin_pack: a merge-on-read DELETE wrote two delete files, then the data files were compacted. "
         "How many delete files does the last snapshot list, and to how many data files do they apply? Give both: "
         "(..., ...).",
-        partial(_dangling, "compaction_bin_pack"),
+        partial(_judge_delete_counts, "compaction_bin_pack"),
         (2, 0),
     ),
     Exercise(
         "demo.branches_and_tags: main was rolled back from a mistake. Give a version (snapshot-N, a branch, a tag) in "
         "which a reader still sees it.",
-        _mistake,
+        _judge_version,
         "snapshot-6",
-        numbered("snapshot"),
+        names_with_numbers("snapshot"),
     ),
 )  # fmt: skip
-"""Of notebook 03: which deletes apply, and which rows are left."""
+"""The exercises of notebook 03: which deletes apply, and which rows are visible."""

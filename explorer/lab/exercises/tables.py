@@ -1,5 +1,5 @@
-"""The tables that an exercise makes of its own: they leave the catalog once the answer is judged, and the disk when
-this process ends (until then a picture of them may be asked for)."""
+"""The tables that exercises make. They leave the catalog after the answer is judged. Their files stay until this
+process ends, because a picture of the table may still be shown."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from contextvars import ContextVar
 from explorer.spark_engine.spark import SparkEngine
 from explorer.storage.catalogs.sandbox_entries import SANDBOX, forget_entries
 
-_made: ContextVar[list[str] | None] = ContextVar("made", default=None)
+_new_tables: ContextVar[list[str] | None] = ContextVar("new_tables", default=None)
 
 
-def made(name: str) -> str:
-    """Note a table of the sandbox, `lab.t`, if an answer is being judged; returns its name."""
-    if (names := _made.get()) is not None:
+def note_table(name: str) -> str:
+    """Note a table of the sandbox, such as `lab.t`, if an answer is being judged; return its name."""
+    if (names := _new_tables.get()) is not None:
         names.append(name.removeprefix(f"{SANDBOX}."))
     return name
 
 
 @contextmanager
-def removed_afterwards(engine: SparkEngine | None) -> Iterator[None]:
-    """Meanwhile note the tables that are made; remove them afterwards."""
+def remove_tables_afterwards(engine: SparkEngine | None) -> Iterator[None]:
+    """Note the tables that the block makes, and remove them after it."""
     names: list[str] = []
-    token = _made.set(names)
+    token = _new_tables.set(names)
     try:
         yield
     finally:
-        _made.reset(token)
+        _new_tables.reset(token)
         if engine is not None and names:
             forget_entries(engine.sandbox, names)
             for name in names:

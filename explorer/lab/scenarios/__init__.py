@@ -1,6 +1,6 @@
-"""Teaching tables: each is built by real commits into the sandbox and states what it claims, as data."""
+"""Teaching tables. Real commits build each table in the sandbox; its claims are data."""
 
-from explorer.lab.scenarios.build import build_all, built, fresh_copy, missing, origin, reset_copy, unpack_all
+from explorer.lab.scenarios.build import available_names, build_all, fresh_copy, missing, origin, reset_copy, unpack_all
 from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS, Scenario, SnapshotClaim
 
 __all__ = [
@@ -8,8 +8,8 @@ __all__ = [
     "SCENARIOS",
     "Scenario",
     "SnapshotClaim",
+    "available_names",
     "build_all",
-    "built",
     "fresh_copy",
     "missing",
     "origin",

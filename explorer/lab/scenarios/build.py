@@ -1,4 +1,4 @@
-"""The teaching tables of a sandbox: which are there, unpacking or building them, and copies to be changed."""
+"""The teaching tables of a sandbox: list, unpack or build them, and make copies that can be changed."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from explorer.storage.catalogs.sandbox_entries import SANDBOX, catalog_entries, 
 from explorer.storage.data_dirs import sandbox_home
 
 
-def built() -> set[str]:
-    """Names of the scenarios whose tables are in the sandbox, with their files."""
+def available_names() -> set[str]:
+    """Names of the scenarios whose tables and files are in the sandbox."""
     sandbox = sandbox_home()
     entries = catalog_entries(sandbox)
     return {s.name for s in SCENARIOS if is_here(sandbox, entries.get(f"{NAMESPACE}.{s.name}"))}
 
 
 def missing() -> list[Scenario]:
-    """Scenarios that are not built yet, in teaching order."""
-    done = built()
-    return [s for s in SCENARIOS if s.name not in done]
+    """Scenarios whose tables are not in the sandbox, in teaching order."""
+    there = available_names()
+    return [s for s in SCENARIOS if s.name not in there]
 
 
 def unpack_all(scenarios: Sequence[Scenario], progress: Callable[[str, int, int], None] = lambda *_: None) -> None:
-    """Unpack these scenarios' tables in order; `progress(name, done, total)` is called before each and at the end."""
+    """Unpack the tables of these scenarios in order. Call `progress(name, done, total)` before each and at the end."""
     unpack(sandbox_home(), [s.name for s in scenarios], progress)
 
 
@@ -52,14 +52,14 @@ def build_all(
         workshop = Workshop(engine, scenario.name, str(location))
         try:
             scenario.build(workshop)
-            forget_entries(engine.sandbox, [f"{NAMESPACE}.{scenario.name}"])  # one whose files are gone
+            forget_entries(engine.sandbox, [f"{NAMESPACE}.{scenario.name}"])  # an entry without files
             spark.sql(f"ALTER TABLE {SANDBOX}.{BUILDING}.{scenario.name} RENAME TO {NAMESPACE}.{scenario.name}")
         except BaseException:
             _discard(engine, scenario.name)
             raise
     progress("", len(scenarios), len(scenarios))
     if scenarios and not engine.in_users_spark:
-        engine.keep_classes()  # of all that the teaching tables needed
+        engine.keep_classes()  # all classes that the teaching tables needed
 
 
 LAB = "lab"
@@ -84,8 +84,8 @@ def fresh_copy(name: str, sandbox: Path | None = None) -> str:
 
 
 def reset_copy(name: str) -> str:
-    """Replace a copy of a teaching table by a new one; returns its name. Raises TableNotFound when it is no such
-    copy."""
+    """Replace a copy of a teaching table with a new copy; return its name. Raises TableNotFound if the table is not
+    such a copy."""
     scenario = origin(name)
     if not scenario:
         raise TableNotFound(f"{name!r} is no copy of a teaching table: those are named {LAB}.<teaching table>_<number>")
@@ -96,7 +96,7 @@ def reset_copy(name: str) -> str:
 
 
 def origin(name: str) -> str:
-    """The teaching table that a table was copied from, by its name; empty for others."""
+    """The teaching table that a table was copied from, by its name; empty if it is not a copy."""
     match = re.fullmatch(rf"(?:{SANDBOX}\.)?{LAB}\.(.+)_\d+", name)
     return match.group(1) if match and any(s.name == match.group(1) for s in SCENARIOS) else ""
 

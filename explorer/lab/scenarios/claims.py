@@ -1,5 +1,5 @@
-"""What a scenario says of the table it builds. Names are those of Part 1's figures (docs/texts.md): the manifest that
-snapshot-2 added is `manifest-2`, files are `data-1`, `delete-1`... numbered in the order snapshots added them."""
+"""What a scenario claims of its table. Names are those of the figures in Part 1 (docs/texts.md): `manifest-2` is the
+manifest that snapshot-2 added. Files are `data-1`, `delete-1`..., in the order in which snapshots added them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class ManifestClaim:
 
 @dataclass(frozen=True)
 class SnapshotClaim:
-    """One snapshot: its operation, the manifests its list holds (in any order), and how many rows a reader sees.
-    `manifests` or `rows` None makes no claim."""
+    """One snapshot: its operation, the manifests of its list (in any order), and the number of visible rows. If
+    `manifests` or `rows` is None, there is no claim about them."""
 
     operation: str
     manifests: tuple[ManifestClaim, ...] | None = None
@@ -54,7 +54,7 @@ class Scenario:
 
     @property
     def source(self) -> str:
-        """What it comes from: of which text, and there which figures."""
+        """The text that it comes from, and the figures there."""
         if not self.figures[0].isdigit():
             return self.figures.removeprefix("none: ")
         return f"Part 1, fig. {self.figures}"

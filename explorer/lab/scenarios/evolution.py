@@ -10,7 +10,7 @@ from explorer.lab.scenarios.workshop import Workshop
 
 
 def _hidden_partitioning(w: Workshop) -> None:
-    # Version 1, since only there does dropping a partition field leave the void transform behind.
+    # Only in version 1 does dropping a partition field leave a void transform.
     w.create(
         (
             "id INT, category STRING, name STRING, born TIMESTAMP, joined TIMESTAMP, paid TIMESTAMP, seen TIMESTAMP, "
@@ -67,7 +67,7 @@ def _events(w: Workshop) -> None:
 
 
 def _orders(w: Workshop) -> None:
-    # Version 3, since only there has a column an initial default, which old files need where it is required.
+    # Only in version 3 has a column an initial default, which old files need if the column is required.
     w.create(
         "customer_id INT NOT NULL, name STRING NOT NULL, order_date DATE NOT NULL",
         version=3,
@@ -101,7 +101,7 @@ def _branches_and_tags(w: Workshop) -> None:
     w.sql(f"CALL sandbox.system.rollback_to_snapshot('{{name}}', {w.snapshot_ids()[4]})")
 
 
-def _upgraded(w: Workshop) -> None:
+def _format_upgrade(w: Workshop) -> None:
     w.create("id INT, name STRING", version=1)
     w.insert("1, 'one'", "2, 'two'")
     w.insert("3, 'three'")
@@ -173,7 +173,7 @@ SCENARIOS = (
         "upgraded_v1",
         "A version 1 table upgraded to 2 and 3: old manifests read with sequence number 0",
         "none: format versions",
-        _upgraded,
+        _format_upgrade,
         format_version=3,
         snapshots=(
             SnapshotClaim("append", rows=2),

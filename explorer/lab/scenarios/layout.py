@@ -9,9 +9,9 @@ from explorer.lab.scenarios.workshop import Workshop
 
 _NAMES = ("jack", "anna", "zoe", "tom", "sarah", "ben", "mia", "leo", "eve", "paul", "uma", "carl")
 _UNSORTED = (("jack", "anna", "zoe"), ("tom", "ben", "mia"), ("leo", "eve", "paul"), ("uma", "carl", "sarah"))
-"""Each with names before and after jack."""
+"""Each tuple has names before and after jack."""
 _BADGES = ("b07", "f31", "m18", "y52", "a44", "h90", "p25", "x63", "c12", "k77", "q39", "z05")
-"""Of which every four, which are a file's, lie on both sides of k77."""
+"""Each file gets four of these, on both sides of k77."""
 _COLORS = ("red", "blue", "green", "yellow", "purple", "orange")
 
 
@@ -81,24 +81,24 @@ _before = (
     SnapshotClaim("delete", rows=10),
     SnapshotClaim("replace", rows=10),
 )
-_kept = tuple((i, n, _COLORS[i % 6]) for i, n in enumerate(_NAMES) if n not in ("zoe", "leo"))
+_rows_left = tuple((i, n, _COLORS[i % 6]) for i, n in enumerate(_NAMES) if n not in ("zoe", "leo"))
 
 
-def _compacted(name: str, teaches: str, arguments: str) -> Scenario:
+def _compaction_scenario(name: str, teaches: str, arguments: str) -> Scenario:
     counts = {"data_files": 1, "snapshots": 5}
-    return Scenario(name, teaches, "15", _compaction(arguments), snapshots=_before, rows=_kept, counts=counts)
+    return Scenario(name, teaches, "15", _compaction(arguments), snapshots=_before, rows=_rows_left, counts=counts)
 
 
 SCENARIOS = (
-    _compacted(
+    _compaction_scenario(
         "compaction_bin_pack", "Compaction rewrites small files and their deletes as one file", "strategy => 'binpack'"
     ),
-    _compacted(
+    _compaction_scenario(
         "compaction_sort",
         "Compaction that sorts rows, so that bounds can prune",
         "strategy => 'sort', sort_order => 'name ASC NULLS LAST'",
     ),
-    _compacted(
+    _compaction_scenario(
         "compaction_z_order",
         "Compaction by z-order, for predicates on several columns",
         "strategy => 'sort', sort_order => 'zorder(name, favorite_color)'",

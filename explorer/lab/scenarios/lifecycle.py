@@ -82,7 +82,7 @@ _first_four = (
 )
 
 
-def _inserted(n: int) -> ManifestClaim:
+def _insert(n: int) -> ManifestClaim:
     return ManifestClaim(n, ((ADDED, f"data-{n}"),))
 
 
@@ -92,7 +92,7 @@ SCENARIOS = (
         "Each insert makes a snapshot, a metadata file and one manifest; older manifests are carried on",
         "3, 5",
         _three_inserts,
-        snapshots=tuple(SnapshotClaim("append", tuple(_inserted(i) for i in range(1, n + 1)), n) for n in (1, 2, 3)),
+        snapshots=tuple(SnapshotClaim("append", tuple(_insert(i) for i in range(1, n + 1)), n) for n in (1, 2, 3)),
         rows=(("apple",), ("banana",), ("cherry",)),
         counts={"metadata_files": 4, "data_files": 3, "manifests": 3},
     ),
@@ -102,9 +102,9 @@ SCENARIOS = (
         "6",
         _tracked_delete,
         snapshots=(
-            SnapshotClaim("append", (_inserted(1),), 1),
-            SnapshotClaim("append", (_inserted(1), _inserted(2)), 2),
-            SnapshotClaim("delete", (_inserted(2), ManifestClaim(3, ((DELETED, "data-1"),))), 1),
+            SnapshotClaim("append", (_insert(1),), 1),
+            SnapshotClaim("append", (_insert(1), _insert(2)), 2),
+            SnapshotClaim("delete", (_insert(2), ManifestClaim(3, ((DELETED, "data-1"),))), 1),
         ),
         rows=(("banana",),),
         counts={"data_files": 1, "manifests": 2},

@@ -1,7 +1,6 @@
-"""The teaching tables as they come with this program: what Spark committed once, packed, a file each.
-
-They are unpacked in a second or two and without Java. What they say of their own place and of the time of their commits
-is changed on the way (storage.table_move), so that they are as if they had just been built."""
+"""The packed teaching tables of this program: commits of Spark, one packed file per table. Unpacking takes a second or
+two and no Java. It changes their location and commit times (storage.table_move), as if the tables had just been
+built."""
 
 from __future__ import annotations
 
@@ -33,13 +32,13 @@ from explorer.storage.table_move import move_table
 
 FOLDER = Path(__file__).parent / "tables"
 PLACE = "file:/teaching/tables"
-"""The folder of the tables as their packed files name it."""
+"""The tables' folder, as the packed files name it."""
 ABOUT = "about.json"
-"""Of each packed table: `metadata` and `previous`, the files that the catalog points to, and `built_ms`, the time of
+"""A file in each pack. `metadata` and `previous` are the files that the catalog points to; `built_ms` is the time of
 the last commit of all tables."""
 LEVEL = 19
 GIVEN_UP = 20
-"""Looks at a folder that no catalog names, a tenth of a second apart, before it is taken for a rest of one."""
+"""How often, every tenth of a second, a folder that no catalog names is checked before it counts as left over."""
 
 
 def pack(sandbox: Path, names: Sequence[str], folder: Path = FOLDER) -> None:
@@ -84,8 +83,8 @@ def unpack(sandbox: Path, names: Sequence[str], progress: Callable[[str, int, in
         progress(name, number, len(names))
         final, own = warehouse / name, warehouse / f".{name}-{uuid.uuid4().hex[:8]}"
         try:
-            entry = _unpacked(name, own, final)
-            if _renamed(own, final, partial(_is_there, sandbox, name)):
+            entry = _unpack_files(name, own, final)
+            if _rename_folder(own, final, partial(_is_there, sandbox, name)):
                 add_entries(sandbox, {f"{NAMESPACE}.{name}": entry})
         finally:
             shutil.rmtree(own, ignore_errors=True)
@@ -105,12 +104,12 @@ def unpack_copy(sandbox: Path, name: str, namespace: str) -> str:
     """
     own = next(f"{name}_{n}" for n in itertools.count(1) if _is_reserved(sandbox, namespace, f"{name}_{n}"))
     place = sandbox / "warehouse" / namespace / own
-    add_entries(sandbox, {f"{namespace}.{own}": _unpacked(name, place, place)})
+    add_entries(sandbox, {f"{namespace}.{own}": _unpack_files(name, place, place)})
     return own
 
 
 def _is_reserved(sandbox: Path, namespace: str, name: str) -> bool:
-    """Whether a folder for a table is ours now: another process may make the same copy."""
+    """Whether this process reserved the table's folder; another process may make the same copy."""
     if f"{namespace}.{name}" in catalog_entries(sandbox):
         return False
     try:
@@ -120,8 +119,8 @@ def _is_reserved(sandbox: Path, namespace: str, name: str) -> bool:
     return True
 
 
-def _unpacked(name: str, folder: Path, final: Path) -> Entry:
-    """Write a table's files into a folder, as if that was the final one; returns what the catalog is to say of it."""
+def _unpack_files(name: str, folder: Path, final: Path) -> Entry:
+    """Write a table's files into a folder, with locations in the final folder; return its catalog entry."""
     files = _read(FOLDER / f"{name}.tar.zst")
     about = json.loads(files.pop(ABOUT))
     location, later_ms = f"file:{final.absolute()}", int(time.time() * 1000) - about["built_ms"]
@@ -132,9 +131,9 @@ def _unpacked(name: str, folder: Path, final: Path) -> Entry:
     return f"{location}/{about['metadata']}", about["previous"] and f"{location}/{about['previous']}"
 
 
-def _renamed(own: Path, final: Path, is_there: Callable[[], bool]) -> bool:
-    """Whether a folder got its final name; False where another process has made the table meanwhile. What is there of
-    none goes away."""
+def _rename_folder(own: Path, final: Path, is_there: Callable[[], bool]) -> bool:
+    """Give a folder its final name; return False if another process has made the table meanwhile. A left-over folder is
+    replaced."""
     for _ in range(GIVEN_UP):
         try:
             os.rename(own, final)
@@ -168,7 +167,7 @@ def _write(file: Path, files: dict[str, bytes]) -> None:
 
 
 def _read(file: Path) -> dict[str, bytes]:
-    """Raises ExplorerError where this program came without it."""
+    """Read a packed file. Raises ExplorerError if the program was installed without it."""
     try:
         data = zstd.decompress(file.read_bytes())
     except FileNotFoundError:

@@ -46,8 +46,8 @@ def _equality_deletes(w: Workshop) -> None:
 
 
 def _streaming_upserts(w: Workshop) -> None:
-    """What Flink's sink writes when it upserts by a key: a row that comes deletes its key, by value where an earlier
-    checkpoint may have written it, by position where its own did. Each checkpoint is one commit."""
+    """Write what Flink's sink writes when it upserts by a key. A new row deletes the old row of its key: by value if an
+    earlier checkpoint may have written it, by position if this checkpoint did. Each checkpoint is one commit."""
     w.create("id INT NOT NULL, state STRING")
     w.sql("ALTER TABLE {t} SET IDENTIFIER FIELDS id")
     checkpoints: Sequence[tuple[Sequence[tuple[int, str]], Sequence[int], Sequence[int]]] = (

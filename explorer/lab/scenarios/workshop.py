@@ -1,4 +1,4 @@
-"""The tools a scenario builds with: SQL, and the staged operations of Iceberg's Java API with files of chosen names."""
+"""The tools that build a scenario: SQL, and the staged operations of Iceberg's Java API with files of chosen names."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ BUILDING = "building"
 
 
 class Workshop:
-    """One table being built, under a temporary name, at its final location. `file_format` is that of the files which it
-    writes through Iceberg's Java API."""
+    """One table that is being built, under a temporary name, at its final location. `file_format` is the format of
+    files that are written through Iceberg's Java API."""
 
     file_format = "PARQUET"
 
@@ -30,8 +30,8 @@ class Workshop:
         self._classes: dict[str, Any] = {}
 
     def iceberg(self, name: str) -> Any:
-        """A class of Iceberg's by its name below org.apache.iceberg. Java is asked for each part of a name, so it is
-        looked up once."""
+        """A class of Iceberg by its name below org.apache.iceberg. Each part of a name is a question to Java, so the
+        class is cached."""
         if name not in self._classes:
             place = self.jvm.org.apache.iceberg
             for part in name.split("."):
@@ -45,12 +45,12 @@ class Workshop:
 
     def create(self, columns: str, version: int = 2, partitioned: str = "", **properties: str) -> None:
         """CREATE TABLE; property names use _ for both . and -, as in `write_update_mode`."""
-        known = {
+        property_names = {
             "update_mode": "write.update.mode", "delete_mode": "write.delete.mode", "merge_mode": "write.merge.mode",
             "distribution": "write.distribution-mode", "codec": "write.metadata.compression-codec",
             "merge_isolation": "write.merge.isolation-level",
         }  # fmt: skip
-        options = {"format-version": str(version)} | {known[k]: v for k, v in properties.items()}
+        options = {"format-version": str(version)} | {property_names[k]: v for k, v in properties.items()}
         listed = ", ".join(f"'{k}'='{v}'" for k, v in options.items())
         by = f"PARTITIONED BY ({partitioned})" if partitioned else ""
         self.sql(
@@ -58,7 +58,7 @@ class Workshop:
         )
 
     def insert(self, *rows: str, files: int = 1, target: str = "{t}") -> None:
-        """INSERT rows, each the text inside a VALUES tuple, as that many files per partition at most."""
+        """INSERT rows, each given as the text inside a VALUES tuple, in at most `files` files per partition."""
         values = ", ".join(f"({row})" for row in rows)
         self.sql(f"INSERT INTO {target} SELECT /*+ COALESCE({files}) */ * FROM VALUES {values}")
 
@@ -71,7 +71,7 @@ class Workshop:
 
     # -- Java API -----------------------------------------------------------------------------------------------------
     def java(self) -> Any:
-        """The table as an org.apache.iceberg.Table, freshly loaded."""
+        """Load the table as an org.apache.iceberg.Table."""
         return iceberg_catalog_table(self.spark, self.identifier)
 
     def file_factory(self, table: Any, equality_ids: Sequence[int] = ()) -> Any:

@@ -32,7 +32,7 @@ from pyiceberg.utils.properties import property_as_int
 
 from explorer.errors import UnreadableFile
 from explorer.model.problem import Problems
-from explorer.progress import check_cancelled
+from explorer.progress import check_cancellation
 from explorer.spec.secrets.redaction import metadata_without_secrets, redact
 from explorer.spec.text.units import human_bytes
 from explorer.storage import limits as budget
@@ -206,7 +206,7 @@ class ListedRest(RestCatalog):
         send = session.send
 
         def send_within_limits(request: requests.PreparedRequest, **options: Any) -> requests.Response:
-            check_cancelled()
+            check_cancellation()
             self._requests += 1
             if self._requests > REQUESTS:
                 raise BadAnswer(f"it was asked {REQUESTS:,} times already")
@@ -258,7 +258,7 @@ class Bounded:
             if read > self._most:
                 told = f"{self._most >> 20} MiB" if self._most >> 20 else human_bytes(self._most)
                 raise requests.ConnectionError(f"its answer has more than {told}")
-            check_cancelled()
+            check_cancellation()
             if time.monotonic() > self._until:
                 raise requests.ConnectionError(f"its answer takes more than {ANSWER_S} s")
             yield part

@@ -25,7 +25,7 @@ from isal import isal_zlib
 
 from explorer.errors import UnreadableFile
 from explorer.model.problem import Problem, Problems
-from explorer.progress import check_cancelled
+from explorer.progress import check_cancellation
 from explorer.storage import limits
 from explorer.storage.decoder_process import client, panics
 from explorer.storage.excerpts import quoted
@@ -174,7 +174,7 @@ def open_container(data: bytes, path: str, header_only: bool = False, room: int 
             if count < 0:  # a negative count is followed by the size in bytes
                 _, at = _long(data, at)
             for _ in range(abs(count)):
-                check_cancelled()
+                check_cancellation()
                 key, at = _sized(data, at)
                 value, at = _sized(data, at)
                 meta[key.decode()] = value
@@ -205,7 +205,7 @@ def _blocks(
     problems = Problems(path)
     room, read, empty = most, 0, 0
     while at < len(data):
-        check_cancelled()
+        check_cancellation()
         offset = at
         kept = f"the {read} records before it are shown" if read else "nothing before it could be read"
         try:

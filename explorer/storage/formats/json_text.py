@@ -17,7 +17,7 @@ from typing import Any
 
 from explorer.errors import UnreadableFile
 from explorer.model.problem import Problems
-from explorer.progress import check_cancelled
+from explorer.progress import check_cancellation
 from explorer.storage import limits
 from explorer.storage.excerpts import quoted
 
@@ -78,7 +78,7 @@ def memory_size(text: bytes) -> int:
 
 def _load(text: bytes, path: str, problems: Problems) -> Any:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        check_cancelled()
+        check_cancellation()
         result = dict(items)
         if len(result) < len(items):
             twice = [name for name, times in Counter(name for name, _ in items).items() if times > 1]
@@ -114,7 +114,7 @@ def nesting(text: bytes) -> int:
     """Return how deep lists and objects are nested in a JSON text, without decoding it."""
     deepest = depth = at = 0
     while at < len(text):
-        check_cancelled()
+        check_cancellation()
         strings = _STRINGS.match(text, at)
         end = strings.end() if strings else len(text)
         brackets = _STRING.sub(b"", text[at:end]).translate(None, _NOT_BRACKETS)

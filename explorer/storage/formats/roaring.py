@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from explorer.progress import check_cancelled
+from explorer.progress import check_cancellation
 
 PLAIN, WITH_RUNS = 12346, 12347
 """The first number of a 32-bit bitmap: without and with runs."""
@@ -99,7 +99,7 @@ def _bitmap(data: bytes, at: int, first: int) -> Generator[_Container, None, int
     if not marks or number >= WITHOUT_OFFSETS:
         at += len(_part(data, at, 4 * number))  # where each is: right behind the one before
     for n, (key, most) in enumerate(heads.tolist()):
-        check_cancelled()
+        check_cancellation()
         begin = first + (key << 16)
         if marks and marks[n // 8] >> n % 8 & 1:
             runs = _number(data, at, 2)
