@@ -15,7 +15,7 @@ from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
 from explorer.lab.scenarios.build import LAB
 from explorer.progress import steps
 from explorer.reports.estimates import estimate
-from explorer.reports.maintenance.calls import asked, call
+from explorer.reports.maintenance.calls import call, check_request
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.spark_engine.spark import SparkEngine, shared_engine
@@ -128,7 +128,7 @@ class _Laid:
 
     def _rewrite(self, operation: str, columns: str, size: int = 0) -> str:
         options = {"rewrite-all": "true"} | ({"target-file-size-bytes": str(size)} if size else {})
-        statement = call(self.table, asked(self.table, operation, options, columns=columns))
+        statement = call(self.table, check_request(self.table, operation, options, columns=columns))
         began = time.perf_counter()
         self._spark.sql(statement).collect()
         self._seconds = time.perf_counter() - began

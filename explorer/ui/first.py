@@ -22,7 +22,7 @@ from panel.io.server import DocHandler, authenticated
 from explorer.errors import ExplorerError, NotFoundInTable
 from explorer.lab.scenarios.build import built
 from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
-from explorer.render.html_page import held
+from explorer.render.html_page import data_block
 from explorer.render.overview import facts, tiles
 from explorer.render.svg import vocabulary
 from explorer.reports.overview import overview
@@ -151,7 +151,7 @@ def coming() -> Task | None:
 
 def begun(data: Mapping[str, Any], dark: bool) -> str:
     """The first part of a page, which draws this."""
-    return HEAD % (TITLE, first_style(), "fx-dark" if dark else "", held(data), first_script())
+    return HEAD % (TITLE, first_style(), "fx-dark" if dark else "", data_block(data), first_script())
 
 
 class FirstPage(DocHandler):

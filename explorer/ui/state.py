@@ -23,7 +23,7 @@ from explorer.progress import Cancelled
 from explorer.queries.diff import snapshot_step
 from explorer.render.svg import picture
 from explorer.render.text import clean, clean_lines
-from explorer.reports.inspector import Section, inspect, life, row_sections, stored_pointer
+from explorer.reports.inspector import Section, catalog_pointer, inspect, life, row_sections
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.text.names import snapshot_ordinals
 from explorer.spec.text.units import second
@@ -128,7 +128,7 @@ class GraphState:
                 self._told |= {("rows", node.id)}
             return False
         if kind == "pointer":
-            self._stored = stored_pointer(self.table)
+            self._stored = catalog_pointer(self.table)
             return False
         if kind in ("life", "rows"):
             self._told |= {(kind, node) for node in self.selected[-1:]}

@@ -17,7 +17,6 @@ from explorer.errors import AccessRefused, NotPossible, StatementFailed, Unreada
 from explorer.spark_engine.read_queue import ReadCancelled, ReadFailed, ReadRequest, ReadSession, SqlRequest
 from explorer.spark_engine.spark import SparkEngine
 from explorer.table import Table
-from tests import direct
 from tests.helpers import open_demo
 from tests.unit.small import make_table
 

@@ -13,7 +13,7 @@ MAX_READ = 100
 """Files whose rows are counted."""
 
 
-def lost_files(table: Table, lists: Lists) -> LostFiles | None:
+def find_lost_files(table: Table, lists: Lists) -> LostFiles | None:
     """Find the files that the lost manifests of the current snapshot may have named.
 
     Args:

@@ -22,7 +22,7 @@ from explorer.spec.maintenance.orphan_rules import (
 )
 
 
-def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, list[Fate], list[str]]:
+def file_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, list[Fate], list[str]]:
     """What remove_orphan_files with these arguments would do with each file that is no live one, or that it would take
     for none; and what is to be said of metadata files that the table does not know. Raises ValueError where Iceberg
     would refuse the arguments, UnreadableFile where the folder, a list or a manifest, or another metadata file cannot
@@ -37,9 +37,9 @@ def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing
     )  # fmt: skip
     hint = f"{tree.metadata.location.rstrip('/')}/metadata/version-hint.text"
     below = Below(tree, location)
-    known = spelled(listing, below.written, below.telling(chain((hint,), known_files(tree))))  # fills live
+    spellings = spelled(listing, below.written, below.telling(chain((hint,), known_files(tree))))  # fills live
     others = other_metadata(tree, {**below.paths, **files_beside(tree)})
     maybe = below.may_be_live(others)
     hidden = hidden_partitions(tree.metadata)
-    told = list(fates(listing, below.written, known, below.live, hidden, maybe, below.bytes))
-    return listing, told, [other.why for other in others]
+    of_files = list(fates(listing, below.written, spellings, below.live, hidden, maybe, below.bytes))
+    return listing, of_files, [other.why for other in others]
