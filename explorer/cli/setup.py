@@ -63,7 +63,7 @@ def completion(shell: str) -> None:
     """Print what a shell needs to complete commands and options, to be put into its start file."""
     from click.shell_completion import get_completion_class
 
-    found = get_completion_class(shell)
-    assert found is not None  # click has these
+    script_class = get_completion_class(shell)
+    assert script_class is not None  # click has these
     variable = f"_{COMMAND.upper().replace('-', '_')}_COMPLETE"
-    click.echo(found(main, {}, COMMAND, variable).source())
+    click.echo(script_class(main, {}, COMMAND, variable).source())

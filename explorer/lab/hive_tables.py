@@ -196,7 +196,7 @@ class AnalyzedTable:
         try:
             self._spark.sql(re.sub(r"\bTABLE\s+t\b", f"TABLE {self.name}", statement.strip(), flags=re.IGNORECASE))
         except Exception as error:  # Spark raises many kinds
-            raise failure(error, self._bench.engine.lost) from error
+            raise failure(error, self._bench.engine.is_lost) from error
 
     def told(self) -> dict[str, int | None]:
         """How many rows there are, by who is asked: the folder's files, the metastore's statistics, Spark's count by

@@ -21,7 +21,7 @@ from explorer.spark_engine.read_queue import ReadSession
 from explorer.spark_engine.spark import SparkEngine, shared_engine
 from explorer.spark_engine.sql_guard.quotas import quotas
 from explorer.spark_engine.sql_guard.quoting import identifier
-from explorer.spark_engine.user_spark import active_session_kept
+from explorer.spark_engine.user_spark import keep_active_session
 from explorer.spec.filters.expressions import written
 from explorer.spec.layout.estimates import Change, Estimates, asked_columns
 from explorer.spec.layout.layout_comparison import Compared, Layout, drawn_queries, told_rows
@@ -64,7 +64,7 @@ def compare_layouts(
     except ExplorerError:
         raise
     except Exception as error:  # Spark raises many kinds
-        raise failure(error, engine.lost, "other layouts") from error
+        raise failure(error, engine.is_lost, "other layouts") from error
     finally:
         laid.drop()
     return Compared(table.name, rows.num_rows, told_rows(rows.num_rows, limit), tuple(queries), drawn, layouts)
@@ -83,7 +83,7 @@ class _Laid:
     def layouts(self, queries: Sequence[str]) -> tuple[Layout, ...]:
         """Each of them, those that could not be made too."""
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{LAB}")
-        with active_session_kept(self._spark.sparkContext):
+        with keep_active_session(self._spark.sparkContext):
             frame = self._spark.createDataFrame(self._rows).repartition(self._dealt)
         writer = frame.writeTo(f"{SANDBOX}.{self._name}").using("iceberg")
         writer = writer.tableProperty("write.distribution-mode", "none")
@@ -118,7 +118,7 @@ class _Laid:
         except ExplorerError as error:
             return Layout(name, "", str(error))
         except Exception as error:  # Spark raises many kinds: the others may do
-            return Layout(name, "", str(failure(error, self._engine.lost)))
+            return Layout(name, "", str(failure(error, self._engine.is_lost)))
         self.table = self.table.refresh()
         return self._read(Layout(name, how, seconds=self._seconds), queries)
 

@@ -152,7 +152,7 @@ def _observed(
     try:
         answer = act()
     except Exception as error:  # Spark and Iceberg raise many kinds
-        raise failure(error, engine.lost) from error
+        raise failure(error, engine.is_lost) from error
     seconds = time.perf_counter() - began
     after = table.refresh()
     now = _listing(folder)

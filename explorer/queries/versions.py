@@ -82,7 +82,7 @@ def _is_beside(name: str, catalog: str) -> bool:
     return catalogs.split(name)[0] == catalog
 
 
-def check_named(reader: TableReader, name: tuple[str, ...]) -> str:
+def check_table_name(reader: TableReader, name: tuple[str, ...]) -> str:
     """Refuse a table of a catalog, or a branch or metadata table of one, by the parts of its name, if Spark would open
     a file that may not be opened for any of its snapshots, or that was moved: its catalog there knows of no move.
     Returns the canonical path of its metadata file. Raises AccessRefused, UnreadableFile, TableNotFound."""
@@ -147,4 +147,4 @@ def sql_request(sql: str, name: str, reader: TableReader, limit: int | None) -> 
                 raise NotFoundInTable(f"{table}@{version}: {error}") from error
         return f"`{names[key]}`"
 
-    return SqlRequest(_NAMED.sub(view, sql.strip().rstrip(";")), views, limit, partial(check_named, reader))
+    return SqlRequest(_NAMED.sub(view, sql.strip().rstrip(";")), views, limit, partial(check_table_name, reader))

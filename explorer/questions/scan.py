@@ -103,7 +103,7 @@ def plan(
         *plans.pushdown_lines(planned, pushed), *plans.plan_lines(planned), *plans.answer_lines(answers),
         *scan_reports.timings_lines(runs),
     )  # fmt: skip
-    shown = lambda: table.shown(planned, pushed)  # noqa: E731
+    shown = lambda: table.plan_pictures(planned, pushed)  # noqa: E731
     return Answer(
         planned,
         lambda: data,

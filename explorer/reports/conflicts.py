@@ -9,7 +9,7 @@ from dataclasses import replace
 from explorer.errors import NotFoundInTable
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
-from explorer.queries.filters import bound_filter, filter_columns, may_match
+from explorer.queries.filters import filter_columns, may_match, parse_filter
 from explorer.spec.commits.commit import Change, Decision, Intent, decide
 from explorer.spec.commits.costs import run_between
 from explorer.spec.commits.operations import KINDS
@@ -106,7 +106,7 @@ def change_of(table: Table, snapshot: Snapshot) -> Change:
 
 def file_filter(table: Table, where: str) -> Callable[[LiveFile], bool]:
     """Whether a file may concern rows of a filter, by its partition and, of data files, its bounds."""
-    bound = bound_filter(where, filter_columns(read_schema(table.metadata, None)), null_too=True)
+    bound = parse_filter(where, filter_columns(read_schema(table.metadata, None)), null_too=True)
     specs = {spec.spec_id: Projection(spec, table.metadata).inclusive(bound) for spec in table.metadata.partition_specs}
 
     def matches(file: LiveFile) -> bool:

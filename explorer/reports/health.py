@@ -77,10 +77,10 @@ def checkup(
 
 def _unsure(table: Table, snapshot: Snapshot | None, scope: Scope) -> tuple[Collection[str], str]:
     """The measures of a scope that need what could not be read, and what that is."""
-    no_list, manifests = table.tree.lost_of(snapshot) if snapshot else (False, [])
+    no_list, manifests = table.tree.unreadable_in(snapshot) if snapshot else (False, [])
     if no_list:
         return OF_LISTS, "the manifest list could not be read"
-    if manifests or (scope == "retained history" and table.tree.lost):
+    if manifests or (scope == "retained history" and table.tree.unreadable):
         return OF_FILES, "some manifests could not be read"
     return (), ""
 

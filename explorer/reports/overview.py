@@ -37,7 +37,7 @@ def overview(
     listed = table.tree.manifests(at)
     catalog = table.reader.location.catalog or ""
     answer = overview_of(table.name, catalog, meta, at, listed, now_ms or int(time.time() * 1000))
-    if at is not None and table.tree.lost_of(at)[0]:  # no list, no numbers of what it lists
+    if at is not None and table.tree.unreadable_in(at)[0]:  # no list, no numbers of what it lists
         answer = replace(answer, rows_listed=None, rows_counted=None, data_files=None, delete_files=None, deletes=None)
     return ShownOverview(**vars(answer if quick else complete_overview(table, answer)))
 

@@ -101,7 +101,7 @@ class Messages:
             raise Refused(f"more than {MOST_BYTES:,} characters")
         if len(self._fragments) < 3:
             return fragment
-        header, _, content = (_parsed(part) for part in self._fragments)
+        header, _, content = (_parse(part) for part in self._fragments)
         self._fragments = []
         return self._checked(header, content, fragment)
 
@@ -188,7 +188,7 @@ def _is_in(value: Any, names: frozenset[str]) -> bool:
     return isinstance(value, str) and value in names
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     try:
         if nesting(text.encode()) > DEEPEST:
             raise Refused(f"values nested deeper than {DEEPEST}")

@@ -102,9 +102,9 @@ def load(
     table = iceberg_table(engine, spark, files, opened)
     iceberg = jvm.org.apache.iceberg
     source = iceberg.spark.source.SparkTable
-    known = source(table) if version is None else source.create(table, iceberg.spark.TimeTravel.version(version))
+    source_table = source(table) if version is None else source.create(table, iceberg.spark.TimeTravel.version(version))
     none = jvm.scala.Option.apply(None)
-    relation = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation.create(known, none, none)
+    relation = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation.create(source_table, none, none)
     rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, relation)  # type: ignore[attr-defined]
     return DataFrame(rows, spark)
 

@@ -144,7 +144,7 @@ def _plan(table: Table) -> Question:
     columns = [field.name for field in schema.fields[:NEWEST] if field.name.isidentifier()] if schema else []
     hint = f"{columns[0]} = …" if columns else ""
     where = Control("filter", "filter", "filter", choices=[f"{name} = " for name in columns], hint=hint)
-    return Question("plan", lambda text, at: table.shown(table.plan(text, at or None)), (where, _at(table)))
+    return Question("plan", lambda text, at: table.plan_pictures(table.plan(text, at or None)), (where, _at(table)))
 
 
 QUESTIONS: dict[str, Callable[[Table], Question]] = {

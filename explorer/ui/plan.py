@@ -247,9 +247,9 @@ def _files_grid(files: pd.DataFrame) -> list[Any]:
 def _graph(table: Table, pushed_down: Pushed | None, state: PlanState) -> list[Any]:
     files = {
         "plan.html": lambda: still_page(
-            f"plan: {state.plan.bound}", table.shown(state.plan, pushed_down)._repr_html_()
+            f"plan: {state.plan.bound}", table.plan_pictures(state.plan, pushed_down)._repr_html_()
         ).encode(),
-        "plan.svg": lambda: table.shown(state.plan, pushed_down).to_svg().encode(),
+        "plan.svg": lambda: table.plan_pictures(state.plan, pushed_down).to_svg().encode(),
     }
     buttons = pn.Row(*downloads(files, width=110, height=34))
     return [GraphPane.of(state, sizing_mode="stretch_width", height=460), buttons]

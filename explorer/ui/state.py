@@ -306,7 +306,9 @@ class ViewState(GraphState):
     def show_file(self, path: str) -> None:
         """Open and select a live data file, the deletes that apply to it, and their manifests."""
         snapshot = self.table.metadata.snapshot(self.view.snapshot_id)
-        data = next((d for d in self.table.row_reader.named(snapshot, path, deletes=False) if d.path == path), None)
+        data = next(
+            (d for d in self.table.row_reader.files_by_path(snapshot, path, deletes=False) if d.path == path), None
+        )
         if data is None:
             self.message = f"{path} is no live data file of this snapshot"
             return

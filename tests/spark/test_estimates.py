@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from explorer.cli import main
 from explorer.errors import NotFoundInTable, StatementFailed
-from explorer.queries.filters import arrow_columns, bound_filter, matching
+from explorer.queries.filters import arrow_columns, matching, parse_filter
 from explorer.render.scan_reports import timings_lines, timings_object
 from explorer.reports.estimates import estimate
 from explorer.reports.timings import beside, measure
@@ -182,7 +182,7 @@ def test_filters_have_words_in_spark(sandbox: Path, name: str, where: str) -> No
     for path in files.filter(pc.equal(pc.fill_null(files["content"], 0), 0))["file_path"].to_pylist():
         rows = table.file_rows(path).to_arrow()
         rows = rows.filter(pc.is_null(rows["_deleted_by"]))
-        found += matching(rows, bound_filter(where, arrow_columns(rows.schema))).num_rows
+        found += matching(rows, parse_filter(where, arrow_columns(rows.schema))).num_rows
     assert ran.rows == found
 
 

@@ -70,10 +70,10 @@ def _months(bench: Bench, answer: Sequence[str]) -> Marked:
     files, read = len(table.files()), plan.left.rows or 0
     said = f"Partitioned by {', '.join(fields)} the 31 rows lie in {count(files, 'file')}, and February reads {read}."
     if read > 9:
-        return Marked(False, f"{said} A field made of ts must tell months apart.", plan=table.shown(plan))
+        return Marked(False, f"{said} A field made of ts must tell months apart.", plan=table.plan_pictures(plan))
     if files > 6:
-        return Marked(False, f"{said} That is too fine: a file for each partition.", plan=table.shown(plan))
-    return Marked(True, said, plan=table.shown(plan))
+        return Marked(False, f"{said} That is too fine: a file for each partition.", plan=table.plan_pictures(plan))
+    return Marked(True, said, plan=table.plan_pictures(plan))
 
 
 def _two_places(bench: Bench, answer: str) -> Marked:
@@ -96,10 +96,10 @@ def _by_day(bench: Bench, answer: str) -> Marked:
     said = f"The new spec is by {', '.join(fields) or 'nothing'}; the next day's rows lie in "
     said += f"{count(len(files) - len(old), 'file')}, and {len(old & files.keys())} of the 4 old files are there."
     if "hour" in fields:
-        return Marked(False, f"{said} The hour still splits them: it must go.", plan=table.shown(plan))
+        return Marked(False, f"{said} The hour still splits them: it must go.", plan=table.plan_pictures(plan))
     if fields != ["day"]:
-        return Marked(False, f"{said} Nothing tells a day's files by their partition.", plan=table.shown(plan))
-    return Marked(old <= files.keys() and len(files) == len(old) + 1, said, plan=table.shown(plan))
+        return Marked(False, f"{said} Nothing tells a day's files by their partition.", plan=table.plan_pictures(plan))
+    return Marked(old <= files.keys() and len(files) == len(old) + 1, said, plan=table.plan_pictures(plan))
 
 
 def _renamed(bench: Bench, answer: str | Sequence[str]) -> Marked:

@@ -55,7 +55,7 @@ def _written(bench: Bench, columns: str, properties: Mapping[str, str], files: S
 
 
 def _shown(table: Table, plan: Plan) -> ShownPlan:
-    return table.shown(plan)
+    return table.plan_pictures(plan)
 
 
 def _opened(plan: Plan) -> int:

@@ -184,7 +184,7 @@ class Examination:
         if not manifests:
             return {}
         parts = Parts(manifests, about.metrics, partial(facts, about), FACTS, folded=True)
-        rows, _ = self.table.made(parts, "doctor", self.depth.engine)
+        rows, _ = self.table.build(parts, "doctor", self.depth.engine)
         held: dict[str, Held] = {}
         for part in rows.read():
             for at in range(part.num_rows):

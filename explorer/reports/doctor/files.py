@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from explorer.errors import AccessRefused, NotNow, UnreadableFile
-from explorer.queries.orphans import unreached_files
+from explorer.queries.orphans import orphan_files
 from explorer.spec.commits.uncommitted_files import uncommitted_words
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.grouping import MEMBERS
@@ -103,7 +103,7 @@ def _findings(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
 
 def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
     try:
-        loose, others = unreached_files(table.tree)
+        loose, others = orphan_files(table.tree)
     except UnreadableFile as error:
         not_checked.append(f"orphan files: {error}")
         return

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from explorer.errors import NotFoundInTable, NotPossible
-from explorer.queries.filters import bound_filter, filter_columns
+from explorer.queries.filters import filter_columns, parse_filter
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.filters.expressions import TRUE, Expression
 from explorer.spec.maintenance.rewrite_options import OPTIONS, Strategy
@@ -152,7 +152,7 @@ def catalog_and_name(table: Table) -> tuple[str, str]:
 def bind_filter(table: Table, where: str) -> Expression:
     """A filter bound to the table's current schema. Raises NotFoundInTable."""
     schema = table.metadata.schema(table.metadata.current_schema_id)
-    return bound_filter(where, filter_columns(schema), null_too=True) if where.strip() and schema else TRUE
+    return parse_filter(where, filter_columns(schema), null_too=True) if where.strip() and schema else TRUE
 
 
 def moment(text: str | int | None) -> int:

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.queries.orphans import Below, files_beside, known_files, other_metadata
+from explorer.queries.orphans import Below, all_files_in_metadata, files_beside, other_metadata
 from explorer.spec.maintenance.orphan_rules import (
     EQUAL,
     MODES,
@@ -37,7 +37,9 @@ def file_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, 
     )  # fmt: skip
     hint = f"{tree.metadata.location.rstrip('/')}/metadata/version-hint.text"
     below = Below(tree, location)
-    spellings = spelled(listing, below.written, below.telling(chain((hint,), known_files(tree))))  # fills live
+    spellings = spelled(
+        listing, below.written, below.telling(chain((hint,), all_files_in_metadata(tree)))
+    )  # fills live
     others = other_metadata(tree, {**below.paths, **files_beside(tree)})
     maybe = below.may_be_live(others)
     hidden = hidden_partitions(tree.metadata)

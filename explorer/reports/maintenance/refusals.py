@@ -13,7 +13,7 @@ from explorer.errors import UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.queries.parquet_groups import columns_not_rewritten
+from explorer.queries.parquet_groups import columns_spark_cannot_rewrite
 from explorer.spec.deletes.deletes import lacks_place, named_file
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.lazy_table import Parts
@@ -137,7 +137,7 @@ def unfit_type(tree: MetadataTree, paths: Sequence[str], total: int) -> tuple[st
         note = f"Of {count(total, 'file')} the first {len(paths):,} were looked into: doctor --deep looks into all."
     for path in paths:
         try:
-            unfit = columns_not_rewritten(tree.reader, path, read_schema(metadata, None))
+            unfit = columns_spark_cannot_rewrite(tree.reader, path, read_schema(metadata, None))
         except UnreadableFile:  # of another format, or damaged: others say so
             continue
         opened += 1

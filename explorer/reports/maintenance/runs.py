@@ -135,7 +135,7 @@ def _sql(table: Table, sql: str, what: str, engine: SparkEngine | None) -> list[
     try:
         answer: list[dict[str, Any]] = run_checked(session, plan).toArrow().to_pylist()
     except Exception as error:  # Spark raises many kinds
-        failed = failure(error, spark.lost, what)
+        failed = failure(error, spark.is_lost, what)
         noted(f"failed: {failed}", time.perf_counter() - began, 0)
         raise failed from error
     noted("answered", time.perf_counter() - began, len(answer))
@@ -215,9 +215,9 @@ def _come_and_go(table: Table, first: int | None, second: int) -> str:
     old_alone, new_alone = only(old, new), only(new, old)
     [comparison] = tree.by("auto", "undo").comparisons([(old_alone, new_alone)], KEY)
     gone, come = (sum(map(len, side.values())) for side in comparison.alone)
-    lost, lists = tree.lost, [table.metadata.snapshot(i) for i in (first, second)]
+    lost, lists = tree.unreadable, [table.metadata.snapshot(i) for i in (first, second)]
     old_lost, new_lost = (
-        (snapshot is not None and tree.lost_of(snapshot)[0]) or any(m.manifest_path in lost for m in alone)
+        (snapshot is not None and tree.unreadable_in(snapshot)[0]) or any(m.manifest_path in lost for m in alone)
         for snapshot, alone in zip(lists, (old_alone, new_alone), strict=True)
     )
     if old_lost and new_lost:
@@ -229,7 +229,7 @@ def _come_and_go(table: Table, first: int | None, second: int) -> str:
 
 def _is_incomplete(table: Table, snapshot: Snapshot) -> bool:
     """Whether something of a snapshot is known to be lost."""
-    list_is_lost, manifests = table.tree.lost_of(snapshot)
+    list_is_lost, manifests = table.tree.unreadable_in(snapshot)
     return list_is_lost or bool(manifests)
 
 
