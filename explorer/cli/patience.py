@@ -64,7 +64,7 @@ def begin(table: str) -> None:
     """From now on the command is about this table, and its time is counted."""
     if not _Patience.depth or not hasattr(signal, "setitimer"):
         return
-    _Patience.table, _Patience.began, _Patience.read = table, _seconds_used(), limits.Read.total
+    _Patience.table, _Patience.began, _Patience.read = table, _processor_seconds(), limits.Read.total
     limits.Read.counting = True
     seconds_for(0)
     with contextlib.suppress(ValueError):  # not the main thread
@@ -81,7 +81,7 @@ def remove_limit() -> None:
         _set(0)
 
 
-def _seconds_used() -> float:
+def _processor_seconds() -> float:
     """Seconds of this process, and of the children that decode for it."""
     from explorer.storage.decoder_process import client  # pyarrow takes a while, and help asks for no table
 
@@ -95,7 +95,7 @@ def _watch_children(turn: int) -> None:
     while _Patience.depth and _Patience.turn == turn:
         time.sleep(CHILDREN_S)
         late = client.processor_seconds() > SECONDS and seconds_for(limits.Read.total - _Patience.read) < (
-            _seconds_used() - _Patience.began
+            _processor_seconds() - _Patience.began
         )
         if late and _Patience.depth and _Patience.turn == turn:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGPROF)
@@ -116,7 +116,7 @@ def _set(seconds: float) -> None:
 
 def _look(_: int, __: FrameType | None) -> None:
     read = limits.Read.total - _Patience.read
-    taken = _seconds_used() - _Patience.began
+    taken = _processor_seconds() - _Patience.began
     if (left := seconds_for(read) - taken) > 0:
         _set(max(left, 0.01))
         return

@@ -103,9 +103,9 @@ class Messages:
             return fragment
         header, _, content = (_parse(part) for part in self._fragments)
         self._fragments = []
-        return self._checked(header, content, fragment)
+        return self._check(header, content, fragment)
 
-    def _checked(self, header: Any, content: Any, text: str) -> str:
+    def _check(self, header: Any, content: Any, text: str) -> str:
         if not isinstance(header, dict) or not _is_in(header.get("msgtype"), KINDS):
             raise Refused("a message of a kind that no page sends")
         if header.get("num_buffers"):
