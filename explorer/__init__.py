@@ -103,7 +103,7 @@ def open_table(
 
     Args:
         table: `db.t` in the sandbox, `catalog.db.t` from .pyiceberg.yaml, a path or URI of a table folder or
-            metadata.json, or a pyiceberg Table, at the metadata file that it has loaded.
+            metadata.json, a pyiceberg Table, at the metadata file that it has loaded, or a table that is open.
         catalog: The catalog's name, where the table's name does not have it.
         properties: Connection properties; they are never shown.
         roots: Folders and URIs that may be read beside the table's own.
@@ -125,7 +125,8 @@ def open_table(
     from explorer.questions.facade import OpenTable
     from explorer.table import open_table as opened
 
-    return OpenTable(opened(table, catalog, properties, roots, relocate, _show))
+    given = table.engine if isinstance(table, OpenTable) else table
+    return OpenTable(opened(given, catalog, properties, roots, relocate, _show))
 
 
 def catalog(
@@ -236,7 +237,7 @@ def panel(of: Any, question: str = "overview") -> Any:
     """Show a question with its choices as a live widget, or a run of the lab whose steps are taken in it.
 
     Args:
-        of: An open table, or a run of the lab.
+        of: An open table, or a run of the lab, or an answer that is one.
         question: `overview`, `history`, `lifecycle`, `diff`, `deletes` or `plan`.
 
     Returns:
@@ -245,8 +246,10 @@ def panel(of: Any, question: str = "overview") -> Any:
     Raises:
         NotFoundInTable: There is no such question.
     """
+    from explorer.questions.answers import Answer
     from explorer.ui.panels import Panel
 
+    of = of.value if isinstance(of, Answer) else of
     return Panel(_engine(of) if hasattr(of, "engine") else of, question)
 
 

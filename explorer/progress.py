@@ -13,7 +13,7 @@ does `as_one_step` what must not be stopped in the middle."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -56,9 +56,10 @@ class Progress:
 
 class Watch:
     """Who waits for one piece of work: reads how far it is, and may cancel it. The work itself runs on one thread; all
-    else may be called from any."""
+    else may be called from any. `owner` is who asked for it, where several share what the work needs."""
 
-    def __init__(self) -> None:
+    def __init__(self, owner: Hashable = None) -> None:
+        self.owner = owner
         self.done, self.total, self.what = 0, 0, ""
         self.said = ""
         self._telling = False
@@ -108,6 +109,18 @@ class Watch:
             if outermost:
                 self._telling = False
                 self.tell(0, 0, "")
+
+
+class PartWatch(Watch):
+    """That of a part of the work, which another thread does: it ends with the whole, or when nobody needs the part."""
+
+    def __init__(self, whole: Watch | None) -> None:
+        super().__init__(whole.owner if whole is not None else None)
+        self._whole = whole
+
+    @property
+    def cancelled(self) -> bool:
+        return super().cancelled or (self._whole is not None and self._whole.cancelled)
 
 
 _WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)

@@ -471,6 +471,10 @@ def open_table(
 ) -> Table:
     """Open a table; the arguments are those of explorer.open_table, and what displays it in a notebook. Raises
     TableNotFound, UnreadableFile, AccessRefused."""
+    if isinstance(table, Table):
+        again = Table(table.reader, display)
+        again.tree = table.tree
+        return again
     if isinstance(getattr(table, "metadata_location", None), str):  # pyiceberg's
         properties = {**getattr(table.io, "properties", {}), **(properties or {})}
         table = table.metadata_location

@@ -49,7 +49,7 @@ def _section(question: Question) -> str:
 
 def _method(question: Question) -> str:
     if not question.subject:
-        return ""
+        return f" · `{question.function.__module__}.{question.function.__name__}()`"
     words = ("catalog",) if question.subject == "catalog" else ("table", question.group)
     return f" · `{'.'.join(filter(None, (*words, question.name.replace('-', '_'))))}()`"
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.lab.scenarios.workshop import Workshop
-from explorer.spark_engine.spark import SparkEngine, sandbox_conf
+from explorer.spark_engine.spark import SparkEngine, sandbox_conf, shared_engine
 from explorer.spark_engine.tables import iceberg_catalog
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
 from explorer.storage.locate import locate
@@ -33,10 +33,10 @@ PROPERTIES = {"commit.retry.num-retries": "4", "commit.retry.min-wait-ms": "1", 
 class Bench:
     """A catalog of its own in a folder of its own, which goes when this does. One small table for each format version
     is written once; a run begins with a copy of its metadata in a folder of the run's own, so that a fresh table costs
-    one file and one row."""
+    one file and one row. Spark is that of this process, if no other engine is given."""
 
-    def __init__(self, engine: SparkEngine) -> None:
-        self.engine = engine
+    def __init__(self, engine: SparkEngine | None = None) -> None:
+        self.engine = engine = engine or shared_engine()
         self.home = Path(tempfile.mkdtemp(prefix="icedive-lab-"))
         weakref.finalize(self, shutil.rmtree, self.home, ignore_errors=True)
         self.spark = engine.new_session()

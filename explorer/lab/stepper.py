@@ -13,7 +13,8 @@ from typing import Literal
 import pyarrow.compute as pc
 
 from explorer.errors import NotFoundInTable, NotPossible
-from explorer.graph.uncommitted import Loose, Uncommitted, kind_of
+from explorer.graph.graph import Graph
+from explorer.graph.uncommitted import Loose, Uncommitted, kind_of, overlay
 from explorer.lab.planning import rows_of
 from explorer.lab.pyiceberg_writer import PyicebergWriter
 from explorer.lab.readers import Reader
@@ -154,6 +155,11 @@ class Run:
                 mark = "staged" if waits and not w.over else "orphan"
                 loose.append(Loose(path, kind_of(path, deletes), w.name, mark))
         return table, Uncommitted(written_by, paths, tuple(loose), {w.name for w in self.writers if w.over})
+
+    def graph(self) -> Graph:
+        """The metadata tree of the table now, with what writers have written that is not in it."""
+        table, staged = self.drawn()
+        return overlay(table.graph(), staged)
 
     def _reachable(self, now: Table) -> set[str]:
         named = (path.removeprefix("file://").removeprefix("file:") for path in files_in_metadata(now.tree))

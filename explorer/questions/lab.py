@@ -67,11 +67,10 @@ def run(
         sequence_svg,
     )
     from explorer.render.state_graph import state_svg
-    from explorer.spark_engine.spark import SparkEngine
 
     if not operations and not replay:
         raise WrongUsage("name an operation for each writer, or a run to --replay")
-    bench = Bench(SparkEngine())
+    bench = Bench()
     writers = [
         operation_without(kind, isolation, without, "pyiceberg" if NAMES[at] in pyiceberg else "java")
         for at, kind in enumerate(operations)
@@ -164,9 +163,8 @@ def streaming(
     from explorer.lab.sandbox import Bench
     from explorer.lab.streaming import stream_and_batch
     from explorer.render.stream_appends import appends_object, appends_svg, appends_text
-    from explorer.spark_engine.spark import SparkEngine
 
-    curves = stream_and_batch(Bench(SparkEngine()), commits, merge_at)
+    curves = stream_and_batch(Bench(), commits, merge_at)
     return Answer(
         curves, lambda: appends_object(curves), lambda: (appends_text(curves),), picture=lambda: appends_svg(curves)
     )
@@ -182,9 +180,8 @@ def catalogue() -> Answer[Any]:
     from explorer.lab.catalogue import catalogue as every_pair
     from explorer.lab.catalogue import render_catalogue
     from explorer.lab.sandbox import Bench
-    from explorer.spark_engine.spark import SparkEngine
 
-    pairs = every_pair(Bench(SparkEngine()), lambda done, total: tell(done, total, "pairs"))
+    pairs = every_pair(Bench(), lambda done, total: tell(done, total, "pairs"))
     return Answer(pairs, lambda: {"markdown": render_catalogue(pairs)}, lambda: (render_catalogue(pairs),))
 
 

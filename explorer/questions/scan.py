@@ -143,7 +143,7 @@ def estimate(
     """
     if write:
         from explorer.lab.layouts import compare_layouts
-        from explorer.render.layouts import layouts_lines, layouts_object, layouts_svg
+        from explorer.render.layouts import ShownLayouts, layouts_lines, layouts_object, layouts_svg
 
         layouts = compare_layouts(table, where, snapshot, rows)
         return Answer(
@@ -151,6 +151,7 @@ def estimate(
             lambda: layouts_object(layouts),
             lambda: layouts_lines(layouts),
             picture=lambda: layouts_svg(layouts),
+            html=ShownLayouts(layouts)._repr_html_,
         )
     from explorer.render.estimates import estimates_lines, estimates_object
     from explorer.reports.estimates import estimate as estimates_of

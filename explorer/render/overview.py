@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.render.health import LEFT, bar_lines
 from explorer.render.rows import plain
-from explorer.render.text import clean, not_typeset, render_table
+from explorer.render.text import brief, clean, not_typeset, render_table
 from explorer.spec.deletes.deletes import KIND_WORDS
 from explorer.spec.overview.overview import AMOUNTS, Moment, Overview
 from explorer.spec.text.glossary import TERMS
@@ -187,10 +187,10 @@ def _name_html(what: str) -> str:
     """A name, with what the glossary has of it on hover and focus."""
     terms = EXPLAINED.get(what, ())
     if not terms:
-        return escape(clean(what))
+        return escape(brief(what))
     explanations = "\n".join(f"{term}: {TERMS[term]}" for term in terms)
     look = "text-decoration:underline dotted;cursor:help"
-    return f"<abbr tabindex='0' title='{escape(explanations)}' style='{look}'>{escape(clean(what))}</abbr>"
+    return f"<abbr tabindex='0' title='{escape(explanations)}' style='{look}'>{escape(brief(what))}</abbr>"
 
 
 def tiles_html(view: Overview) -> str:
@@ -199,8 +199,8 @@ def tiles_html(view: Overview) -> str:
     small = "font-size:12px;opacity:.75;overflow-wrap:anywhere"
     each = "".join(
         f"<div style='{box};flex:1 1 120px;min-width:0'><div style='{small}'>{_name_html(what)}</div>"
-        f"<div style='font-size:23px;font-weight:600;line-height:1.25'>{escape(clean(number))}</div>"
-        f"<div style='{small}'>{escape(clean(more)) or '&#8203;'}</div></div>"
+        f"<div style='font-size:23px;font-weight:600;line-height:1.25'>{escape(brief(number))}</div>"
+        f"<div style='{small}'>{escape(brief(more)) or '&#8203;'}</div></div>"
         for what, number, more in tiles(view)
     )
     return f"<div style='display:flex;flex-wrap:wrap;gap:10px'>{each}</div>"
@@ -210,7 +210,7 @@ def facts_html(view: Overview) -> str:
     """What the table is, as a table."""
     rows = "".join(
         f"<tr><td style='{LEFT};opacity:.75;white-space:nowrap'>{_name_html(name)}</td>"
-        f"<td style='{LEFT};overflow-wrap:anywhere'>{escape(clean(text))}</td></tr>"
+        f"<td style='{LEFT};overflow-wrap:anywhere'>{escape(brief(text))}</td></tr>"
         for name, text in facts(view)
     )
     return f"<table style='font-size:13px;border-collapse:collapse'>{rows}</table>"

@@ -10,7 +10,7 @@ from typing import Any
 from explorer.graph.graph import Graph
 from explorer.graph.layout import HEADER, Box, column_x, layout
 from explorer.graph.vocabulary import EDGES, GONE, KINDS, MARKS, OPERATIONS, STATUSES
-from explorer.render.text import clean
+from explorer.render.text import brief, clean
 from explorer.spec.text.glossary import meanings
 from explorer.spec.text.names import shorten
 
@@ -50,16 +50,16 @@ def picture(graph: Graph) -> dict[str, Any]:
         return {"x": round(box.x, 1), "y": round(box.y, 1), "w": box.width, "h": box.height, **row}
 
     return {
-        "title": clean(graph.title),
+        "title": brief(graph.title),
         "snapshot": str(graph.snapshot_id),
         "columns": [{"name": name, "x": column_x(graph, i)} for i, name in enumerate(graph.columns) if i in used],
         "nodes": [
             {
-                "id": n.id, "kind": n.kind, "label": clean(n.label), "lines": [*map(clean, n.lines)],
+                "id": n.id, "kind": n.kind, "label": brief(n.label), "lines": [*map(brief, n.lines)],
                 "status": n.status, "fold": n.fold,
                 "current": n.current, "bad": bool(n.problem), "warn": bool(n.problem) and n.kind != "problem",
-                "title": clean(str(n.facts.get("path") or n.facts.get("snapshot_id") or n.label)),
-                "problem": clean(n.problem),
+                "title": brief(str(n.facts.get("path") or n.facts.get("snapshot_id") or n.label)),
+                "problem": brief(n.problem),
                 "focus": bool(n.facts.get("focus")), "mark": n.mark, **at(n.id),
             }
             for n in graph.nodes
@@ -67,7 +67,7 @@ def picture(graph: Graph) -> dict[str, Any]:
         "edges": [{"s": e.source, "t": e.target, "kind": e.kind, "status": e.status} for e in graph.edges],
         "more": [
             {
-                "id": e.id, "parent": e.parent, "label": clean(e.label), "action": e.action, "before": e.before,
+                "id": e.id, "parent": e.parent, "label": brief(e.label), "action": e.action, "before": e.before,
                 **at(e.id),
             }
             for e in graph.elided

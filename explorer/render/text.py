@@ -16,12 +16,14 @@ from rich.text import Text
 from explorer.graph.graph import Edge, Elided, Graph, Node
 from explorer.graph.vocabulary import STATUSES
 from explorer.render.rows import columns_of
-from explorer.spec.secrets.redaction import metadata_without_secrets, redacted
+from explorer.spec.secrets.redaction import LONGEST, beginning, metadata_without_secrets, redacted
 from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count
 
 FIRST, PAGE = 200, 1000
 """Rows that decide how a text table looks, and rows of it that are held at once."""
+BRIEF = 10_000
+"""Characters of a text that are looked through for a picture or a page."""
 READABLE = 24
 """Letters of a text that a column must have room for."""
 
@@ -30,6 +32,11 @@ def clean(text: str) -> str:
     """Text from a table, an error or a person as it may be shown: without control characters, which could command a
     terminal, and without credentials."""
     return _printable(redacted(text))
+
+
+def brief(text: str) -> str:
+    """`clean` text for a picture or a page, which show its beginning."""
+    return _printable(redacted(text, longest=BRIEF))
 
 
 def is_shown_unchanged(name: str) -> bool:
@@ -91,13 +98,13 @@ def _deeper(data: Any, spaces: int) -> str:
     return json_text(data).replace("\n", line)
 
 
-def cell(value: Any) -> str:
-    """One value in a text table."""
+def cell(value: Any, longest: int = LONGEST) -> str:
+    """One value in a text table, of about so many characters."""
     if value is None:
         return "null"
     if isinstance(value, (dict, list)):
-        return clean(json.dumps(metadata_without_secrets(value), default=str, ensure_ascii=False))
-    return clean(str(value))
+        value = json.dumps(metadata_without_secrets(beginning(value, longest)), default=str, ensure_ascii=False)
+    return _printable(redacted(str(value), longest=longest))
 
 
 def render_table(

@@ -32,18 +32,18 @@ class Attempts:
         Returns:
             Whether there was one.
         """
-        network, now = _network(address), self._clock()
-        left, at = self._left.pop(network, (float(SUPPLY), now))
+        who, now = network(address), self._clock()
+        left, at = self._left.pop(who, (float(SUPPLY), now))
         left = min(SUPPLY, left + (now - at) * PER_SECOND)
         allowed = left >= 1
-        self._left[network] = left - allowed, now
+        self._left[who] = left - allowed, now
         while len(self._left) > ADDRESSES:
             self._left.popitem(last=False)
         return allowed
 
 
-def _network(address: str) -> str:
-    """What one person has of addresses: of IPv6 they have a network of 64 bits at least."""
+def network(address: str) -> str:
+    """Return what one person has of addresses: of IPv6 they have a network of 64 bits at least."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

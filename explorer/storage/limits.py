@@ -11,12 +11,14 @@ import functools
 import os
 import re
 import threading
+import time
 from collections.abc import Iterator
 from typing import ClassVar
 
 import psutil
 
 from explorer.errors import ExplorerError, NotNow, UnreadableFile
+from explorer.progress import check_cancelled
 from explorer.spec.text.units import human_bytes
 
 METADATA, MANIFEST, DATA, HINT = 256 << 20, 512 << 20, 1 << 30, 1 << 10
@@ -51,8 +53,8 @@ LIMIT, LEAST = 1 << 30, 512 << 20
 is of the files."""
 LARGE = 8 << 20
 """Smaller reads are not counted."""
-WAIT = 30.0
-"""Seconds that a read waits for others to end."""
+WAIT, LOOK_S = 30.0, 0.1
+"""Seconds that a read waits for others to end; and after which it looks whether anybody still waits for it."""
 
 
 class Read:
@@ -100,6 +102,12 @@ def unpacked(size: int) -> int:
     return min(UNPACKED, UNPACKED_ANYWAY + DENSEST * size)
 
 
+def unpacked_metadata(size: int) -> int:
+    """Bytes that a metadata file of this size may unpack to. A table of 200 columns that changed 300 times has 300
+    schemas that hardly differ: they are 80 times as large as what they are packed to, and 7 MB."""
+    return min(METADATA, share(64) + DENSEST * size)
+
+
 def entries() -> int:
     """Entries of a manifest that are read: it is looked at as a whole, however small it is packed."""
     return min(ENTRIES, limit() // EACH_ENTRY)
@@ -132,17 +140,28 @@ def reading(size: int, path: str) -> Iterator[None]:
     global _under_way
     within(size, limit(), path, "bytes to unpack", f"set {VARIABLE} to more")
     require_memory(size, path)
-    with _changed:
-        if not _changed.wait_for(lambda: _under_way + size <= limit(), WAIT):
+    until = time.monotonic() + WAIT
+    while not _add(size):
+        check_cancelled()  # not under the lock: who asks may be made to wait
+        if time.monotonic() >= until:
             cause = f"not read: {_under_way:,} bytes of other files are being read, and {limit():,} is the most at once"
             raise NotNow(path, f"{cause}; try again when they are done")
-        _under_way += size
     try:
         yield
     finally:
         with _changed:
             _under_way -= size
             _changed.notify_all()
+
+
+def _add(size: int) -> bool:
+    """Whether there was room for a read within LOOK_S; it is counted then."""
+    global _under_way
+    with _changed:
+        fits = _changed.wait_for(lambda: _under_way + size <= limit(), LOOK_S)
+        if fits:
+            _under_way += size
+        return fits
 
 
 def require_memory(size: int, path: str) -> None:

@@ -20,7 +20,7 @@ from cachetools import LRUCache
 from explorer.errors import AccessRefused, NotNow, UnreadableFile
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
 from explorer.model.problem import Problem
-from explorer.progress import Cancelled, Watch, listener, steps
+from explorer.progress import PartWatch, check_cancelled, listener, steps
 from explorer.storage import cache, limits, manifests
 from explorer.storage.formats import avro
 from explorer.storage.paths import local_path
@@ -122,17 +122,19 @@ class ManifestReader:
         assert read is not None
         return read
 
-    def _entries_of(
-        self, wanted: Sequence[ManifestFile], metrics: bool, watch: Watch | None = None
-    ) -> list[Entries | None]:
+    def _part_of(self, wanted: Sequence[ManifestFile], metrics: bool, watch: PartWatch) -> list[Entries | None]:
+        """`_entries_of`, on a thread of its own."""
+        with watch.listening():
+            return self._entries_of(wanted, metrics)
+
+    def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool) -> list[Entries | None]:
         """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
         manifests costs hardly more than one for one. None for those that are too much together with others."""
         reads: dict[str, Entries] = {}
         keys: dict[str, str | None] = {}
         packed: dict[str, bytes] = {}
         for manifest in wanted:
-            if watch is not None and watch.cancelled:
-                raise Cancelled("cancelled")
+            check_cancelled()
             path = manifest.manifest_path
             try:
                 self.storage.check(path)
@@ -251,17 +253,18 @@ class ManifestReader:
         for manifest, length in zip(wanted, sizes, strict=True):  # goes where its middle lies: batches are alike
             batches.setdefault((start + length / 2) // enough, []).append(manifest)
             start += length
-        pool, watch = ThreadPoolExecutor(workers), listener()
+        pool, watch = ThreadPoolExecutor(workers), PartWatch(listener())
         try:
             waiting: deque[tuple[list[ManifestFile], Future[list[Entries | None]]]] = deque()
             for batch in batches.values():
-                waiting.append((batch, pool.submit(self._entries_of, batch, metrics, watch)))
+                waiting.append((batch, pool.submit(self._part_of, batch, metrics, watch)))
                 while len(waiting) > workers * 2 or _decoded_bytes(waiting) > limits.share(8):
                     yield from self._each(*waiting.popleft(), metrics)  # so that a stream of any length fits in memory
             while waiting:
                 yield from self._each(*waiting.popleft(), metrics)
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)  # who forgets the rest does not wait for it
+            watch.cancel()  # who forgets the rest does not wait for it
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _each(
         self, batch: list[ManifestFile], future: Future[list[Entries | None]], metrics: bool

@@ -65,7 +65,7 @@ def parse_metadata(data: bytes, path: str) -> tuple[TableMetadata, list[Problem]
 
 
 def _load(data: bytes, path: str, problems: Problems) -> dict[str, Any]:
-    text = _gunzip(data, path) if data[:2] == b"\x1f\x8b" else data
+    text = gunzip(data, path) if data[:2] == b"\x1f\x8b" else data
     raw = load_json(text, path, problems)
     if isinstance(raw, dict) and "view-uuid" in raw:
         raise UnreadableFile(path, f"{VIEW}, which has no snapshots or files")
@@ -74,14 +74,16 @@ def _load(data: bytes, path: str, problems: Problems) -> dict[str, Any]:
     return raw
 
 
-def _gunzip(data: bytes, path: str) -> bytes:
-    unpacker = zlib.decompressobj(31)
+def gunzip(data: bytes, path: str) -> bytes:
+    """Unpack a metadata file. Raises UnreadableFile, also when it is packed more densely than those that are honest."""
+    unpacker, most = zlib.decompressobj(31), limits.unpacked_metadata(len(data))
     try:
-        text = unpacker.decompress(data, limits.METADATA)
+        text = unpacker.decompress(data, most)
     except zlib.error as error:
         raise UnreadableFile(path, f"gzip data is damaged: {error}") from error
     if unpacker.unconsumed_tail:
-        raise UnreadableFile(path, f"unpacks to more than {limits.METADATA} bytes")
+        fix = f"which is the most that is read here; set {limits.VARIABLE} to more"
+        raise UnreadableFile(path, f"its {len(data):,} bytes unpack to more than {most:,}, {fix}")
     if not unpacker.eof:
         raise UnreadableFile(path, f"gzip data is cut off after {len(data)} bytes")
     return text

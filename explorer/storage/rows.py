@@ -11,10 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyroaring import BitMap64
 
 from explorer.errors import UnreadableFile
 from explorer.model.metadata import Schema, TableMetadata
@@ -27,6 +25,7 @@ from explorer.spec.text.units import count
 from explorer.storage import limits
 from explorer.storage.decoder_process import client
 from explorer.storage.excerpts import quoted
+from explorer.storage.formats import roaring
 from explorer.storage.formats.json_text import load_json
 from explorer.storage.formats.puffin import NoPuffin, read_footer
 from explorer.storage.metadata import parse_schema
@@ -319,19 +318,14 @@ def deletion_vector(
         raise UnreadableFile(path, f"the deletion vector at byte {offset} is damaged: its checksum does not fit")
     limits.within(file.record_count or 0, limits.ROWS, path, "deleted positions, says its manifest", SPARK)
     try:
-        bitmaps = BitMap64.deserialize(blob[8:-4])
+        bitmap = blob[8:-4]
+        holds = roaring.count(bitmap)
+        limits.within(holds, limits.ROWS, path, "deleted positions in one vector", SPARK)
+        if holds != file.record_count:
+            said = f"holds {holds} positions, the manifest says {file.record_count}"
+            raise UnreadableFile(path, f"the deletion vector at byte {offset} {said}")
+        return pa.array(roaring.positions(bitmap, holds))
     except ValueError as error:
         raise UnreadableFile(
             path, f"the bitmap of the deletion vector at byte {offset} cannot be read: {error}"
         ) from error
-    limits.within(len(bitmaps), limits.ROWS, path, "deleted positions in one vector", SPARK)
-    if len(bitmaps) != file.record_count:
-        raise UnreadableFile(
-            path,
-            f"the deletion vector at byte {offset} holds {len(bitmaps)} positions, "
-            f"the manifest says {file.record_count}",
-        )
-    positions = np.fromiter(bitmaps, np.uint64, len(bitmaps))
-    if len(positions) and positions[-1] >= 1 << 63:
-        raise UnreadableFile(path, f"the deletion vector at byte {offset} has the position {positions[-1]}")
-    return pa.array(positions.astype(np.int64))

@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from explorer.spec.deletes.deletes import PATH_ID
 from explorer.spec.entries.entries import DELETED, EXISTING
 from explorer.storage.formats.puffin import MAGIC
+from explorer.storage.metadata import gunzip
 from explorer.storage.rows import POSITION_ID
 
 TIMED = ("snapshots", "snapshot-log", "metadata-log")
@@ -113,7 +114,7 @@ class _Move:
         for name, data in self.given.items():
             if name.endswith(".metadata.json"):
                 packed = name.endswith(".gz.metadata.json")
-                metadata = json.loads(gzip.decompress(data) if packed else data)
+                metadata = json.loads(gunzip(data, name) if packed else data)
                 text = json.dumps(self._metadata(metadata, sizes, own_id), separators=(",", ":"), ensure_ascii=False)
                 self.moved[name] = gzip.compress(text.encode(), mtime=0) if packed else text.encode()
         return self.moved

@@ -9,7 +9,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.render.text import clean
+from explorer.render.text import brief
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count
@@ -140,7 +140,7 @@ def where(view: ViewState) -> str:
     metadata = view.table.metadata
     snapshot = None if view.snapshot_id is None else metadata.snapshot(view.snapshot_id)
     if snapshot is None:
-        return clean(f"{view.table.name} · no snapshot")
+        return brief(f"{view.table.name} · no snapshot")
     named = f"{snapshot_name(snapshot.snapshot_id, snapshot_ordinals(metadata))} of {len(metadata.snapshots)}"
     refs = [ref.name for ref in metadata.refs if ref.snapshot_id == snapshot.snapshot_id]
-    return clean(" · ".join([view.table.name, named, *refs[:3]]))
+    return brief(" · ".join([view.table.name, named, *refs[:3]]))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -25,8 +25,11 @@ from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.render.html_page import data_block
 from explorer.render.overview import facts, tiles
 from explorer.render.svg import vocabulary
+from explorer.render.text import brief
 from explorer.reports.overview import overview
 from explorer.serving import places
+from explorer.serving.arrivals import Arrivals, Gone, TooMany
+from explorer.serving.attempts import network
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
 from explorer.table import Table
@@ -34,7 +37,7 @@ from explorer.ui.assets import asset, first_script, first_style
 from explorer.ui.bar import where
 from explorer.ui.browser import LOOK, query
 from explorer.ui.overview import WELCOME
-from explorer.ui.pools import FIRST, Task
+from explorer.ui.pools import FIRST, Task, remember_visitor
 from explorer.ui.rooms import ROOMS, VIEWS
 from explorer.ui.state import ViewState
 
@@ -42,6 +45,8 @@ WAIT_S = 0.5
 """So long is waited for a table; a page of one that takes longer comes without."""
 LEFT_S = 15
 """So long the first part is made for a page whose session does not come."""
+NOBODY = "default_user"
+"""What Bokeh calls somebody who did not log in by a name."""
 TITLE = "Iceberg metadata explorer"
 TABLE_VARIABLE = "ICEDIVE_TABLE"
 HEAD = """<!doctype html><html lang="en" data-theme-managed="true"><head><meta charset="utf-8">
@@ -123,7 +128,8 @@ def first(asked: Mapping[str, str]) -> First:
     if view == "overview":
         with suppress(ExplorerError):  # the page says which
             told = overview(table.view.table, table.view.snapshot_id, quick=True)
-            data |= {"tiles": tiles(told), "facts": facts(told)}
+            data |= {"tiles": [[*map(brief, tile)] for tile in tiles(told)]}
+            data |= {"facts": [[*map(brief, fact)] for fact in facts(told)]}
     return First(data, table)
 
 
@@ -158,6 +164,7 @@ class FirstPage(DocHandler):
     """Panel's page, and before it ours."""
 
     _task: Task | None = None
+    _leaves: Callable[[], None] = staticmethod(lambda: None)
 
     @authenticated
     async def get(self, *args: Any, **kwargs: Any) -> None:
@@ -165,9 +172,13 @@ class FirstPage(DocHandler):
         if self.application.prefix == self.request.path:  # Panel leads to where the page is
             await self._panels(*args, **kwargs)
             return
+        try:
+            self._arrivals.check(self._visitor())
+        except TooMany as error:
+            self._refuse(str(error))
+            return
         asked = query(self.request.arguments)
-        visitor = self.current_user or self.request.remote_ip or ""
-        task = self._task = FIRST.submit(lambda: first(asked), visitor)
+        task = self._task = FIRST.submit(lambda: first(asked), self._visitor())
         asyncio.get_running_loop().call_later(LEFT_S, task.abandon)
         await asyncio.wait([asyncio.wrap_future(task.answer)], timeout=WAIT_S)
         data: dict[str, Any] = {"rooms": _links(starts_at(asked))}
@@ -179,15 +190,46 @@ class FirstPage(DocHandler):
         dark = self.get_cookie(LOOK, "").endswith("dark")
         self.write(begun(data, dark))
         await self.flush()
-        token = _COMING.set(task)
         try:
-            await self._panels(*args, **kwargs)
-        finally:
-            _COMING.reset(token)
+            async with self._arrivals.turn(self._visitor(), self._when_left):
+                token = _COMING.set(task)
+                try:
+                    await self._panels(*args, **kwargs)
+                finally:
+                    _COMING.reset(token)
+        except (Gone, TooMany):  # the page has ended, or ends here, with its first part
+            task.abandon()
+
+    @property
+    def _arrivals(self) -> Arrivals:
+        """Those of this server."""
+        made: Arrivals = self.application.settings.setdefault("arrivals", Arrivals())
+        return made
+
+    def _when_left(self, leave: Callable[[], None]) -> None:
+        self._leaves = leave
+
+    def _refuse(self, why: str) -> None:
+        self.set_status(429)
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.set_header("Retry-After", "10")
+        self.write(why)
+
+    def _visitor(self) -> str:
+        """The name that they logged in by, or else their address: where nobody has a name, Bokeh calls all the same."""
+        return self._name() or self._address()
+
+    def _name(self) -> str:
+        name = str(self.current_user or "")
+        return "" if name == NOBODY else name
+
+    def _address(self) -> str:
+        return network(self.request.remote_ip or "")
 
     def on_connection_close(self) -> None:
         """See Tornado."""
         super().on_connection_close()
+        self._leaves()
         if self._task is not None:
             self._task.abandon()
 
@@ -196,6 +238,9 @@ class FirstPage(DocHandler):
         for half a minute."""
         made: Any = super().get_session()
         session = await made
+        remember_visitor(session.document, self._name(), self._address())
+        closed = self._arrivals.opened(self._visitor())
+        session.document.on_session_destroyed(lambda _: closed())
         unsubscribe = session.unsubscribe
 
         def left(connection: Any) -> None:

@@ -41,7 +41,7 @@ FAULTS = {"none": "", "kill it": "!", "lose the answer to its swap": "?", "begin
 
 @functools.cache
 def _bench_of(session: Any) -> Bench:
-    return Bench(shared_engine())
+    return Bench()
 
 
 def bench() -> Bench:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import panel as pn
 
@@ -27,21 +28,44 @@ TURN_S, REST_S, SHARE = 0.02, 0.005, 4
 many times what it worked: others' clicks slow it down, and never stop it."""
 
 
+_visitors: WeakKeyDictionary[Any, tuple[str, str]] = WeakKeyDictionary()
+
+
 def viewer() -> str:
     """Who looks at this page: the name they logged in by, or their session's, shortened so that it opens nothing."""
-    if pn.state.user:
-        return str(pn.state.user)
+    if name := _name():
+        return name
     context: Any = pn.state.curdoc.session_context if pn.state.curdoc else None
     return f"session {hashlib.sha256(str(context.id).encode()).hexdigest()[:8]}" if context else ""
 
 
+def remember_visitor(page: Any, name: str, address: str) -> None:
+    """Remember who looks at a page, and from where: one visitor may have many of them."""
+    _visitors[page] = name, address
+
+
+def visitor() -> str:
+    """Who visits this page: the name they logged in by, or their address; nothing where that is not known."""
+    page = pn.state.curdoc
+    name, address = _visitors.get(page, ("", "")) if page is not None else ("", "")
+    return name or address or _name()
+
+
+def _name() -> str:
+    """The name that who looks at this page logged in by. Panel calls everybody a guest who says so by a cookie."""
+    page = pn.state.curdoc
+    known = _visitors.get(page) if page is not None else None
+    return str(pn.state.user or "") if known is None else known[0]
+
+
 class Task:
-    """Work under way, in the words of spark_engine.read_queue.SparkRead. May be used from any thread."""
+    """Work under way, in the words of spark_engine.read_queue.SparkRead. May be used from any thread. What it shares
+    with the work of all pools (decoders) its visitor has a fair part of, where one is known, or else its owner."""
 
     def __init__(self, work: Callable[[], Any], owner: Hashable) -> None:
         self.owner = owner
         self._work, self._who = work, viewer()
-        self._watch = _Courteous(self)
+        self._watch = _Courteous(self, visitor() or owner)
         self.answer: Future[Any] = Future()
         self.taken = False
         """Whether a page that was still to come waits for it now."""
@@ -135,8 +159,8 @@ class Task:
 class _Courteous(Watch):
     """That of a task: where it asks whether to go on, it lets short work of others go first."""
 
-    def __init__(self, task: Task) -> None:
-        super().__init__()
+    def __init__(self, task: Task, owner: Hashable) -> None:
+        super().__init__(owner)
         self._task = task
         self._turn = 0.0
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from explorer.errors import NotPossible
 from explorer.graph.delete_graph import delete_graph
+from explorer.graph.graph import Graph
 from explorer.queries.row_history import Fate
 from explorer.render.changes import diff_lines, render_biography, render_history, render_lifecycle
 from explorer.render.history_pictures import diff_svg, history_svg, lifecycle_svg, overview_svg
@@ -19,7 +20,7 @@ from explorer.render.pictures import data_uri, sentence, still, with_white_groun
 from explorer.render.plan_result import ShownPlan
 from explorer.render.row_views import delete_lines, render_fate, render_row_diff
 from explorer.render.svg import render_svg
-from explorer.render.text import clean, not_typeset
+from explorer.render.text import clean, not_typeset, render_tree
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.rows.row_diff import RowDiff
 from explorer.spec.scan.plan import Plan
@@ -117,6 +118,7 @@ SHOWN: dict[type, Shown] = {
         "snapshots in time", _lines(repr), overview_svg, lambda told: f"{tiles_html(told)}{facts_html(told)}"
     ),
     Fate: Shown("the fate of rows", _lines(_of_fate)),
+    Graph: Shown("a metadata tree", _lines(render_tree), render_svg),
 }  # fmt: skip
 LISTS: dict[type, Shown] = {
     Cell: Shown("the lifecycle of manifests", _of_lifecycle, lifecycle_svg),

@@ -35,6 +35,7 @@ from explorer.ui.pools import ELSEWHERE, HERE, Pool
 from explorer.ui.tables import download_buttons
 from explorer.ui.timeline import DRAWN, timeline, timeline_words
 from explorer.ui.widgets import (
+    CELL,
     LIST,
     NUMBER,
     SMALL,
@@ -73,7 +74,7 @@ def rows_frame(rows: pa.Table) -> pd.DataFrame:
             data[field.name] = pandas_values(column)
         else:
             data[field.name] = [
-                None if (v := row["v"]) is None else cell(plain(v)) for row in row_dicts(pa.table({"v": column}))
+                None if (v := row["v"]) is None else cell(plain(v), CELL) for row in row_dicts(pa.table({"v": column}))
             ]
     return pd.DataFrame(data)
 

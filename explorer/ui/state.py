@@ -19,13 +19,13 @@ from explorer.graph.source import GraphView
 from explorer.graph.table_graph import METADATA
 from explorer.graph.uncommitted import Uncommitted, overlay
 from explorer.model.manifest import FileKind, ManifestKind
-from explorer.progress import Cancelled
+from explorer.progress import Cancelled, steps
 from explorer.queries.diff import snapshot_step
 from explorer.render.svg import picture
 from explorer.render.text import clean, clean_lines
 from explorer.reports.inspector import Section, catalog_pointer, inspect, life, row_sections
 from explorer.spec.doctor.findings import Finding
-from explorer.spec.text.names import snapshot_ordinals
+from explorer.spec.text.names import shorten, snapshot_ordinals
 from explorer.spec.text.units import second
 from explorer.storage.locate import moves
 from explorer.storage.paths import local_path
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 QUICK_FILES, QUICK_BYTES = 300, 1 << 20
 """Selecting a file shows its rows at once when its snapshot has at most so many files, and it at most so many bytes."""
 _ORDER = itertools.count(1)
-REFS_TOLD = 20
-"""Refs of one snapshot that the timeline tells."""
+REFS_TOLD, NAME = 20, 200
+"""Refs of one snapshot that the timeline tells, and characters of a name."""
 FILES, MANIFESTS = get_args(FileKind), get_args(ManifestKind)
 
 
@@ -221,12 +221,13 @@ class ViewState(GraphState):
         ordered = sorted(meta.snapshots, key=lambda s: ordinals[s.snapshot_id])
         refs: dict[int, list[str]] = {}
         for ref in meta.refs:
-            refs.setdefault(ref.snapshot_id, []).append(clean(f"{ref.type} {ref.name}"))
+            refs.setdefault(ref.snapshot_id, []).append(f"{ref.type} {ref.name}")
+        operations = {name: _operation(name) for name in steps({s.operation for s in ordered}, "operations")}
         return {
             "ids": [str(s.snapshot_id) for s in ordered],
-            "operations": [clean(s.operation or "unknown") for s in ordered],
+            "operations": [operations[s.operation] for s in ordered],
             "times": [second(s.timestamp_ms) for s in ordered],
-            "refs": [_some(refs.get(s.snapshot_id, [])) for s in ordered],
+            "refs": [_some(refs.get(s.snapshot_id, [])) for s in steps(ordered, "snapshots")],
         }
 
     def caption(self) -> str:
@@ -393,4 +394,15 @@ class MarkedState(ViewState):
 def _some(refs: list[str]) -> list[str]:
     """The first refs of a snapshot, and how many more there are."""
     more = len(refs) - REFS_TOLD
-    return refs if more <= 0 else [*refs[:REFS_TOLD], f"{more:,} more branches and tags"]
+    told = [*map(_name, refs[:REFS_TOLD])]
+    return told if more <= 0 else [*told, f"{more:,} more branches and tags"]
+
+
+def _operation(name: str | None) -> str:
+    """One of four words, unless somebody made it up."""
+    return clean(name or "unknown") if len(name or "") <= NAME else f"a text of {len(name or ''):,} characters"
+
+
+def _name(text: str) -> str:
+    """A name as the timeline has it."""
+    return clean(shorten(text, NAME))

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from explorer.graph.graph import Graph
 from explorer.model.manifest import FILE_CONTENT, STATUS
 from explorer.model.metadata import TableMetadata
+from explorer.progress import steps
 from explorer.queries.collection import Collection
 from explorer.render.list_columns import telling
 from explorer.render.rows import plain
@@ -30,7 +31,7 @@ from explorer.spec.values.values import column_values, named_partition_path, pan
 from explorer.ui.background import Job
 from explorer.ui.export import export
 from explorer.ui.pools import HERE, Pool
-from explorer.ui.widgets import SMALL, WRAP, Text, grid, sizes_in_words
+from explorer.ui.widgets import CELL, SMALL, WRAP, Text, grid, sizes_in_words, told
 
 WIDTHS = {
     "content": 130,
@@ -71,7 +72,7 @@ def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
             if any(spec.fields for spec in metadata.partition_specs):  # else it would only take room
                 data[name] = _partitions(column_values(column), table.column("spec_id").to_pylist(), metadata)
         elif pa.types.is_nested(column.type):
-            data[name] = [cell(plain(v)) for v in column_values(column, "lossy")]
+            data[name] = [cell(plain(v), CELL) for v in steps(column_values(column, "lossy"), "values")]
         elif name in ("timestamp-ms", "last_updated_ms"):
             data[name] = [instant(v) for v in column.to_pylist()]
         elif name in PATHS:
@@ -88,7 +89,7 @@ def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
             data[name] = [FILE_CONTENT.get(v or 0, v) for v in column.to_pylist()]
         else:
             data[name] = pandas_values(column)
-    return pd.DataFrame(data)
+    return told(pd.DataFrame(data))
 
 
 def _named(table: pa.Table, what: str, metadata: TableMetadata) -> dict[str, list[str]]:
@@ -160,7 +161,7 @@ def table_view(
             if data[c].dtype.kind in "OTUiuf" or str(data[c].dtype) == "str"
         }
         look: dict[str, Any] = {"min_height": 300, "pagination": "remote", "page_size": 50}
-        widget = grid(data, wide, header_filters=filters, wrapped=[*({"reason"} & {*data})], **look)
+        widget = grid(data, wide, header_filters=filters, wrapped=[*({"reason"} & {*data})], is_told=True, **look)
         key, kind = ABOUT.get(what, ("", ""))
         if key in data.columns:
             known = some.to_arrow().column(key)

@@ -25,6 +25,7 @@ from panel.custom import AnyWidgetComponent
 from panel.io.state import set_curdoc
 from panel.util import edit_readonly
 
+from explorer.progress import steps
 from explorer.render.text import cell, clean, clean_lines, is_shown_unchanged
 from explorer.spec.secrets.redaction import SUSPECT, redacted
 from explorer.spec.text.glossary import TERMS, Term
@@ -69,6 +70,8 @@ SHORT = {"& .MuiInputLabel-root:not(.MuiInputLabel-shrink)": {"fontSize": "13px"
 """For a narrow field whose label is long."""
 WHOLE = 490
 """Pixels of twelve rows and their head."""
+CELL = 4_000
+"""Characters of a cell that are looked through, of which half are shown."""
 PROSE, SHARE, LOOKED_AT, MOST = 200, 40, 200, 40
 """Least pixels of a column of sentences, and the pixels of a share (Tabulator gives whole pixels to each); rows that
 tell how wide another column is, and the most letters that it has room for."""
@@ -253,18 +256,19 @@ def grid(
     sizes: Sequence[str] = (),
     ours: bool = True,
     whole: bool = False,
+    is_told: bool = False,
     **options: Any,
 ) -> Grid:
     """A read-only table, paged when it is longer than a page; `whole` it is as high as its rows, up to WHOLE pixels, or
     else it has a `height`, or what room there is. In columns `wrapped` line breaks show; the column `drawn`
     holds SVG that one of our views made, and has no title; `sizes` are bytes, told in words and sorted as numbers.
-    Columns that are not `ours`, but a table's own, are not explained."""
+    Columns that are not `ours`, but a table's own, are not explained. What `is_told` need not be looked through."""
     size: dict[str, Any] = {"sizing_mode": "stretch_both", "min_height": 200}
     if whole or height:
         size = {"max_height": WHOLE} if whole else {"height": height}
         size["sizing_mode"] = "stretch_width"
     data = data.assign(**{name: sizes_in_words(data[name]) for name in sizes})
-    data = data.assign(**{name: told for name in data.columns if name != drawn and (told := _redacted(data[name]))})
+    data = data if is_told else told(data, drawn)
     if len(data) > page_size or sizes:  # the browser sorts words
         options |= {"pagination": "remote", "page_size": page_size}
     # of an empty title Tabulator makes `&nbsp;`, which would show as it stands
@@ -289,16 +293,25 @@ def grid(
     return made
 
 
-def _redacted(column: pd.Series[Any]) -> list[Any] | None:
-    """A column's values without credentials; None where there are none."""
+def told(data: pd.DataFrame, drawn: str = "") -> pd.DataFrame:
+    """Data for a grid, but for the column `drawn`: without credentials, and of long texts the beginning. What is large
+    is made so on the thread that read it: a page's has others to serve."""
+    columns = {name: column for name in data.columns if name != drawn and (column := _told(data[name]))}
+    return data.assign(**columns)
+
+
+def _told(column: pd.Series[Any]) -> list[Any] | None:
+    """A column's values without credentials, and each not longer than CELL; None where they are so."""
     if column.dtype.kind in "iufbM":
         return None
-    column = [cell(value) if isinstance(value, (dict, list)) else value for value in column]
+    column = [cell(value, CELL) if isinstance(value, (dict, list)) else value for value in column]
     values = [value if isinstance(value, str) else None for value in column]
-    suspect = pc.match_substring_regex(pa.array(values, pa.string()), SUSPECT).to_pylist()
+    suspect = pc.match_substring_regex(pa.array([v and v[:CELL] for v in values], pa.string()), SUSPECT).to_pylist()
+    suspect = [sus or (value is not None and len(value) > CELL) for value, sus in zip(values, suspect, strict=True)]
     if not any(suspect):
         return None
-    shown = {value: redacted(value) for value in {v for v, sus in zip(values, suspect, strict=True) if v and sus}}
+    chosen = {value for value, sus in zip(values, suspect, strict=True) if value and sus}
+    shown = {value: redacted(value, longest=CELL) for value in steps(chosen, "texts")}
     return [shown[value] if sus else value for value, sus in zip(column, suspect, strict=True)]
 
 

@@ -83,13 +83,15 @@ def largest(folder: Path, name: str, packed: bool, most: int = MOST_BYTES, most_
     more of."""
 
     def size(n: int) -> float:
-        """Its bytes, or more where its objects would take more memory than JSON may."""
+        """Its bytes, or more where it unpacks to more, or its objects would take more memory, than they may."""
         shutil.rmtree(folder, ignore_errors=True)
         compact(make(folder, name, n), packed)
         newest = max((folder / "metadata").glob("0*.metadata.json"), key=lambda path: path.stat().st_mtime_ns)
         text = newest.read_bytes()
-        text = gzip.decompress(text) if newest.name.endswith(".gz.metadata.json") else text
-        return max(metadata_bytes(folder), most * memory_size(text) / limits.share(2))
+        room = float("inf")
+        if newest.name.endswith(".gz.metadata.json"):
+            room, text = limits.unpacked_metadata(len(text)), gzip.decompress(text)
+        return max(metadata_bytes(folder), most * memory_size(text) / limits.share(2), most * len(text) / room)
 
     small, n = size(1), 16
     most_n = ENDS_SOON.get(name, most_n)

@@ -121,6 +121,7 @@ LOST = """
 import threading, time
 import explorer
 from explorer.table import open_table
+from explorer.table import open_table
 from explorer.spark_engine import gateway, java, pipeline
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.entries.manifest_set_diff import found_in

@@ -379,6 +379,7 @@ def test_staged_snapshots_are_drawn_beside_the_committed_ones(bench: Bench) -> N
     table, what = run.drawn()
     assert sorted(what.snapshots.values()) == ["A", "B"]
     opened = frozenset(list_node(i) for i in what.snapshots) | frozenset(manifest_node(p) for p in what.paths)
+    assert "A: not committed" in [node.label for node in run.graph().nodes]
     graph = overlay(table.graph(view=replace(table.default_view(), open_nodes=opened)), what)
     marked = [(n.kind, n.mark) for n in graph.nodes if n.mark]
     assert sorted(marked) == sorted(

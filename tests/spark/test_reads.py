@@ -16,7 +16,7 @@ import explorer
 from explorer.errors import AccessRefused, NotPossible, StatementFailed, UnreadableFile
 from explorer.spark_engine.read_queue import ReadCancelled, ReadFailed, ReadRequest, ReadSession, SqlRequest
 from explorer.spark_engine.spark import SparkEngine
-from explorer.table import Table
+from explorer.table import Table, open_table
 from tests.helpers import open_demo
 from tests.unit.small import make_table
 

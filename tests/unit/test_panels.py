@@ -12,6 +12,7 @@ import pytest
 
 import explorer
 from explorer.lab.stepper import Run
+from explorer.questions.answers import Answer
 from explorer.spec.commits.lab_runs import Event, WriterState
 from explorer.spec.commits.operations import Operation
 from explorer.ui.panels import QUESTIONS, Panel
@@ -189,7 +190,7 @@ def test_a_run_of_the_lab_takes_its_steps_in_the_panel(monkeypatch: pytest.Monke
         writer.state = "committed" if len(self.events) == 3 else "load"
 
     monkeypatch.setattr(Run, "step", step)
-    panel = explorer.panel(run)
+    panel = explorer.panel(Answer(run, lambda: {}, lambda: ()))
     assert "step &lt;1&gt;" in choose(panel, "step", "A")
     assert "is one of A" in choose(panel, "step", "B")
     choose(panel, "step", "A")

@@ -78,6 +78,7 @@ def test_results_are_pictures_too(shell: InteractiveShell, whole: Path) -> None:
         (table.plan("id = 1"), "after column metrics"),
         (direct.show_plan(table, "id = 1"), "data files by the bounds of id"),
         (direct.overview(table), "snapshot-1, append: +2 rows, +1 file"),
+        (table.graph(), "snapshot-3"),
     ):
         assert any(word in text for text in pictured(shell, result)), word
     assert "image/svg+xml" not in shell.display_formatter.format([1, 2])[0]

@@ -26,6 +26,13 @@ def test_a_table_opens_by_a_path_and_as_pyiceberg_has_it(whole: Path) -> None:
             explorer.open_table(wrong)
 
 
+def test_an_open_table_opens_again_with_what_it_has_read(whole: Path) -> None:
+    table = explorer.open_table(whole)
+    for again in (explorer.open_table(table), explorer.open_table(table.engine)):
+        assert again.engine.tree is table.engine.tree
+        assert again._repr_mimebundle_().keys() == table._repr_mimebundle_().keys()
+
+
 def test_functions_take_what_open_table_takes(whole: Path, tmp_path: Path) -> None:
     table = explorer.open_table(whole)
     shown = [re.sub(r"\d+ (second|minute)s?", "", repr(t.overview())) for t in (table, explorer.open_table(str(whole)))]

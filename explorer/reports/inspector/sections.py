@@ -9,11 +9,12 @@ from typing import Any
 
 from explorer.model.metadata import SortOrder, TableMetadata
 from explorer.render import rows
-from explorer.spec.secrets.redaction import metadata_without_secrets, redacted
+from explorer.spec.secrets.redaction import beginning, metadata_without_secrets, redacted
 
 Fields = list[tuple[str, Any, str]]
-SHORT, LONGEST = 200_000, 2_000_000
-"""Characters of JSON that is written on lines of its own, and that is shown at all."""
+SHORT, LONGEST, RAW, FIELD = 200_000, 2_000_000, 500_000, 20_000
+"""Characters of JSON that is written on lines of its own, and that is shown at all; of the texts in it together; and of
+one field's value."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Section:
                 "struck": list(self.struck),
             }
         if self.raw is not None:
-            data["raw"] = redacted(self.raw)
+            data["raw"] = redacted(self.raw, longest=2 * RAW)
         return data
 
 
@@ -66,14 +67,15 @@ class Inspection:
 
 
 def _short(value: Any) -> Any:
-    value = metadata_without_secrets(rows.plain(value))
+    value = metadata_without_secrets(beginning(rows.plain(value), FIELD))
     if value is None:
         return None
-    return redacted(json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value))
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
+    return redacted(text, longest=FIELD * 2)
 
 
 def raw_section(title: str, value: Any) -> Section:
-    shown = metadata_without_secrets(rows.plain(value))
+    shown = metadata_without_secrets(beginning(rows.plain(value), RAW))
     return Section(title, raw=pretty(shown), open=False)
 
 

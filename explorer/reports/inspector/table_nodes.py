@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from explorer.errors import ExplorerError
 from explorer.render import rows
 from explorer.reports.catalog_entry import pointer
-from explorer.reports.inspector.sections import Fields, Section, order_words, raw_section, schema_section, source_name
+from explorer.reports.inspector.sections import (
+    RAW,
+    Fields,
+    Section,
+    order_words,
+    raw_section,
+    schema_section,
+    source_name,
+)
 from explorer.spec.overview.summary_totals import totals
-from explorer.spec.secrets.redaction import metadata_without_secrets, without_secrets
+from explorer.spec.secrets.redaction import beginning, metadata_without_secrets, without_secrets
 from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import human_bytes, instant, whole
 from explorer.table import Table
@@ -83,9 +92,9 @@ def inspect_metadata(table: Table, facts: Mapping[str, Any]) -> list[Section]:
                 note="" if listed else "unpartitioned",
             )
         )
-    properties = without_secrets(meta.properties)
+    properties = without_secrets(beginning(meta.properties, RAW))
     sections.append(Section("properties", [(k, v, "") for k, v in sorted(properties.items())], open=False))
-    return [*sections, raw_section("raw JSON", rows.metadata_object(meta))]
+    return [*sections, raw_section("raw JSON", {**meta.raw, "metadata-location": meta.metadata_location})]
 
 
 def inspect_ref(table: Table, facts: Mapping[str, Any]) -> list[Section]:
@@ -100,7 +109,7 @@ def inspect_snapshot(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     """A snapshot, its summary held against the manifest list, its schema. Raises NotFoundInTable."""
     snapshot = table.reader.require_snapshot(facts["snapshot_id"])
     ordinals = snapshot_ordinals(table.metadata)
-    row = rows.snapshot_row(snapshot)
+    row = rows.snapshot_row(replace(snapshot, summary=beginning(snapshot.summary, RAW)))
     summary = row.pop("summary")
     hints = {
         "timestamp-ms": instant(snapshot.timestamp_ms),

@@ -32,6 +32,8 @@ _USER_INFO = re.compile(
 LONGEST, BEGUN = 1_000_000, 2_000
 """Characters of a text that are looked through; and of its end, where one that is longer is cut: what may be the
 beginning of a credential."""
+SCALAR = 10
+"""Characters that a number takes, about."""
 MOST_ESCAPED = 8
 """How often a text is escaped at most: nobody but who hides something escapes one more often."""
 _ENCODED = re.compile(r"""[^\s/"'<>=?&]+""")
@@ -66,6 +68,44 @@ def metadata_without_secrets(value: Any) -> Any:
     return redacted(value) if isinstance(value, str) else value
 
 
+def beginning(value: Any, most: int) -> Any:
+    """Return plain data of whose texts and numbers there are no more than so many characters, for what is shown: the
+    first of its items, and how many more there are.
+
+    Args:
+        value: Plain data: mappings, lists, texts and numbers.
+        most: Characters that its texts may have together, about.
+
+    Returns:
+        The data, of which each text that was cut is without credentials.
+    """
+    return _beginning(value, [most])
+
+
+def _beginning(value: Any, left: list[int]) -> Any:
+    room = max(left[0], 2 * BEGUN)
+    left[0] -= len(value) if isinstance(value, str) else SCALAR
+    if isinstance(value, str):
+        return value if len(value) <= room else redacted(value, longest=room)
+    if isinstance(value, Mapping):
+        shown = {}
+        for done, (name, item) in enumerate(value.items()):
+            if left[0] <= 0:
+                shown["…"] = f"{len(value) - done:,} more"
+                break
+            shown[_beginning(str(name), left)] = _beginning(item, left)
+        return shown
+    if isinstance(value, (list, tuple)):
+        items: list[Any] = []
+        for item in value:
+            if left[0] <= 0:
+                items.append(f"… {len(value) - len(items):,} more")
+                break
+            items.append(_beginning(item, left))
+        return items
+    return value
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) or (isinstance(value, (list, tuple)) and any(isinstance(item, str) for item in value))
 
@@ -83,12 +123,13 @@ def secret_values(properties: Mapping[str, Any]) -> set[str]:
     return {value for value in values if len(value) > 3}
 
 
-def redacted(text: str, values: Iterable[str] = ()) -> str:
+def redacted(text: str, values: Iterable[str] = (), longest: int = LONGEST) -> str:
     """Text without the credentials in it, and without these values. Of a text that is longer than any that a person
-    reads the beginning alone is left, and how much is not shown: looking through it takes a second for each million."""
-    if len(text) > LONGEST:
-        begin = redacted(text[:LONGEST], values)[: LONGEST - BEGUN]
-        return f"{begin}… ({len(text) - LONGEST + BEGUN:,} more characters)"
+    reads the beginning alone is left, and how much is not shown: looking through it takes a second for each million,
+    and nothing else is done meanwhile: a page has less `longest` ones."""
+    if len(text) > longest:
+        begin = redacted(text[:longest], values, longest)[: longest - BEGUN]
+        return f"{begin}… ({len(text) - longest + BEGUN:,} more characters)"
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, HIDDEN)
 

@@ -15,6 +15,7 @@ from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NotInst
 from pyiceberg.typedef import FrozenDict
 
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
+from explorer.progress import Cancelled, steps
 from explorer.spec.secrets.redaction import harmless, redacted, secret_values
 from explorer.spec.text.names import similar_names
 from explorer.storage.catalogs.configuration import configuration, untrusted
@@ -135,6 +136,8 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
             f"a package is missing: pip install 'iceberg-metadata-explorer[{ours}]'" if ours else _redacted(error, own)
         )
         raise TableNotFound(f"catalog {name!r} cannot be opened: {fix}") from harmless(error, own)
+    except Cancelled:
+        raise
     except Exception as error:
         said = f"{type(error).__name__}: {_redacted(error, own)}"
         raise TableNotFound(f"catalog {name!r} cannot be opened: {said}") from harmless(error, own)
@@ -213,7 +216,7 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
             if name == SANDBOX and (other := other_sandbox(sandbox_home(), metadata_location)) is not None:
                 raise TableNotFound(f"{identifier}: {moved_words(other)}")
             return Pointer(metadata_location)
-        location = catalog.load_table(identifier).metadata_location
+        location = _metadata_location(catalog, identifier)
         if getattr(catalog, "signs", False) and "s3.access-key-id" not in catalog.properties:
             raise NotSupported(
                 f"the catalog {name!r} signs each request to its storage itself (remote signing), which is not "
@@ -228,6 +231,11 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
         raise TableNotFound(
             f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error, _known(catalog))}"
         ) from harmless(error, _known(catalog))
+
+
+def _metadata_location(catalog: Catalog, identifier: str) -> str:
+    asked = getattr(catalog, "metadata_location", None)  # a REST server's, whose answer is not parsed as a whole
+    return str(asked(identifier)) if asked else catalog.load_table(identifier).metadata_location
 
 
 @dataclass(frozen=True)
@@ -253,6 +261,8 @@ def stored(name: str, identifier: str, extra: Mapping[str, str] | None = None) -
             return Stored("the answer of the REST server that loads the table", catalog.answered(identifier))
     except NoSuchTableError as error:
         raise TableNotFound(f"no table {identifier!r} in catalog {name!r}") from error
+    except Cancelled:
+        raise
     except Exception as error:
         raise TableNotFound(
             f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error, _known(catalog))}"
@@ -309,7 +319,8 @@ def _tables(catalog: Catalog, name: str, namespace: tuple[str, ...]) -> list[Cat
 
 def _namespaces(catalog: Catalog) -> Iterator[tuple[str, ...]]:
     def walk(parent: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        for namespace in sorted(catalog.list_namespaces(parent) if parent else catalog.list_namespaces()):
+        spaces = sorted(catalog.list_namespaces(parent) if parent else catalog.list_namespaces())
+        for namespace in steps(spaces, "namespaces"):
             full = namespace if namespace[: len(parent)] == parent else (*parent, *namespace)
             yield full
             if full != parent and len(full) < 8:
@@ -326,6 +337,8 @@ def _namespaces(catalog: Catalog) -> Iterator[tuple[str, ...]]:
 def _listing(catalog: Catalog, name: str) -> Iterator[None]:
     try:
         yield
+    except Cancelled:
+        raise
     except Exception as error:
         said = f"{type(error).__name__}: {_redacted(error, _known(catalog))}"
         raise TableNotFound(f"catalog {name!r} cannot be listed: {said}") from harmless(error, _known(catalog))

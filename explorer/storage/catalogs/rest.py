@@ -1,21 +1,43 @@
 """REST catalogs, as pyiceberg reads them, but what their servers say is taken by lists. pyiceberg merges a server's
-`/v1/config` into its own properties, where some name classes to import, or where secrets are sent."""
+`/v1/config` into its own properties, where some name classes to import, or where secrets are sent.
+
+What a server answers is bounded: each answer, and all of one connection; its bytes, and what they become in memory.
+Lists and tables are read here: pyiceberg makes an object of each mistake in an answer, and a table's metadata, which it
+would parse, is in its file."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeVar
 
 import requests
-from pyiceberg.catalog.rest import Endpoints, RestCatalog
-from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.catalog import rest as protocol
+from pyiceberg.catalog.rest import (
+    PAGE_SIZE,
+    SNAPSHOT_LOADING_MODE,
+    Capability,
+    Endpoints,
+    RestCatalog,
+    _handle_non_200_response,
+)
+from pyiceberg.catalog.rest.scan_planning import StorageCredential
+from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
 from pyiceberg.io import FileIO
 from pyiceberg.io.pyarrow import PyArrowFileIO
-from pyiceberg.table import Table
+from pyiceberg.typedef import Identifier
+from pyiceberg.utils.properties import property_as_int
 
+from explorer.errors import UnreadableFile
+from explorer.model.problem import Problems
+from explorer.progress import check_cancelled
 from explorer.spec.secrets.redaction import metadata_without_secrets, redacted
+from explorer.spec.text.units import human_bytes
+from explorer.storage import limits as budget
+from explorer.storage.catalogs.deadlines import set_deadlines
+from explorer.storage.formats.json_text import load_json
 
 STORAGE = frozenset({
     *(f"{kind}.{key}" for kind in ("s3", "client")
@@ -32,9 +54,20 @@ TIMEOUT_S = (10.0, 60.0)
 """To connect, and without an answer."""
 ANSWER_BYTES, ANSWER_S = 128 << 20, 120
 """How large an answer may be (it has a table's metadata file in it), and how long it may take."""
+SMALL_BYTES = 512 << 10
+"""The same of what pyiceberg reads itself: a configuration, a token, an error."""
+ALL_BYTES, REQUESTS, PAGES = 256 << 20, 100_000, 10_000
+"""How much all answers of one connection may have, and how many there may be; and pages of one list."""
+CREDENTIALS = 1_000
+"""Of those that a server vends for parts of a table."""
 METADATA = ("table-uuid", "format-version", "current-snapshot-id", "last-sequence-number", "last-updated-ms")
 """What is told of the metadata that it sends along."""
 SIGNING = "s3.remote-signing-enabled"
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+_again: Callable[[F], F] = protocol.retry(**protocol._RETRY_ARGS)  # type: ignore[operator]
+"""Once more with a new token, where the old one is over."""
 
 
 class ListedRest(RestCatalog):
@@ -43,11 +76,35 @@ class ListedRest(RestCatalog):
 
     given: dict[str, str]
     signs: bool
+    _most = SMALL_BYTES
+    _bytes = _requests = 0
 
     def _config_headers(self, session: requests.Session) -> None:
         """The first that is done with a new session, before a token is asked for."""
         super()._config_headers(session)
-        _set_limits(session)
+        self._set_limits(session)
+
+    def _create_session(self) -> requests.Session:
+        session = super()._create_session()
+        provider = getattr(getattr(self, "_auth_manager", None), "token_provider", None)
+        if provider is not None:  # it would ask without any limit, and follow redirects with the secret
+            provider._refresh_token = partial(self._refresh, provider)
+        return session
+
+    def _refresh(self, provider: Any) -> None:
+        """Ask for a token, as pyiceberg's provider of `auth.type: oauth2` does."""
+        session = requests.Session()
+        self._set_limits(session)
+        data = {"grant_type": "client_credentials"} | ({"scope": provider.scope} if provider.scope else {})
+        headers = {"Authorization": provider._client_secret_header}
+        response = session.post(provider.token_url, data=data, headers=headers)
+        response.raise_for_status()
+        said = response.json()
+        seconds = said.get("expires_in", provider.expires_in)
+        if seconds is None:
+            raise BadAnswer("the answer with its token does not say when that expires; say expires_in in your settings")
+        provider._token = said["access_token"]
+        provider._expires_at = time.monotonic() + seconds - provider.refresh_margin
 
     def _fetch_config(self) -> None:
         own, uri = dict(self.properties), self.uri
@@ -58,24 +115,118 @@ class ListedRest(RestCatalog):
         self.properties = {**own, **{k: said[k] for k in PROTOCOL if k in said}}
         self.uri = uri
 
-    def _response_to_table(self, identifier_tuple: tuple[str, ...], table_response: Any) -> Table:
-        nearest = self._resolve_storage_credentials(
-            table_response.storage_credentials, table_response.metadata_location
-        )
-        said = {**table_response.config, **nearest}
-        self.given |= _storage(said)
-        self.signs = (self.signs or _yes(said.get(SIGNING))) and "s3.access-key-id" not in self.given
-        return super()._response_to_table(identifier_tuple, table_response)
+    @_again
+    def metadata_location(self, identifier: str) -> str:
+        """Where the server says that a table's metadata is; its credentials are `given` then. Raises NoSuchTableError,
+        requests' errors."""
+        said = self._asked_table(identifier)
+        location, config = said.get("metadata-location"), said.get("config") or {}
+        vended = said.get("storage-credentials") or []
+        if not isinstance(location, str) or not isinstance(config, dict) or not isinstance(vended, list):
+            raise BadAnswer("its answer says not where the table's metadata is, as the protocol has it")
+        credentials = [StorageCredential.model_validate(one) for one in vended[:CREDENTIALS]]
+        told = {**config, **self._resolve_storage_credentials(credentials, location)}
+        self.given |= _storage(told)
+        self.signs = (self.signs or _yes(told.get(SIGNING))) and "s3.access-key-id" not in self.given
+        return location
+
+    @_again
+    def list_tables(self, namespace: str | Identifier) -> list[Identifier]:
+        """See pyiceberg."""
+        self._check_endpoint(Capability.V1_LIST_TABLES)
+        space = self._encode_namespace_path(self._check_valid_namespace_identifier(namespace))
+        listed = []
+        for item in self._pages(self.url(Endpoints.list_tables, namespace=space), {}, "identifiers"):
+            if not isinstance(item, dict) or not _names(item.get("namespace")) or type(item.get("name")) is not str:
+                raise BadAnswer("its list of tables has what is no table's name")
+            listed.append((*item["namespace"], item["name"]))
+        return listed
+
+    @_again
+    def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:
+        """See pyiceberg."""
+        self._check_endpoint(Capability.V1_LIST_NAMESPACES)
+        space = self.identifier_to_tuple(namespace)
+        parent = {"parent": self._encode_namespace_path(space)} if space else {}
+        listed = []
+        for item in self._pages(self.url(Endpoints.list_namespaces), parent, "namespaces"):
+            if not _names(item):
+                raise BadAnswer("its list of namespaces has what is no name")
+            listed.append(tuple(item))
+        return listed
+
+    def _pages(self, url: str, params: dict[str, str], key: str) -> Iterator[Any]:
+        """The items of a list that comes in pages."""
+        size, listed = property_as_int(self.properties, PAGE_SIZE, None), 0
+        if size is not None and size <= 0:
+            raise ValueError(f"{PAGE_SIZE} must be a positive integer")
+        asked = {**params, **({} if size is None else {"pageSize": str(size)})}
+        for _ in range(PAGES):
+            said = self._asked(url, asked, NoSuchNamespaceError)
+            items, token = said.get(key), said.get("next-page-token")
+            if not isinstance(items, list) or not (token is None or isinstance(token, str)):
+                raise BadAnswer(f"its answer has no list of {key}")
+            listed += len(items)
+            if listed > budget.NAMES:
+                raise BadAnswer(f"it lists more than {budget.NAMES:,} {key}")
+            yield from items
+            if not token:
+                return
+            asked["pageToken"] = token
+        raise BadAnswer(f"its list of {key} has more than {PAGES:,} pages")
+
+    def _asked_table(self, identifier: str) -> dict[str, Any]:
+        self._check_endpoint(Capability.V1_LOAD_TABLE)
+        mode = self.properties.get(SNAPSHOT_LOADING_MODE)
+        params = {"snapshots": mode} if mode in ("all", "refs") else {}
+        names = self._split_identifier_for_path(identifier)
+        return self._asked(self.url(Endpoints.load_table, prefixed=True, **names), params, NoSuchTableError)
+
+    def _asked(self, url: str, params: dict[str, str], missing: type[Exception]) -> dict[str, Any]:
+        """What the server answers: an object of JSON, bounded as a metadata file is."""
+        self._most = ANSWER_BYTES
+        try:
+            response = self._session.get(url, params=params)
+        finally:
+            self._most = SMALL_BYTES
+        try:
+            response.raise_for_status()
+        except requests.HTTPError as error:
+            _handle_non_200_response(error, {404: missing})
+        try:
+            said = load_json(response.content, url, Problems(url))
+        except UnreadableFile as error:
+            raise BadAnswer(f"its answer cannot be read: {error.cause}") from error
+        if not isinstance(said, dict):
+            raise BadAnswer("its answer is no object of JSON")
+        return said
+
+    def _set_limits(self, session: requests.Session) -> None:
+        """Have a session follow no redirect, and read no more of an answer, nor of all, than it may have."""
+        send = session.send
+
+        def send_within_limits(request: requests.PreparedRequest, **options: Any) -> requests.Response:
+            check_cancelled()
+            self._requests += 1
+            if self._requests > REQUESTS:
+                raise BadAnswer(f"it was asked {REQUESTS:,} times already")
+            set_deadlines(session, str(request.url))
+            limits = {"timeout": TIMEOUT_S, "allow_redirects": False, "stream": True}
+            response = send(request, **options | limits)
+            with response.raw.ends():
+                if response.is_redirect:
+                    raise requests.ConnectionError("it sends us to another address, which would get your credentials")
+                most = self._most if response.ok else SMALL_BYTES
+                response.raw = Bounded(response.raw, min(most, ANSWER_BYTES, ALL_BYTES - self._bytes))
+                self._bytes += len(response.content)  # is read now, and kept
+            return response
+
+        session.send = send_within_limits  # type: ignore[method-assign]
 
     def answered(self, identifier: str) -> dict[str, str | None]:
         """What the server answers of a table, without the values of its configuration, which may be secrets. Raises
         NoSuchTableError, requests' errors."""
-        names = self._split_identifier_for_path(identifier)
-        response = self._session.get(self.url(Endpoints.load_table, prefixed=True, **names))
-        if response.status_code == 404:
-            raise NoSuchTableError(identifier)
-        response.raise_for_status()
-        said = response.json()
+        said = self._asked_table(identifier)
         metadata, config = said.get("metadata") or {}, said.get("config") or {}
         told = {"metadata-location": said.get("metadata-location")}
         told |= {f"metadata.{key}": metadata[key] for key in METADATA if key in metadata}
@@ -88,34 +239,26 @@ class ListedRest(RestCatalog):
         return PyArrowFileIO({})  # nothing is read through it
 
 
-def _set_limits(session: requests.Session) -> None:
-    """Have a session follow no redirect, and read no more of an answer than it may have."""
-    send = session.send
-
-    def send_within_limits(request: requests.PreparedRequest, **options: Any) -> requests.Response:
-        limits = {"timeout": TIMEOUT_S, "allow_redirects": False, "stream": True}
-        response = send(request, **options | limits)
-        if response.is_redirect:
-            raise requests.ConnectionError("it sends us to another address, which would get your credentials")
-        response.raw = Bounded(response.raw)
-        return response
-
-    session.send = send_within_limits  # type: ignore[method-assign]
+class BadAnswer(requests.ConnectionError):
+    """A server answers what no server should."""
 
 
 class Bounded:
-    """The body of an answer, which ends with an error after ANSWER_BYTES or ANSWER_S."""
+    """The body of an answer, which ends with an error after ANSWER_BYTES, or fewer, or ANSWER_S."""
 
-    def __init__(self, raw: Any) -> None:
+    def __init__(self, raw: Any, most: int | None = None) -> None:
         self._raw, self._until = raw, time.monotonic() + ANSWER_S
+        self._most = ANSWER_BYTES if most is None else most
 
     def stream(self, size: int = 1 << 16, decode_content: bool | None = None) -> Iterator[bytes]:
         """The body, as it comes: `stream` of urllib3 waits until a part is full."""
         read = 0
         while part := self._raw.read1(size, decode_content=decode_content):
             read += len(part)
-            if read > ANSWER_BYTES:
-                raise requests.ConnectionError(f"its answer has more than {ANSWER_BYTES >> 20} MiB")
+            if read > self._most:
+                told = f"{self._most >> 20} MiB" if self._most >> 20 else human_bytes(self._most)
+                raise requests.ConnectionError(f"its answer has more than {told}")
+            check_cancelled()
             if time.monotonic() > self._until:
                 raise requests.ConnectionError(f"its answer takes more than {ANSWER_S} s")
             yield part
@@ -128,6 +271,11 @@ def _storage(said: dict[str, Any]) -> dict[str, str]:
     """By the list. A region becomes part of a host's name, so it is only accepted as one."""
     listed = {k: str(v) for k, v in said.items() if v is not None and (k in STORAGE or k.startswith(_PER_ACCOUNT))}
     return {k: v for k, v in listed.items() if not k.endswith(".region") or re.fullmatch("[a-z0-9-]{1,40}", v)}
+
+
+def _names(value: Any) -> bool:
+    """Whether something is the names that lead to a namespace."""
+    return isinstance(value, list) and all(type(name) is str for name in value)
 
 
 def _yes(value: Any) -> bool:

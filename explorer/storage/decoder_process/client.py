@@ -1,8 +1,9 @@
 """Decoding in a child process, for files that may break their decoder: damaged or made by an attacker.
 
 The child gets bytes and gives back Arrow; it opens no file, knows no secret of the environment, and dies alone: of too
-much memory, of too much time, or of a crash, each of which is an UnreadableFile here. It is started when first needed,
-kept while it is healthy, and ends with this process. Where the system has no such limits (Windows), time alone is one.
+much memory, of too much time, or of a crash, each of which is an UnreadableFile here. It is killed when nobody waits
+for it any more. It is started when first needed, kept while it is healthy, and ends with this process. Where the system
+has no such limits (Windows), time alone is one.
 
 Each way goes one line of JSON, then bytes: the file's, and the answer's as an Arrow stream. Nothing is unpickled."""
 
@@ -15,6 +16,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,14 +24,17 @@ from typing import Any
 import psutil
 import pyarrow as pa
 
-from explorer.errors import UnreadableFile
-from explorer.storage import limits
+from explorer.errors import NotNow, UnreadableFile
+from explorer.progress import Cancelled
+from explorer.storage import limits as budget
+from explorer.storage.decoder_process.turns import LOOK_S, Turn, Turns
 
 SECONDS, WALL = 20, 120
 """CPU seconds for one file, and seconds on the clock: the machine may be busy. Starting a child may take as long."""
-MEMORY = 3 << 30
-"""Address space of a child."""
-WORKERS = 2
+MEMORY = 1 << 30
+"""Bytes of memory of a child, where $ICEDIVE_MEMORY says no more."""
+WORKERS, ASIDE = 2, 2
+"""Children that decode at once; and more of them, for owners who have none, while long work fills these places."""
 REUSE_BELOW = 64 << 20
 """A child that was given this much is not kept: it would hold on to the memory."""
 ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP")
@@ -44,7 +49,7 @@ serve()"""
 
 _idle: list[_Worker] = []
 _lock = threading.Lock()
-_slots = threading.BoundedSemaphore(WORKERS)
+_turns = Turns(WORKERS, ASIDE)
 _workers: set[_Worker] = set()
 _ended = 0.0
 """Seconds that children which are gone have taken of the processor."""
@@ -58,19 +63,20 @@ def processor_seconds() -> float:
 
 def run(task: str, path: str, data: bytes, **arguments: Any) -> pa.Table:
     """Run a task of storage.decoder_process.worker on a file's bytes. `path` is for its errors alone. Raises
-    UnreadableFile."""
-    with _slots:
+    UnreadableFile, Cancelled."""
+    with _turns.turn() as turn:
         with _lock:
             worker = _idle.pop() if _idle else None
         if worker is None or not worker.alive:
             worker = _Worker()
         try:
-            table = worker.ask(task, path, data, arguments)
+            table = worker.ask(task, path, data, arguments, turn)
         finally:
-            if worker.healthy:
-                with _lock:
+            with _lock:
+                keep = worker.healthy and len(_idle) < WORKERS
+                if keep:
                     _idle.append(worker)
-            else:
+            if not keep:
                 worker.kill()
     try:
         table.validate(full=True)  # Parquet's decoder lets text pass that is no UTF-8, which breaks whoever looks at it
@@ -109,11 +115,16 @@ def _restored(value: dict[str, Any]) -> Any:
     return value
 
 
+def _memory() -> int:
+    """Bytes of memory that a child may take."""
+    return max(MEMORY, budget.limit())
+
+
 class _Worker:
     """One child. `healthy`: its last request was answered in full and left it small."""
 
     def __init__(self) -> None:
-        self.healthy = False
+        self.healthy = self._ready = False
         environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
         self._process = subprocess.Popen(
@@ -126,9 +137,6 @@ class _Worker:
         )
         with _lock:
             _workers.add(self)
-        with self._at_most(WALL):
-            assert self._process.stdout is not None
-            self._process.stdout.readline(1 << 10)  # it has loaded what it needs
 
     @property
     def alive(self) -> bool:
@@ -152,20 +160,27 @@ class _Worker:
             with contextlib.suppress(OSError):
                 pipe.close()  # type: ignore[union-attr]
 
-    def ask(self, task: str, path: str, data: bytes, arguments: dict[str, Any]) -> pa.Table:
+    def ask(self, task: str, path: str, data: bytes, arguments: dict[str, Any], turn: Turn) -> pa.Table:
         self.healthy = False
         try:
-            with self._at_most(WALL):
+            with self._watched(turn):
                 return self._ask(task, path, data, arguments)
         except (OSError, ValueError) as error:  # the pipe broke, or ended early
+            if turn.ended:
+                raise NotNow(path, turn.ended) from error
+            if turn.over:
+                raise Cancelled("cancelled") from error
             raise UnreadableFile(path, self._end()) from error
 
     def _ask(self, task: str, path: str, data: bytes, arguments: dict[str, Any]) -> pa.Table:
-        request = {"task": task, "path": path, "length": len(data), "arguments": arguments}
-        request["limits"] = {"memory": MEMORY, "seconds": SECONDS, "decoded": limits.limit(), "rows": limits.ROWS}
+        limits = {"memory": _memory(), "seconds": SECONDS, "decoded": budget.limit(), "rows": budget.ROWS}
+        request = {"task": task, "path": path, "length": len(data), "arguments": arguments, "limits": limits}
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
+        if not self._ready:
+            stdout.readline(1 << 10)  # it has loaded what it needs
+            self._ready = True
         stdin.write(json.dumps(request).encode() + b"\n")
         stdin.write(data)
         stdin.flush()
@@ -177,23 +192,36 @@ class _Worker:
         with pa.ipc.open_stream(stdout) as stream:
             for batch in stream:
                 size += batch.nbytes
-                limits.within(size, limits.limit(), path, "bytes once decoded")
+                budget.within(size, budget.limit(), path, "bytes once decoded")
                 batches.append(batch)
             self.healthy = size + len(data) <= REUSE_BELOW
             return pa.Table.from_batches(batches, stream.schema)
 
     @contextlib.contextmanager
-    def _at_most(self, seconds: float) -> Iterator[None]:
-        timer = threading.Timer(seconds, self._process.kill)
-        timer.start()
+    def _watched(self, turn: Turn) -> Iterator[None]:
+        """While it is at work, kill it after WALL, or when its turn is over."""
+        done, until = threading.Event(), time.monotonic() + WALL
+
+        def watch() -> None:
+            while not done.wait(LOOK_S):
+                if time.monotonic() > until or turn.over:
+                    self._process.kill()
+                    return
+
+        watcher = threading.Thread(target=watch, name="decoder", daemon=True)
+        watcher.start()
         try:
             yield
         finally:
-            timer.cancel()
+            done.set()
+            watcher.join()
 
     def _end(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
         if self._process.returncode in (-signal.SIGKILL, -getattr(signal, "SIGXCPU", 0)):
             return f"decoding it took more than {SECONDS} s, so it was stopped: damaged, made to be slow, or too large"
+        if self._process.returncode == -signal.SIGABRT:  # so Rust and C++ end when there is no memory
+            needs = f"its decoder broke off, or needs more than {_memory():,} bytes of memory"
+            return f"{needs}: damaged, made to do so, or set {budget.VARIABLE} to more"
         return f"its decoder died of it (status {self._process.returncode}): damaged, or made to do so"

@@ -16,6 +16,9 @@ from explorer.errors import UnreadableFile
 from explorer.storage import limits as budget
 from explorer.storage.decoder_process.client import to_json
 
+RESERVED = 1 << 30
+"""Address space that libraries take, which is no memory: polars reserves most of it when it is loaded."""
+
 
 def entries(data: bytes, path: str, limits: Mapping[str, int], metrics: bool) -> pa.Table:
     """io.manifests.entries, by whichever decoder can."""
@@ -73,7 +76,11 @@ def _limit(limits: Mapping[str, int]) -> None:
 
         used = resource.getrusage(resource.RUSAGE_SELF)
         seconds = int(used.ru_utime + used.ru_stime) + limits["seconds"] + 1
-        for kind, most in (("RLIMIT_AS", limits["memory"]), ("RLIMIT_CPU", seconds), ("RLIMIT_CORE", 0)):
+        memory = limits["memory"]
+        space = memory + RESERVED
+        for kind, most in (
+            ("RLIMIT_DATA", memory), ("RLIMIT_AS", space), ("RLIMIT_CPU", seconds), ("RLIMIT_CORE", 0),
+        ):  # fmt: skip
             with contextlib.suppress(ValueError, OSError):  # macOS takes no limit of address space
                 resource.setrlimit(getattr(resource, kind), (most, resource.getrlimit(getattr(resource, kind))[1]))
 
@@ -95,7 +102,7 @@ def serve() -> None:
         except UnreadableFile as error:
             _refuse(answers, error.cause)
         except MemoryError:
-            _refuse(answers, f"decoding it takes more than {request['limits']['memory']:,} bytes of memory", False)
+            _refuse(answers, _too_much(request["limits"]["memory"]), False)
         except BaseException as error:  # decoders raise all kinds, a panic of polars is not even an Exception
             _refuse(answers, f"cannot be decoded: {type(error).__name__}: {error}")
         else:
@@ -105,6 +112,10 @@ def serve() -> None:
             del table
         answers.flush()
         del data
+
+
+def _too_much(memory: int) -> str:
+    return f"decoding it takes more than {memory:,} bytes of memory; set {budget.VARIABLE} to more"
 
 
 def _refuse(answers: BinaryIO, cause: str, again: bool = True) -> None:
