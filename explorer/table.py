@@ -53,10 +53,10 @@ from explorer.spec.snapshots.lifecycle import Biography, Cell, biography, lifecy
 from explorer.spec.snapshots.lineage import HistoryEntry, LogEntry, current_log, history
 from explorer.spec.snapshots.metadata_diff import metadata_diff
 from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
-from explorer.storage.locate import Location, locate, located_again
+from explorer.storage.locate import Location, locate, locate_again
 from explorer.storage.reader import TableReader
 from explorer.storage.rows import MAPPED, read_schema
-from explorer.storage.spill import spooled
+from explorer.storage.spill import spool
 
 SMALL = 4 << 20
 """Manifests of together so many bytes are read when they are asked for, so that what is wrong with them is known; more
@@ -115,13 +115,13 @@ class Table:
 
     def refresh(self) -> Table:
         """The table as its catalog or folder has it now, as a new Table. Raises TableNotFound or UnreadableFile."""
-        return Table(TableReader(located_again(self.reader.location), self.reader.extra_roots), self._display)
+        return Table(TableReader(locate_again(self.reader.location), self.reader.extra_roots), self._display)
 
     def newer(self) -> Table | None:
         """The same if that is another metadata file by now. To know, only the catalog's pointer is read, or what the
         metadata folder is judged by (see storage.folder_state). Raises TableNotFound or UnreadableFile."""
         old = self.reader.location
-        return None if located_again(old).metadata_location == old.metadata_location else self.refresh()
+        return None if locate_again(old).metadata_location == old.metadata_location else self.refresh()
 
     # -- collections --------------------------------------------------------------------------------------------------
     def resolve(self, snapshot: str | int | None = None) -> Resolved:
@@ -190,7 +190,7 @@ class Table:
         rows, choice = self.build(parts, what, engine)
         at_once = choice.engine == "local" and sum(m.manifest_length or SMALL for m in parts.manifests) <= SMALL
         on_spark = partial(frame, storage=self.reader.storage, parts=parts)
-        return Collection(spooled(rows.schema, rows.read()) if at_once else rows, what, on_spark, choice)
+        return Collection(spool(rows.schema, rows.read()) if at_once else rows, what, on_spark, choice)
 
     def _maybe(self, snapshot: str | int | None) -> Snapshot | None:
         """The snapshot; None for the current one of a table without any."""

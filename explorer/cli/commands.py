@@ -172,9 +172,9 @@ def _subject(question: Question, given: dict[str, Any]) -> Any:
     name = given.pop("subject")
     where = places(given.pop("properties"), given.pop("roots"), given.pop("relocate"))
     if question.subject == "catalog":
-        from explorer.storage.catalogs.catalogs import chosen_name
+        from explorer.storage.catalogs.catalogs import choose_name
 
-        return CatalogAt(chosen_name(name, where["properties"]), **where)
+        return CatalogAt(choose_name(name, where["properties"]), **where)
     begin(name)
     return TableAt(name, given.pop("catalog"), **where)
 

@@ -31,13 +31,13 @@ SECRET = ("PASSWORD", "METRICS_TOKEN")
 def config(output: str) -> None:
     """Show which folders, catalogs, Java and environment variables are used here; no secret is shown."""
     from explorer.render.text import render_fields
-    from explorer.storage.catalogs.catalogs import configured, default_name
+    from explorer.storage.catalogs.catalogs import catalog_names, default_name
     from explorer.storage.data_dirs import PREFIX, cache_home, data_home
 
     data: dict[str, Any] = {
         "sandbox": str(data_home()),
         "cache": str(cache_home()),
-        "catalogs": configured(),
+        "catalogs": catalog_names(),
         "default catalog": default_name(),
         "java": _java(),
     }

@@ -30,7 +30,7 @@ from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.text.names import shorten
 from explorer.spec.values.values import pandas_values, row_dicts
 from explorer.storage.projection import children
-from explorer.storage.spill import spooled
+from explorer.storage.spill import spool
 
 if TYPE_CHECKING:
     import pandas
@@ -65,7 +65,7 @@ class Collection(Sequence[Mapping[str, Any]]):
         """All rows, read now if they were not."""
         with self._lock:
             if isinstance(self._rows, Batches):
-                self._rows = spooled(self._rows.schema, self._rows.read())
+                self._rows = spool(self._rows.schema, self._rows.read())
             return self._rows
 
     def __reduce__(self) -> tuple[type[Collection], tuple[pa.Table, str]]:

@@ -36,7 +36,7 @@ from explorer.storage import limits
 from explorer.storage.folder_state import metadata_version
 from explorer.storage.manifest_reader import NOT_NOW, Read
 from explorer.storage.reader import TableReader
-from explorer.storage.spill import dealt, in_order
+from explorer.storage.spill import deal_out, in_order
 
 OLDER = 32
 """Older metadata files that are kept in memory."""
@@ -285,7 +285,7 @@ class MetadataTree:
         if min(entries) <= self.at_once:
             return compare(self, ours, theirs, by)
         keys = self._read(keys_of([(ours, theirs)], by))
-        deals = dealt(keys, KEY[0], -(-sum(entries) // self.at_once))
+        deals = deal_out(keys, KEY[0], -(-sum(entries) // self.at_once))
         return comparisons(pa.concat_tables([found_in(by, deal) for deal in deals]), 1)[0]
 
     def _choose_engine(self, parts: Parts) -> Choice:

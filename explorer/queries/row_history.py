@@ -171,7 +171,7 @@ class Fate:
         kept_off = [*by_bounds, *files.elsewhere(data), *others]
         holding = [(v, set(self.reader.positions(v).to_pylist())) for v in steps(kept_off, "deletes")]
         for verdict in steps([*(v for v in verdicts if v.delete.kind == "position_deletes"), *others], "deletes"):
-            if positions := set(self.reader.positions_respelled(verdict).to_pylist()):
+            if positions := set(self.reader.positions_under_other_scheme(verdict).to_pylist()):
                 words = "it names the data file by another scheme or authority, and readers compare paths as texts"
                 holding.append((replace(verdict, reasons=(Reason("path", False, words),)), positions))
         return holding

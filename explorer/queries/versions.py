@@ -40,7 +40,7 @@ def check_readable(reader: TableReader, snapshot_id: int | None = None) -> Files
     names."""
     given = reader.location.given
     with contextlib.suppress(ExplorerError):  # Spark asks for no others when these expire while it reads
-        given = reader.location.renewed() or given
+        given = reader.location.renew() or given
     pinned = replace(reader.location, metadata_location=reader.metadata.metadata_location, given=given)
     fresh = TableReader(pinned, reader.extra_roots)
     location = fresh.metadata.metadata_location
@@ -51,7 +51,7 @@ def check_readable(reader: TableReader, snapshot_id: int | None = None) -> Files
     if snapshot_id is not None:
         snapshots = (fresh.require_snapshot(snapshot_id),)
     moved = False
-    for path in chain.from_iterable(map(fresh.referenced_paths, snapshots)):
+    for path in chain.from_iterable(map(fresh.paths_of_snapshot, snapshots)):
         there = fresh.storage.check(path)
         if there != path and local_path(there) is None:
             raise OutsideRoots(

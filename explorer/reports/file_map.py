@@ -9,7 +9,7 @@ import pyarrow as pa
 from explorer.spec.layout.file_map import ASKED, FileMap, MapRows
 from explorer.spec.scan.plan import Plan
 from explorer.spec.values.values import no_rows
-from explorer.storage.spill import spooled
+from explorer.storage.spill import spool
 from explorer.table import Table
 
 
@@ -31,7 +31,7 @@ def file_map(
         for part, applied in delete_pairs.beside(parts) if delete_pairs else ((part, None) for part in parts):
             yield map_rows.add(part, applied)
 
-    return FileMap(spooled(map_rows.schema, rows()), map_rows, _verdicts(plan) if plan else None)
+    return FileMap(spool(map_rows.schema, rows()), map_rows, _verdicts(plan) if plan else None)
 
 
 def _verdicts(plan: Plan) -> pa.Table:

@@ -33,7 +33,7 @@ from explorer.spark_engine.user_spark import (
     session_settings,
     user_context,
 )
-from explorer.storage.catalogs.sandbox_entries import SANDBOX, moved_words, stray_entries
+from explorer.storage.catalogs.sandbox_entries import SANDBOX, explain_move, stray_entries
 from explorer.storage.data_dirs import data_home, private, sandbox_home
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class SparkEngine:
                     f"this process has Spark on {self.master}: stop it before it has another {self._asked}"
                 )
             if others := sorted(set(stray_entries(self.sandbox).values())):
-                raise EngineError(moved_words(others[0]))
+                raise EngineError(explain_move(others[0]))
             context = user_context()
             self.in_users_spark = context is not None
             if context is not None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.fileio import JavaFileIO, java_file_io
 from explorer.spark_engine.user_spark import active_session
-from explorer.storage.paths import SAME_STORE, local_path, spelled, split_store
+from explorer.storage.paths import SAME_STORE, local_path, normal_path, split_store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -114,13 +114,13 @@ def mounts(moved: Sequence[tuple[str, str]], user: str) -> dict[str, str]:
     else is there: the mount tables of ViewFs, under the names of the stores themselves."""
     settings = {"fs.defaultFS": "file:///", "fs.viewfs.overload.scheme.target.file.impl": _LOCAL}
     for old, new in moved:
-        store, inner = split_store(spelled(old))
+        store, inner = split_store(normal_path(old))
         scheme, _, authority = (store or "file://").partition("://")
         if not _SCHEME.fullmatch(scheme):  # it becomes part of the names of settings: others stay without a file system
             continue
         if not inner.startswith("/"):
             inner = f"{_HOME}/{user}/{inner}"
-        inner = spelled(inner) or "/"  # Hadoop leaves out `.` in keys of stores, too
+        inner = normal_path(inner) or "/"  # Hadoop leaves out `.` in keys of stores, too
         table = f"fs.viewfs.mounttable.{authority or 'default'}"
         settings[f"{table}.homedir"] = _HOME
         link = "linkMergeSlash" if inner == "/" else f"link.{inner}"

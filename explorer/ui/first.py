@@ -239,7 +239,7 @@ class FirstPage(DocHandler):
         made: Any = super().get_session()
         session = await made
         remember_visitor(session.document, self._name(), self._address())
-        closed = self._arrivals.opened(self._visitor())
+        closed = self._arrivals.count_open_page(self._visitor())
         session.document.on_session_destroyed(lambda _: closed())
         unsubscribe = session.unsubscribe
 

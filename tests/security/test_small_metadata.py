@@ -50,7 +50,7 @@ def test_a_manifest_list_unpacks_to_so_many_times_its_bytes(monkeypatch: pytest.
     assert avro.open_container(data, "l.avro").count == 50_000
     monkeypatch.setattr(limits, "UNPACKED_ANYWAY", 0)
     monkeypatch.setattr(limits, "DENSEST", 10)
-    room = limits.unpacked(len(data))
+    room = limits.unpack_limit(len(data))
     assert room < unpacked
     container = avro.open_container(data, "l.avro", room=room)
     assert 0 < container.count < 50_000

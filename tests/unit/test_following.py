@@ -115,7 +115,7 @@ def test_looking_leaves_nothing_behind(home: Home) -> None:
 
 def test_a_remote_table_is_followed_on_demand_only_and_a_metadata_file_never(home: Home) -> None:
     table = home.opened()
-    remote = Location("t", "s3://bucket/t/metadata/v1.metadata.json", "", asked="s3://bucket/t")
+    remote = Location("t", "s3://bucket/t/metadata/v1.metadata.json", "", request="s3://bucket/t")
     reader = TableReader.__new__(TableReader)
     reader.__dict__.update(vars(table.reader) | {"location": remote})
     with pytest.raises(NotPossible, match="say how often"):

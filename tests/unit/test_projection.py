@@ -30,7 +30,7 @@ from explorer.spec.values.variant import VariantTexts, variant_text
 from explorer.storage import file_rows
 from explorer.storage import rows as contents
 from explorer.storage.projection import FIELD_ID, name_mapping, project
-from explorer.storage.projection import mapped as mapped_field
+from explorer.storage.projection import map_ids as mapped_field
 from explorer.storage.storage import Storage
 from tests.unit.paper import on_paper
 

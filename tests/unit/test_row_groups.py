@@ -21,7 +21,7 @@ from explorer.spec.scan.chunk_tests import Unread
 from explorer.spec.scan.row_groups import GroupVerdict, row_groups
 from explorer.spec.values.stored_values import from_stored
 from explorer.storage.formats.parquet import plain_footer, read_footer
-from explorer.storage.formats.parquet_chunks import BLOOM, decoded, read_parts
+from explorer.storage.formats.parquet_chunks import BLOOM, decode_part, read_parts
 from explorer.storage.formats.thrift import Compact
 from explorer.storage.storage import Storage
 
@@ -216,7 +216,7 @@ def test_dictionary_pages_that_lie(size: int, packed: int, count: int, says: str
     head += b"\x4c\x15" + number(count) + b"\x15\x00\x00\x00"
     told = {"codec": 0, "type": "INT64", "length": 0}
     with pytest.raises(ValueError, match=says):
-        decoded(head + struct.pack("<q", 7), "dictionary", [], told)
+        decode_part(head + struct.pack("<q", 7), "dictionary", [], told)
 
 
 def test_bits() -> None:

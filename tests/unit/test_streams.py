@@ -97,14 +97,14 @@ def test_many_rows_are_in_a_file_that_goes_with_them(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(limits, "share", lambda _: 400)
     monkeypatch.setattr(spill, "cache_home", lambda: tmp_path / "cache")
     before = pa.total_allocated_bytes()
-    table = spill.spooled(SCHEMA, Parts()())
+    table = spill.spool(SCHEMA, Parts()())
     assert table.whole().to_pylist() == pa.concat_tables(Parts()()).to_pylist()
     assert pa.total_allocated_bytes() - before < 400
     assert list((tmp_path / "cache").iterdir()) == []
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(spill, "cache_home", lambda: tmp_path / "file")
     with pytest.raises(ExplorerError, match="many rows need a place on the disk"):
-        spill.spooled(SCHEMA, Parts()())
+        spill.spool(SCHEMA, Parts()())
 
 
 def own_and_mapped() -> tuple[int, int]:
@@ -120,7 +120,7 @@ def test_of_rows_on_the_disk_a_part_is_in_memory(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(spill, "cache_home", lambda: tmp_path)
     schema = pa.schema([("n", pa.int64()), ("text", pa.string())])
     some = pa.table({"n": range(10_000), "text": ["x" * 1000] * 10_000}, schema)
-    rows_of_all = spill.spooled(schema, iter([some] * 20))
+    rows_of_all = spill.spool(schema, iter([some] * 20))
     before, most = own_and_mapped(), 0
     for rows in rows_of_all.read():
         assert pc.sum(pc.utf8_length(rows["text"])).as_py() == 1000 * len(rows)
@@ -142,7 +142,7 @@ def test_a_part_that_fails_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(limits, "share", lambda _: 10)
     monkeypatch.setattr(spill, "cache_home", lambda: tmp_path)
     with pytest.raises(NotFoundInTable, match="no more"):
-        spill.spooled(SCHEMA, read())
+        spill.spool(SCHEMA, read())
     assert list(tmp_path.iterdir()) == []
 
 
