@@ -20,6 +20,9 @@ from explorer.ui.access import Access
 from explorer.ui.first import FirstPage
 from tests.unit.test_background import until
 
+STAY = {"unused_session_lifetime_milliseconds": 10**9}
+"""Sessions of pages that nobody connects to stay, however slow the machine is."""
+
 
 def stays(_: Callable[[], None]) -> None:
     """Who does not leave."""
@@ -186,7 +189,7 @@ def test_pages_of_one_visitor_do_not_hold_up_those_of_another(whole: Path, monke
     monkeypatch.setattr(arrivals, "OPEN", 14)
 
     async def test() -> None:
-        server: Any = pn.serve({"/": app.create}, port=0, start=False, show=False, verbose=False)
+        server: Any = pn.serve({"/": app.create}, port=0, start=False, show=False, verbose=False, **STAY)
         access = Access()
         access.guard(server._tornado)
         server.start()
