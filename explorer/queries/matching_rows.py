@@ -268,9 +268,9 @@ class MatchingRows:
                 reading = SparkReading() if words is None else SparkReading.from_json(words)
                 self._readings[manifest, path] = reading
                 if path not in self._positions:
-                    rows_there = from_ipc(matches)
-                    self.reader.note_read(path, rows_there)
-                    self._keep(path, rows_there)
+                    file_rows = from_ipc(matches)
+                    self.reader.note_read(path, file_rows)
+                    self._keep(path, file_rows)
 
     def _skip_counts(self, manifests: Sequence[ManifestFile], verdicts: Sequence[ManifestVerdict]) -> _Skipped:
         """Count the data files that the scan skips in any snapshot."""

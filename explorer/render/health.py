@@ -42,8 +42,8 @@ def amount(value: float | int | str | None, unit: Unit = "") -> str:
         return human_bytes(int(value))
     if unit == "share":
         return f"{value:.0%}" if value >= 0.1 or not value else f"{value:.1%}"
-    number = f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.2f}".rstrip("0").rstrip(".")
-    return f"{number}{'×' if unit == 'times' else ''}{' an hour' if unit == 'per hour' else ''}"
+    digits = f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.2f}".rstrip("0").rstrip(".")
+    return f"{digits}{'×' if unit == 'times' else ''}{' an hour' if unit == 'per hour' else ''}"
 
 
 def level_word(measured: Measured) -> str:

@@ -30,10 +30,10 @@ def render_preview(
 def display_row(row: Mapping[str, Any], location: str) -> dict[str, Any]:
     """A row as people read it: bytes in words, paths below the table's location."""
     prefix = location.rstrip("/") + "/"
-    out = dict(row)
+    cells = dict(row)
     for name in SIZES:
-        if name in out:
-            out[name] = "" if out[name] is None else human_bytes(out[name])
+        if name in cells:
+            cells[name] = "" if cells[name] is None else human_bytes(cells[name])
     for name in PATHS:
-        out |= {name: str(out[name]).replace(prefix, "", 1)} if out.get(name) else {}
-    return out
+        cells |= {name: str(cells[name]).replace(prefix, "", 1)} if cells.get(name) else {}
+    return cells

@@ -34,71 +34,74 @@ class ShownOverview(Overview):
         return overview_object(self)
 
 
-def overview_object(view: Overview) -> dict[str, Any]:
+def overview_object(overview: Overview) -> dict[str, Any]:
     """A table at a glance as JSON data; a moment is a flat object."""
-    shown: dict[str, Any] = plain(asdict(view))
+    shown: dict[str, Any] = plain(asdict(overview))
     shown["moments"] = [
         {**plain(asdict(m.entry)), **{f"{what}_added": m.added[what] for what in AMOUNTS},
          **{f"{what}_removed": m.removed[what] for what in AMOUNTS}}
-        for m in view.moments
+        for m in overview.moments
     ]  # fmt: skip
     return shown
 
 
-def tiles(view: Overview) -> list[tuple[str, str, str]]:
+def tiles(overview: Overview) -> list[tuple[str, str, str]]:
     """The few numbers that say most: what, how much, and more about it."""
-    most = "≤ " if view.rows_counted is None and view.rows_listed else ""
-    rows = f"{most}{count(view.rows_listed if view.rows_counted is None else view.rows_counted)}"
-    by_kind = ", ".join(f"{n:,} {KIND_WORDS[kind]}" for kind, n in (view.deletes or {}).items() if kind in KIND_WORDS)
-    deletes = " with deletes" if view.delete_files else ""
-    newest = "the current snapshot" if view.is_current else "not the current snapshot"
+    most = "≤ " if overview.rows_counted is None and overview.rows_listed else ""
+    rows = f"{most}{count(overview.rows_listed if overview.rows_counted is None else overview.rows_counted)}"
+    by_kind = ", ".join(
+        f"{n:,} {KIND_WORDS[kind]}" for kind, n in (overview.deletes or {}).items() if kind in KIND_WORDS
+    )
+    deletes = " with deletes" if overview.delete_files else ""
+    newest = "the current snapshot" if overview.is_current else "not the current snapshot"
     return [
-        ("rows", rows, _rows(view)),
-        ("data files", count(view.data_files), f"{human_bytes(view.bytes)}{deletes}" if view.bytes else ""),
-        ("delete files", count(view.delete_files), by_kind),
-        ("snapshots", count(len(view.moments)), f"{count(len(view.refs), 'branch or tag', 'branches and tags')}"),
-        (view.snapshot, f"{span(view.age_ms)} ago" if view.snapshot_id is not None else "–",
-         f"{view.operation}, {newest}" if view.snapshot_id is not None else ""),
+        ("rows", rows, _rows(overview)),
+        ("data files", count(overview.data_files), f"{human_bytes(overview.bytes)}{deletes}" if overview.bytes else ""),
+        ("delete files", count(overview.delete_files), by_kind),
+        ("snapshots", count(len(overview.moments)), count(len(overview.refs), "branch or tag", "branches and tags")),
+        (overview.snapshot, f"{span(overview.age_ms)} ago" if overview.snapshot_id is not None else "–",
+         f"{overview.operation}, {newest}" if overview.snapshot_id is not None else ""),
     ]  # fmt: skip
 
 
-def _rows(view: Overview) -> str:
+def _rows(overview: Overview) -> str:
     """Rows as readers see them against what is recorded."""
-    if view.snapshot_id is None:
+    if overview.snapshot_id is None:
         return ""
-    recorded = f"{count(view.rows_recorded)} recorded"
-    if view.rows_counted is None:
-        return recorded if view.rows_listed is None else f"{recorded}; deletes are not subtracted"
-    return recorded if view.rows_counted != view.rows_recorded else "as recorded"
+    recorded = f"{count(overview.rows_recorded)} recorded"
+    if overview.rows_counted is None:
+        return recorded if overview.rows_listed is None else f"{recorded}; deletes are not subtracted"
+    return recorded if overview.rows_counted != overview.rows_recorded else "as recorded"
 
 
-def facts(view: Overview) -> list[tuple[str, str]]:
+def facts(overview: Overview) -> list[tuple[str, str]]:
     """What the table is, a name and a text each."""
-    columns = [f"{c.name} {c.type}{' (required)' if c.required else ''}" for c in view.columns[:COLUMNS]]
-    more = [f"{len(view.columns) - COLUMNS:,} more"] if len(view.columns) > COLUMNS else []
-    refs = list(view.refs[:COLUMNS]) + ([f"{len(view.refs) - COLUMNS:,} more"] if len(view.refs) > COLUMNS else [])
+    columns = [f"{c.name} {c.type}{' (required)' if c.required else ''}" for c in overview.columns[:COLUMNS]]
+    more = [f"{len(overview.columns) - COLUMNS:,} more"] if len(overview.columns) > COLUMNS else []
+    more_refs = [f"{len(overview.refs) - COLUMNS:,} more"] if len(overview.refs) > COLUMNS else []
+    refs = [*overview.refs[:COLUMNS], *more_refs]
     return [
-        ("location", view.location),
-        ("metadata file", view.metadata_file.removeprefix(view.location + "/")),
-        ("format", f"Iceberg v{view.format_version}"),
-        ("catalog", view.catalog or "none: opened by its path"),
-        ("committed", _commit_words(view)),
+        ("location", overview.location),
+        ("metadata file", overview.metadata_file.removeprefix(overview.location + "/")),
+        ("format", f"Iceberg v{overview.format_version}"),
+        ("catalog", overview.catalog or "none: opened by its path"),
+        ("committed", _commit_words(overview)),
         ("branches and tags", "; ".join(refs) or "none"),
-        ("columns", f"{', '.join([*columns, *more]) or 'none'}{_of('schema', view.schema_id, view.schemas)}"),
-        ("partitioned by", view.partitioned_by + _of("spec", view.spec_id, view.specs)),
-        ("sorted by", view.sorted_by + _of("sort order", view.order_id, view.orders)),
+        ("columns", f"{', '.join([*columns, *more]) or 'none'}{_of('schema', overview.schema_id, overview.schemas)}"),
+        ("partitioned by", overview.partitioned_by + _of("spec", overview.spec_id, overview.specs)),
+        ("sorted by", overview.sorted_by + _of("sort order", overview.order_id, overview.orders)),
     ]
 
 
-def _commit_words(view: Overview) -> str:
+def _commit_words(overview: Overview) -> str:
     """When and by what the snapshot was committed; of a table without a current one when its last snapshot was."""
-    if view.snapshot_id is not None:
-        return f"{instant(view.timestamp_ms)} ({view.operation})"
-    if not view.moments:
+    if overview.snapshot_id is not None:
+        return f"{instant(overview.timestamp_ms)} ({overview.operation})"
+    if not overview.moments:
         return "never"
-    last = view.moments[-1].entry
+    last = overview.moments[-1].entry
     when = f"{last.snapshot} at {instant(last.timestamp_ms)} ({last.operation or 'unknown operation'})"
-    return f"the last of {count(len(view.moments), 'snapshot')}, none of them current: {when}"
+    return f"the last of {count(len(overview.moments), 'snapshot')}, none of them current: {when}"
 
 
 def _of(what: str, number: int | None, kept: int) -> str:
@@ -120,58 +123,60 @@ def moment_words(moment: Moment) -> str:
     return ", ".join(parts) or ("nothing" if moment.added["rows"] is not None else "not told")
 
 
-def odd(view: Overview) -> list[str]:
+def odd(overview: Overview) -> list[str]:
     """Where the table was set to another snapshot than a new one: rollbacks, fast-forwards, jumps."""
-    return [f"{e.how} at {instant(e.timestamp_ms)}: {e.reason}" for e in view.log if e.how not in ("commit", "expired")]
+    return [
+        f"{e.how} at {instant(e.timestamp_ms)}: {e.reason}" for e in overview.log if e.how not in ("commit", "expired")
+    ]
 
 
-def _title(view: Overview) -> str:
-    if view.snapshot_id is None:
-        return f"{view.table}, which has {view.snapshot}"
-    return f"{view.table} as of {view.snapshot}{'' if view.is_current else ', which is not current'}"
+def _title(overview: Overview) -> str:
+    if overview.snapshot_id is None:
+        return f"{overview.table}, which has {overview.snapshot}"
+    return f"{overview.table} as of {overview.snapshot}{'' if overview.is_current else ', which is not current'}"
 
 
-def render_overview(view: Overview) -> str:
+def render_overview(overview: Overview) -> str:
     """A table at a glance as text."""
-    lines = [_title(view), ""]
-    lines += [f"{what:>18}  {number}{f' ({more})' if more else ''}" for what, number, more in tiles(view)]
-    lines += [f"{name:>18}  {text}" for name, text in facts(view)]
-    lines += [f"{name:>18}  {text}" for name, text in verdict_facts(view)]
+    lines = [_title(overview), ""]
+    lines += [f"{what:>18}  {number}{f' ({more})' if more else ''}" for what, number, more in tiles(overview)]
+    lines += [f"{name:>18}  {text}" for name, text in facts(overview)]
+    lines += [f"{name:>18}  {text}" for name, text in verdict_facts(overview)]
     told_moments = [
         {"snapshot": m.entry.snapshot, "committed": instant(m.entry.timestamp_ms),
          "operation": m.entry.operation or "?", "what it did": moment_words(m), "refs": ", ".join(m.entry.refs),
          "": "" if m.entry.kind in USUAL else m.entry.kind}
-        for m in view.moments[-LAST:]
+        for m in overview.moments[-LAST:]
     ]  # fmt: skip
     if told_moments:
-        last = f", the last {LAST} of {len(view.moments):,}" if len(view.moments) > LAST else ""
+        last = f", the last {LAST} of {len(overview.moments):,}" if len(overview.moments) > LAST else ""
         lines += ["", f"Snapshots{last}", *render_table(told_moments, 200).splitlines()]
-    lines += odd(view)[-LAST:]
-    lines += list(_picture_lines(view))
+    lines += odd(overview)[-LAST:]
+    lines += list(_picture_lines(overview))
     return "\n".join(map(clean, lines)) + "\n"
 
 
 USUAL = ("current", "ancestor")
 
 
-def verdict_facts(view: Overview) -> list[tuple[str, str]]:
+def verdict_facts(overview: Overview) -> list[tuple[str, str]]:
     """Health and doctor, a line each, or why they say nothing."""
-    if view.judged is None:
+    if overview.judged is None:
         return []
-    return [("health", view.judged.health), ("doctor", view.judged.doctor)]
+    return [("health", overview.judged.health), ("doctor", overview.judged.doctor)]
 
 
-def _picture_lines(view: Overview) -> Iterator[str]:
-    if view.judged is None:
+def _picture_lines(overview: Overview) -> Iterator[str]:
+    if overview.judged is None:
         return
-    if view.judged.sizes is not None and view.judged.sizes.labels:
-        yield from ("", *bar_lines(view.judged.sizes))
-    if len(view.judged.tiles) > 1:
+    if overview.judged.sizes is not None and overview.judged.sizes.labels:
+        yield from ("", *bar_lines(overview.judged.sizes))
+    if len(overview.judged.tiles) > 1:
         rows = [{"partition": shorten(t.label, 60), "files": t.files, "size": human_bytes(t.bytes)}
-                for t in view.judged.tiles[:PARTITIONS]]  # fmt: skip
+                for t in overview.judged.tiles[:PARTITIONS]]  # fmt: skip
         yield from ("", "Partitions by bytes, the largest first", *render_table(rows, 120).splitlines())
-        if len(view.judged.tiles) > PARTITIONS:
-            yield f"… {len(view.judged.tiles) - PARTITIONS:,} more: `icedive inspect partitions` lists all"
+        if len(overview.judged.tiles) > PARTITIONS:
+            yield f"… {len(overview.judged.tiles) - PARTITIONS:,} more: `icedive inspect partitions` lists all"
 
 
 EXPLAINED = {
@@ -193,7 +198,7 @@ def _name_html(what: str) -> str:
     return f"<abbr tabindex='0' title='{escape(explanations)}' style='{look}'>{escape(brief(what))}</abbr>"
 
 
-def tiles_html(view: Overview) -> str:
+def tiles_html(overview: Overview) -> str:
     """The few numbers as a line of tiles, in the page's colours."""
     box = "border:1px solid color-mix(in srgb, currentColor 22%, transparent);border-radius:8px;padding:7px 14px 8px"
     small = "font-size:12px;opacity:.75;overflow-wrap:anywhere"
@@ -201,17 +206,17 @@ def tiles_html(view: Overview) -> str:
         f"<div style='{box};flex:1 1 120px;min-width:0'><div style='{small}'>{_name_html(what)}</div>"
         f"<div style='font-size:23px;font-weight:600;line-height:1.25'>{escape(brief(number))}</div>"
         f"<div style='{small}'>{escape(brief(more)) or '&#8203;'}</div></div>"
-        for what, number, more in tiles(view)
+        for what, number, more in tiles(overview)
     )
     return f"<div style='display:flex;flex-wrap:wrap;gap:10px'>{each}</div>"
 
 
-def facts_html(view: Overview) -> str:
+def facts_html(overview: Overview) -> str:
     """What the table is, as a table."""
     rows = "".join(
         f"<tr><td style='{LEFT};opacity:.75;white-space:nowrap'>{_name_html(name)}</td>"
         f"<td style='{LEFT};overflow-wrap:anywhere'>{escape(brief(text))}</td></tr>"
-        for name, text in facts(view)
+        for name, text in facts(overview)
     )
     return f"<table style='font-size:13px;border-collapse:collapse'>{rows}</table>"
 

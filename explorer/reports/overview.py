@@ -42,31 +42,31 @@ def overview(
     return ShownOverview(**vars(answer if quick else complete_overview(table, answer)))
 
 
-def complete_overview(table: Table, quick: Overview) -> Overview:
+def complete_overview(table: Table, quick_overview: Overview) -> Overview:
     """What was told with `quick`, and the rest."""
     meta = table.metadata
-    at = meta.snapshot(quick.snapshot_id) if quick.snapshot_id is not None else None
+    at = meta.snapshot(quick_overview.snapshot_id) if quick_overview.snapshot_id is not None else None
     if sum(m.manifest_length or 0 for m in table.tree.manifests(at)) > SMALL:
-        return quick
-    quick = _with_counts(table, quick)
-    if quick.is_current and len(meta.snapshots) <= SNAPSHOTS and _is_light(table):
-        return replace(quick, judged=_judge(table))
-    return quick
+        return quick_overview
+    quick_overview = _with_counts(table, quick_overview)
+    if quick_overview.is_current and len(meta.snapshots) <= SNAPSHOTS and _is_light(table):
+        return replace(quick_overview, judged=_judge(table))
+    return quick_overview
 
 
-def _with_counts(table: Table, quick: Overview) -> Overview:
+def _with_counts(table: Table, quick_overview: Overview) -> Overview:
     """With deletes by kind, and rows as readers see them."""
-    if not quick.delete_files or quick.snapshot_id is None:
-        return quick
-    at = table.metadata.snapshot(quick.snapshot_id)
+    if not quick_overview.delete_files or quick_overview.snapshot_id is None:
+        return quick_overview
+    at = table.metadata.snapshot(quick_overview.snapshot_id)
     files = table.row_reader.applicability(at)
-    quick = replace(quick, deletes=dict(Counter(file.kind for file in files.deletes)))
-    if quick.bytes is None or quick.bytes > FILES:
-        return quick
+    quick_overview = replace(quick_overview, deletes=dict(Counter(file.kind for file in files.deletes)))
+    if quick_overview.bytes is None or quick_overview.bytes > FILES:
+        return quick_overview
     try:
-        return replace(quick, rows_counted=live_rows(table, quick.snapshot_id).rows)
+        return replace(quick_overview, rows_counted=live_rows(table, quick_overview.snapshot_id).rows)
     except ExplorerError:  # a file is gone: the doctor says which
-        return quick
+        return quick_overview
 
 
 def _is_light(table: Table) -> bool:

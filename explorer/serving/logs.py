@@ -40,9 +40,9 @@ class Careful(logging.Formatter):
 
 def line(text: str) -> str:
     """A text on one line, safe to read."""
-    text_line = redacted(_QUERY.sub(f"?{HIDDEN}", text[:LOOKED_AT]))
-    text_line = printable_lines(text_line).replace("\n", "⏎")
-    return text_line if len(text_line) <= LONGEST else f"{text_line[: LONGEST - 1]}…"
+    safe_text = redacted(_QUERY.sub(f"?{HIDDEN}", text[:LOOKED_AT]))
+    safe_text = printable_lines(safe_text).replace("\n", "⏎")
+    return safe_text if len(safe_text) <= LONGEST else f"{safe_text[: LONGEST - 1]}…"
 
 
 def guard() -> None:

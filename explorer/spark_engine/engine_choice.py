@@ -90,5 +90,5 @@ def _choice_by_name(request: Engine, large: bool, spark: Callable[[], str]) -> C
 def entries_in(manifest: ManifestFile) -> int:
     """By the manifest list's counts, or by its length."""
     counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
-    counts_there = [count for count in counts if count is not None]
-    return sum(counts_there) if len(counts_there) == len(counts) else (manifest.manifest_length or 0) // PACKED
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if len(numbers) == len(counts) else (manifest.manifest_length or 0) // PACKED

@@ -73,10 +73,10 @@ UNPACKING = 4
 def read_schema(metadata: TableMetadata, schema_id: int | None) -> Schema:
     """The schema that rows are read under; None: the current one. Raises UnreadableFile when it has types that are not
     known here, or two columns of one name."""
-    schema_there = metadata.schema(schema_id if schema_id is not None else metadata.current_schema_id)
-    if schema_there is None and not metadata.schemas:
+    schema_by_id = metadata.schema(schema_id if schema_id is not None else metadata.current_schema_id)
+    if schema_by_id is None and not metadata.schemas:
         raise UnreadableFile(metadata.metadata_location, "the table has no schema that can be read")
-    schema = schema_there or metadata.schemas[-1]
+    schema = schema_by_id or metadata.schemas[-1]
     try:
         _check_names(schema.raw)
         for field in schema.raw["fields"]:

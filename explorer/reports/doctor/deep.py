@@ -310,8 +310,8 @@ class _Deep:
                     about["remedy"] = may_be_needed(1, reason)
                 yield self._of(file, "delete-names-nothing", claim, named[0], **about)
             for path in hits:
-                positions_there = table.filter(pc.equal(table["file_path"], path))["pos"]
-                yield from self._beyond(file, path, positions_there)
+                own_positions = table.filter(pc.equal(table["file_path"], path))["pos"]
+                yield from self._beyond(file, path, own_positions)
         if file.kind != "deletion_vector" and file.file_format == "PARQUET":
             yield from self._footer(file)
         elif rows != file.record_count:
@@ -369,11 +369,11 @@ class _Deep:
                     **of_gone_snapshot(self.table.metadata, statistics),
                 )
                 continue
-            in_metadata, in_footer = ([(b.get("type"), list(b.get("fields", ()))) for b in some]
+            metadata_blobs, footer_blobs = ([(b.get("type"), list(b.get("fields", ()))) for b in some]
                            for some in (statistics.blob_metadata, blobs))  # fmt: skip
-            if in_metadata != in_footer:
+            if metadata_blobs != footer_blobs:
                 yield finding("statistics-file", "the metadata tells of other blobs than its footer", statistics.path,
-                              found=in_metadata, expected=in_footer, **about)  # fmt: skip
+                              found=metadata_blobs, expected=footer_blobs, **about)  # fmt: skip
 
 
 def _claims(file: LiveFile, splits: list[int] | None) -> tuple[Any, ...]:

@@ -72,13 +72,13 @@ def diagnose(
     examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
     findings = [f for f in examination.findings() if f.rule not in choice.skip]
     listed = examination.lists.lists.get(table.metadata.current_snapshot_id or 0, ())
-    report = choice.made(
+    final_findings = choice.made(
         grouped(findings, examination.lists), table.name, table.metadata, listed,
         examination.sound_previous(findings), find_lost_files(table, examination.lists), deep, examination.doubts,
     )  # fmt: skip
     where = table.reader.storage.resolve
-    report = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in report)
-    return ShownReport(table.name, report, examination.checked, tuple(examination.not_checked))
+    final_findings = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in final_findings)
+    return ShownReport(table.name, final_findings, examination.checked, tuple(examination.not_checked))
 
 
 class Examination:

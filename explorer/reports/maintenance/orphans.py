@@ -43,5 +43,5 @@ def file_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, 
     others = other_metadata(tree, {**below.paths, **files_beside(tree)})
     maybe = below.may_be_live(others)
     hidden = hidden_partitions(tree.metadata)
-    of_files = list(fates(listing, below.written, spellings, below.live, hidden, maybe, below.bytes))
-    return listing, of_files, [other.why for other in others]
+    fates_of_files = list(fates(listing, below.written, spellings, below.live, hidden, maybe, below.bytes))
+    return listing, fates_of_files, [other.why for other in others]

@@ -185,8 +185,8 @@ def find_misplaced_delete(
         return None
     places = {path: repr(delete.place) for path, delete in named.items()}
     rows = tree.read(Parts(manifests, False, partial(_elsewhere, places), PLACES))
-    path_found = next((path for part in rows.read() for path in part["file_path"].to_pylist()), None)
-    return None if path_found is None else (named[path_found], path_found)
+    data_path = next((path for part in rows.read() for path in part["file_path"].to_pylist()), None)
+    return None if data_path is None else (named[data_path], data_path)
 
 
 def explain_misplaced_delete(
