@@ -71,7 +71,7 @@ def read_parts(
         chunk = footer["columns"][column] | {"codec": parts["codec"], "rows": footer["row_groups"][group]["num_rows"]}
         try:
             data = [ranges.read(offset, length) for offset, length in parts[part]]
-            answer = run("part", path, b"".join(data), part=part, lengths=[len(d) for d in data], told=chunk)
+            answer = run("part", path, b"".join(data), part=part, lengths=[len(d) for d in data], chunk=chunk)
         except UnreadableFile as error:
             yield Unread(error.cause)
             continue
