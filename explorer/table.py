@@ -24,13 +24,13 @@ from explorer.queries.row_diff import row_diff
 from explorer.queries.row_history import Fate
 from explorer.queries.row_reader import RowReader
 from explorer.queries.scan import clustering, column_statistics, intervals, partition_verdicts, plan_scan, row_groups
-from explorer.queries.versions import Reading, check_named, check_readable, reading, sql_request
+from explorer.queries.versions import Reading, check_readable, check_table_name, reading, sql_request
 from explorer.render import rows
 from explorer.render.plan_result import ShownPlan
 from explorer.render.text import render_tree
 from explorer.spark_engine.engine_choice import Choice, Engine
-from explorer.spark_engine.pipeline import frame, gathered
-from explorer.spark_engine.planners import asked, pushed
+from explorer.spark_engine.pipeline import combine_by, frame
+from explorer.spark_engine.planners import ask_planners, push_down
 from explorer.spark_engine.read_queue import ReadRequest, ReadSession, SqlRequest, metadata_columns
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.commits.commit_summary import Step
@@ -53,10 +53,10 @@ from explorer.spec.snapshots.lifecycle import Biography, Cell, biography, lifecy
 from explorer.spec.snapshots.lineage import HistoryEntry, LogEntry, current_log, history
 from explorer.spec.snapshots.metadata_diff import metadata_diff
 from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
-from explorer.storage.locate import Location, locate, located_again
+from explorer.storage.locate import Location, locate, locate_again
 from explorer.storage.reader import TableReader
 from explorer.storage.rows import MAPPED, read_schema
-from explorer.storage.spill import spooled
+from explorer.storage.spill import spool
 
 SMALL = 4 << 20
 """Manifests of together so many bytes are read when they are asked for, so that what is wrong with them is known; more
@@ -76,7 +76,7 @@ class Table:
             self.tree.note([Problem(reader.metadata.metadata_location, words, severity="info")])
 
     def __reduce__(self) -> tuple[Callable[..., Table], tuple[Any, ...]]:
-        return _reopened, (self.reader.location, self.reader.extra_roots, self._display)
+        return _reopen, (self.reader.location, self.reader.extra_roots, self._display)
 
     # -- what it is ---------------------------------------------------------------------------------------------------
     @property
@@ -115,13 +115,13 @@ class Table:
 
     def refresh(self) -> Table:
         """The table as its catalog or folder has it now, as a new Table. Raises TableNotFound or UnreadableFile."""
-        return Table(TableReader(located_again(self.reader.location), self.reader.extra_roots), self._display)
+        return Table(TableReader(locate_again(self.reader.location), self.reader.extra_roots), self._display)
 
     def newer(self) -> Table | None:
         """The same if that is another metadata file by now. To know, only the catalog's pointer is read, or what the
         metadata folder is judged by (see storage.folder_state). Raises TableNotFound or UnreadableFile."""
         old = self.reader.location
-        return None if located_again(old).metadata_location == old.metadata_location else self.refresh()
+        return None if locate_again(old).metadata_location == old.metadata_location else self.refresh()
 
     # -- collections --------------------------------------------------------------------------------------------------
     def resolve(self, snapshot: str | int | None = None) -> Resolved:
@@ -176,21 +176,21 @@ class Table:
         for what is null, and which `spec_id` a partition has."""
         times = {s.snapshot_id: s.timestamp_ms for s in self.metadata.snapshots}
         parts = by_partition(self.tree.entries(self._maybe(snapshot)), times)
-        rows, choice = self.made(parts, "partitions", engine)
+        rows, choice = self.build(parts, "partitions", engine)
         if choice.engine == "local" or not parts.schema.names:
             return Collection(add_up(rows), "partitions", choice=choice)
-        on_spark = gathered(partial(frame, storage=self.reader.storage, parts=parts), parts.schema, KEY, add_up)
+        on_spark = combine_by(partial(frame, storage=self.reader.storage, parts=parts), parts.schema, KEY, add_up)
         return Collection(lazy_sums(rows), "partitions", on_spark, choice)
 
-    def made(self, parts: Parts, what: str, engine: Engine) -> tuple[Batches, Choice]:
+    def build(self, parts: Parts, what: str, engine: Engine) -> tuple[Batches, Choice]:
         """A table that is made of manifests, here or by Spark."""
-        return self.tree.by(engine, what).made(parts)
+        return self.tree.by(engine, what).build(parts)
 
     def _rows(self, parts: Parts, what: str, engine: Engine) -> Collection:
-        rows, choice = self.made(parts, what, engine)
+        rows, choice = self.build(parts, what, engine)
         at_once = choice.engine == "local" and sum(m.manifest_length or SMALL for m in parts.manifests) <= SMALL
         on_spark = partial(frame, storage=self.reader.storage, parts=parts)
-        return Collection(spooled(rows.schema, rows.read()) if at_once else rows, what, on_spark, choice)
+        return Collection(spool(rows.schema, rows.read()) if at_once else rows, what, on_spark, choice)
 
     def _maybe(self, snapshot: str | int | None) -> Snapshot | None:
         """The snapshot; None for the current one of a table without any."""
@@ -201,13 +201,15 @@ class Table:
     def plan(self, where: str | Expression = "", snapshot: str | int | None = None, engine: Engine = "auto") -> Plan:
         """What a scan with a filter (docs/filters.md) reads and skips, and why (see spec.scan.plan.Plan). A branch is
         read with the table's current schema, a snapshot, tag or time with its own. Raises NotFoundInTable."""
-        return plan_scan(self.tree, self.row_reader, *self._read_as(snapshot), where, partial(self.made, engine=engine))
+        return plan_scan(
+            self.tree, self.row_reader, *self._read_as(snapshot), where, partial(self.build, engine=engine)
+        )
 
     def plan_sql(self, where: str, snapshot: str | int | None = None, engine: Engine = "auto") -> tuple[Plan, Pushed]:
         """The plan for what Spark hands to Iceberg of a condition in SQL, and that (see
-        spark_engine.planners.pushed)."""
+        spark_engine.planners.push_down)."""
         at = self.reading(snapshot).version
-        pushed_down = pushed(self.reads, at.check(), at.version, where)
+        pushed_down = push_down(self.reads, at.check(), at.version, where)
         return self.plan(pushed_down.pushed, snapshot, engine), pushed_down
 
     def ask_planners(self, plan: Plan) -> dict[str, Answer | ExplorerError]:
@@ -220,20 +222,20 @@ class Table:
             raise
         except ExplorerError as error:
             return dict.fromkeys(PLANNERS, error)
-        return asked(self.reads, files, snapshot_id, plan.bound)
+        return ask_planners(self.reads, files, snapshot_id, plan.bound)
 
     def intervals(self, plan: Plan, column: str) -> Intervals:
         """The data files that a plan looks at, by the bounds of a column."""
         return intervals(self.tree, plan, column)
 
-    def shown(self, plan: Plan, pushed_down: Pushed | None = None) -> ShownPlan:
+    def plan_pictures(self, plan: Plan, pushed_down: Pushed | None = None) -> ShownPlan:
         """A plan as pictures: funnel, files by the first column that is asked, partitions; see render.plan_result."""
         partitions = self.partition_verdicts(plan).to_arrow() if any(p.spec.fields for p in plan.specs) else None
         return ShownPlan(plan, self.intervals(plan, plan.columns[0]) if plan.columns else None, pushed_down, partitions)
 
     def partition_verdicts(self, plan: Plan, engine: Engine = "auto") -> Collection:
         """Data files by partition: how many a plan reads, and how many it skips by partition and by metrics."""
-        return Collection(partition_verdicts(self.tree, plan, partial(self.made, engine=engine)), "partitions")
+        return Collection(partition_verdicts(self.tree, plan, partial(self.build, engine=engine)), "partitions")
 
     def row_groups(self, plan: Plan) -> Iterator[GroupVerdict]:
         """Verdicts on the row groups of the Parquet files that a plan reads, by their footers."""
@@ -241,13 +243,13 @@ class Table:
 
     def metrics(self, snapshot: str | int | None = None, engine: Engine = "auto") -> list[ColumnMode]:
         """Which statistics of each column are kept, by which rule, and which files have them."""
-        return column_statistics(self.tree, *self._read_as(snapshot), partial(self.made, engine=engine))
+        return column_statistics(self.tree, *self._read_as(snapshot), partial(self.build, engine=engine))
 
     def clustering(
         self, columns: Sequence[str] = (), snapshot: str | int | None = None, engine: Engine = "auto"
     ) -> list[Clustering]:
         """How many files a query for one value of a column opens, by bounds; the best column first."""
-        return clustering(self.tree, *self._read_as(snapshot), columns, partial(self.made, engine=engine))
+        return clustering(self.tree, *self._read_as(snapshot), columns, partial(self.build, engine=engine))
 
     def _read_as(self, snapshot: str | int | None) -> tuple[Snapshot | None, Schema]:
         at = self.reading(snapshot)
@@ -310,7 +312,7 @@ class Table:
         if life is None:
             raise NotFoundInTable(
                 f"no snapshot of this table lists a file {path!r}; it may have expired (see 'icedive inspect files')"
-                + (f". But {self.tree.lacks}" if self.tree.lost else "")
+                + (f". But {self.tree.lacks}" if self.tree.unreadable else "")
             )
         return life
 
@@ -325,7 +327,7 @@ class Table:
     def metadata_diff(self, before: str, after: str | None = None) -> dict[str, Any]:
         """Two metadata files compared by meaning; each is a path, the end of one, or a version number. None: the
         current one. Raises NotFoundInTable, UnreadableFile."""
-        return metadata_diff(self.tree.metadata_named(before), self.tree.metadata_named(after))
+        return metadata_diff(self.tree.find_metadata(before), self.tree.find_metadata(after))
 
     # -- rows ---------------------------------------------------------------------------------------------------------
     def deletes(self, snapshot: str | int | None = None, engine: Engine = "auto") -> Deletes:
@@ -333,12 +335,12 @@ class Table:
         each data file costs (spec: "Scan Planning"). Decided from manifests alone."""
         return self.row_reader.deletes(self._maybe(snapshot), self.tree.by(engine, "deletes"))
 
-    def delete_layers(self, known: Deletes, engine: Engine = "auto") -> list[Layer]:
+    def delete_layers(self, deletes: Deletes, engine: Engine = "auto") -> list[Layer]:
         """The data files and deletes of the snapshot that these are of, by data sequence number, from below."""
-        if known.snapshot_id is None:
+        if deletes.snapshot_id is None:
             return []
-        files = self.files(known.snapshot_id, engine=engine).select(columns=ASKED)
-        return delete_layers(files.iter_tables(), known)
+        files = self.files(deletes.snapshot_id, engine=engine).select(columns=ASKED)
+        return delete_layers(files.iter_tables(), deletes)
 
     def delete_contents(self, path: str, snapshot: str | int | None = None, offset: int | None = None) -> Collection:
         """What a delete file of a snapshot holds: (file_path, pos), or its equality columns; of a deletion vector (at
@@ -400,8 +402,8 @@ class Table:
         return reading(self.reader, snapshot)
 
     def check_readable(self, name: tuple[str, ...]) -> str:
-        """See queries.versions.check_named."""
-        return check_named(self.reader, name)
+        """See queries.versions.check_table_name."""
+        return check_table_name(self.reader, name)
 
     def rows(
         self, snapshot: str | int | None = None, columns: Sequence[str] = (), where: str = "",
@@ -411,10 +413,10 @@ class Table:
         `where` is Spark SQL. With `provenance` also `_file`, `_pos`, `_spec_id`, `_partition`, in v3 `_row_id` and
         `_last_updated_sequence_number`. Of more rows than `limit` they are the first, which `cut` says; None reads all.
         Raises NotFoundInTable, EngineError that names what could not be read."""
-        known = self.reading(snapshot)
+        read_as = self.reading(snapshot)
         extra = tuple(metadata_columns(self.metadata.format_version)) if provenance else ()
-        request = ReadRequest(known.version, tuple(columns) or None, where, limit, extra)
-        return Rows.of((session or self.reads).read(request), known.words)
+        request = ReadRequest(read_as.version, tuple(columns) or None, where, limit, extra)
+        return Rows.of((session or self.reads).read(request), read_as.words)
 
     def sql(self, sql: str, limit: int | None = ROWS_AT_FIRST, session: ReadSession | None = None) -> Rows:
         """A read-only query through Spark, in which `t` is this table and `t@version`, `db.other@version` are versions
@@ -454,7 +456,7 @@ class Table:
         self._display(self)._ipython_display_()
 
 
-def _reopened(location: Location, roots: Sequence[str], display: Display | None) -> Table:
+def _reopen(location: Location, roots: Sequence[str], display: Display | None) -> Table:
     """The table of a pickle: the same metadata file, read anew."""
     return Table(TableReader(location, roots), display)
 

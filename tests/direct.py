@@ -81,7 +81,7 @@ def estimate(table: Any, *arguments: Any, **options: Any) -> Any:
 def show_plan(table: Table, where: str, snapshot: str | int | None = None, sql: bool = False) -> ShownPlan:
     """A plan with its pictures."""
     plan, pushed_down = table.plan_sql(where, snapshot) if sql else (table.plan(where, snapshot), None)
-    return table.shown(plan, pushed_down)
+    return table.plan_pictures(plan, pushed_down)
 
 
 def sweep(

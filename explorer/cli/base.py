@@ -143,9 +143,9 @@ def group(name: str) -> click.Group:
         return main
     if name not in main.commands:
         main.add_command(Group(name, help=GROUPS.get(name)))
-    found = main.commands[name]
-    assert isinstance(found, click.Group), f"{name} is a command"
-    return found
+    command = main.commands[name]
+    assert isinstance(command, click.Group), f"{name} is a command"
+    return command
 
 
 def place_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ import click
 from explorer.cli import complete
 from explorer.cli.base import ERROR, INCOMPLETE, WARNING, finish, group, pairs, place_options, places, safe, say
 from explorer.cli.output import FORMATS, ROW_FORMATS, Output, output_option
-from explorer.cli.patience import begin, unlimited
+from explorer.cli.patience import begin, remove_limit
 from explorer.errors import WrongUsage
 from explorer.progress import listener
 from explorer.questions import QUESTIONS, Parameter, Question
@@ -153,7 +153,7 @@ def _ask(question: Question, given: dict[str, Any]) -> None:
     if picture is not None:
         draw(answer, picture)
     elif question.is_endless:
-        _print_until_interrupted(answer, output)
+        _print_until_interrupt(answer, output)
     elif form == "sarif":
         _print_sarif(answer)
     else:
@@ -172,9 +172,9 @@ def _subject(question: Question, given: dict[str, Any]) -> Any:
     name = given.pop("subject")
     where = places(given.pop("properties"), given.pop("roots"), given.pop("relocate"))
     if question.subject == "catalog":
-        from explorer.storage.catalogs.catalogs import chosen_name
+        from explorer.storage.catalogs.catalogs import choose_name
 
-        return CatalogAt(chosen_name(name, where["properties"]), **where)
+        return CatalogAt(choose_name(name, where["properties"]), **where)
     begin(name)
     return TableAt(name, given.pop("catalog"), **where)
 
@@ -212,9 +212,9 @@ def _number(option: str, name: str, text: str) -> float:
         raise click.BadParameter(f"{name}={text!r} is no number", param_hint=option) from error
 
 
-def _print_until_interrupted(answer: Answer[Any], output: Output) -> None:
+def _print_until_interrupt(answer: Answer[Any], output: Output) -> None:
     """Print an answer that goes on until Ctrl+C; what has begun is printed to its end."""
-    unlimited()
+    remove_limit()
     say("Ctrl+C ends")
     watch = listener()
     assert watch is not None  # main listens

@@ -18,15 +18,15 @@ from explorer.errors import NotPossible
 @main.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default="iceberg-course")
 @click.argument("jupyter", nargs=-1, metavar="[-- JUPYTERLAB'S OPTIONS]")
-@click.option("--progress", "asked", is_flag=True, help="Only say which exercises are solved, per notebook.")
+@click.option("--progress", "only_progress", is_flag=True, help="Only say which exercises are solved, per notebook.")
 @output_option(*FORMATS)
-def course(folder: Path, jupyter: tuple[str, ...], asked: bool, output: str) -> None:
+def course(folder: Path, jupyter: tuple[str, ...], only_progress: bool, output: str) -> None:
     """Copy the notebooks to FOLDER (./iceberg-course) and open JupyterLab there. A notebook that is there already is
     left as it is: it is somebody's work."""
     from explorer.lab.exercises.course import copy
     from explorer.lab.scenarios import missing
 
-    if asked:
+    if only_progress:
         _progress(output)
         return
     if str(folder).startswith("-"):  # no folder was given, but options
@@ -37,9 +37,9 @@ def course(folder: Path, jupyter: tuple[str, ...], asked: bool, output: str) -> 
         fail(NotPossible(f"the notebooks cannot be copied to {folder}: {error.strerror or error}"), FAILED)
     kept = [name for name, new in copied.items() if not new]
     rows = [{"notebook": name, "copied": new} for name, new in copied.items()]
-    told = [f"{len(copied) - len(kept)} notebooks copied to {folder.resolve()}"]
-    told += [f"left as it is: {name}" for name in kept]
-    print_data({"folder": str(folder.resolve()), "notebooks": rows}, output, lambda: "\n".join(told))
+    lines = [f"{len(copied) - len(kept)} notebooks copied to {folder.resolve()}"]
+    lines += [f"left as it is: {name}" for name in kept]
+    print_data({"folder": str(folder.resolve()), "notebooks": rows}, output, lambda: "\n".join(lines))
     if names := missing():
         say(f"{len(names)} teaching tables are missing: {COMMAND} demo")
     sys.stdout.flush()

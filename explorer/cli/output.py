@@ -106,12 +106,12 @@ def print_rows(
     if form != "text":
         print_json_rows((row for part in parts for row in json_rows(part)), form)
         return
-    told = (
+    cells = (
         row for part in parts for row in with_times(_in_words(part, table) if table else json_rows(part), rows.what)
     )
     width = shutil.get_terminal_size((160, 24)).columns if sys.stdout.isatty() else 220
     named = [c for c in columns if c in rows.columns] or first_columns(rows.what, rows.columns)
-    for text in render_stream(told, width, named, fitting):
+    for text in render_stream(cells, width, named, fitting):
         click.echo(printable(text.rstrip("\n")))
 
 

@@ -64,9 +64,9 @@ def begin(table: str) -> None:
     """From now on the command is about this table, and its time is counted."""
     if not _Patience.depth or not hasattr(signal, "setitimer"):
         return
-    _Patience.table, _Patience.began, _Patience.read = table, _taken(), limits.Read.total
+    _Patience.table, _Patience.began, _Patience.read = table, _processor_seconds(), limits.Read.total
     limits.Read.counting = True
-    allowed(0)
+    seconds_for(0)
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGPROF, _look)
         _set(SECONDS)
@@ -74,14 +74,14 @@ def begin(table: str) -> None:
         threading.Thread(target=_watch_children, args=(_Patience.turn,), name="patience", daemon=True).start()
 
 
-def unlimited() -> None:
+def remove_limit() -> None:
     """The command goes on until somebody ends it."""
     if _Patience.depth:
         _Patience.turn += 1
         _set(0)
 
 
-def _taken() -> float:
+def _processor_seconds() -> float:
     """Seconds of this process, and of the children that decode for it."""
     from explorer.storage.decoder_process import client  # pyarrow takes a while, and help asks for no table
 
@@ -94,14 +94,14 @@ def _watch_children(turn: int) -> None:
 
     while _Patience.depth and _Patience.turn == turn:
         time.sleep(CHILDREN_S)
-        late = client.processor_seconds() > SECONDS and allowed(limits.Read.total - _Patience.read) < (
-            _taken() - _Patience.began
+        late = client.processor_seconds() > SECONDS and seconds_for(limits.Read.total - _Patience.read) < (
+            _processor_seconds() - _Patience.began
         )
         if late and _Patience.depth and _Patience.turn == turn:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGPROF)
 
 
-def allowed(read: int) -> float:
+def seconds_for(read: int) -> float:
     """Seconds for so many bytes. Raises ExplorerError."""
     text = os.environ.get(VARIABLE, "").strip()
     if text and not re.fullmatch(r"\d{1,9}", text):
@@ -116,8 +116,8 @@ def _set(seconds: float) -> None:
 
 def _look(_: int, __: FrameType | None) -> None:
     read = limits.Read.total - _Patience.read
-    taken = _taken() - _Patience.began
-    if (left := allowed(read) - taken) > 0:
+    taken = _processor_seconds() - _Patience.began
+    if (left := seconds_for(read) - taken) > 0:
         _set(max(left, 0.01))
         return
     _set(AGAIN_S)
@@ -125,6 +125,6 @@ def _look(_: int, __: FrameType | None) -> None:
         watch.cancel()  # for other threads
     raise OutOfTime(
         f"{_Patience.table}: refused: the command took {taken:.1f} s of the processor, and for the {human_bytes(read)} "
-        f"that it read of the table {allowed(read):.1f} s are the most; if you trust who wrote it, set {VARIABLE} to "
-        f"more, or ask for less (--limit, --where)"
+        f"that it read of the table {seconds_for(read):.1f} s are the most; if you trust who wrote it, set {VARIABLE} "
+        f"to more, or ask for less (--limit, --where)"
     )

@@ -68,12 +68,12 @@ def _rebuild(todo: Sequence[Scenario]) -> None:
         engine = SparkEngine()
         engine.on_change(lambda state: bar.update(task, description=f"Spark: {state.phase}"))
 
-        def built(name: str, number: int, _: int) -> None:
+        def show_progress(name: str, number: int, _: int) -> None:
             bar.update(task, completed=number, description=name or "done")
             if not bar.console.is_terminal:  # where a bar is drawn when all is over
                 click.echo(f"{number} of {len(todo)} tables are built", err=True)
 
-        scenarios.build_all(engine, todo, built)
+        scenarios.build_all(engine, todo, show_progress)
 
 
 def _forget_another_sandbox() -> None:

@@ -31,13 +31,13 @@ SECRET = ("PASSWORD", "METRICS_TOKEN")
 def config(output: str) -> None:
     """Show which folders, catalogs, Java and environment variables are used here; no secret is shown."""
     from explorer.render.text import render_fields
-    from explorer.storage.catalogs.catalogs import configured, default_name
+    from explorer.storage.catalogs.catalogs import catalog_names, default_name
     from explorer.storage.data_dirs import PREFIX, cache_home, data_home
 
     data: dict[str, Any] = {
         "sandbox": str(data_home()),
         "cache": str(cache_home()),
-        "catalogs": configured(),
+        "catalogs": catalog_names(),
         "default catalog": default_name(),
         "java": _java(),
     }
@@ -63,7 +63,7 @@ def completion(shell: str) -> None:
     """Print what a shell needs to complete commands and options, to be put into its start file."""
     from click.shell_completion import get_completion_class
 
-    found = get_completion_class(shell)
-    assert found is not None  # click has these
+    script_class = get_completion_class(shell)
+    assert script_class is not None  # click has these
     variable = f"_{COMMAND.upper().replace('-', '_')}_COMPLETE"
-    click.echo(found(main, {}, COMMAND, variable).source())
+    click.echo(script_class(main, {}, COMMAND, variable).source())

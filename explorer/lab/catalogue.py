@@ -12,7 +12,7 @@ from explorer.lab.planning import KEY, PARTITION
 from explorer.lab.sandbox import Bench
 from explorer.lab.stepper import Run
 from explorer.lab.writers import Writer
-from explorer.reports.conflicts import decided, file_filter, line_to
+from explorer.reports.conflicts import decision_of, file_filter, line_to
 from explorer.spec.commits.commit import Decision, Intent
 from explorer.spec.commits.lab_runs import Outcome
 from explorer.spec.commits.operations import CATALOGUED, CLASSES, ISOLATION, KINDS, PROTECTS, Operation, operation_title
@@ -71,7 +71,7 @@ def predict(run: Run, table: Table, name: str = "A") -> Decision:
     since = [s for s in line if s.snapshot_id not in before]
     moved = table.metadata.metadata_location != base.metadata_location
     in_line = base.current_snapshot_id in {s.snapshot_id for s in line}
-    return decided(table, intent(writer), since, earlier, moved, in_line)
+    return decision_of(table, intent(writer), since, earlier, moved, in_line)
 
 
 def pair(bench: Bench, late: Operation, early: Operation, version: int = 2) -> Pair:

@@ -196,7 +196,7 @@ class AnalyzedTable:
         try:
             self._spark.sql(re.sub(r"\bTABLE\s+t\b", f"TABLE {self.name}", statement.strip(), flags=re.IGNORECASE))
         except Exception as error:  # Spark raises many types of exceptions
-            raise failure(error, self._bench.engine.lost) from error
+            raise failure(error, self._bench.engine.is_lost) from error
 
     def row_counts(self) -> dict[str, int | None]:
         """The number of rows by four sources: the files in the folder, the metastore's statistics, Spark's count with

@@ -15,13 +15,13 @@ from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
 from explorer.lab.scenarios.build import LAB
 from explorer.progress import steps
 from explorer.reports.estimates import estimate
-from explorer.reports.maintenance.calls import asked, call
+from explorer.reports.maintenance.calls import call, check_request
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.spark_engine.spark import SparkEngine, shared_engine
 from explorer.spark_engine.sql_guard.quotas import quotas
 from explorer.spark_engine.sql_guard.quoting import identifier
-from explorer.spark_engine.user_spark import active_session_kept
+from explorer.spark_engine.user_spark import keep_active_session
 from explorer.spec.filters.expressions import term_text
 from explorer.spec.layout.estimates import Change, Estimates, filter_columns
 from explorer.spec.layout.layout_comparison import Compared, Layout, rows_words, sample_queries
@@ -65,7 +65,7 @@ def compare_layouts(
     except ExplorerError:
         raise
     except Exception as error:  # Spark raises many types of exceptions
-        raise failure(error, engine.lost, "other layouts") from error
+        raise failure(error, engine.is_lost, "other layouts") from error
     finally:
         layout_table.drop()
     return Compared(table.name, rows.num_rows, rows_words(rows.num_rows, limit), tuple(queries), drawn, layouts)
@@ -84,7 +84,7 @@ class _LayoutTable:
     def layouts(self, queries: Sequence[str]) -> tuple[Layout, ...]:
         """All layouts, including those that could not be written."""
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{LAB}")
-        with active_session_kept(self._spark.sparkContext):
+        with keep_active_session(self._spark.sparkContext):
             frame = self._spark.createDataFrame(self._rows).repartition(self._file_count)
         writer = frame.writeTo(f"{SANDBOX}.{self._name}").using("iceberg")
         writer = writer.tableProperty("write.distribution-mode", "none")
@@ -119,7 +119,7 @@ class _LayoutTable:
         except ExplorerError as error:
             return Layout(name, "", str(error))
         except Exception as error:  # Spark raises many types of exceptions; other layouts may succeed
-            return Layout(name, "", str(failure(error, self._engine.lost)))
+            return Layout(name, "", str(failure(error, self._engine.is_lost)))
         self.table = self.table.refresh()
         return self._read(Layout(name, how, seconds=self._seconds), queries)
 
@@ -129,7 +129,7 @@ class _LayoutTable:
 
     def _rewrite(self, operation: str, columns: str, size: int = 0) -> str:
         options = {"rewrite-all": "true"} | ({"target-file-size-bytes": str(size)} if size else {})
-        statement = call(self.table, asked(self.table, operation, options, columns=columns))
+        statement = call(self.table, check_request(self.table, operation, options, columns=columns))
         began = time.perf_counter()
         self._spark.sql(statement).collect()
         self._seconds = time.perf_counter() - began

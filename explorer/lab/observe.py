@@ -16,7 +16,7 @@ from py4j.protocol import Py4JError
 from explorer.errors import NotFoundInTable, NotSupported, UnreadableFile
 from explorer.lab import java as reflect
 from explorer.reports.maintenance.calls import catalog_and_name
-from explorer.reports.maintenance.runs import check_known, check_writable, checked_write
+from explorer.reports.maintenance.runs import check_same_table, check_writable, prepare_write
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.spark import SparkEngine, shared_engine
 from explorer.spark_engine.sql_guard import quoting
@@ -46,11 +46,11 @@ def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_wri
     catalogs need `allow_writes`. Raises AccessRefused, EngineError, StatementFailed, NotSupported."""
     check_writable(table, allow_writes)
     spark = engine or shared_engine()
-    check_known(table, spark)
+    check_same_table(table, spark)
     name = quoting.identifier(table.name.split("."))
     statement = _NAMED.sub(lambda match: match.group(1) or name, sql.strip().rstrip(";"))
     statement = statement.replace("{name}", quoting.literal(catalog_and_name(table)[1])[1:-1])
-    session, plan = checked_write(table, statement, spark)
+    session, plan = prepare_write(table, statement, spark)
     return _observe_action(table, spark, session, statement, lambda: tuple(run(session, plan).toArrow().to_pylist()))
 
 
@@ -63,7 +63,7 @@ def observe_api(
         raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join(API)}")
     check_writable(table, allow_writes)
     spark = engine or shared_engine()
-    check_known(table, spark)
+    check_same_table(table, spark)
     session: Any = spark.session()
     java = iceberg_catalog_table(session, table.name)
     title, act = API[operation]
@@ -151,7 +151,7 @@ def _observe_action(
     try:
         answer = act()
     except Exception as error:  # Spark and Iceberg raise many types of exceptions
-        raise failure(error, engine.lost) from error
+        raise failure(error, engine.is_lost) from error
     seconds = time.perf_counter() - began
     after = table.refresh()
     now = _listing(folder)

@@ -20,7 +20,7 @@ from explorer.lab.pyiceberg_writer import PyicebergWriter
 from explorer.lab.readers import Reader
 from explorer.lab.sandbox import Bench
 from explorer.lab.writers import JavaWriter, Writer
-from explorer.queries.orphans import named_files
+from explorer.queries.orphans import files_in_metadata
 from explorer.spec.commits.lab_runs import Event
 from explorer.spec.commits.operations import Operation, State, StepOutcome
 from explorer.table import Table
@@ -165,7 +165,7 @@ class Run:
         return overlay(table.graph(), staged)
 
     def _reachable(self, now: Table) -> set[str]:
-        named = (path.removeprefix("file://").removeprefix("file:") for path in named_files(now.tree))
+        named = (path.removeprefix("file://").removeprefix("file:") for path in files_in_metadata(now.tree))
         other = f"{self.folder.parent / self.other}/" if self.other else f"{self.folder}/"
         short = {f"{self.folder}/": "", other: f"../{self.other}/" if self.other else ""}
         return {path.replace(folder, name) for path in named for folder, name in short.items() if folder in path}

@@ -55,7 +55,7 @@ def _stream(bench: Bench, name: str, commits: int) -> None:
                 time.sleep(0.05)
         query.awaitTermination()
     except Exception as error:  # Spark raises many types of exceptions
-        raise failure(error, bench.engine.lost, "the stream") from error
+        raise failure(error, bench.engine.is_lost, "the stream") from error
     finally:
         query.stop()
     if query.exception() is not None:

@@ -14,23 +14,23 @@ import numpy as np
 import pyarrow as pa
 
 from explorer.errors import NotFoundInTable
-from explorer.queries.filters import arrow_columns, bound_filter, matching
+from explorer.queries.filters import arrow_columns, matching, parse_filter
 from explorer.render.blocks import Block
 from explorer.render.blocks import Rows as BlockOfRows
 from explorer.render.list_columns import first_columns, with_times
 from explorer.render.rows import columns_of, json_rows, plain
 from explorer.render.text import cell, not_typeset, render_stream
 from explorer.spark_engine.engine_choice import Choice
-from explorer.spark_engine.pipeline import Framed, changed, without_dictionaries
+from explorer.spark_engine.pipeline import Framed, change_rows, without_dictionaries
 from explorer.spark_engine.read_queue import ScanReport, SparkRead
 from explorer.spark_engine.spark import shared_engine
-from explorer.spark_engine.user_spark import active_session_kept
+from explorer.spark_engine.user_spark import keep_active_session
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.text.names import shorten
 from explorer.spec.values.values import pandas_values, row_dicts
 from explorer.storage.projection import children
-from explorer.storage.spill import spooled
+from explorer.storage.spill import spool
 
 if TYPE_CHECKING:
     import pandas
@@ -65,7 +65,7 @@ class Collection(Sequence[Mapping[str, Any]]):
         """All rows, read now if they were not."""
         with self._lock:
             if isinstance(self._rows, Batches):
-                self._rows = spooled(self._rows.schema, self._rows.read())
+                self._rows = spool(self._rows.schema, self._rows.read())
             return self._rows
 
     def __reduce__(self) -> tuple[type[Collection], tuple[pa.Table, str]]:
@@ -148,9 +148,9 @@ class Collection(Sequence[Mapping[str, Any]]):
             names = ", ".join(rows.schema.names)
             raise NotFoundInTable(f"{self.what} have no column {unknown[0]!r} (columns: {names})")
         if where.strip():
-            bound = bound_filter(where, arrow_columns(rows.schema), what=self.what)
+            bound = parse_filter(where, arrow_columns(rows.schema), what=self.what)
             match = partial(matching, bound=bound)
-            frame = frame and changed(frame, rows.schema, match)
+            frame = frame and change_rows(frame, rows.schema, match)
             rows = rows.map(match)
         if columns:
             frame = frame and _columns_of(frame, columns)
@@ -198,8 +198,8 @@ class Collection(Sequence[Mapping[str, Any]]):
 
             frame = pandas.DataFrame(dict(zip(plain.column_names, map(pandas_values, plain.columns), strict=True)))
         for name in odd:
-            told = [row[name] for row in row_dicts(table.select([name]), "lossy")]
-            frame.insert(table.column_names.index(name), name, told)
+            values = [row[name] for row in row_dicts(table.select([name]), "lossy")]
+            frame.insert(table.column_names.index(name), name, values)
         return frame
 
     def to_polars(self) -> polars.DataFrame:
@@ -229,7 +229,7 @@ class Collection(Sequence[Mapping[str, Any]]):
         session = spark or shared_engine().session()
         if self._frame:
             return self._frame(session)
-        with nullcontext() if spark else active_session_kept(session.sparkContext):
+        with nullcontext() if spark else keep_active_session(session.sparkContext):
             return session.createDataFrame(without_dictionaries(self.to_arrow()))
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -260,8 +260,8 @@ class Collection(Sequence[Mapping[str, Any]]):
     def __repr__(self) -> str:
         more = f"… {len(self) - SHOWN:,} more rows\n" if len(self) > SHOWN else ""
         shown = with_times(self[:SHOWN], self.what)
-        told = "".join(render_stream(shown, None, first_columns(self.what, self.columns), fitting=True))
-        return f"{self.what}: {len(self):,} rows\n{told}{more}"
+        lines = "".join(render_stream(shown, None, first_columns(self.what, self.columns), fitting=True))
+        return f"{self.what}: {len(self):,} rows\n{lines}{more}"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th style='text-align:left'>{escape(cell(name))}</th>" for name in self.columns)
@@ -297,7 +297,7 @@ class Rows(Collection):
     def of(cls, read: SparkRead, version: str) -> Rows:
         """From a read that is done. Warns where the limit that counts without another one cut it off."""
         rows = read.result()
-        cut = f"{read.told}{'' if read.cut else ' limit=None reads all'}" if read.told else ""
+        cut = f"{read.cut_note}{'' if read.cut else ' limit=None reads all'}" if read.cut_note else ""
         if cut and read.request.limit == ROWS_AT_FIRST:
             warnings.warn(cut, stacklevel=3)
         return cls(rows, read.reports, version, cut)

@@ -31,7 +31,7 @@ def snapshot_step(tree: MetadataTree, snapshot: Snapshot, opened: Collection[str
     read."""
     parent = tree.metadata.snapshot(snapshot.parent_snapshot_id)
     before, here = tree.manifests(parent), tree.manifests(snapshot)
-    if not tree.lost.isdisjoint(s.manifest_list for s in (parent, snapshot) if s is not None):
+    if not tree.unreadable.isdisjoint(s.manifest_list for s in (parent, snapshot) if s is not None):
         return None
     read = [
         m

@@ -46,14 +46,14 @@ def filter_columns(schema: model.Schema, required: bool = False) -> dict[str, Co
         places.setdefault(".".join(names), []).append(words)
     return {
         path: Column(
-            field["id"], path, field["type"], required and _required(path, named),
+            field["id"], path, field["type"], required and _is_required(path, named),
             same_name=tuple(places[path]) if len(places[path]) > 1 else (),
         )
         for path, field in named.items()
     }  # fmt: skip
 
 
-def _required(path: str, named: Mapping[str, Mapping[str, Any]]) -> bool:
+def _is_required(path: str, named: Mapping[str, Mapping[str, Any]]) -> bool:
     around = [named[path[:at]] for at, sign in enumerate(path) if sign == "." and path[:at] in named]
     return all(field.get("required") is True for field in (named[path], *around))
 
@@ -82,7 +82,7 @@ def _kind(path: str, kind: pa.DataType) -> Any:
     return {"type": str(kind)}
 
 
-def bound_filter(where: str | Expression, columns: Columns, null_too: bool = False, what: str = "") -> Expression:
+def parse_filter(where: str | Expression, columns: Columns, null_too: bool = False, what: str = "") -> Expression:
     """A filter's text, or an expression, bound to columns; of nothing, TRUE. `null_too`: what all values do, null does
     too, as Iceberg's planner has it. Over a list of `what` values may be written as they are displayed. Raises
     NotFoundInTable when it does not fit."""
@@ -93,7 +93,7 @@ def bound_filter(where: str | Expression, columns: Columns, null_too: bool = Fal
         raise NotFoundInTable(f"the filter does not fit: {error}") from error
 
 
-def folded_by_spark(bound: Expression, schema: model.Schema) -> tuple[Expression, str]:
+def fold_like_spark(bound: Expression, schema: model.Schema) -> tuple[Expression, str]:
     """Give what Spark makes of a bound filter: for columns that the schema promises to be never null it takes IS NULL
     for false, and IS NOT NULL for true, and looks at no value.
 
@@ -124,13 +124,13 @@ def folded_by_spark(bound: Expression, schema: model.Schema) -> tuple[Expression
 def filter_for(
     metadata: model.TableMetadata, where: str | Expression, columns: Columns, null_too: bool = False
 ) -> Expression:
-    """Bind a filter to a table's columns, as `bound_filter` does.
+    """Bind a filter to a table's columns, as `parse_filter` does.
 
     Args:
         metadata: The table's.
         where: The filter.
         columns: The columns of the schema that it is read by.
-        null_too: As `bound_filter` has it.
+        null_too: As `parse_filter` has it.
 
     Returns:
         The filter, bound.
@@ -139,7 +139,7 @@ def filter_for(
         NotFoundInTable: It does not fit. If it fits the schema of a snapshot, the words name the newest one.
     """
     try:
-        return bound_filter(where, columns, null_too)
+        return parse_filter(where, columns, null_too)
     except NotFoundInTable as error:
         if (fits := _fitting(metadata, where)) is None:
             raise
@@ -156,7 +156,7 @@ def _fitting(metadata: model.TableMetadata, where: str | Expression) -> model.Sn
         if schema is not None and snapshot.schema_id not in tried:
             tried.add(snapshot.schema_id)
             with contextlib.suppress(NotFoundInTable, KeyError, TypeError):  # a schema may be damaged
-                bound_filter(where, filter_columns(schema))
+                parse_filter(where, filter_columns(schema))
                 return snapshot
     return None
 
@@ -179,7 +179,7 @@ def _mask(rows: pa.Table, node: Expression) -> Any:
         return pa.repeat(node.value, rows.num_rows)
     assert isinstance(node, Predicate)
     assert isinstance(node.term, BoundTerm)
-    return _compared(_column(rows, node.term), node)
+    return _compare(_column(rows, node.term), node)
 
 
 def _column(rows: pa.Table, term: BoundTerm) -> Any:
@@ -203,7 +203,7 @@ def _width(kind: pa.DataType) -> pa.DataType:
     return pa.int32() if kind.bit_width == 32 else pa.int64()
 
 
-def _compared(column: Any, node: Predicate) -> Any:
+def _compare(column: Any, node: Predicate) -> Any:
     tests: dict[str, Callable[..., Any]] = {
         "is-null": pc.is_null, "not-null": pc.is_valid, "is-nan": pc.is_nan,
         "not-nan": lambda c: pc.invert(pc.is_nan(c)),
@@ -285,13 +285,13 @@ def matches_in(
     reads = judged.outcome == READ
     places = np.arange(live.num_rows) if every_file else np.flatnonzero(reads)
     matches: list[dict[str, Any]] = []
-    told = 0
+    rows_so_far = 0
     listed = live_files(live.take(pa.array(places)), manifest.partition_spec_id, manifest.manifest_path)
     for data, at in zip(listed, places.tolist(), strict=True):
         rows = matching(files.rows(data, schema, lineage), scan.bound)
         if rows.num_rows:
-            told += rows.num_rows
-            limits.within(told, limits.TOLD, data.path, "matching rows with the files before it", "match fewer")
+            rows_so_far += rows.num_rows
+            limits.within(rows_so_far, limits.TOLD, data.path, "matching rows with the files before it", "match fewer")
             reading = spark_reading(files, data, judged.residual(at), schema).to_json() if reads[at] else None
             matches.append(
                 {"manifest_path": manifest.manifest_path, "file_path": data.path, "rows": ipc(rows), "reading": reading}

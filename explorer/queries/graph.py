@@ -55,8 +55,8 @@ def whole_view(tree: MetadataTree, snapshot: Snapshot | None, level: int, files:
 
 def _size(manifest: ManifestFile) -> int:
     counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
-    known = [n for n in counts if n is not None]
-    return sum(known) if known else UNKNOWN_ENTRIES
+    numbers = [n for n in counts if n is not None]
+    return sum(numbers) if numbers else UNKNOWN_ENTRIES
 
 
 def table_graph(tree: MetadataTree, view: GraphView) -> Graph:

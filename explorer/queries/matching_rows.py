@@ -62,7 +62,7 @@ class MatchingFile:
     misread: str = ""
     added_by: int | None = None
 
-    def why_skipped(self, position: int) -> str:
+    def skip_reason(self, position: int) -> str:
         """Say why a scan does not return the row at a position; empty where it does."""
         groups = (why for first, last, why in self.skipped_groups if first <= position < last)
         return self.skipped_because or next(groups, "")
@@ -108,7 +108,7 @@ class MatchingRows:
         engine: Who looks through the data files.
         every_file: Read files that the scan skips too. Where they are few (SKIPPED_FILES, SKIPPED_BYTES), they are read
             in any case.
-        as_spark: The filter as Spark asks it (see queries.filters.folded_by_spark).
+        as_spark: The filter as Spark asks it (see queries.filters.fold_like_spark).
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class MatchingRows:
         reader.tree.ahead(manifests=manifests.values())
         data = [m for m in manifests.values() if m.content == 0]
         verdicts = scan.manifests(data)
-        skipped = _Skipped(0, 0) if every_file else self._skipped(data, verdicts)
+        skipped = _Skipped(0, 0) if every_file else self._skip_counts(data, verdicts)
         self.reads_every_file = every_file or skipped.few
         reads_all = self.reads_every_file or not skipped.files
         self.unread = None if reads_all else UnreadFiles(skipped.files, skipped.at_most)
@@ -179,8 +179,8 @@ class MatchingRows:
                 self._of_manifest[read_alike(verdict.manifest)] = []
         live = self.reader.live_entries_of([v.manifest for v in looked_at], snapshot)
         for verdict, (manifest, files) in zip(looked_at, live, strict=True):
-            found = [] if files is None else list(self._matching(verdict, files))
-            self._of_manifest[read_alike(manifest)] = found
+            matching = [] if files is None else list(self._matching(verdict, files))
+            self._of_manifest[read_alike(manifest)] = matching
         return list(chain.from_iterable(self._of_manifest[read_alike(m)] for m in data))
 
     def _matching(self, manifest: ManifestVerdict, files: pa.Table) -> Iterator[MatchingFile]:
@@ -198,12 +198,12 @@ class MatchingRows:
         added_by = files["inherited_snapshot_id"]
         for data, at in zip(steps(some, "data files"), places.tolist(), strict=True):
             if positions := self._in_file(data):
-                yield replace(self._told(judged, at, data, positions), added_by=added_by[at].as_py())
+                yield replace(self._matching_file(judged, at, data, positions), added_by=added_by[at].as_py())
 
-    def _told(self, judged: _Judged, at: int, data: LiveFile, positions: Sequence[int]) -> MatchingFile:
+    def _matching_file(self, judged: _Judged, at: int, data: LiveFile, positions: Sequence[int]) -> MatchingFile:
         """What is told of a file with matching rows, one of those that were judged."""
         if not judged.reads[at]:
-            reason, fault = self._why_excluded(judged, at)
+            reason, fault = self._exclusion_reason(judged, at)
             faults = [difference.words for difference, keeps in judged.others if keeps[at]]
             return MatchingFile(data, positions, f"{reason}; {'; '.join(faults) or fault}")
         skip = [difference.readers for difference, keeps in judged.others if not keeps[at]]
@@ -224,7 +224,7 @@ class MatchingRows:
             return self._read_here[own]
         return self._readings.get((judged.manifest.manifest.manifest_path, data.path), SparkReading())
 
-    def _why_excluded(self, judged: _Judged, at: int) -> tuple[str, str]:
+    def _exclusion_reason(self, judged: _Judged, at: int) -> tuple[str, str]:
         """Say why the scan skips a file that has matching rows, and what is wrong for it."""
         own, manifest = judged.files.outcome[at], judged.manifest
         if manifest.keeps or own == BY_PARTITION:
@@ -259,20 +259,20 @@ class MatchingRows:
     def _look_on_spark(self, manifests: Sequence[ManifestFile], engine: Engine) -> None:
         """Where Spark is to look, have it look through all data files of the history, a manifest at a time."""
         part = partial(matches_in, self.reader, self.scan, self.schema, self._lineage, self.reads_every_file)
-        rows, choice = self.reader.tree.by(engine, "fate").made(Parts(manifests, True, part, MATCHES))
+        rows, choice = self.reader.tree.by(engine, "fate").build(Parts(manifests, True, part, MATCHES))
         if choice.engine == "local":  # file by file, as snapshots have them
             return
         self._readings = {}
         for some in rows.read():
-            for manifest, path, matches, told in zip(*(some[n].to_pylist() for n in MATCHES.names), strict=True):
-                reading = SparkReading() if told is None else SparkReading.from_json(told)
+            for manifest, path, matches, words in zip(*(some[n].to_pylist() for n in MATCHES.names), strict=True):
+                reading = SparkReading() if words is None else SparkReading.from_json(words)
                 self._readings[manifest, path] = reading
                 if path not in self._positions:
-                    found = from_ipc(matches)
-                    self.reader.note_read(path, found)
-                    self._keep(path, found)
+                    file_rows = from_ipc(matches)
+                    self.reader.note_read(path, file_rows)
+                    self._keep(path, file_rows)
 
-    def _skipped(self, manifests: Sequence[ManifestFile], verdicts: Sequence[ManifestVerdict]) -> _Skipped:
+    def _skip_counts(self, manifests: Sequence[ManifestFile], verdicts: Sequence[ManifestVerdict]) -> _Skipped:
         """Count the data files that the scan skips in any snapshot."""
         if self.scan.bound == TRUE:
             return _Skipped(0, 0)

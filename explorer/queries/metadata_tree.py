@@ -20,8 +20,8 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
 from explorer.progress import steps
-from explorer.spark_engine.engine_choice import Choice, Engine, chosen, entries_in
-from explorer.spark_engine.pipeline import batches, compared
+from explorer.spark_engine.engine_choice import Choice, Engine, choose_engine, entries_in
+from explorer.spark_engine.pipeline import batches, compare_sets
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.commits.costs import metadata_files
 from explorer.spec.entries.entries import as_of_snapshot
@@ -37,7 +37,7 @@ from explorer.storage import limits
 from explorer.storage.folder_state import metadata_version
 from explorer.storage.manifest_reader import NOT_NOW, Read
 from explorer.storage.reader import TableReader
-from explorer.storage.spill import dealt, in_order
+from explorer.storage.spill import deal_out, in_order
 
 OLDER = 32
 """Older metadata files that are kept in memory."""
@@ -118,22 +118,22 @@ class MetadataTree:
         return [*chain(*lasting), *chain(*list(self._passing.values()))]
 
     @property
-    def lost(self) -> set[str]:
+    def unreadable(self) -> set[str]:
         """The manifest lists and manifests that could not be read whole, as far as is known."""
         return self._lost | self._not_whole(chain(*list(self._passing.values())))
 
-    def lost_of(self, snapshot: Snapshot) -> tuple[bool, list[str]]:
-        """Of `lost`: whether a snapshot's list of manifests is (of one that names them itself, whether a manifest it
-        names cannot be listed), and the manifests that it lists."""
+    def unreadable_in(self, snapshot: Snapshot) -> tuple[bool, list[str]]:
+        """Of `unreadable`: whether a snapshot's list of manifests is (of one that names them itself, whether a manifest
+        it names cannot be listed), and the manifests that it lists."""
         listed = [m.manifest_path for m in self.manifests(snapshot)]
-        lost = self.lost
+        lost = self.unreadable
         names = {snapshot.manifest_list, *snapshot.manifests}.difference(listed)
         return not lost.isdisjoint(names), [path for path in listed if path in lost]
 
     @property
     def lacks(self) -> str:
-        """What answers may lack, in words: what is `lost`; nothing where nothing is."""
-        lost = self.lost
+        """What answers may lack, in words: what is `unreadable`; nothing where nothing is."""
+        lost = self.unreadable
         if not lost:
             return ""
         named = [shorten(base_name(path), 80) for path in nsmallest(NAMED, lost) if len(path) <= LONG]
@@ -153,13 +153,13 @@ class MetadataTree:
             else:
                 self._more.set()
 
-    def _note(self, asked: str, read: Read[Any], named: str | None) -> None:
+    def _note(self, path: str, read: Read[Any], named: str | None) -> None:
         """What was wrong with what was asked for: one file that is `named` so, or several."""
         if read.lasting:
-            self._passing.pop(asked, None)
+            self._passing.pop(path, None)
             self._note_manifests(read.problems, named)
         else:
-            self._passing[asked] = read.problems
+            self._passing[path] = read.problems
         self._refuse(read.problems)
 
     def _refuse(self, problems: Iterable[Problem]) -> None:
@@ -177,9 +177,9 @@ class MetadataTree:
         lost = self._not_whole(lasting)
         self._lose({named} if named and lost else lost)
         for problem in lasting:
-            known = self._of_manifests.setdefault(problem.file, {})
-            if len(known) < OF_ONE or str(problem) in known:
-                known.setdefault(str(problem), problem)
+            noted = self._of_manifests.setdefault(problem.file, {})
+            if len(noted) < OF_ONE or str(problem) in noted:
+                noted.setdefault(str(problem), problem)
             else:
                 self._more.set()
 
@@ -252,14 +252,14 @@ class MetadataTree:
 
     def read(self, parts: Parts) -> Batches:
         """A table that is made of manifests."""
-        return self.made(parts)[0]
+        return self.build(parts)[0]
 
-    def made(self, parts: Parts) -> tuple[Batches, Choice]:
+    def build(self, parts: Parts) -> tuple[Batches, Choice]:
         """A table that is made of manifests, and by whom."""
-        choice = self._chosen(parts)
+        choice = self._choose_engine(parts)
         if choice.engine == "local":
             return self._read(parts), choice
-        self._asked_again(parts)
+        self._forget_problems(parts)
         return batches(shared_engine().session(), self.reader.storage, parts, self._note_workers, self._what), choice
 
     def in_order(self, rows: Batches, by: Sequence[str]) -> RowParts:
@@ -269,28 +269,28 @@ class MetadataTree:
     def comparisons(self, sets: Sequence[Sets], by: Sequence[str]) -> Iterator[Comparison]:
         """See spec.entries.table_protocol.Tree."""
         keys = keys_of(sets, by)
-        if self._chosen(keys).engine == "local":
-            return (self._compare(mine, theirs, by) for mine, theirs in sets)
+        if self._choose_engine(keys).engine == "local":
+            return (self._compare(ours, theirs, by) for ours, theirs in sets)
         spark = shared_engine().session()
-        self._asked_again(keys)
-        return iter(compared(spark, self.reader.storage, keys, by, len(sets), self._note_workers, self._what))
+        self._forget_problems(keys)
+        return iter(compare_sets(spark, self.reader.storage, keys, by, len(sets), self._note_workers, self._what))
 
-    def _asked_again(self, parts: Parts) -> None:
+    def _forget_problems(self, parts: Parts) -> None:
         """Workers only tell of manifests that they cannot read, not of those that they could not and now can."""
         for manifest in parts.manifests:
             self._passing.pop(manifest.manifest_path, None)
 
-    def _compare(self, mine: Sequence[ManifestFile], theirs: Sequence[ManifestFile], by: Sequence[str]) -> Comparison:
+    def _compare(self, ours: Sequence[ManifestFile], theirs: Sequence[ManifestFile], by: Sequence[str]) -> Comparison:
         """One set is held while the other is read; where neither can be held, both are dealt out on the disk."""
-        entries = [sum(map(entries_in, manifests)) for manifests in (mine, theirs)]
+        entries = [sum(map(entries_in, manifests)) for manifests in (ours, theirs)]
         if min(entries) <= self.at_once:
-            return compare(self, mine, theirs, by)
-        keys = self._read(keys_of([(mine, theirs)], by))
-        deals = dealt(keys, KEY[0], -(-sum(entries) // self.at_once))
+            return compare(self, ours, theirs, by)
+        keys = self._read(keys_of([(ours, theirs)], by))
+        deals = deal_out(keys, KEY[0], -(-sum(entries) // self.at_once))
         return comparisons(pa.concat_tables([compare_keys(by, deal) for deal in deals]), 1)[0]
 
-    def _chosen(self, parts: Parts) -> Choice:
-        choice = chosen(self._engine, parts, lambda: shared_engine().master, self.in_folder)
+    def _choose_engine(self, parts: Parts) -> Choice:
+        choice = choose_engine(self._engine, parts, lambda: shared_engine().master, self.in_folder)
         if choice.large and self._what:
             progress.say(choice.why)
         return choice
@@ -328,7 +328,7 @@ class MetadataTree:
                 self._older[path] = metadata
         return metadata
 
-    def metadata_named(self, name: str | None) -> TableMetadata:
+    def find_metadata(self, name: str | None) -> TableMetadata:
         """A metadata file by its path, the end of it, or its version number; None: the current one. Raises
         NotFoundInTable, UnreadableFile."""
         paths = [*(e.metadata_file for e in self.metadata.metadata_log), self.metadata.metadata_location]
@@ -348,19 +348,19 @@ class MetadataTree:
         log = self.metadata.metadata_log
         paths = [*(e.metadata_file for e in log), self.metadata.metadata_location]
         low, high = 0, len(paths) - 1  # paths[high:] know it; the current file does
-        own = self._written.get(snapshot.snapshot_id)
+        own = self._metadata_by_snapshot.get(snapshot.snapshot_id)
         if own in paths and self._knows(own, snapshot):
             return self.metadata_file(own)
         while low < high:
             middle = (low + high) // 2
-            known = self._knows(paths[middle], snapshot)
-            if known is None:
+            has_snapshot = self._knows(paths[middle], snapshot)
+            if has_snapshot is None:
                 return None
-            low, high = (low, middle) if known else (middle + 1, high)
+            low, high = (low, middle) if has_snapshot else (middle + 1, high)
         return self.metadata_file(paths[low])
 
     @cached_property
-    def _written(self) -> dict[int, str]:
+    def _metadata_by_snapshot(self) -> dict[int, str]:
         """The metadata file that each snapshot's commit wrote, as far as the log has it."""
         return metadata_files(self.metadata)
 
@@ -374,8 +374,8 @@ class MetadataTree:
     def sizes(self, paths: Iterable[str]) -> dict[str, int]:
         """See spec.entries.table_protocol.Tree."""
         wanted = list(dict.fromkeys(paths))
-        known = zip(wanted, self.reader.storage.sizes(wanted), strict=True)
-        return {path: size for path, size in known if size is not None}
+        all_sizes = zip(wanted, self.reader.storage.sizes(wanted), strict=True)
+        return {path: size for path, size in all_sizes if size is not None}
 
 
 def _nothing(_: ManifestFile, stored: pa.Table) -> pa.Table:

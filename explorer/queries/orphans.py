@@ -37,7 +37,7 @@ def _paths(_: ManifestFile, stored: pa.Table) -> pa.Table:
     return stored.filter(pc.fill_null(pc.not_equal(stored["status"], DELETED), True)).select(PATHS.names).cast(PATHS)
 
 
-def named_files(tree: MetadataTree) -> Iterator[str]:
+def files_in_metadata(tree: MetadataTree) -> Iterator[str]:
     """Every file that a table's metadata leads to, some more than once: metadata files, statistics, manifest lists,
     manifests, and the files that these name."""
     meta = tree.metadata
@@ -59,11 +59,11 @@ def _leading(tree: MetadataTree) -> tuple[set[str], dict[str, ManifestFile]]:
     return {s.manifest_list for s in snapshots if s.manifest_list}, manifests
 
 
-def known_files(tree: MetadataTree) -> Iterator[str]:
-    """`named_files`, all of them: raises UnreadableFile at the end where a manifest list or manifest, or what in the
-    metadata file names files, could not be read, since nobody knows what it names."""
-    yield from named_files(tree)
-    meta, lost = tree.metadata, tree.lost
+def all_files_in_metadata(tree: MetadataTree) -> Iterator[str]:
+    """`files_in_metadata`, all of them: raises UnreadableFile at the end where a manifest list or manifest, or what in
+    the metadata file names files, could not be read, since nobody knows what it names."""
+    yield from files_in_metadata(tree)
+    meta, lost = tree.metadata, tree.unreadable
     ids = Counter(snapshot.snapshot_id for snapshot in meta.snapshots)
     if twice := [i for i, times in ids.items() if times > 1]:
         raise UnreadableFile(meta.metadata_location, f"it has two snapshots {twice[0]}: only one of them can be read")
@@ -99,10 +99,12 @@ def other_metadata(tree: MetadataTree, files: Iterable[str]) -> list[OtherMetada
         UnreadableFile: One of them cannot be read, so nobody knows which files it names.
     """
     meta, reader = tree.metadata, tree.reader
-    known = {_place(tree, path) for path in (meta.metadata_location, *(e.metadata_file for e in meta.metadata_log))}
+    own_places = {
+        _place(tree, path) for path in (meta.metadata_location, *(e.metadata_file for e in meta.metadata_log))
+    }
     log = [e.timestamp_ms for e in meta.metadata_log if e.timestamp_ms is not None]
     begins = min([*log, meta.last_updated_ms or 0])
-    candidates = [p for p in files if p.lower().endswith(METADATA_ENDINGS) and _place(tree, p) not in known]
+    candidates = [p for p in files if p.lower().endswith(METADATA_ENDINGS) and _place(tree, p) not in own_places]
     others = []
     for path in steps(sorted(candidates), "metadata files"):
         location = replace(reader.location, metadata_location=path)
@@ -196,7 +198,7 @@ class Below:
         """
         own, reasons = set(self.live), dict[str, str]()
         for other in others:
-            for _ in self.telling(known_files(other.tree)):
+            for _ in self.telling(all_files_in_metadata(other.tree)):
                 pass
             reasons |= dict.fromkeys(self.live - own - reasons.keys(), f"it is live: {other.path} leads to it")
         self.live = own
@@ -219,7 +221,7 @@ def _files_below(tree: MetadataTree, folder: str) -> dict[str, Stored]:
     return there
 
 
-def unreached_files(tree: MetadataTree) -> tuple[dict[str, Stored], list[OtherMetadata]]:
+def orphan_files(tree: MetadataTree) -> tuple[dict[str, Stored], list[OtherMetadata]]:
     """Find the files below a table's folder that no metadata there leads to.
 
     Args:
@@ -232,26 +234,26 @@ def unreached_files(tree: MetadataTree) -> tuple[dict[str, Stored], list[OtherMe
     Raises:
         UnreadableFile: The folder cannot be listed, or a manifest list or manifest cannot be read.
     """
-    below = _told(tree)
+    below = _read_below(tree)
     others = other_metadata(tree, {**below.paths, **files_beside(tree)})
-    return _unreached(tree, below, below.may_be_live(others)), others
+    return _orphans_below(tree, below, below.may_be_live(others)), others
 
 
 def orphans(tree: MetadataTree) -> dict[str, float]:
     """The files below a table's folder that its own metadata does not lead to, with their age in hours: what writers
-    that were killed left, their metadata files too. Raises as `unreached_files` does."""
+    that were killed left, their metadata files too. Raises as `orphan_files` does."""
     now = time.time()
-    return {path: (now - of.written) / 3600 for path, of in _unreached(tree, _told(tree), {}).items()}
+    return {path: (now - of.written) / 3600 for path, of in _orphans_below(tree, _read_below(tree), {}).items()}
 
 
-def _told(tree: MetadataTree) -> Below:
+def _read_below(tree: MetadataTree) -> Below:
     below = Below(tree, tree.metadata.location)
-    for _ in below.telling(known_files(tree)):
+    for _ in below.telling(all_files_in_metadata(tree)):
         pass
     return below
 
 
-def _unreached(tree: MetadataTree, below: Below, maybe: Mapping[str, str]) -> dict[str, Stored]:
+def _orphans_below(tree: MetadataTree, below: Below, maybe: Mapping[str, str]) -> dict[str, Stored]:
     """What is neither live nor may be, but files that are hidden to remove_orphan_files, such as Delta's log of the
     same table."""
     own = partition_folder_prefixes(tree.metadata)
@@ -265,7 +267,7 @@ def _unreached(tree: MetadataTree, below: Below, maybe: Mapping[str, str]) -> di
     }
 
 
-def unnamed_data_files(tree: MetadataTree) -> list[str]:
+def data_files_without_entry(tree: MetadataTree) -> list[str]:
     """Return the data files below a table's folder that nothing names which can be read, as the table spells paths.
 
     Raises:
@@ -273,7 +275,7 @@ def unnamed_data_files(tree: MetadataTree) -> list[str]:
     """
     location = tree.metadata.location
     below = Below(tree, location)
-    for _ in below.telling(named_files(tree)):
+    for _ in below.telling(files_in_metadata(tree)):
         pass
     own = partition_folder_prefixes(tree.metadata)
     rest = [

@@ -63,12 +63,12 @@ def row_groups_of_file(files: Files, path: str, residual: Expression, schema: Sc
     """
     fields = fields_by_path(schema.raw["fields"]).values()
     defaults = {field["id"]: field.get("initial-default") for field in fields}
-    asked = {p.term.column.field_id for p in predicates(residual) if isinstance(p.term, BoundTerm)}
-    footer = _footer(files, path, sorted(asked))
+    field_ids = {p.term.column.field_id for p in predicates(residual) if isinstance(p.term, BoundTerm)}
+    footer = _footer(files, path, sorted(field_ids))
     return row_groups(residual, path, footer, partial(_parts, files.storage, note, path, footer), defaults)
 
 
-def columns_not_rewritten(files: Files, path: str, schema: Schema) -> dict[str, TypeDifference]:
+def columns_spark_cannot_rewrite(files: Files, path: str, schema: Schema) -> dict[str, TypeDifference]:
     """Find the columns of a Parquet file that Spark cannot write anew as they are: it fails on them, or takes their
     values for others.
 
@@ -85,13 +85,13 @@ def columns_not_rewritten(files: Files, path: str, schema: Schema) -> dict[str, 
     """
     footer, kinds = _footer(files, path), kinds_by_id(schema)
     columns = footer["columns"]
-    found = dict(required_nulls(footer, schema))
-    found |= {name: d for name, d in type_differences(columns, kinds) if d.misread or d.fails}
+    differences = dict(required_nulls(footer, schema))
+    differences |= {name: d for name, d in type_differences(columns, kinds) if d.misread or d.fails}
     for column in columns:
         name, kind = kinds.get(column["field_id"], ("", None))
         if (date := date_promotion(column, kind)) is not None:
-            found[name] = date
-    return found
+            differences[name] = date
+    return differences
 
 
 def misread_columns(files: Files, path: str, schema: Schema) -> dict[str, TypeDifference]:
@@ -109,8 +109,8 @@ def misread_columns(files: Files, path: str, schema: Schema) -> dict[str, TypeDi
         UnreadableFile: The footer cannot be read.
     """
     footer = _footer(files, path)
-    found = (*required_nulls(footer, schema), *type_differences(footer["columns"], kinds_by_id(schema)))
-    return {name: d for name, d in found if d.misread}
+    differences = (*required_nulls(footer, schema), *type_differences(footer["columns"], kinds_by_id(schema)))
+    return {name: d for name, d in differences if d.misread}
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,9 @@ class SparkReading:
     @classmethod
     def from_json(cls, text: str) -> SparkReading:
         """What a worker told."""
-        told = json.loads(text)
-        skipped = [(first, last, why) for first, last, why in told["skipped"]]
-        return cls(told["misread"], skipped, [Problem(**problem) for problem in told["problems"]])
+        values = json.loads(text)
+        skipped = [(first, last, why) for first, last, why in values["skipped"]]
+        return cls(values["misread"], skipped, [Problem(**problem) for problem in values["problems"]])
 
 
 def spark_reading(files: Files, data: LiveFile, residual: Expression, schema: Schema) -> SparkReading:
@@ -157,8 +157,8 @@ def spark_reading(files: Files, data: LiveFile, residual: Expression, schema: Sc
     skipped: list[tuple[int, int, str]] = []
     misread, first = "", 0
     try:
-        found = misread_columns(files, data.path, schema)
-        misread = "; ".join(f"{name}, {difference.words}" for name, difference in found.items())
+        differences = misread_columns(files, data.path, schema)
+        misread = "; ".join(f"{name}, {difference.words}" for name, difference in differences.items())
         groups = [] if residual == TRUE else row_groups_of_file(files, data.path, residual, schema, problems.extend)
         for group in groups:
             if not group.keeps:

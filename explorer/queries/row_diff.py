@@ -14,8 +14,8 @@ from explorer.errors import NotPossible
 from explorer.model.metadata import Schema, Snapshot
 from explorer.progress import steps
 from explorer.queries.row_reader import Picked, RowReader, pairing_keys
-from explorer.spark_engine.engine_choice import Engine, beyond_limit, chosen_for_rows
-from explorer.spark_engine.file_rows import Make, Wanted, changed
+from explorer.spark_engine.engine_choice import Engine, beyond_limit, choose_engine_for_rows
+from explorer.spark_engine.file_rows import Make, Wanted, compare_rows
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.deletes.deletes import Applicability
 from explorer.spec.entries.live_files import LiveFile
@@ -56,16 +56,16 @@ def row_diff(
     paired_by = pairing_keys(schema, keys, lineage)
     sides = _differing(reader, before, after)
     make, empty = partial(rows_of_file, schema, lineage), _empty(schema, lineage)
-    told = [side.differ.told for side in sides]
-    size = sum(pc.sum(side["file_size_in_bytes"]).as_py() or 0 for side in told)
+    file_facts = [side.differ.facts for side in sides]
+    size = sum(pc.sum(side["file_size_in_bytes"]).as_py() or 0 for side in file_facts)
 
     def master() -> str:
         return shared_engine().master
 
-    choice = chosen_for_rows(engine, size, master, reader.tree.in_folder)
+    choice = choose_engine_for_rows(engine, size, master, reader.tree.in_folder)
     rows = None
     if choice.engine == "local":
-        rows = _held(reader, sides, make, empty)
+        rows = _rows_in_memory(reader, sides, make, empty)
         if rows is None and engine != "local" and not choice.large:  # they are more than was thought
             choice = beyond_limit(f"{human_bytes(size)} of data files", master, reader.tree.in_folder)
         if rows is None and choice.engine == "local":
@@ -77,26 +77,30 @@ def row_diff(
     if rows is None:
         wanted = [Wanted(side.deletes(), side.differ.places) for side in sides]
         spark, name = shared_engine().session(), f"row diff of {reader.tree.reader.location.name}"
-        changes, counted, repeated = changed(spark, reader, wanted, told, make, empty, columns, paired_by, name)
+        changes, counted, repeated = compare_rows(
+            spark, reader, wanted, file_facts, make, empty, columns, paired_by, name
+        )
     else:
         changes = row_changes(rows[0], rows[1], columns, paired_by)
         counted = tally(changes)
         repeated = RepeatedKeys()
         if paired_by:
             sums = [key_counts(some, paired_by, side == 1) for side, some in enumerate(rows)]
-            found = duplicate_keys(pa.concat_tables(sums))
-            repeated = describe_duplicates(found, paired_by, found.num_rows)
+            repeats = duplicate_keys(pa.concat_tables(sums))
+            repeated = describe_duplicates(repeats, paired_by, repeats.num_rows)
     counts = dict.fromkeys(("inserted", "deleted", "updated"), 0)
     partitions: dict[str, dict[str, int]] = {}
     paths: tuple[set[str], set[str]] = (set(), set())
     for word, path in counted:
         paths[word != "deleted"].add(path)
-    where_of = [_partitions(*side) for side in zip(told, paths, strict=True)]
+    where_of = [_partitions(*side) for side in zip(file_facts, paths, strict=True)]
     for (word, path), number in counted.items():
         where = where_of[word != "deleted"][path]
         partitions.setdefault(where, dict.fromkeys(counts, 0))[word] += number
         counts[word] += number
-    read = pc.count_distinct(pa.chunked_array([c for t in told for c in t["file_path"].chunks], pa.string())).as_py()
+    read = pc.count_distinct(
+        pa.chunked_array([c for t in file_facts for c in t["file_path"].chunks], pa.string())
+    ).as_py()
     files = sides[0].gone + len(sides[1].files.data)
     notes = []
     if before is not None and after is not None and before.schema_id != after.schema_id:
@@ -113,13 +117,13 @@ def row_diff(
     return RowDiff(*ids, columns, paired_by, changes, counts, read, files, partitions, note, choice.why, repeated)
 
 
-def _partitions(told: pa.Table, paths: Collection[str]) -> dict[str, str]:
+def _partitions(file_facts: pa.Table, paths: Collection[str]) -> dict[str, str]:
     """The partition of each file with one of these paths."""
-    some = told.filter(pc.is_in(told["file_path"], pa.array(sorted(paths), pa.string())))
+    some = file_facts.filter(pc.is_in(file_facts["file_path"], pa.array(sorted(paths), pa.string())))
     return dict(zip(*(some[name].to_pylist() for name in ("file_path", "partition")), strict=True))
 
 
-def _held(reader: RowReader, sides: Sequence[_Side], make: Make, empty: pa.Table) -> list[pa.Table] | None:
+def _rows_in_memory(reader: RowReader, sides: Sequence[_Side], make: Make, empty: pa.Table) -> list[pa.Table] | None:
     """The rows of the files of both sides; None where they are beyond the memory limit. Raises UnreadableFile."""
     parts, size = [[empty], [empty]], 0
     for n, side in enumerate(sides):
@@ -155,23 +159,25 @@ def _differing(reader: RowReader, before: Snapshot | None, after: Snapshot | Non
     for n, snapshot in enumerate(both):
         own = [d for d in files[n].deletes if (d.key, d.sequence_number, d.place) not in deletes[1 - n]]
         if own and both[1 - n] is not None:  # else no file is of both
-            held = reader.held(Applicability(reader.tree.metadata, files[n].data, own), snapshot)
+            held = reader.match_deletes(Applicability(reader.tree.metadata, files[n].data, own), snapshot)
             changed |= set(held.counts_by_file["file_path"].to_pylist())
     listed = [[m for m in reader.tree.manifests(s) if m.content == 0] for s in both]
-    mine = only(listed[0], listed[1]), only(listed[1], listed[0])
+    own_manifests = only(listed[0], listed[1]), only(listed[1], listed[0])
     places: dict[str, int] = {}
-    told = [reader.told(some, snapshot, places) for some, snapshot in zip(mine, both, strict=True)]
-    again = told[0].join(told[1], on="path", how="inner", suffix="_2")
+    delete_facts = [
+        reader.delete_facts(some, snapshot, places) for some, snapshot in zip(own_manifests, both, strict=True)
+    ]
+    again = delete_facts[0].join(delete_facts[1], on="path", how="inner", suffix="_2")
     differ = [polars.col(n).ne_missing(polars.col(f"{n}_2")) for n in ("sequence_number", "place")]
     changed |= set(again.filter(polars.any_horizontal(differ))["path"])
     sides = []
     for n in (0, 1):
-        alone = told[n].join(told[1 - n], on="path", how="anti")
-        known = {
-            mine[n][number].manifest_path: some["at"].to_numpy()
+        alone = delete_facts[n].join(delete_facts[1 - n], on="path", how="anti")
+        by_manifest = {
+            own_manifests[n][number].manifest_path: some["at"].to_numpy()
             for (number,), some in alone.partition_by("manifest", as_dict=True).items()
         }
-        sides.append(_Side(files[n], reader.picked(both[n], known, changed), alone["path"].n_unique()))
+        sides.append(_Side(files[n], reader.pick_files(both[n], by_manifest, changed), alone["path"].n_unique()))
     return sides
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from explorer.model.metadata import Schema, Snapshot
 from explorer.progress import steps
-from explorer.queries.filters import filter_columns, filter_for, folded_by_spark, scan_of
+from explorer.queries.filters import filter_columns, filter_for, fold_like_spark, scan_of
 from explorer.queries.matching_rows import MatchingFile, MatchingRows
 from explorer.queries.row_reader import RowReader, pairing_keys
 from explorer.render.rows import plain
@@ -97,10 +97,10 @@ class Fate:
         columns = filter_columns(self.schema)
         bound = filter_for(meta, where, columns)
         scan = scan_of(meta, self.schema, columns, bound)
-        asked = (p.term.column.name for p in predicates(bound) if isinstance(p.term, BoundTerm))
-        self.former = former_columns(meta, self.schema, asked)
+        names = (p.term.column.name for p in predicates(bound) if isinstance(p.term, BoundTerm))
+        self.former = former_columns(meta, self.schema, names)
         """Other columns that had the names of those in the filter."""
-        as_spark, self.folded = folded_by_spark(bound, self.schema)
+        as_spark, self.folded = fold_like_spark(bound, self.schema)
         """What Spark makes of the filter, in words; empty where it asks what is written."""
         self.keys = pairing_keys(self.schema, keys, meta.format_version >= 3)
         self._ordinals = snapshot_ordinals(meta)
@@ -120,7 +120,7 @@ class Fate:
         candidates = self.matching.in_manifests(listed, snapshot)
         if not candidates:
             return NOTHING
-        skipped_deletes = self.reader.skipped_deletes(self.matching.scan, listed, snapshot)
+        skipped_deletes = self.reader.find_skipped_deletes(self.matching.scan, listed, snapshot)
         files = self.reader.applicability(snapshot)
         visible: set[Place] = set()
         hidden: dict[Place, Verdict] = {}
@@ -138,7 +138,7 @@ class Fate:
                 if by:
                     opened = [verdict for verdict in by if verdict.delete.key not in skipped_deletes]
                     hidden[place] = (opened or by)[0]
-                    if not opened and not match.why_skipped(position):
+                    if not opened and not match.skip_reason(position):
                         come_back[place] = "; ".join(dict.fromkeys(skipped_deletes[v.delete.key].why for v in by))
                     continue
                 visible.add(place)
@@ -148,7 +148,7 @@ class Fate:
                 spared[place] = tuple(v for v in verdicts if v.applies)
                 if place.row_key in self.matching.folded_away:
                     continue
-                if why := match.why_skipped(position):
+                if why := match.skip_reason(position):
                     skipped[place] = why
                 elif match.other_readers:
                     other_readers[place] = match.other_readers
@@ -171,7 +171,7 @@ class Fate:
         kept_off = [*by_bounds, *files.elsewhere(data), *others]
         holding = [(v, set(self.reader.positions(v).to_pylist())) for v in steps(kept_off, "deletes")]
         for verdict in steps([*(v for v in verdicts if v.delete.kind == "position_deletes"), *others], "deletes"):
-            if positions := set(self.reader.positions_respelled(verdict).to_pylist()):
+            if positions := set(self.reader.positions_under_other_scheme(verdict).to_pylist()):
                 words = "it names the data file by another scheme or authority, and readers compare paths as texts"
                 holding.append((replace(verdict, reasons=(Reason("path", False, words),)), positions))
         return holding
@@ -194,10 +194,10 @@ class Fate:
     def _step(self, snapshot: Snapshot, before: Standing, after: Standing) -> list[FateEvent]:
         gone = sorted(before.visible - after.visible)
         come = sorted(after.visible - before.visible)
-        copied, changed, unpaired = self._paired(gone, come, after)
+        copied, changed, unpaired = self._pair_rows(gone, come, after)
         kept = set(copied.values())
         rewritten = {self._values(place) for place in kept}
-        made = []
+        events = []
         for place in gone:
             verdict = after.hidden.get(place)
             if verdict is not None:
@@ -206,37 +206,37 @@ class Fate:
                 reason = f"hidden by the {kind} delete {base_name(verdict.delete.path)}: {reasons}"
                 if verdict.delete.kind == "deletion_vector":
                     reason = f"hidden by a deletion vector in {base_name(verdict.delete.path)}: {reasons}"
-                made.append(self._event(snapshot, "deleted", place, verdict.delete.path, reason))
+                events.append(self._event(snapshot, "deleted", place, verdict.delete.path, reason))
             elif place not in kept:
                 again = " once more" if self._values(place) in rewritten else ""
                 reason = (
                     f"its data file was removed by this {snapshot.operation or 'commit'}, and no file it added "
                     f"has the row{again}"
                 )
-                made.append(self._event(snapshot, "deleted", place, place.file, reason))
+                events.append(self._event(snapshot, "deleted", place, place.file, reason))
         for place in come:
             if place in copied:
                 reason = "the same row, written again into another file"
-                made.append(self._event(snapshot, "copied", place, place.file, reason))
+                events.append(self._event(snapshot, "copied", place, place.file, reason))
             elif place in changed:
                 was, now = self.rows[changed[place].row_key], self.rows[place.row_key]
                 differ = [n for n in was if not n.startswith("_") and was[n] != now[n]]
                 reason = (
                     f"{', '.join(f'{n}: {was[n]!r} → {now[n]!r}' for n in differ)} (told by {', '.join(self.keys)})"
                 )
-                made.append(self._event(snapshot, "changed", place, place.file, reason))
+                events.append(self._event(snapshot, "changed", place, place.file, reason))
             elif (hid := before.hidden.get(place)) is not None:
                 reason = f"{_delete(hid)} hid it before, and no delete of this {snapshot.operation or 'commit'} does"
-                made.append(self._event(snapshot, "came back", place, hid.delete.path, reason))
+                events.append(self._event(snapshot, "came back", place, hid.delete.path, reason))
             else:
-                what, reason = self._came(snapshot, after.entries[place])
+                what, reason = self._arrival(snapshot, after.entries[place])
                 if place.copy:
                     reason += ", although its file was live already: readers see the row once more"
                 reason += unpaired.get(place, "")
-                made.append(self._event(snapshot, what, place, place.file, reason))
-        return made
+                events.append(self._event(snapshot, what, place, place.file, reason))
+        return events
 
-    def _came(self, snapshot: Snapshot, entry: MatchingFile) -> tuple[What, str]:
+    def _arrival(self, snapshot: Snapshot, entry: MatchingFile) -> tuple[What, str]:
         """Say how a row came that the parent of a snapshot does not show, or that was there before it, as far as is
         known: the parent may have expired."""
         commit, adder = snapshot.operation or "commit", entry.added_by
@@ -259,7 +259,7 @@ class Fate:
             return "appeared", f"{added[1]}, or written again by it into another file: {unknown}"
         return added
 
-    def _paired(
+    def _pair_rows(
         self, gone: Sequence[Place], come: Sequence[Place], after: Standing
     ) -> tuple[dict[Place, Place], dict[Place, Place], dict[Place, str]]:
         """Find for rows that came which of those that are gone each is.
@@ -361,7 +361,7 @@ class Fate:
         absent = self.rows.keys() - {place.row_key for place in (*standing.visible, *standing.hidden)}
         listed = itertools.chain(
             (partial(self._present, standing, place) for place in sorted(standing.visible)),
-            (partial(self._hidden, standing, place) for place in sorted(standing.hidden)),
+            (partial(self._hiding_words, standing, place) for place in sorted(standing.hidden)),
             (partial(self._absence, stored, snapshot) for stored in sorted(absent)),
         )
         for tell in itertools.islice(listed, limit):
@@ -374,13 +374,13 @@ class Fate:
                 f"The snapshot has more than {COMPARED:,} deletes: those that do not apply, by their partition, their "
                 "bounds or the file that they name, were not compared with these rows."
             )
-        lines += self._not_found()
+        lines += self._absence_words()
         lines += [f"⚠ {column}." for column in self.former]
         if lacks:
             lines.append(f"⚠ {lacks}.")
         return lines
 
-    def _not_found(self) -> Iterator[str]:
+    def _absence_words(self) -> Iterator[str]:
         unread = self.matching.unread
         if not self.rows:
             files = "any snapshot that is left"
@@ -393,7 +393,7 @@ class Fate:
             yield f"⚠ {unread} {'were' if unread.files != 1 else 'was'} not read. {READ_THEM}"
 
     def _present(self, standing: Standing, place: Place) -> list[str]:
-        lines = [f"{self._where(place)} is there: {self._row(place.row_key)}.", *self._mapped(place.row_key)]
+        lines = [f"{self._where(place)} is there: {self._row(place.row_key)}.", *self._mapping_words(place.row_key)]
         if place.row_key in self.matching.folded_away:
             lines.append(f"  Spark does not return it for this filter: it {self.folded}.")
         elif why := standing.skipped.get(place):
@@ -406,10 +406,10 @@ class Fate:
             holds = "equal values" if verdict.delete.kind == "equality_deletes" else "its position"
             lines.append(f"  {_delete(verdict)} holds {holds}, but does not apply: {verdict.against}.")
         lines += [f"  {_delete(v)} does not apply to its file: {v.against}." for v in standing.harmless[place]]
-        lines += [f"  {_delete(v)} applies to its file, but {_missed(v)}." for v in standing.spared[place]]
+        lines += [f"  {_delete(v)} applies to its file, but {_miss_words(v)}." for v in standing.spared[place]]
         return lines
 
-    def _hidden(self, standing: Standing, place: Place) -> list[str]:
+    def _hiding_words(self, standing: Standing, place: Place) -> list[str]:
         verdict = standing.hidden[place]
         reasons = "; ".join(r.words for r in verdict.reasons)
         lines = [f"{self._where(place)} is hidden by {_delete(verdict)}: {reasons}."]
@@ -422,9 +422,12 @@ class Fate:
 
     def _absence(self, stored: StoredRow, snapshot: Snapshot) -> list[str]:
         why = self._absent(stored, snapshot)
-        return [f"{self._where(Place(*stored))} ({self._row(stored)}) is not there: {why}.", *self._mapped(stored)]
+        return [
+            f"{self._where(Place(*stored))} ({self._row(stored)}) is not there: {why}.",
+            *self._mapping_words(stored),
+        ]
 
-    def _mapped(self, stored: StoredRow) -> list[str]:
+    def _mapping_words(self, stored: StoredRow) -> list[str]:
         """That the values of a row come through the table's name mapping."""
         words = self.matching.mapped.get(stored.file)
         return [f"  {words[0].upper()}{words[1:]}."] if words else []
@@ -448,11 +451,11 @@ class Fate:
         broken = oldest is not None and oldest.parent_snapshot_id not in (None, *self.standings)
         if holders and broken and self._ordinals[holders[0].snapshot_id] < self._ordinals[snapshot.snapshot_id]:
             return f"{first} has it; whether this snapshot descends from that is not known: its ancestors have expired"
-        if holders and self._added_by(holders[0], stored) != holders[0].snapshot_id:
+        if holders and self._adder(holders[0], stored) != holders[0].snapshot_id:
             return f"{first} has it, which this snapshot does not descend from"
         return f"it was added by {first}, which this snapshot does not descend from"
 
-    def _added_by(self, snapshot: Snapshot, stored: StoredRow) -> int | None:
+    def _adder(self, snapshot: Snapshot, stored: StoredRow) -> int | None:
         return self.standings[snapshot.snapshot_id].entries[Place(*stored)].added_by
 
     def _lies_in(self, snapshot_id: int) -> set[StoredRow]:
@@ -474,5 +477,5 @@ def _delete(verdict: Verdict) -> str:
     return f"the {KIND_WORDS[delete.kind]} delete {base_name(delete.path)}"
 
 
-def _missed(verdict: Verdict) -> str:
+def _miss_words(verdict: Verdict) -> str:
     return "holds no equal values" if verdict.delete.kind == "equality_deletes" else "does not hold its position"

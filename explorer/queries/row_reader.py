@@ -81,17 +81,17 @@ class Picked:
 
     places: tuple[tuple[ManifestFile, Ints], ...]
     files: LiveFiles
-    told: pa.Table
+    facts: pa.Table
     where: frozenset[Place]
 
 
-def _told(metadata: TableMetadata, manifest: ManifestFile, files: pa.Table) -> tuple[pa.Table, set[Place]]:
+def _file_facts(metadata: TableMetadata, manifest: ManifestFile, files: pa.Table) -> tuple[pa.Table, set[Place]]:
     codes, partitions = partition_dicts(files)
     spec = metadata.spec(manifest.partition_spec_id)
     names = pa.array([partition_path(partition, spec, metadata) for partition in partitions], pa.string())
     partition = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), names)
     columns = [files["file_path"], *(pc.fill_null(files[name], 0) for name in TOLD.names[1:3]), partition]
-    where = {place(manifest.partition_spec_id, mine) for mine in partitions}
+    where = {place(manifest.partition_spec_id, partition_value) for partition_value in partitions}
     return pa.table(dict(zip(TOLD.names, columns, strict=True))).cast(TOLD), where
 
 
@@ -115,18 +115,20 @@ class RowReader(FileRows):
             return Applicability(self.tree.metadata, LiveFiles.of([]), [])
         at, paths = snapshot, Parts(data, False, _live_paths, _PATHS)
         files = LiveFiles(
-            lambda: self._made(data, at),
-            lambda i, places: self._picked(data[i], at, places),
+            lambda: self._files_by_manifest(data, at),
+            lambda i, places: self._files_at(data[i], at, places),
             lambda: [0 if files is None else files.num_rows for files in self._each(data, at)],
             lambda: (p for part in (tree or self.tree).read(paths).read() for p in part["file_path"].to_pylist()),
         )
-        return Applicability(self.tree.metadata, files, [f for some in self._made(deletes, at) for f in some])
+        return Applicability(
+            self.tree.metadata, files, [f for some in self._files_by_manifest(deletes, at) for f in some]
+        )
 
     def live_files(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> Iterator[list[LiveFile]]:
         """The live files of each of some manifests of a snapshot; none where it cannot be read."""
-        return self._made(manifests, snapshot)
+        return self._files_by_manifest(manifests, snapshot)
 
-    def skipped_deletes(
+    def find_skipped_deletes(
         self, scan: Scan, manifests: Sequence[ManifestFile], snapshot: Snapshot
     ) -> dict[tuple[str, int | None], SkippedDelete]:
         """Find the deletes that a scan does not open, although they may apply to files that it reads: Iceberg Java puts
@@ -180,31 +182,33 @@ class RowReader(FileRows):
 
     def deletes(self, snapshot: Snapshot | None, tree: MetadataTree | None = None) -> Deletes:
         """All deletes of a snapshot, held against its data files a manifest at a time, by whom `tree` says."""
-        return self.held(self.applicability(snapshot, tree), snapshot, tree)
+        return self.match_deletes(self.applicability(snapshot, tree), snapshot, tree)
 
-    def held(self, files: Applicability, snapshot: Snapshot | None, tree: MetadataTree | None = None) -> Deletes:
+    def match_deletes(
+        self, files: Applicability, snapshot: Snapshot | None, tree: MetadataTree | None = None
+    ) -> Deletes:
         """Some deletes, held against the data files of a snapshot."""
         if snapshot is None:
             return Deletes(files, [])
         data = [m for m in self.tree.manifests(snapshot) if m.content == 0]
         pairs = Pairs(files.without_data())
         parts = Parts(data, pairs.fields, partial(touch_counts, pairs), TOUCHED)
-        known: dict[str, Touched] = {}
+        touched_by_path: dict[str, Touched] = {}
         listed = {m.manifest_path: m for m in data}
         for part in (tree or self.tree).read(parts).read():
             for at, (path, misplaced) in enumerate(zip(*(part[n].to_pylist() for n in TOUCHED.names[:2]), strict=True)):
-                known[path] = Touched.of(part.slice(at, 1))
+                touched_by_path[path] = Touched.of(part.slice(at, 1))
                 if misplaced:
-                    self._note_misplaced(listed[path])
+                    self._note_wrong_content(listed[path])
         for manifest in data:
-            if manifest.manifest_path not in known:
+            if manifest.manifest_path not in touched_by_path:
                 [table] = self._each([manifest], snapshot, metrics=pairs.fields)
                 of = Touched.nothing() if table is None else pairs.count(table, manifest.partition_spec_id).with_deletes
-                known[manifest.manifest_path] = of
-        each = [(m.manifest_path, known[m.manifest_path]) for m in data]
-        of_all = files.of_counts([known.files for _, known in each])
-        unlisted, lost = self.tree.lost_of(snapshot)
-        whole = not unlisted and known.keys().isdisjoint(lost)
+                touched_by_path[manifest.manifest_path] = of
+        each = [(m.manifest_path, touched_by_path[m.manifest_path]) for m in data]
+        of_all = files.of_counts([touched_by_path.files for _, touched_by_path in each])
+        unlisted, lost = self.tree.unreadable_in(snapshot)
+        whole = not unlisted and touched_by_path.keys().isdisjoint(lost)
         return Deletes(of_all, each, snapshot.snapshot_id, whole, partial(self._elsewhere, snapshot, tree or self.tree))
 
     def _elsewhere(
@@ -225,10 +229,10 @@ class RowReader(FileRows):
         files = dict[tuple[int, int], LiveFile]()
         for at, rows in rows_of.items():
             places = sorted(rows)
-            files |= zip(((at, row) for row in places), self._picked(data[at], snapshot, places), strict=True)
+            files |= zip(((at, row) for row in places), self._files_at(data[at], snapshot, places), strict=True)
         return {deletes[delete].key: files[where] for delete, where in first.items()}
 
-    def named(self, snapshot: Snapshot | None, path: str, deletes: bool | None) -> list[LiveFile]:
+    def files_by_path(self, snapshot: Snapshot | None, path: str, deletes: bool | None) -> list[LiveFile]:
         """The live data or delete files of a snapshot that `path` means (see spec.text.path_lookup), both where
         `deletes` is None."""
         if snapshot is None:
@@ -242,7 +246,7 @@ class RowReader(FileRows):
         named = []
         for manifest, each in close if closest is not None else ():
             places = np.flatnonzero(pc.fill_null(pc.equal(each, closest), False).to_numpy()).tolist()
-            named += self._picked(manifest, snapshot, places) if places else []
+            named += self._files_at(manifest, snapshot, places) if places else []
         return named
 
     def one(self, snapshot: Snapshot | None, path: str, deletes: bool, offset: int | None = None) -> LiveFile:
@@ -264,54 +268,56 @@ class RowReader(FileRows):
         Raises:
             NotFoundInTable: No file, or several files, go by the path.
         """
-        files = [f for f in self.named(snapshot, path, deletes) if offset is None or f.content_offset == offset]
+        files = [f for f in self.files_by_path(snapshot, path, deletes) if offset is None or f.content_offset == offset]
         key = _only(list({f.key: f for f in files}.values()), f"{'delete' if deletes else 'data'} file", path).key
         return [f for f in files if f.key == key]
 
     def footer(self, snapshot: Snapshot | None, path: str) -> dict[str, Any]:
         """The footer of a live file, see storage.reader.TableReader.footer. Raises NotFoundInTable."""
-        files = {f.path: f for f in self.named(snapshot, path, None)}
+        files = {f.path: f for f in self.files_by_path(snapshot, path, None)}
         file = _only(list(files.values()), "file", path)
         return self.tree.reader.footer(file.path, file.file_format)
 
-    def picked(self, snapshot: Snapshot | None, known: Mapping[str, Ints], paths: Collection[str]) -> Picked:
-        """The live data files of a snapshot in `known` places of some manifests, and those that have some paths."""
+    def pick_files(
+        self, snapshot: Snapshot | None, places_by_path: Mapping[str, Ints], paths: Collection[str]
+    ) -> Picked:
+        """The live data files of a snapshot in some places of some manifests, and those that have some paths."""
         if snapshot is None:
             return Picked((), LiveFiles.of([]), TOLD.empty_table(), frozenset())
         at, meta, wanted = snapshot, self.tree.metadata, pa.array(sorted(paths), pa.string())
-        data = [m for m in self.tree.manifests(at) if m.content == 0 and (paths or m.manifest_path in known)]
+        data = [m for m in self.tree.manifests(at) if m.content == 0 and (paths or m.manifest_path in places_by_path)]
         places: list[tuple[ManifestFile, Ints]] = []
-        told, where = [TOLD.empty_table()], set[Place]()
+        facts, where = [TOLD.empty_table()], set[Place]()
         for manifest, files in zip(data, self._each(data, at), strict=True):
             if files is None:
                 continue
             some = np.flatnonzero(pc.is_in(files["file_path"], wanted).to_numpy())
-            some = np.union1d(some, known.get(manifest.manifest_path, some))
+            some = np.union1d(some, places_by_path.get(manifest.manifest_path, some))
             if len(some):
                 places.append((manifest, some))
-                told_of, where_of = _told(meta, manifest, files.take(pa.array(some)))
-                told.append(told_of)
+                told_of, where_of = _file_facts(meta, manifest, files.take(pa.array(some)))
+                facts.append(told_of)
                 where |= where_of
 
         def read() -> Iterator[list[LiveFile]]:
             listed = [manifest for manifest, _ in places]
-            for (manifest, mine), entries in zip(places, self._each(listed, at, True), strict=True):
+            for (manifest, indexes), entries in zip(places, self._each(listed, at, True), strict=True):
                 if entries is None:
                     raise UnreadableFile(manifest.manifest_path, GONE)
-                some = entries.take(pa.array(mine))
-                for start in range(0, len(mine), MADE):
+                some = entries.take(pa.array(indexes))
+                for start in range(0, len(indexes), MADE):
                     part = some.slice(start, MADE)
                     yield live_files(part, manifest.partition_spec_id, manifest.manifest_path)
 
         files = LiveFiles(
             read,
-            lambda i, some: self._picked(places[i][0], at, places[i][1][list(some)].tolist()),
-            lambda: [len(mine) for _, mine in places],
-            lambda: (path for part in told for path in part["file_path"].to_pylist()),
+            lambda i, some: self._files_at(places[i][0], at, places[i][1][list(some)].tolist()),
+            lambda: [len(indexes) for _, indexes in places],
+            lambda: (path for part in facts for path in part["file_path"].to_pylist()),
         )
-        return Picked(tuple(places), files, pa.concat_tables(told).unify_dictionaries(), frozenset(where))
+        return Picked(tuple(places), files, pa.concat_tables(facts).unify_dictionaries(), frozenset(where))
 
-    def told(
+    def delete_facts(
         self, manifests: Sequence[ManifestFile], snapshot: Snapshot | None, places: dict[str, int]
     ) -> polars.DataFrame:
         """What deletes go by of the live files of some manifests: path, sequence_number and place, a number that
@@ -324,15 +330,15 @@ class RowReader(FileRows):
             if files is not None:
                 codes, partitions = partition_dicts(files)
                 keys = [repr(place(manifest.partition_spec_id, partition)) for partition in partitions]
-                mine = pa.array([places.setdefault(key, len(places)) for key in keys], pa.int64())
+                numbers = pa.array([places.setdefault(key, len(places)) for key in keys], pa.int64())
                 count = files.num_rows
                 columns = (
-                    files["file_path"], files["inherited_sequence_number"], mine.take(pa.array(codes)),
+                    files["file_path"], files["inherited_sequence_number"], numbers.take(pa.array(codes)),
                     pa.repeat(pa.scalar(number), count), pa.array(np.arange(count)),
                 )  # fmt: skip
-                told = polars.from_arrow(pa.table(dict(zip(names, columns, strict=True))))
-                assert isinstance(told, polars.DataFrame)
-                frames.append(told.cast(frames[0].schema))
+                frame = polars.from_arrow(pa.table(dict(zip(names, columns, strict=True))))
+                assert isinstance(frame, polars.DataFrame)
+                frames.append(frame.cast(frames[0].schema))
         return polars.concat(frames)
 
     def _each(
@@ -341,11 +347,11 @@ class RowReader(FileRows):
         """The logical entries of each manifest's live files, None where it cannot be read; `metrics` are null where
         only they cannot."""
         tables = self.tree.logical(manifests, snapshot, metrics)
-        known = next(tables, None)
+        table = next(tables, None)
         for manifest in manifests:
-            if known is not None and known[0].manifest_path == manifest.manifest_path:
-                yield self._of_its_content(manifest, known[1])
-                known = next(tables, None)
+            if table is not None and table[0].manifest_path == manifest.manifest_path:
+                yield self._of_its_content(manifest, table[1])
+                table = next(tables, None)
                 continue
             entries = self.tree.logical_entries(manifest, snapshot) if metrics else None
             if entries is None:
@@ -357,16 +363,16 @@ class RowReader(FileRows):
         """The live files of the kind that a manifest is for."""
         files, misplaced = of_its_content(manifest, live(entries))
         if misplaced:
-            self._note_misplaced(manifest)
+            self._note_wrong_content(manifest)
         return files
 
-    def _note_misplaced(self, manifest: ManifestFile) -> None:
+    def _note_wrong_content(self, manifest: ManifestFile) -> None:
         kind, what = ("data", "a data manifest") if manifest.content == 0 else ("delete", "a delete manifest")
         cause = f"it lists other files than {kind} files, though the manifest list says that it is {what}: they are "
         cause += "left out of rows"
         self.tree.note([Problem(manifest.manifest_path, cause, severity="warning", rule="manifest-content")])
 
-    def _made(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> Iterator[list[LiveFile]]:
+    def _files_by_manifest(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> Iterator[list[LiveFile]]:
         """The live files of each manifest. Those of the last ones are kept."""
         with self._lock:
             kept = {read_alike(m): self._files[read_alike(m)] for m in manifests if read_alike(m) in self._files}
@@ -375,7 +381,7 @@ class RowReader(FileRows):
             key = read_alike(manifest)
             yield kept[key] if key in kept else self._live_files(manifest, next(tables))
 
-    def _picked(self, manifest: ManifestFile, snapshot: Snapshot, places: Sequence[int]) -> list[LiveFile]:
+    def _files_at(self, manifest: ManifestFile, snapshot: Snapshot, places: Sequence[int]) -> list[LiveFile]:
         """The live files in some places of one manifest. Raises UnreadableFile."""
         with self._lock:
             kept = self._files.get(read_alike(manifest))
@@ -403,25 +409,25 @@ class RowReader(FileRows):
 
     def rows(self, file: LiveFile, schema: Schema, lineage: bool = False) -> pa.Table:
         """See storage.file_rows.FileRows; what is said of a file by how it was read is noted."""
-        return self._noted(file, super().rows(file, schema, lineage))
+        return self._note_rows(file, super().rows(file, schema, lineage))
 
     def position_deletes(self, file: LiveFile) -> pa.Table:
         """See storage.rows.position_deletes; what is said of a file by how it was read is noted."""
-        return self._noted(file, super().position_deletes(file))
+        return self._note_rows(file, super().position_deletes(file))
 
     def equality_rows(self, file: LiveFile) -> pa.Table:
         """See storage.file_rows.FileRows; what is said of a file by how it was read is noted."""
-        return self._noted(file, super().equality_rows(file))
+        return self._note_rows(file, super().equality_rows(file))
 
-    def _noted(self, file: LiveFile, rows: pa.Table) -> pa.Table:
+    def _note_rows(self, file: LiveFile, rows: pa.Table) -> pa.Table:
         self.note_read(file.path, rows)
         return rows
 
     def note_read(self, path: str, rows: pa.Table) -> None:
         """Note what rows that were read of a file, here or by a worker of Spark, say of it: that it has no field ids,
         or is not as its manifest entry says."""
-        if told := (rows.schema.metadata or {}).get(OTHER_CONTENTS):
-            rule, _, cause = told.decode().partition(" ")
+        if note := (rows.schema.metadata or {}).get(OTHER_CONTENTS):
+            rule, _, cause = note.decode().partition(" ")
             self.tree.note([Problem(path, cause, severity="warning", rule=rule)])
         if how := (rows.schema.metadata or {}).get(READ_BY):
             cause = (
@@ -439,17 +445,17 @@ class RowReader(FileRows):
     def verdicts(self, files: Applicability, data: LiveFile) -> list[Verdict]:
         """The verdicts on the deletes that could matter to a data file, by what position deletes hold too, not by
         manifests alone: one that names no data file of the snapshot is a problem. Raises UnreadableFile."""
-        told = []
+        verdicts = []
         for verdict in files.of(data):
             delete = verdict.delete
             if verdict.applies and delete.kind == "position_deletes":
-                verdict = files.holding(verdict, self._named(delete))
+                verdict = files.holding(verdict, self._paths_of(delete))
                 if not verdict.applies:
                     self.tree.note([Problem(delete.path, verdict.against, severity="warning")])
-            told.append(verdict)
-        return told
+            verdicts.append(verdict)
+        return verdicts
 
-    def _named(self, delete: LiveFile) -> frozenset[str]:
+    def _paths_of(self, delete: LiveFile) -> frozenset[str]:
         """The paths that a position delete file names."""
         paths = self._once(("paths", delete.path), lambda: self.position_deletes(delete)["file_path"].unique())
         return frozenset(path for path in paths.to_pylist() if path is not None)

@@ -14,7 +14,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
 from explorer.model.problem import Problem
 from explorer.progress import steps
-from explorer.queries.filters import filter_columns, filter_for, folded_by_spark, scan_of
+from explorer.queries.filters import filter_columns, filter_for, fold_like_spark, scan_of
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.parquet_groups import row_groups_of_file
 from explorer.queries.row_reader import RowReader
@@ -55,7 +55,7 @@ def plan_scan(
     columns = filter_columns(schema, required=True)
     metadata = tree.metadata
     bound = filter_for(metadata, where, columns, null_too=True)
-    _, folded = folded_by_spark(filter_for(metadata, where, filter_columns(schema), null_too=True), schema)
+    _, folded = fold_like_spark(filter_for(metadata, where, filter_columns(schema), null_too=True), schema)
     scan = scan_of(metadata, schema, columns, bound)
     listed = tree.manifests(snapshot)
     data = [m for m in listed if m.content == 0]
@@ -65,7 +65,7 @@ def plan_scan(
     deletes = deletes_of(tree, reader, snapshot, listed)
     come, come_back = (deletes, None) if deletes is None else _put_to(scan, deletes, reader, snapshot, listed)
 
-    def made(part: Callable[[ManifestFile, pa.Table], pa.Table], schema: pa.Schema) -> tuple[Batches, Choice]:
+    def build(part: Callable[[ManifestFile, pa.Table], pa.Table], schema: pa.Schema) -> tuple[Batches, Choice]:
         return make(Parts(kept, True, part, schema), f"plan for {bound}")
 
     of_spec = attrgetter("partition_spec_id") if deletes is None else None  # deletes ask when each file was added
@@ -77,12 +77,15 @@ def plan_scan(
         rows, choice = make(Parts(some, not surely, part, plan_parts.SUMS, of_spec), f"plan for {bound}")
         summed.add(rows)
         why = choice.why if choice.large else why
-    found = int(summed.amounts[:, 0].sum()) + (len(deletes) if deletes else 0)
+    files_read = int(summed.amounts[:, 0].sum()) + (len(deletes) if deletes else 0)
     read = [*kept, *(m for m in listed if m.content != 0)]
-    missing, (damaged_list, lost) = _missing(read, found), tree.lost_of(snapshot) if snapshot else (False, [])
+    missing, (damaged_list, lost) = (
+        _missing(read, files_read),
+        tree.unreadable_in(snapshot) if snapshot else (False, []),
+    )
     uncounted = len({m.manifest_path for m in read}.intersection(lost)) if missing is None else 0
     short = bool(missing or uncounted)
-    chosen_files = made(partial(plan_parts.files_to_read, scan, come), CHOSEN)[0]
+    chosen_files = build(partial(plan_parts.files_to_read, scan, come), CHOSEN)[0]
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, short), wholly=summed.wholly,
@@ -92,7 +95,7 @@ def plan_scan(
         missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,
         make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
         engine_note=why,
-        files=made(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
+        files=build(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
         make_tasks=lambda: tasks(Packing.of(metadata.properties), chosen_files.read()),
     )  # fmt: skip
 
@@ -124,22 +127,22 @@ def _put_to(
 ) -> tuple[Pairs, Pairs | None]:
     """Tell the deletes that a scan opens from those that it skips although rows that they hide may match; these are
     None where there are none."""
-    skipped = {} if snapshot is None else reader.skipped_deletes(scan, listed, snapshot)
+    skipped = {} if snapshot is None else reader.find_skipped_deletes(scan, listed, snapshot)
     if not skipped:
         return deletes, None
     may_hide = {key for key, delete in skipped.items() if delete.may_hide}
     return deletes.without(skipped), deletes.of(may_hide) if may_hide else None
 
 
-def _missing(read: Sequence[ManifestFile], found: int) -> int | None:
+def _missing(read: Sequence[ManifestFile], files_read: int) -> int | None:
     """How many more files a manifest list counts in manifests than are found there; None where it does not say (v1), or
     says what cannot be."""
     counted = {total.name: total.computed for total in totals({}, read)}
     data, deletes = counted["total-data-files"], counted["total-delete-files"]
-    told = [count or 0 for m in read for count in (m.added_files_count, m.existing_files_count)]
-    if data is None or deletes is None or min(told, default=0) < 0:
+    counts = [count or 0 for m in read for count in (m.added_files_count, m.existing_files_count)]
+    if data is None or deletes is None or min(counts, default=0) < 0:
         return None
-    return data + deletes - found if data + deletes >= found else None
+    return data + deletes - files_read if data + deletes >= files_read else None
 
 
 def _stages(
@@ -151,16 +154,16 @@ def _stages(
     read, by_partition, by_metrics = summed.amounts[READ], summed.amounts[BY_PARTITION], summed.amounts[BY_METRICS]
     kept = sum(v.keeps for v in verdicts)
 
-    def left(amounts: np.typing.NDArray[np.int64]) -> Amount:
+    def amount(amounts: np.typing.NDArray[np.int64]) -> Amount:
         return Amount(kept, *(int(x) for x in amounts))
 
-    manifests = left(read + by_partition + by_metrics)
+    manifests = amount(read + by_partition + by_metrics)
     size = manifests.bytes if kept == len(listed) and not short else None
     return (
         Stage("snapshot", "all data manifests of the snapshot", Amount(len(listed), files, rows, size)),
         Stage("manifests", "by partition summaries in the manifest list", manifests, len(listed) - kept),
-        Stage("partitions", "by the files' partition values", left(read + by_metrics), int(by_partition[0])),
-        Stage("metrics", "by the counts and bounds of their columns", left(read), int(by_metrics[0])),
+        Stage("partitions", "by the files' partition values", amount(read + by_metrics), int(by_partition[0])),
+        Stage("metrics", "by the counts and bounds of their columns", amount(read), int(by_metrics[0])),
     )
 
 
@@ -178,18 +181,20 @@ def intervals(tree: MetadataTree, plan: Plan, name: str) -> Intervals:
         room = max(0, DRAWN - len(items))
         left_out += max(0, len(ranges) - room)
         items += [_interval(verdicts, ranges, at, column) for at in range(min(len(ranges), room))]
-    asked = tuple(p for p in predicates(plan.bound) if isinstance(p.term, BoundTerm) and p.term.column.name == name)
+    own_predicates = tuple(
+        p for p in predicates(plan.bound) if isinstance(p.term, BoundTerm) and p.term.column.name == name
+    )
     items.sort(key=lambda i: (i.low is None, i.low if i.low is not None else 0, i.high is None, i.path))
-    return Intervals(column, asked, not has_or(plan.bound), tuple(items), left_out)
+    return Intervals(column, own_predicates, not has_or(plan.bound), tuple(items), left_out)
 
 
 def _interval(verdicts: FileVerdicts, ranges: Ranges, at: int, column: Column) -> Interval:
     low, high = (b.values[at] if b.known[at] else None for b in (ranges.lower, ranges.upper))
     back = plain(column.kind)
-    said = " to ".join("unknown" if v is None else column.value_text(back(v)) for v in (low, high))
+    words = " to ".join("unknown" if v is None else column.value_text(back(v)) for v in (low, high))
     path = verdicts.entries["file_path"][at].as_py()
     return Interval(
-        path, low, high, said, int(verdicts.outcome[at]), bool(verdicts.wholly[at]), str(verdicts.reason(at))
+        path, low, high, words, int(verdicts.outcome[at]), bool(verdicts.wholly[at]), str(verdicts.reason(at))
     )
 
 
@@ -228,11 +233,11 @@ def clustering(
     columns = {n: c for n, c in filter_columns(schema).items() if isinstance(c.kind, str)}
     if unknown := [n for n in names if n not in columns]:
         raise NotFoundInTable(f"there is no column {unknown[0]!r} that can have bounds (columns: {', '.join(columns)})")
-    asked = [columns[n] for n in names or columns]
-    fields = [column.field_id for column in asked]
+    chosen_columns = [columns[n] for n in names or columns]
+    fields = [column.field_id for column in chosen_columns]
     part = partial(bounds_of, fields)
     parts = Parts(_data(tree, snapshot), True, part, bounds_schema(fields))
-    return Overlaps(asked, make(parts, "bounds")[0].read()).clustering()
+    return Overlaps(chosen_columns, make(parts, "bounds")[0].read()).clustering()
 
 
 def _data(tree: MetadataTree, snapshot: Snapshot | None) -> list[ManifestFile]:

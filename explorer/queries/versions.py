@@ -40,7 +40,7 @@ def check_readable(reader: TableReader, snapshot_id: int | None = None) -> Files
     names."""
     given = reader.location.given
     with contextlib.suppress(ExplorerError):  # Spark asks for no others when these expire while it reads
-        given = reader.location.renewed() or given
+        given = reader.location.renew() or given
     pinned = replace(reader.location, metadata_location=reader.metadata.metadata_location, given=given)
     fresh = TableReader(pinned, reader.extra_roots)
     location = fresh.metadata.metadata_location
@@ -51,7 +51,7 @@ def check_readable(reader: TableReader, snapshot_id: int | None = None) -> Files
     if snapshot_id is not None:
         snapshots = (fresh.require_snapshot(snapshot_id),)
     moved = False
-    for path in chain.from_iterable(map(fresh.referenced_paths, snapshots)):
+    for path in chain.from_iterable(map(fresh.paths_of_snapshot, snapshots)):
         there = fresh.storage.check(path)
         if there != path and local_path(there) is None:
             raise OutsideRoots(
@@ -82,7 +82,7 @@ def _is_beside(name: str, catalog: str) -> bool:
     return catalogs.split(name)[0] == catalog
 
 
-def check_named(reader: TableReader, name: tuple[str, ...]) -> str:
+def check_table_name(reader: TableReader, name: tuple[str, ...]) -> str:
     """Refuse a table of a catalog, or a branch or metadata table of one, by the parts of its name, if Spark would open
     a file that may not be opened for any of its snapshots, or that was moved: its catalog there knows of no move.
     Returns the canonical path of its metadata file. Raises AccessRefused, UnreadableFile, TableNotFound."""
@@ -147,4 +147,4 @@ def sql_request(sql: str, name: str, reader: TableReader, limit: int | None) -> 
                 raise NotFoundInTable(f"{table}@{version}: {error}") from error
         return f"`{names[key]}`"
 
-    return SqlRequest(_NAMED.sub(view, sql.strip().rstrip(";")), views, limit, partial(check_named, reader))
+    return SqlRequest(_NAMED.sub(view, sql.strip().rstrip(";")), views, limit, partial(check_table_name, reader))

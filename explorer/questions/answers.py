@@ -104,9 +104,9 @@ class Answer(Generic[T]):
         return self.picture()
 
     def _repr_svg_(self) -> str | None:
-        from explorer.render.pictures import grounded
+        from explorer.render.pictures import with_white_ground
 
-        return grounded(self.picture()) if self.picture else None
+        return with_white_ground(self.picture()) if self.picture else None
 
     def to_html(self) -> str:
         """Return the answer as a page of its own, which opens from disk and needs no script.

@@ -151,7 +151,7 @@ def doctor(
     from explorer.errors import ExplorerError, UnreadableFile
     from explorer.render.doctor import render_report, report_object
     from explorer.reports.catalog_sweep import sweep
-    from explorer.reports.doctor import diagnose, unopened
+    from explorer.reports.doctor import diagnose, report_unreadable
 
     options: dict[str, Any] = {"files": files, "deep": deep, "skip": skip, "severity": severity, "engine": engine}
     reports: list[ShownReport] = []
@@ -165,7 +165,7 @@ def doctor(
                 try:
                     if not isinstance(swept.failure, UnreadableFile):
                         raise ExplorerError(swept.error)
-                    report = unopened(swept.table, swept.failure, skip, severity)
+                    report = report_unreadable(swept.table, swept.failure, skip, severity)
                 except ExplorerError as error:
                     failures.append(f"{swept.table}: {error}")
                     continue
@@ -209,7 +209,7 @@ def health(
         A row for each table: table, level, a column for each measure, error.
     """
     from explorer.queries.collection import Collection
-    from explorer.render.health import told_row
+    from explorer.render.health import short_row
     from explorer.render.text import render_table
     from explorer.reports.health import catalog_checkup
 
@@ -222,7 +222,7 @@ def health(
     return Answer(
         rows,
         listed.to_json,
-        lambda: (render_table([told_row(row) for row in rows], None if sys.stdout.isatty() else 400),),
+        lambda: (render_table([short_row(row) for row in rows], None if sys.stdout.isatty() else 400),),
         lambda: listed,
         level=lambda: "incomplete" if failed else "ok",
         notes=(f"{failed} of the tables could not be read",) if failed else (),

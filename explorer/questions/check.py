@@ -62,12 +62,12 @@ def doctor(
         and more.
     """
     from explorer.errors import UnreadableFile
-    from explorer.reports.doctor import diagnose, unopened
+    from explorer.reports.doctor import diagnose, report_unreadable
 
     try:
         opened = table.open()
     except UnreadableFile as error:
-        report = unopened(table.name, error, skip, severity)
+        report = report_unreadable(table.name, error, skip, severity)
     else:
         report = diagnose(
             opened, snapshot=snapshot, files=files, deep=deep, skip=skip, severity=severity, engine=engine

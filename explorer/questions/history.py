@@ -31,7 +31,7 @@ def diff(table: Table, before: Side, after: Side, *, engine: EngineName = "auto"
         Rows: change, file_path, record_count, file_size_in_bytes and more.
     """
     from explorer.queries.collection import Collection
-    from explorer.render.changes import CHANGED_FILES, changed_files, diff_lines, diff_parts
+    from explorer.render.changes import CHANGED_FILES, diff_lines, diff_parts, file_change_parts
     from explorer.render.history_pictures import diff_svg
     from explorer.render.text import clean
     from explorer.spec.entries.lazy_table import Batches
@@ -45,7 +45,7 @@ def diff(table: Table, before: Side, after: Side, *, engine: EngineName = "auto"
         change,
         lambda: {**sentence, **diff_parts(change)},
         lambda: chain(map(clean, sentence.values()), diff_lines(change)),
-        lambda: Collection(Batches(CHANGED_FILES, lambda: changed_files(change)), "files"),
+        lambda: Collection(Batches(CHANGED_FILES, lambda: file_change_parts(change)), "files"),
         lambda: diff_svg(change),
     )
 
@@ -158,7 +158,7 @@ def watch(table: Table, *, interval: Seconds = None) -> Answer[Any]:
     Returns:
         The commits, as they are made.
     """
-    from explorer.render.changes import landed_object, render_landed
+    from explorer.render.changes import commit_object, render_commit
     from explorer.reports.watch import interval_of
     from explorer.reports.watch import watch as commits_to
 
@@ -166,7 +166,7 @@ def watch(table: Table, *, interval: Seconds = None) -> Answer[Any]:
     landings = commits_to(table, seconds)
     return Answer(
         landings,
-        lambda: map(landed_object, landings),
-        lambda: map(render_landed, landings),
+        lambda: map(commit_object, landings),
+        lambda: map(render_commit, landings),
         notes=(f"{table.why}; looking every {seconds:g} s",),
     )

@@ -96,14 +96,14 @@ def plan(
 
     runs = measured(table, where, (snapshot, *compare_with), sql) if measure else []
     answers = plans.answer_rows(planned, table.ask_planners(planned)) if engines else []
-    data = plans.plan_object(planned) | plans.pushed_object(planned, pushed)
+    data = plans.plan_object(planned) | plans.pushdown_object(planned, pushed)
     data |= {"planners": answers} if engines else {}
-    data |= {"runs": scan_reports.measured_object(runs)} if measure else {}
+    data |= {"runs": scan_reports.timings_object(runs)} if measure else {}
     lines = (
-        *plans.pushed_lines(planned, pushed), *plans.plan_lines(planned), *plans.answer_lines(answers),
-        *scan_reports.measured_lines(runs),
+        *plans.pushdown_lines(planned, pushed), *plans.plan_lines(planned), *plans.answer_lines(answers),
+        *scan_reports.timings_lines(runs),
     )  # fmt: skip
-    shown = lambda: table.shown(planned, pushed)  # noqa: E731
+    shown = lambda: table.plan_pictures(planned, pushed)  # noqa: E731
     return Answer(
         planned,
         lambda: data,

@@ -35,7 +35,7 @@ CHANGED_FILES = pa.schema([("change", pa.string()), *CHANGES])
 """Files that differ as rows; `change` is added or removed."""
 
 
-def changed_files(diff: SnapshotDiff) -> Iterator[pa.Table]:
+def file_change_parts(diff: SnapshotDiff) -> Iterator[pa.Table]:
     """The files that differ, some at a time."""
     for change, files in (("added", diff.added), ("removed", diff.removed)):
         for part in files.parts():
@@ -78,7 +78,7 @@ def _words(value: Any) -> str:
     return cell(plain(value))
 
 
-def _altered(change: Any) -> str:
+def _change_words(change: Any) -> str:
     """A change in words: the two sides of it, or HIDDEN where they are secrets."""
     if change == HIDDEN:
         return f"{HIDDEN} → {HIDDEN}, another value"
@@ -95,13 +95,13 @@ def change_rows(changes: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     for name, value in changes.items():
         what = name.replace("_", " ")
         if not isinstance(value, Mapping):
-            rows.append((what, "", _altered(value)))
+            rows.append((what, "", _change_words(value)))
             continue
         for how, items in value.items():
             if how == "changed":
-                rows += [(what, str(key), _altered(pair)) for key, pair in items.items()]
+                rows += [(what, str(key), _change_words(pair)) for key, pair in items.items()]
             elif how == "default":
-                rows.append((what, how, _altered(items)))
+                rows.append((what, how, _change_words(items)))
             elif isinstance(items, Mapping):
                 rows += [(what, str(key), f"{how}: {_words(item)}") for key, item in items.items()]
             elif name == "snapshots":
@@ -149,7 +149,7 @@ def diff_lines(diff: SnapshotDiff) -> Iterator[str]:
         yield clean(f"{what}{f' {which}' if which else ''}: {change}")
 
 
-def landed_object(landed: Landed) -> dict[str, Any]:
+def commit_object(landed: Landed) -> dict[str, Any]:
     """A commit that landed as JSON: the metadata file that was current then, the snapshot, its diff or the changes."""
     at = {"metadata_location": landed.metadata.metadata_location}
     if landed.snapshot is None:
@@ -163,7 +163,7 @@ def landed_object(landed: Landed) -> dict[str, Any]:
     return {**at, **about, "diff": diff_object(landed.diff) if landed.diff else None}
 
 
-def render_landed(landed: Landed) -> str:
+def render_commit(landed: Landed) -> str:
     """A commit that landed as text: a line that names it, and what it changed."""
     if landed.snapshot is None:
         return f"{clean(base_name(landed.metadata.metadata_location))}\n{render_changes(landed.changes)}"
@@ -317,7 +317,7 @@ WRITTEN = {
 """What commits write, by what it is a part of."""
 
 
-def written(cost: CommitCost) -> dict[str, int | None]:
+def bytes_by_part(cost: CommitCost) -> dict[str, int | None]:
     """Bytes that a commit wrote, by what they are; None where that is not known."""
     files = (cost.bytes_added - cost.delete_bytes_added, cost.delete_bytes_added)
     metadata = (cost.manifest_bytes, cost.manifest_list_bytes, cost.metadata_json_bytes)

@@ -111,8 +111,8 @@ def _not_looked_at(report: Report) -> list[str]:
 
 def verdict(report: Report) -> str:
     """How many findings of which severity, and the worst of them, in a line."""
-    told = _by_severity(report)
-    return f"{told}; first: {clean(report.findings[0].what)}" if report.findings else told
+    counts = _by_severity(report)
+    return f"{counts}; first: {clean(report.findings[0].what)}" if report.findings else counts
 
 
 def _by_severity(report: Report) -> str:
@@ -123,30 +123,30 @@ def _by_severity(report: Report) -> str:
 def lines(finding: Finding) -> list[str]:
     """What there is to say of a finding, below its title."""
     place = f"{finding.file}{', ' + finding.location if finding.location else ''}"
-    said = [finding.what, place, *([f"looked for at {finding.read_at}"] if finding.read_at else [])]
+    parts = [finding.what, place, *([f"looked for at {finding.read_at}"] if finding.read_at else [])]
     sides = (("found", finding.found), ("expected", finding.expected))
     if values := [f"{side} {cell(plain(value))}" for side, value in sides if value is not None]:
-        said.append("; ".join(values))
+        parts.append("; ".join(values))
     if finding.columns:
-        said.append(f"{'column' if len(finding.columns) == 1 else 'columns'} {', '.join(finding.columns)}")
+        parts.append(f"{'column' if len(finding.columns) == 1 else 'columns'} {', '.join(finding.columns)}")
     if finding.count > 1:
-        said.append(f"{finding.count:,} times: {', '.join(map(base_name, finding.examples))}" if finding.examples
+        parts.append(f"{finding.count:,} times: {', '.join(map(base_name, finding.examples))}" if finding.examples
                     else f"{finding.count:,} times")  # fmt: skip
     if finding.explains:
-        said.append(f"this explains: {'; '.join(_explained(finding))}")
+        parts.append(f"this explains: {'; '.join(_explanations(finding))}")
     if finding.refused:
-        said.append(REFUSED[finding.refused])
+        parts.append(REFUSED[finding.refused])
     if finding.snapshots:
         shown = ", ".join(map(str, finding.snapshots[:SNAPSHOTS]))
         more = f" and {len(finding.snapshots) - SNAPSHOTS:,} more" if len(finding.snapshots) > SNAPSHOTS else ""
         refs = f" ({', '.join(finding.refs)})" if finding.refs else ""
-        said.append(f"of {'snapshot' if len(finding.snapshots) == 1 else 'snapshots'} {shown}{more}{refs}")
+        parts.append(f"of {'snapshot' if len(finding.snapshots) == 1 else 'snapshots'} {shown}{more}{refs}")
     if finding.remedy and (finding.severity != "info" or "CALL " in finding.remedy):
-        said.append(f"what would help: {finding.remedy}")
-    return [clean(line) for line in said]
+        parts.append(f"what would help: {finding.remedy}")
+    return [clean(line) for line in parts]
 
 
-def _explained(finding: Finding) -> Iterator[str]:
+def _explanations(finding: Finding) -> Iterator[str]:
     """The rules of what a finding explains, each with how often, and with what the first contradicts."""
     times = Counter(f.rule for f in finding.explains)
     for first in reversed({f.rule: f for f in reversed(finding.explains)}.values()):
@@ -158,15 +158,15 @@ def _explained(finding: Finding) -> Iterator[str]:
 
 def render_report(report: Report, every: bool = False) -> str:
     """A report as text; with `every` also the place of each finding that one stands for or explains."""
-    told = [summary(report), *_not_looked_at(report)]
+    output = [summary(report), *_not_looked_at(report)]
     for finding in report.findings:
-        told += ["", f"{finding.severity} {finding.rule} ({finding.about.number}): {finding.about.title}"]
-        told += [f"    {line}" for line in lines(finding)]
-        told += [f"        {clean(line)}" for line in _each(finding)] if every else []
+        output += ["", f"{finding.severity} {finding.rule} ({finding.about.number}): {finding.about.title}"]
+        output += [f"    {line}" for line in lines(finding)]
+        output += [f"        {clean(line)}" for line in _each(finding)] if every else []
     if report.not_checked:
-        told += ["", f"not checked: {count(len(report.not_checked), 'thing')}"]
-        told += [f"    {clean(line)}" for line in report.not_checked[:20]]
-    return "\n".join(told) + "\n"
+        output += ["", f"not checked: {count(len(report.not_checked), 'thing')}"]
+        output += [f"    {clean(line)}" for line in report.not_checked[:20]]
+    return "\n".join(output) + "\n"
 
 
 def _each(finding: Finding) -> Iterator[str]:
@@ -248,7 +248,7 @@ def render_live_rows(counted: LiveRows) -> str:
         if counted.files_read == 0
         else f"files opened: {counted.files_read}"
     )
-    told = (
+    sentence = (
         f"{counted.rows:,} rows as readers see them: {counted.data_rows:,} in data files, less {counted.hidden:,} that "
         f"deletes hide (total-records, which ignores deletes, says {recorded}; {opened})\n"
     )
@@ -263,4 +263,4 @@ def render_live_rows(counted: LiveRows) -> str:
         for d in counted.deletes
     ]
     refused = f"⚠ {refusal(counted.refused)}\n" if counted.refused else ""
-    return told + refused + (f"\n{render_table(rows)}" if rows else "")
+    return sentence + refused + (f"\n{render_table(rows)}" if rows else "")

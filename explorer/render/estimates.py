@@ -20,13 +20,15 @@ def filter_rows(estimates: Estimates) -> list[dict[str, Any]]:
     """A filter each: what its plan reads, the share of the table's bytes, the columns it asks for, or what is wrong;
     and the change that helps it the most, as an estimate."""
     rows = []
-    for asked in estimates.filters:
-        row: dict[str, Any] = {"where": asked.where, "error": asked.error or None}
-        if asked.plan:
-            row |= _object(asked.now)
-            row |= {"share": _share(asked.now, estimates.whole), "columns": asked.plan.columns}
+    for filter_reads in estimates.filters:
+        row: dict[str, Any] = {"where": filter_reads.where, "error": filter_reads.error or None}
+        if filter_reads.plan:
+            row |= _object(filter_reads.now)
+            row |= {"share": _share(filter_reads.now, estimates.whole), "columns": filter_reads.plan.columns}
             helps = [
-                (r.bytes, r.weight, at) for at, r in enumerate(asked.reads) if r and r.bytes < LESS * asked.now.bytes
+                (r.bytes, r.weight, at)
+                for at, r in enumerate(filter_reads.reads)
+                if r and r.bytes < LESS * filter_reads.now.bytes
             ]
             size, _, at = min(helps, default=(None, 0, None))
             row |= {"helped_most_by": None if at is None else estimates.changes[at].text, "estimated_bytes": size}
@@ -64,8 +66,12 @@ def _share(reads: Reads, whole: Reads) -> str | None:
 
 def estimates_lines(estimates: Estimates) -> Iterator[str]:
     """The same as text."""
-    yield from (clean(f"{asked.where}: {asked.error}") for asked in estimates.filters if asked.error)
-    fitting = [row for row, asked in zip(short_filters(estimates), estimates.filters, strict=True) if asked.plan]
+    yield from (
+        clean(f"{filter_reads.where}: {filter_reads.error}") for filter_reads in estimates.filters if filter_reads.error
+    )
+    fitting = [
+        row for row, filter_reads in zip(short_filters(estimates), estimates.filters, strict=True) if filter_reads.plan
+    ]
     if not fitting:
         return
     yield from render_table(fitting, 200).splitlines()
@@ -79,24 +85,24 @@ def estimates_lines(estimates: Estimates) -> Iterator[str]:
 
 def verdicts(estimates: Estimates) -> Iterator[str]:
     """The change that spares the most bytes, and the one that makes what is read weigh the least, in sentences."""
-    asked = sum(1 for a in estimates.filters if a.plan)
-    if not asked:
+    number = sum(1 for a in estimates.filters if a.plan)
+    if not number:
         return
-    who = "the filter reads" if asked == 1 else f"{asked:,} filters together read"
-    yield f"Now {who} {_said(estimates.total())}. A file weighs its bytes, or what opening it costs if that is more."
+    who = "the filter reads" if number == 1 else f"{number:,} filters together read"
+    yield f"Now {who} {_reading(estimates.total())}. A file weighs its bytes, or what opening it costs if that is more."
     best, lightest = estimates.best, estimates.lightest
     if best is None:
         yield "By estimate no single change spares bytes."
     else:
         yield clean(
-            f"By estimate '{estimates.changes[best].text}' spares the most bytes: {_said(estimates.total(best))}."
+            f"By estimate '{estimates.changes[best].text}' spares the most bytes: {_reading(estimates.total(best))}."
         )
     if lightest is not None and lightest != best:
         what = estimates.changes[lightest].text
-        yield clean(f"By estimate what is read weighs the least after '{what}': {_said(estimates.total(lightest))}.")
+        yield clean(f"By estimate what is read weighs the least after '{what}': {_reading(estimates.total(lightest))}.")
 
 
-def _said(reads: Reads | None) -> str:
+def _reading(reads: Reads | None) -> str:
     reads = reads or Reads()
     return f"{human_bytes(reads.bytes)} of {count(reads.files, 'file')} (weight {human_bytes(reads.weight)})"
 
@@ -107,7 +113,7 @@ def assumptions(estimates: Estimates) -> list[str]:
     for row in change_rows(estimates)[1:]:
         by.setdefault(row["because"], []).append(row["change"])
     return [
-        *(f"All estimates: {said}." for said in estimates.assumed),
+        *(f"All estimates: {assumption}." for assumption in estimates.assumed),
         *(f"{', '.join(changes)}: {because}." for because, changes in by.items()),
     ]
 

@@ -42,11 +42,11 @@ def amount(value: float | int | str | None, unit: Unit = "") -> str:
         return human_bytes(int(value))
     if unit == "share":
         return f"{value:.0%}" if value >= 0.1 or not value else f"{value:.1%}"
-    told = f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.2f}".rstrip("0").rstrip(".")
-    return f"{told}{'×' if unit == 'times' else ''}{' an hour' if unit == 'per hour' else ''}"
+    digits = f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.2f}".rstrip("0").rstrip(".")
+    return f"{digits}{'×' if unit == 'times' else ''}{' an hour' if unit == 'per hour' else ''}"
 
 
-def judged(measured: Measured) -> str:
+def level_word(measured: Measured) -> str:
     """A measure's level, if it has one: of a table that is too small, or has no such thing, it says nothing."""
     return NOT_JUDGED if measured.value is None else measured.level
 
@@ -84,13 +84,13 @@ def _section_object(section: Section) -> dict[str, Any]:
 
 def summary(health: Health) -> str:
     """How many measures are beyond their thresholds, and of what the table is."""
-    told = counted([judged(m) for m in health.measures], (*LEVELS, NOT_JUDGED))
+    counts = level_counts([level_word(m) for m in health.measures], (*LEVELS, NOT_JUDGED))
     missing = f"; {count(health.not_read, 'thing')} could not be read" if health.not_read else ""
     size = f"{count(health.data_files, 'data file')}, {human_bytes(health.data_bytes)}"
-    return f"{health.table}: {told} ({health.snapshot}, {size}{missing})"
+    return f"{health.table}: {counts} ({health.snapshot}, {size}{missing})"
 
 
-def counted(levels: Sequence[str], order: Sequence[str]) -> str:
+def level_counts(levels: Sequence[str], order: Sequence[str]) -> str:
     """How many there are of each level: `2 warnings, 11 ok`."""
     number = {level: levels.count(level) for level in order if level in levels}
     return ", ".join(count(n, each) if each in ("error", "warning") else f"{n} {each}" for each, n in number.items())
@@ -107,8 +107,8 @@ def _verdict(health: Health) -> str:
     if not beyond:
         silent = sum(m.value is None for m in health.measures)
         rest = f", {silent} not judged" if silent else ""
-        known = len(health.measures) - silent
-        return f"{count(known, 'measure')} within {'its threshold' if known == 1 else 'their thresholds'}{rest}"
+        number = len(health.measures) - silent
+        return f"{count(number, 'measure')} within {'its threshold' if number == 1 else 'their thresholds'}{rest}"
     whose = "its threshold" if len(beyond) == 1 else "their thresholds"
     return f"{count(len(beyond), 'measure')} beyond {whose}: {'; '.join(map(beyond_words, beyond[:MOST]))}"
 
@@ -121,54 +121,54 @@ def beyond_words(measured: Measured) -> str:
 
 def render_health(health: Health) -> str:
     """A table's health as text: what is beyond its threshold, then everything, side by side."""
-    told = [summary(health)]
+    output = [summary(health)]
     for measured in health.beyond:
-        told += ["", f"{measured.level} {beyond_words(measured)}: {measured.about.title}"]
-        told += [f"    {line}" for line in lines(measured)]
+        output += ["", f"{measured.level} {beyond_words(measured)}: {measured.about.title}"]
+        output += [f"    {line}" for line in lines(measured)]
     for section in health.sections:
-        told += ["", f"{section.title} ({section.scope})"]
+        output += ["", f"{section.title} ({section.scope})"]
         rows = [{"name": m.id, "value": amount(m.value, m.about.unit),
-                 "threshold": amount(m.threshold, m.about.unit), "": "" if judged(m) == "ok" else judged(m)}
+                 "threshold": amount(m.threshold, m.about.unit), "": "" if level_word(m) == "ok" else level_word(m)}
                 for m in section.measures]  # fmt: skip
         rows += [{"name": n.name, "value": amount(n.value, n.unit), "threshold": "", "": ""} for n in section.numbers]
-        told += [f"    {line}" for line in render_table(rows, 280).splitlines()[1:]]
-        told += [f"    {line}" for line in _drawn(section)]
-    return "\n".join(told) + "\n"
+        output += [f"    {line}" for line in render_table(rows, 280).splitlines()[1:]]
+        output += [f"    {line}" for line in _bar_block(section)]
+    return "\n".join(output) + "\n"
 
 
 def lines(measured: Measured) -> list[str]:
     """What there is to say of a measure beyond its threshold."""
-    said = [measured.words, f"why: {measured.about.why}", f"what would help: {measured.helps}"]
-    return [clean(line) for line in said if line and not line.endswith(": ")]
+    sentences = [measured.words, f"why: {measured.about.why}", f"what would help: {measured.helps}"]
+    return [clean(line) for line in sentences if line and not line.endswith(": ")]
 
 
-def _drawn(section: Section) -> list[str]:
+def _bar_block(section: Section) -> list[str]:
     bars = section.bars
     if bars is None or not bars.labels:
         return []
-    return ["", *told_bars(bars)]
+    return ["", *bar_lines(bars)]
 
 
 WIDE = 30
 
 
-def told_bars(bars: Bars) -> list[str]:
+def bar_lines(bars: Bars) -> list[str]:
     """Bars as lines of text, which is also what a picture's reader hears who cannot see it."""
     most = max((v for values in bars.series.values() for v in values), default=0) or 1
     label = max(len(clean(text)) for text in bars.labels)
     name = max(len(series) for series in bars.series) if len(bars.series) > 1 else 0
-    told = [f"{bars.title}{f' ({bars.mark} at >)' if bars.marked is not None else ''}"]
+    output = [f"{bars.title}{f' ({bars.mark} at >)' if bars.marked is not None else ''}"]
     for at, text in enumerate(bars.labels):
         for series, values in bars.series.items():
             mark = ">" if at == bars.marked else " "
             bar = "█" * max(round(WIDE * values[at] / most), 1 if values[at] else 0)
             first = clean(text) if series == next(iter(bars.series)) else ""
-            told.append(f"{mark} {first.rjust(label)} {series.ljust(name) if name else ''} {bar} "
+            output.append(f"{mark} {first.rjust(label)} {series.ljust(name) if name else ''} {bar} "
                         f"{amount(values[at], bars.unit)}".rstrip())  # fmt: skip
-    return told
+    return output
 
 
-def said(bars: Bars, series: str, at: int) -> str:
+def bar_words(bars: Bars, series: str, at: int) -> str:
     """One bar in words."""
     value = bars.series[series][at]
     if not bars.unit:
@@ -180,15 +180,13 @@ def health_html(health: Health) -> str:
     """A table's health for a notebook: what is beyond its threshold and would help, then all numbers."""
     parts = [f"<p>{escape(clean(summary(health)))}</p>", beyond_html(health)]
     for section in health.sections:
-        drawn = "\n".join(told_bars(section.bars)) if section.bars and section.bars.labels else ""
+        drawn = "\n".join(bar_lines(section.bars)) if section.bars and section.bars.labels else ""
         picture = f"<pre>{escape(drawn)}</pre>" if drawn else ""
-        parts.append(
-            f"<details><summary>{escape(_titled(section))}</summary>{section_html(section)}{picture}</details>"
-        )
+        parts.append(f"<details><summary>{escape(_title(section))}</summary>{section_html(section)}{picture}</details>")
     return f"<div>{''.join(parts)}</div>"
 
 
-def _titled(section: Section) -> str:
+def _title(section: Section) -> str:
     return f"{section.title} ({section.scope})"
 
 
@@ -216,7 +214,7 @@ def beyond_html(health: Health) -> str:
 def section_html(section: Section) -> str:
     """The measures and numbers of a section as a table."""
     rows = [
-        f"<tr title='{escape(clean(m.about.why), quote=True)}'><td style='{LEFT}'>{badge(judged(m))} "
+        f"<tr title='{escape(clean(m.about.why), quote=True)}'><td style='{LEFT}'>{badge(level_word(m))} "
         f"{escape(m.about.title)}</td><td style='{RIGHT}'><b>{escape(amount(m.value, m.about.unit))}</b></td>"
         f"<td style='{RIGHT}'>≤ {escape(amount(m.threshold, m.about.unit))}</td></tr>"
         for m in section.measures
@@ -262,7 +260,7 @@ def worst_first(rows: Sequence[tuple[dict[str, Any], Health | None]]) -> list[di
     return [row for row, _ in sorted(rows, key=key)]
 
 
-def told_row(row: Mapping[str, Any]) -> dict[str, Any]:
+def short_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """A catalog's row as people read it: what is told of all tables in a few columns."""
     return {
         "level": row["level"], "table": row["table"], "beyond its thresholds": shorten(row["worst"], 160),

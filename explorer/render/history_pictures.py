@@ -10,8 +10,8 @@ from math import log1p
 from explorer.graph.lanes import lanes
 from explorer.graph.vocabulary import ENDS, KINDS, OPERATIONS, STATUSES
 from explorer.render.overview import moment_words
-from explorer.render.pictures import WIDTH, opened, text, told
-from explorer.render.svg_colors import FAINT, toned
+from explorer.render.pictures import WIDTH, svg_head, text, title_tag
+from explorer.render.svg_colors import FAINT, text_color
 from explorer.spec.overview.overview import AMOUNTS, Moment, Overview
 from explorer.spec.snapshots.diff import SnapshotDiff
 from explorer.spec.snapshots.file_changes import FileChange
@@ -30,7 +30,7 @@ SMALL = 'font-size="12"'
 END = 'text-anchor="end"'
 
 
-def _left_out(number: int, noun: str, y: float) -> list[str]:
+def _omission_note(number: int, noun: str, y: float) -> list[str]:
     return [text(0, y, f"… {count(number, f'older {noun}')} not drawn", SMALL)] if number > 0 else []
 
 
@@ -52,7 +52,7 @@ def lifecycle_svg(cells: Sequence[Cell]) -> str:
     def x(column: float) -> float:
         return LEFT + step * (max(column, first) - first + 0.5)
 
-    out = [opened(bottom + 38, "the lifecycle of manifests")]
+    out = [svg_head(bottom + 38, "the lifecycle of manifests")]
     for at in range(first, len(snapshots), each):
         name = snapshots[at] if step * each >= NAMED else snapshots[at].removeprefix("snapshot-")
         out.append(text(x(at), 16, name, f'text-anchor="middle" {SMALL}'))
@@ -65,7 +65,7 @@ def lifecycle_svg(cells: Sequence[Cell]) -> str:
             title = f"{life.manifest}, {snapshots[start]} to {snapshots[end]}: {_entries(cell)}"
             thick = 5 + 9 * log1p(cell.entries) / most
             out.append(
-                f'<g>{told(title)}<line x1="{x(start) - 5:.1f}" x2="{x(end) + 5:.1f}" y1="{y}" y2="{y}" '
+                f'<g>{title_tag(title)}<line x1="{x(start) - 5:.1f}" x2="{x(end) + 5:.1f}" y1="{y}" y2="{y}" '
                 f'stroke="{KINDS[cell.kind].color}" stroke-width="{thick:.1f}" stroke-linecap="round"/></g>'
             )
         for at, cell in (end for end in life.ends if end[0] >= first):
@@ -76,10 +76,10 @@ def lifecycle_svg(cells: Sequence[Cell]) -> str:
                         f'{x(at) - 8:.1f},{to}" fill="none" stroke="{ENDS["merged"][1]}" stroke-width="1.5"/>'
                     )
             sign, colour = ENDS[cell.state]
-            mark = text(x(at - 0.62), y + 4, sign, f'{toned(colour)} font-size="11"')
-            out.append(f"<g>{told(f'{cell.state} by {cell.snapshot}')}{mark}</g>")
+            mark = text(x(at - 0.62), y + 4, sign, f'{text_color(colour)} font-size="11"')
+            out.append(f"<g>{title_tag(f'{cell.state} by {cell.snapshot}')}{mark}</g>")
     out += _key(drawn, first, bottom + 14)
-    out += _left_out(len(every) - len(drawn), "manifest", bottom + 32)
+    out += _omission_note(len(every) - len(drawn), "manifest", bottom + 32)
     return "\n".join([*out, "</svg>"])
 
 
@@ -92,7 +92,7 @@ def _key(drawn: Sequence[Life], first: int, y: float) -> list[str]:
         left += 150
     for state in dict.fromkeys(cell.state for life in drawn for at, cell in life.ends if at >= first):
         sign, colour = ENDS[state]
-        out.append(text(left, y, sign, f"{toned(colour)} {SMALL}") + text(left + 16, y, state, SMALL))
+        out.append(text(left, y, sign, f"{text_color(colour)} {SMALL}") + text(left + 16, y, state, SMALL))
         left += 100
     return out
 
@@ -108,7 +108,7 @@ def history_svg(entries: Sequence[HistoryEntry]) -> str:
     rows = lanes(shown)
     wide = 20.0 * (1 + max((r.lane for r in rows), default=0)) + 20
     height = 12 + LINE * len(shown)
-    out = [opened(height + 20, "the history of snapshots")]
+    out = [svg_head(height + 20, "the history of snapshots")]
     at = {
         e.snapshot_id: (14 + 20.0 * r.lane, 16 + LINE * float(i))
         for i, (e, r) in enumerate(zip(shown[::-1], rows, strict=True))
@@ -124,9 +124,9 @@ def history_svg(entries: Sequence[HistoryEntry]) -> str:
         out.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="6" fill="{colour}"/>')
         kind = "" if entry.kind in ("current", "ancestor") else f", {entry.kind}"
         refs = f"  [{', '.join(entry.refs)}]" if entry.refs else ""
-        said = f"{entry.snapshot}  {instant(entry.timestamp_ms)}  {entry.operation or '?'}{kind}{refs}"
-        out.append(text(wide, y + 4, shorten(said, 110)))
-    out += _left_out(len(entries) - len(shown), "snapshot", height + 14)
+        words = f"{entry.snapshot}  {instant(entry.timestamp_ms)}  {entry.operation or '?'}{kind}{refs}"
+        out.append(text(wide, y + 4, shorten(words, 110)))
+    out += _omission_note(len(entries) - len(shown), "snapshot", height + 14)
     return "\n".join([*out, "</svg>"])
 
 
@@ -140,13 +140,13 @@ def overview_svg(seen: Overview) -> str:
         here = (float(moment.entry.timestamp_ms or 0) - start) / span
         return 90 + (WIDTH - 150) * (here if len(moments) > 1 else 0.5)
 
-    out = [opened(60 + 62 * len(AMOUNTS), f"{seen.table}: snapshots in time")]
+    out = [svg_head(60 + 62 * len(AMOUNTS), f"{seen.table}: snapshots in time")]
     out.append(f'<line x1="90" x2="{WIDTH - 60}" y1="22" y2="22" {FAINT}/>')
     for moment in moments:
         colour = OPERATIONS.get(moment.entry.operation or "", OTHER)
         title = f"{moment.entry.snapshot}, {moment.entry.operation}: {moment_words(moment)}"
         radius = 8 if moment.entry.snapshot_id == seen.snapshot_id else 5
-        out.append(f'<circle cx="{x(moment):.1f}" cy="22" r="{radius}" fill="{colour}">{told(title)}</circle>')
+        out.append(f'<circle cx="{x(moment):.1f}" cy="22" r="{radius}" fill="{colour}">{title_tag(title)}</circle>')
     for at, what in enumerate(AMOUNTS):
         out += _strip(what, moments, 40.0 + 62 * at, x)
     if times:
@@ -181,7 +181,7 @@ def _strip(what: str, moments: Sequence[Moment], top: float, x: Callable[[Moment
                 y = middle if sign > 0 else middle - high
                 out.append(
                     f'<rect x="{x(moment) - wide / 2:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" '
-                    f'fill="{colour}">{told(f"{moment.entry.snapshot}: {moment_words(moment)}")}</rect>'
+                    f'fill="{colour}">{title_tag(f"{moment.entry.snapshot}: {moment_words(moment)}")}</rect>'
                 )
     for amount, y, mark in ((max(ups, default=0), middle - 18, "+"), (max(downs, default=0), middle + 26, "−")):
         if amount:
@@ -196,14 +196,14 @@ def diff_svg(diff: SnapshotDiff) -> str:
     added = diff.added[: FILES - len(removed)]
     shown = [(STATUSES[side], c) for side, changes in (("removed", removed), ("added", added)) for c in changes]
     most = max((rows_of(c) for _, c in shown), default=0) or 1
-    out = [opened(LINE * (len(shown) + 3) + 12, "the difference of two snapshots")]
+    out = [svg_head(LINE * (len(shown) + 3) + 12, "the difference of two snapshots")]
     out.append(text(0, 16, f"from {diff.names[0]} to {diff.names[1]}", 'font-weight="600"'))
     gone = STATUSES["removed"]
     for status, change in shown:
         wide = max(4.0, (WIDTH - 2 * LEFT - 170) * rows_of(change) / most)
-        out.append(f"<g>{told(f'{status.title}: {change.file_path}')}")
+        out.append(f"<g>{title_tag(f'{status.title}: {change.file_path}')}")
         out.append(
-            text(0, y + 13, f"{status.sign} {file_label(change.file_path, 36)}", f"{toned(status.color)} {SMALL}")
+            text(0, y + 13, f"{status.sign} {file_label(change.file_path, 36)}", f"{text_color(status.color)} {SMALL}")
         )
         out.append(
             f'<rect x="{LEFT + 90}" y="{y + 2}" width="{wide:.1f}" height="14" {_look(change, status is gone)}/>'

@@ -33,11 +33,11 @@ td.number { text-align: right; white-space: nowrap }
 def render_page(title: str, data: Mapping[str, Any], notes: Sequence[str], script: str, style: str) -> str:
     """A page in which `script` (ours) draws `data`, a JSON object; below it stand `notes`."""
     code = f"\n{script}\n"
-    told = "".join(f"<p>{escape(clean(note))}</p>" for note in notes)
+    footer = "".join(f"<p>{escape(clean(note))}</p>" for note in notes)
     return _document(
         title,
         f"{LAYOUT}{style}",
-        f'<div id="graph"></div>\n<footer>{told}</footer>\n{held(data)}\n<script type="module">{code}</script>',
+        f'<div id="graph"></div>\n<footer>{footer}</footer>\n{data_block(data)}\n<script type="module">{code}</script>',
         f"; script-src {_digest(code)}",
     )
 
@@ -53,7 +53,7 @@ def still_page(title: str, body: str) -> str:
     )
 
 
-def held(data: Mapping[str, Any]) -> str:
+def data_block(data: Mapping[str, Any]) -> str:
     """Data, as a page holds it for its script. Whatever strings it has, it stays one block of JSON: it has no < in
     it."""
     text = json.dumps(plain(data), ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")

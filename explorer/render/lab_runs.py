@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from explorer.render.rows import plain
-from explorer.render.svg_colors import FAINT, toned
+from explorer.render.svg_colors import FAINT, text_color
 from explorer.render.text import clean, clean_lines, render_table
 from explorer.spec.commits.lab_runs import Event, Interleavings, LabRow, Lap, WriterState
 from explorer.spec.commits.operations import LOOKS_AT_CATALOG, StepOutcome
@@ -28,7 +28,7 @@ def render_run(events: Iterable[Event], writers: Sequence[WriterState], rows: Se
     lines += step_lines(events)
     for w in writers:
         lines.append(f"{w.name} {w.state}" + (f"; left behind: {', '.join(w.left_behind)}" if w.left_behind else ""))
-    for row in saw_rows(writers):
+    for row in load_rows(writers):
         lines.append(
             f"{row['lane']} loaded {row['snapshot']} of {row['table']}" + (f": {row['rows']}" if row["rows"] else "")
         )
@@ -56,7 +56,7 @@ def run_object(saved: str, writers: Sequence[WriterState], rows: Sequence[LabRow
     return {**json.loads(saved), "writers": ends, "rows": plain(list(rows))}
 
 
-def saw_rows(writers: Sequence[WriterState]) -> list[dict[str, str]]:
+def load_rows(writers: Sequence[WriterState]) -> list[dict[str, str]]:
     """What each lane loaded of each table, one row each: writers what they loaded, readers also what they read."""
     return [
         {
@@ -141,7 +141,7 @@ def sequence_svg(events: Sequence[Event], writers: Sequence[WriterState]) -> str
         out.append(f'<text x="{own}" y="{y + 4}" text-anchor="middle" fill="#fff" font-size="10">{event.n}</text>')
         label = event.step if event.outcome in ("ok", "answered") else f"{event.step}: {event.outcome}"
         label += f": {event.short}" if event.short and event.outcome != "failed" else ""
-        out.append(f'<text x="{own + 14}" y="{y - 5}" {toned(color)} font-weight="600">{escape(label)}</text>')
+        out.append(f'<text x="{own + 14}" y="{y - 5}" {text_color(color)} font-weight="600">{escape(label)}</text>')
         more = (
             count(len(event.files), "file")
             if len(event.files) > 1

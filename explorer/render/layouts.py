@@ -68,17 +68,17 @@ def layouts_lines(comparison: Compared) -> Iterator[str]:
 def layouts_svg(comparison: Compared) -> str:
     """For each layout a bar of the seconds that writing it took, and one of the bytes that queries read, each query in
     a colour of its own."""
-    made = [one for one in comparison.layouts if not one.why]
-    slowest = max((one.seconds for one in made), default=0) or 1
-    most = max((one.read[1] for one in made), default=0) or 1
-    height = HEAD + LINE * len(made) + 8
+    measured = [one for one in comparison.layouts if not one.why]
+    slowest = max((one.seconds for one in measured), default=0) or 1
+    most = max((one.read[1] for one in measured), default=0) or 1
+    height = HEAD + LINE * len(measured) + 8
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="100%" style="max-width:'
         f'{WIDTH}px" font-family="system-ui, sans-serif" font-size="13" fill="currentColor" role="img">'
         f"<title>{escape(clean(f'layouts of {comparison.table}: seconds to write, bytes that queries read'))}</title>",
         _text(LEFT, 14, "seconds to write", 12), _text(LEFT + COST + 90, 14, "bytes read by all queries", 12),
     ]  # fmt: skip
-    for at, one in enumerate(made):
+    for at, one in enumerate(measured):
         y, files = HEAD + LINE * at, one.read[0]
         out += [_text(0, y + 13, one.name, 13, "600"), _text(0, y + 28, shorten(one.how, 34), 11)]
         out.append(_bar(LEFT, y + 4, COST * one.seconds / slowest, "#8a8f98", f"{one.name}: {one.seconds:.2f} s"))
@@ -86,17 +86,17 @@ def layouts_svg(comparison: Compared) -> str:
         x = LEFT + COST + 90.0
         for number, read in enumerate(one.reads):
             wide = READ * (read.bytes or 0) / most
-            told = f"query {number + 1}, {comparison.queries[number]}: {_amount(read)}"
-            out.append(_bar(x, y + 4, wide, COLOURS[number % len(COLOURS)], told))
+            title = f"query {number + 1}, {comparison.queries[number]}: {_amount(read)}"
+            out.append(_bar(x, y + 4, wide, COLOURS[number % len(COLOURS)], title))
             x += wide
         out.append(_text(x + 6, y + 19, f"{human_bytes(one.read[1])}, {count(files, 'file')}", 12))
     return "\n".join([*out, "</svg>"])
 
 
-def _bar(x: float, y: float, wide: float, colour: str, told: str) -> str:
+def _bar(x: float, y: float, wide: float, colour: str, title: str) -> str:
     return (
         f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="20" fill="{colour}">'
-        f"<title>{escape(clean(told))}</title></rect>"
+        f"<title>{escape(clean(title))}</title></rect>"
     )
 
 
@@ -119,5 +119,5 @@ class ShownLayouts:
         body = "".join(
             f"<tr>{''.join(f'<td>{escape(clean(value))}</td>' for value in row.values())}</tr>" for row in rows
         )
-        said = "".join(f"<div>{escape(line)}</div>" for line in head_lines(self.compared))
-        return not_typeset(f"{said}{layouts_svg(self.compared)}<table><tr>{head}</tr>{body}</table>")
+        sentences = "".join(f"<div>{escape(line)}</div>" for line in head_lines(self.compared))
+        return not_typeset(f"{sentences}{layouts_svg(self.compared)}<table><tr>{head}</tr>{body}</table>")

@@ -29,10 +29,10 @@ COLUMNS = {
 def with_times(rows: Iterable[Mapping[str, Any]], what: str) -> list[dict[str, Any]]:
     """Rows of a list as text tells them: times for milliseconds since 1970."""
     times = TIMES if what != "rows" else ()
-    told = [dict(row) for row in rows]
-    for row in told:
+    readable_rows = [dict(row) for row in rows]
+    for row in readable_rows:
         row |= {name: instant(row[name]) for name in times if type(row.get(name)) is int}
-    return told
+    return readable_rows
 
 
 def telling(what: str, columns: Collection[str]) -> list[str]:

@@ -22,18 +22,18 @@ def render_preview(
     for name, rows in tables.items():
         some = list(islice(rows, SHOWN + 1))
         more = f"… more {name}: --output json has all\n" if len(some) > SHOWN else ""
-        told = [shown_row(row, location) for row in some[:SHOWN]]
-        parts += ["", f"{name}:", render_table(told).rstrip("\n"), *([more] if more else [])]
+        shown = [display_row(row, location) for row in some[:SHOWN]]
+        parts += ["", f"{name}:", render_table(shown).rstrip("\n"), *([more] if more else [])]
     return "\n".join(parts)
 
 
-def shown_row(row: Mapping[str, Any], location: str) -> dict[str, Any]:
+def display_row(row: Mapping[str, Any], location: str) -> dict[str, Any]:
     """A row as people read it: bytes in words, paths below the table's location."""
     prefix = location.rstrip("/") + "/"
-    told = dict(row)
+    cells = dict(row)
     for name in SIZES:
-        if name in told:
-            told[name] = "" if told[name] is None else human_bytes(told[name])
+        if name in cells:
+            cells[name] = "" if cells[name] is None else human_bytes(cells[name])
     for name in PATHS:
-        told |= {name: str(told[name]).replace(prefix, "", 1)} if told.get(name) else {}
-    return told
+        cells |= {name: str(cells[name]).replace(prefix, "", 1)} if cells.get(name) else {}
+    return cells

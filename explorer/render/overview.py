@@ -7,7 +7,7 @@ from dataclasses import asdict
 from html import escape
 from typing import Any
 
-from explorer.render.health import LEFT, told_bars
+from explorer.render.health import LEFT, bar_lines
 from explorer.render.rows import plain
 from explorer.render.text import brief, clean, not_typeset, render_table
 from explorer.spec.deletes.deletes import KIND_WORDS
@@ -34,71 +34,74 @@ class ShownOverview(Overview):
         return overview_object(self)
 
 
-def overview_object(told: Overview) -> dict[str, Any]:
+def overview_object(overview: Overview) -> dict[str, Any]:
     """A table at a glance as JSON data; a moment is a flat object."""
-    shown: dict[str, Any] = plain(asdict(told))
+    shown: dict[str, Any] = plain(asdict(overview))
     shown["moments"] = [
         {**plain(asdict(m.entry)), **{f"{what}_added": m.added[what] for what in AMOUNTS},
          **{f"{what}_removed": m.removed[what] for what in AMOUNTS}}
-        for m in told.moments
+        for m in overview.moments
     ]  # fmt: skip
     return shown
 
 
-def tiles(told: Overview) -> list[tuple[str, str, str]]:
+def tiles(overview: Overview) -> list[tuple[str, str, str]]:
     """The few numbers that say most: what, how much, and more about it."""
-    most = "≤ " if told.rows_counted is None and told.rows_listed else ""
-    rows = f"{most}{count(told.rows_listed if told.rows_counted is None else told.rows_counted)}"
-    by_kind = ", ".join(f"{n:,} {KIND_WORDS[kind]}" for kind, n in (told.deletes or {}).items() if kind in KIND_WORDS)
-    deletes = " with deletes" if told.delete_files else ""
-    newest = "the current snapshot" if told.is_current else "not the current snapshot"
+    most = "≤ " if overview.rows_counted is None and overview.rows_listed else ""
+    rows = f"{most}{count(overview.rows_listed if overview.rows_counted is None else overview.rows_counted)}"
+    by_kind = ", ".join(
+        f"{n:,} {KIND_WORDS[kind]}" for kind, n in (overview.deletes or {}).items() if kind in KIND_WORDS
+    )
+    deletes = " with deletes" if overview.delete_files else ""
+    newest = "the current snapshot" if overview.is_current else "not the current snapshot"
     return [
-        ("rows", rows, _rows(told)),
-        ("data files", count(told.data_files), f"{human_bytes(told.bytes)}{deletes}" if told.bytes else ""),
-        ("delete files", count(told.delete_files), by_kind),
-        ("snapshots", count(len(told.moments)), f"{count(len(told.refs), 'branch or tag', 'branches and tags')}"),
-        (told.snapshot, f"{span(told.age_ms)} ago" if told.snapshot_id is not None else "–",
-         f"{told.operation}, {newest}" if told.snapshot_id is not None else ""),
+        ("rows", rows, _rows(overview)),
+        ("data files", count(overview.data_files), f"{human_bytes(overview.bytes)}{deletes}" if overview.bytes else ""),
+        ("delete files", count(overview.delete_files), by_kind),
+        ("snapshots", count(len(overview.moments)), count(len(overview.refs), "branch or tag", "branches and tags")),
+        (overview.snapshot, f"{span(overview.age_ms)} ago" if overview.snapshot_id is not None else "–",
+         f"{overview.operation}, {newest}" if overview.snapshot_id is not None else ""),
     ]  # fmt: skip
 
 
-def _rows(told: Overview) -> str:
+def _rows(overview: Overview) -> str:
     """Rows as readers see them against what is recorded."""
-    if told.snapshot_id is None:
+    if overview.snapshot_id is None:
         return ""
-    recorded = f"{count(told.rows_recorded)} recorded"
-    if told.rows_counted is None:
-        return recorded if told.rows_listed is None else f"{recorded}; deletes are not subtracted"
-    return recorded if told.rows_counted != told.rows_recorded else "as recorded"
+    recorded = f"{count(overview.rows_recorded)} recorded"
+    if overview.rows_counted is None:
+        return recorded if overview.rows_listed is None else f"{recorded}; deletes are not subtracted"
+    return recorded if overview.rows_counted != overview.rows_recorded else "as recorded"
 
 
-def facts(told: Overview) -> list[tuple[str, str]]:
+def facts(overview: Overview) -> list[tuple[str, str]]:
     """What the table is, a name and a text each."""
-    columns = [f"{c.name} {c.type}{' (required)' if c.required else ''}" for c in told.columns[:COLUMNS]]
-    more = [f"{len(told.columns) - COLUMNS:,} more"] if len(told.columns) > COLUMNS else []
-    refs = list(told.refs[:COLUMNS]) + ([f"{len(told.refs) - COLUMNS:,} more"] if len(told.refs) > COLUMNS else [])
+    columns = [f"{c.name} {c.type}{' (required)' if c.required else ''}" for c in overview.columns[:COLUMNS]]
+    more = [f"{len(overview.columns) - COLUMNS:,} more"] if len(overview.columns) > COLUMNS else []
+    more_refs = [f"{len(overview.refs) - COLUMNS:,} more"] if len(overview.refs) > COLUMNS else []
+    refs = [*overview.refs[:COLUMNS], *more_refs]
     return [
-        ("location", told.location),
-        ("metadata file", told.metadata_file.removeprefix(told.location + "/")),
-        ("format", f"Iceberg v{told.format_version}"),
-        ("catalog", told.catalog or "none: opened by its path"),
-        ("committed", _committed(told)),
+        ("location", overview.location),
+        ("metadata file", overview.metadata_file.removeprefix(overview.location + "/")),
+        ("format", f"Iceberg v{overview.format_version}"),
+        ("catalog", overview.catalog or "none: opened by its path"),
+        ("committed", _commit_words(overview)),
         ("branches and tags", "; ".join(refs) or "none"),
-        ("columns", f"{', '.join([*columns, *more]) or 'none'}{_of('schema', told.schema_id, told.schemas)}"),
-        ("partitioned by", told.partitioned_by + _of("spec", told.spec_id, told.specs)),
-        ("sorted by", told.sorted_by + _of("sort order", told.order_id, told.orders)),
+        ("columns", f"{', '.join([*columns, *more]) or 'none'}{_of('schema', overview.schema_id, overview.schemas)}"),
+        ("partitioned by", overview.partitioned_by + _of("spec", overview.spec_id, overview.specs)),
+        ("sorted by", overview.sorted_by + _of("sort order", overview.order_id, overview.orders)),
     ]
 
 
-def _committed(told: Overview) -> str:
+def _commit_words(overview: Overview) -> str:
     """When and by what the snapshot was committed; of a table without a current one when its last snapshot was."""
-    if told.snapshot_id is not None:
-        return f"{instant(told.timestamp_ms)} ({told.operation})"
-    if not told.moments:
+    if overview.snapshot_id is not None:
+        return f"{instant(overview.timestamp_ms)} ({overview.operation})"
+    if not overview.moments:
         return "never"
-    last = told.moments[-1].entry
+    last = overview.moments[-1].entry
     when = f"{last.snapshot} at {instant(last.timestamp_ms)} ({last.operation or 'unknown operation'})"
-    return f"the last of {count(len(told.moments), 'snapshot')}, none of them current: {when}"
+    return f"the last of {count(len(overview.moments), 'snapshot')}, none of them current: {when}"
 
 
 def _of(what: str, number: int | None, kept: int) -> str:
@@ -114,64 +117,66 @@ def moment_words(moment: Moment) -> str:
         if added is None or removed is None:
             continue
         say = human_bytes if what == "bytes" else count
-        told = " ".join(f"{sign}{say(n)}" for sign, n in (("+", added), ("−", removed)) if n)
+        change = " ".join(f"{sign}{say(n)}" for sign, n in (("+", added), ("−", removed)) if n)
         noun = "" if what == "bytes" else f" {what}" if added + removed > 1 else f" {what.removesuffix('s')}"
-        parts += [told + noun] if told else []
+        parts += [change + noun] if change else []
     return ", ".join(parts) or ("nothing" if moment.added["rows"] is not None else "not told")
 
 
-def odd(told: Overview) -> list[str]:
+def odd(overview: Overview) -> list[str]:
     """Where the table was set to another snapshot than a new one: rollbacks, fast-forwards, jumps."""
-    return [f"{e.how} at {instant(e.timestamp_ms)}: {e.reason}" for e in told.log if e.how not in ("commit", "expired")]
+    return [
+        f"{e.how} at {instant(e.timestamp_ms)}: {e.reason}" for e in overview.log if e.how not in ("commit", "expired")
+    ]
 
 
-def _title(told: Overview) -> str:
-    if told.snapshot_id is None:
-        return f"{told.table}, which has {told.snapshot}"
-    return f"{told.table} as of {told.snapshot}{'' if told.is_current else ', which is not current'}"
+def _title(overview: Overview) -> str:
+    if overview.snapshot_id is None:
+        return f"{overview.table}, which has {overview.snapshot}"
+    return f"{overview.table} as of {overview.snapshot}{'' if overview.is_current else ', which is not current'}"
 
 
-def render_overview(told: Overview) -> str:
+def render_overview(overview: Overview) -> str:
     """A table at a glance as text."""
-    lines = [_title(told), ""]
-    lines += [f"{what:>18}  {number}{f' ({more})' if more else ''}" for what, number, more in tiles(told)]
-    lines += [f"{name:>18}  {text}" for name, text in facts(told)]
-    lines += [f"{name:>18}  {text}" for name, text in judged(told)]
+    lines = [_title(overview), ""]
+    lines += [f"{what:>18}  {number}{f' ({more})' if more else ''}" for what, number, more in tiles(overview)]
+    lines += [f"{name:>18}  {text}" for name, text in facts(overview)]
+    lines += [f"{name:>18}  {text}" for name, text in verdict_facts(overview)]
     told_moments = [
         {"snapshot": m.entry.snapshot, "committed": instant(m.entry.timestamp_ms),
          "operation": m.entry.operation or "?", "what it did": moment_words(m), "refs": ", ".join(m.entry.refs),
          "": "" if m.entry.kind in USUAL else m.entry.kind}
-        for m in told.moments[-LAST:]
+        for m in overview.moments[-LAST:]
     ]  # fmt: skip
     if told_moments:
-        last = f", the last {LAST} of {len(told.moments):,}" if len(told.moments) > LAST else ""
+        last = f", the last {LAST} of {len(overview.moments):,}" if len(overview.moments) > LAST else ""
         lines += ["", f"Snapshots{last}", *render_table(told_moments, 200).splitlines()]
-    lines += odd(told)[-LAST:]
-    lines += list(_drawn(told))
+    lines += odd(overview)[-LAST:]
+    lines += list(_picture_lines(overview))
     return "\n".join(map(clean, lines)) + "\n"
 
 
 USUAL = ("current", "ancestor")
 
 
-def judged(told: Overview) -> list[tuple[str, str]]:
+def verdict_facts(overview: Overview) -> list[tuple[str, str]]:
     """Health and doctor, a line each, or why they say nothing."""
-    if told.judged is None:
+    if overview.judged is None:
         return []
-    return [("health", told.judged.health), ("doctor", told.judged.doctor)]
+    return [("health", overview.judged.health), ("doctor", overview.judged.doctor)]
 
 
-def _drawn(told: Overview) -> Iterator[str]:
-    if told.judged is None:
+def _picture_lines(overview: Overview) -> Iterator[str]:
+    if overview.judged is None:
         return
-    if told.judged.sizes is not None and told.judged.sizes.labels:
-        yield from ("", *told_bars(told.judged.sizes))
-    if len(told.judged.tiles) > 1:
+    if overview.judged.sizes is not None and overview.judged.sizes.labels:
+        yield from ("", *bar_lines(overview.judged.sizes))
+    if len(overview.judged.tiles) > 1:
         rows = [{"partition": shorten(t.label, 60), "files": t.files, "size": human_bytes(t.bytes)}
-                for t in told.judged.tiles[:PARTITIONS]]  # fmt: skip
+                for t in overview.judged.tiles[:PARTITIONS]]  # fmt: skip
         yield from ("", "Partitions by bytes, the largest first", *render_table(rows, 120).splitlines())
-        if len(told.judged.tiles) > PARTITIONS:
-            yield f"… {len(told.judged.tiles) - PARTITIONS:,} more: `icedive inspect partitions` lists all"
+        if len(overview.judged.tiles) > PARTITIONS:
+            yield f"… {len(overview.judged.tiles) - PARTITIONS:,} more: `icedive inspect partitions` lists all"
 
 
 EXPLAINED = {
@@ -183,35 +188,35 @@ EXPLAINED = {
 """The words of the glossary that a name here stands for."""
 
 
-def _named(what: str) -> str:
+def _name_html(what: str) -> str:
     """A name, with what the glossary has of it on hover and focus."""
     terms = EXPLAINED.get(what, ())
     if not terms:
         return escape(brief(what))
-    told = "\n".join(f"{term}: {TERMS[term]}" for term in terms)
+    explanations = "\n".join(f"{term}: {TERMS[term]}" for term in terms)
     look = "text-decoration:underline dotted;cursor:help"
-    return f"<abbr tabindex='0' title='{escape(told)}' style='{look}'>{escape(brief(what))}</abbr>"
+    return f"<abbr tabindex='0' title='{escape(explanations)}' style='{look}'>{escape(brief(what))}</abbr>"
 
 
-def tiles_html(told: Overview) -> str:
+def tiles_html(overview: Overview) -> str:
     """The few numbers as a line of tiles, in the page's colours."""
     box = "border:1px solid color-mix(in srgb, currentColor 22%, transparent);border-radius:8px;padding:7px 14px 8px"
     small = "font-size:12px;opacity:.75;overflow-wrap:anywhere"
     each = "".join(
-        f"<div style='{box};flex:1 1 120px;min-width:0'><div style='{small}'>{_named(what)}</div>"
+        f"<div style='{box};flex:1 1 120px;min-width:0'><div style='{small}'>{_name_html(what)}</div>"
         f"<div style='font-size:23px;font-weight:600;line-height:1.25'>{escape(brief(number))}</div>"
         f"<div style='{small}'>{escape(brief(more)) or '&#8203;'}</div></div>"
-        for what, number, more in tiles(told)
+        for what, number, more in tiles(overview)
     )
     return f"<div style='display:flex;flex-wrap:wrap;gap:10px'>{each}</div>"
 
 
-def facts_html(told: Overview) -> str:
+def facts_html(overview: Overview) -> str:
     """What the table is, as a table."""
     rows = "".join(
-        f"<tr><td style='{LEFT};opacity:.75;white-space:nowrap'>{_named(name)}</td>"
+        f"<tr><td style='{LEFT};opacity:.75;white-space:nowrap'>{_name_html(name)}</td>"
         f"<td style='{LEFT};overflow-wrap:anywhere'>{escape(brief(text))}</td></tr>"
-        for name, text in facts(told)
+        for name, text in facts(overview)
     )
     return f"<table style='font-size:13px;border-collapse:collapse'>{rows}</table>"
 

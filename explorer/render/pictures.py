@@ -15,13 +15,13 @@ WIDTH = 900
 _VIEW = re.compile(r'<svg [^<>]*?viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"[^<>]*>')
 
 
-def opened(height: float, what: str) -> str:
+def svg_head(height: float, what: str) -> str:
     """The beginning of a picture; text in it has the colour of the page around it."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="100%" '
         f'style="max-width:{WIDTH}px" font-family="system-ui, sans-serif" font-size="13" '
         'fill="currentColor" role="img">'
-        f"{told(what)}"
+        f"{title_tag(what)}"
     )
 
 
@@ -34,40 +34,40 @@ TOLD = 500
 """Characters of what is said of one part: there are thousands, and a name may be of any length."""
 
 
-def told(title: str) -> str:
+def title_tag(title: str) -> str:
     """What is said of the part of a picture that it stands in."""
     return f"<title>{escape(clean(shorten(title, TOLD)))}</title>"
 
 
 def sentence(line: str) -> str:
     """A line of text where there is nothing to draw."""
-    return f"{opened(24, line)}{text(0, 16, line)}</svg>"
+    return f"{svg_head(24, line)}{text(0, 16, line)}</svg>"
 
 
-def stacked(pictures: Sequence[str], what: str) -> str:
-    """Pictures that begin with `opened`, below each other, as one."""
+def stack(pictures: Sequence[str], what: str) -> str:
+    """Pictures that begin with `svg_head`, below each other, as one."""
     heights = [_size(picture)[1] for picture in pictures]
-    out, y = [opened(sum(heights) + 16 * len(heights), what)], 0.0
+    out, y = [svg_head(sum(heights) + 16 * len(heights), what)], 0.0
     for picture, height in zip(pictures, heights, strict=True):
         out.append(picture.replace("<svg ", f'<svg y="{y:.0f}" height="{height:.0f}" ', 1))
         y += height + 16
     return "\n".join([*out, "</svg>"])
 
 
-def grounded(svg: str) -> str:
+def with_white_ground(svg: str) -> str:
     """The same picture on white and of its own size, as it stands in a file or an <img>, where the page's colours do
     not reach."""
     ground = '<rect x="-50%" y="-50%" width="200%" height="200%" fill="#ffffff"/>'
 
-    def head(found: re.Match[str]) -> str:
-        return found[0].replace('width="100%"', f'width="{found[1]}" height="{found[2]}"') + ground
+    def head(tag: re.Match[str]) -> str:
+        return tag[0].replace('width="100%"', f'width="{tag[1]}" height="{tag[2]}"') + ground
 
     return _VIEW.sub(head, svg, count=1)
 
 
 def data_uri(svg: str) -> str:
     """A picture as an <img> takes it: whatever is in it, nothing of it runs."""
-    return f"data:image/svg+xml;base64,{b64encode(grounded(svg).encode()).decode()}"
+    return f"data:image/svg+xml;base64,{b64encode(with_white_ground(svg).encode()).decode()}"
 
 
 NIGHT = (
@@ -86,5 +86,5 @@ def still(svg: str, alternative: str) -> str:
 
 
 def _size(svg: str) -> tuple[float, float]:
-    found = _VIEW.search(svg)
-    return (float(found[1]), float(found[2])) if found else (WIDTH, WIDTH)
+    view_box = _VIEW.search(svg)
+    return (float(view_box[1]), float(view_box[2])) if view_box else (WIDTH, WIDTH)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.render.pictures import WIDTH, opened, text, told
+from explorer.render.pictures import WIDTH, svg_head, text, title_tag
 from explorer.render.plans import STAGE_WORDS, amount
 from explorer.spec.filters.expressions import Predicate
 from explorer.spec.scan.plan import Interval, Intervals, Plan
@@ -38,7 +38,7 @@ def funnel_svg(plan: Plan) -> str:
     """What is left after each stage: a bar for the data files, and the numbers."""
     most = max((s.left.files or 0 for s in plan.stages), default=0) or 1
     room = WIDTH - LEFT - 510
-    out = [opened(34 * len(plan.stages) + 8, f"the scan's funnel for {plan.bound}")]
+    out = [svg_head(34 * len(plan.stages) + 8, f"the scan's funnel for {plan.bound}")]
     for at, stage in enumerate(plan.stages):
         y, files = 34 * at + 6, stage.left.files
         wide = max(3.0, room * files / most) if files else 0.0
@@ -57,17 +57,17 @@ def intervals_svg(intervals: Intervals) -> str:
     """A line for each data file from its lower to its upper bound, and what the filter asks as a band behind them."""
     kind = intervals.column.kind
     points = sorted(
-        {v for i in intervals.items for v in (i.low, i.high) if v is not None} | set(_asked(intervals, kind))
+        {v for i in intervals.items for v in (i.low, i.high) if v is not None} | set(_filter_values(intervals, kind))
     )
     place = _scale(points)
     named = len(intervals.items) <= NAMED
     step = 20 if named else min(8.0, HEIGHT / len(intervals.items))
-    asked = [p for p in intervals.comparisons if p.term.transform == "identity" and p.literals]
-    top = 44 + 14 * len(asked[:ASKED])
+    bounds = [p for p in intervals.comparisons if p.term.transform == "identity" and p.literals]
+    top = 44 + 14 * len(bounds[:ASKED])
     bottom = top + step * len(intervals.items)
-    out = [opened(bottom + 44, f"data files by the bounds of {intervals.column.name}"), *_legend()]
-    out += _bands(asked, intervals.together, kind, place, (top - 6, bottom + 4))
-    out += [_asks(p, kind, place, 44 + 14 * at) for at, p in enumerate(asked[:ASKED])]
+    out = [svg_head(bottom + 44, f"data files by the bounds of {intervals.column.name}"), *_legend()]
+    out += _bands(bounds, intervals.together, kind, place, (top - 6, bottom + 4))
+    out += [_asks(p, kind, place, 44 + 14 * at) for at, p in enumerate(bounds[:ASKED])]
     lines = sorted(enumerate(intervals.items), key=lambda line: line[1].outcome == READ)
     out += [_line(item, place, top + step * at, step, named) for at, item in lines]
     if points:
@@ -77,7 +77,7 @@ def intervals_svg(intervals: Intervals) -> str:
     return "\n".join([*out, "</svg>"])
 
 
-def _asked(intervals: Intervals, kind: Any) -> list[Any]:
+def _filter_values(intervals: Intervals, kind: Any) -> list[Any]:
     return [comparable(v, kind) for p in intervals.comparisons if p.term.transform == "identity" for v in p.literals]
 
 
@@ -137,7 +137,7 @@ def _line(item: Interval, place: Place, y: float, step: float, named: bool) -> s
     start = place(item.low) if item.low is not None else float(LEFT)
     end = place(item.high) if item.high is not None else float(WIDTH - RIGHT)
     high = 12.0 if named else max(4.0 if item.outcome == READ else 1.0, step - 0.5)
-    parts = [f"<g>{told(f'{base_name(item.path)}: {item.text}; {item.reason}')}"]
+    parts = [f"<g>{title_tag(f'{base_name(item.path)}: {item.text}; {item.reason}')}"]
     if named:
         parts.append(text(0, y + 11, file_label(item.path, 26), 'font-size="12"'))
     wide = max(5.0 if named or item.outcome == READ else 2.0, end - start)
@@ -148,18 +148,20 @@ def _line(item: Interval, place: Place, y: float, step: float, named: bool) -> s
     return "".join([*parts, "</g>"])
 
 
-def _bands(asked: Sequence[Predicate], together: bool, kind: Any, place: Place, ends: tuple[float, float]) -> list[str]:
+def _bands(
+    predicates: Sequence[Predicate], together: bool, kind: Any, place: Place, ends: tuple[float, float]
+) -> list[str]:
     """What is asked for, as bands from top to bottom. Of a range with two ends it is what lies between them."""
-    each = [(str(p), spans) for p in asked if (spans := _spans(p, kind, place))]
-    halves = [p for p in asked if p.op in ("lt", "lt-eq", "gt", "gt-eq")]
+    each = [(str(p), spans) for p in predicates if (spans := _spans(p, kind, place))]
+    halves = [p for p in predicates if p.op in ("lt", "lt-eq", "gt", "gt-eq")]
     if together and len(halves) > 1:
         spans = [_spans(p, kind, place)[0] for p in halves]
         low, high = max(a for a, _ in spans), min(b for _, b in spans)
-        others = [(str(p), found) for p in asked if p not in halves and (found := _spans(p, kind, place))]
+        others = [(str(p), spans_of) for p in predicates if p not in halves and (spans_of := _spans(p, kind, place))]
         each = [(" AND ".join(map(str, halves)), [(low, high)] if low <= high else []), *others]
     look = f'y="{ends[0]}" height="{ends[1] - ends[0]:.1f}" fill="#f9a825" opacity="0.35"'
     return [
-        f'<rect x="{a:.1f}" width="{max(4.0, b - a):.1f}" {look}>{told(f"asked: {words}")}</rect>'
+        f'<rect x="{a:.1f}" width="{max(4.0, b - a):.1f}" {look}>{title_tag(f"asked: {words}")}</rect>'
         for words, spans in each
         for a, b in spans
     ]
@@ -182,8 +184,8 @@ def _axis(intervals: Intervals, points: Sequence[Any], place: Place, bottom: flo
     line = f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="currentColor" opacity="0.5"/>'
     out = [line, text(0, bottom + 20, shorten(intervals.column.name, 26), 'font-size="12" font-weight="600"')]
     for value, anchor in ends:
-        said = shorten(intervals.column.value_text(back(value)), 40)
-        out.append(text(place(value), bottom + 20, said, f'text-anchor="{anchor}" font-size="12"'))
+        label = shorten(intervals.column.value_text(back(value)), 40)
+        out.append(text(place(value), bottom + 20, label, f'text-anchor="{anchor}" font-size="12"'))
     return out
 
 
@@ -196,44 +198,44 @@ def partitions_svg(partitions: pa.Table) -> str:
     """Partitions (spec.scan.plan_parts.PARTITIONS) by what becomes of their files: a bar each with its name while they
     are few, else a square each."""
     rows = partitions.slice(0, CELLS).to_pylist()
-    said = [f"{r['partition'] or 'unpartitioned'}, spec {r['spec_id']}: {_became(r)}" for r in rows]
+    titles = [f"{r['partition'] or 'unpartitioned'}, spec {r['spec_id']}: {_outcome_words(r)}" for r in rows]
     draw = _partition_bars if len(rows) <= NAMED else _partition_squares
-    height, drawn = draw(rows, said)
+    height, drawn = draw(rows, titles)
     more = len(partitions) - len(rows)
     left_out = [text(LEFT, height + 16, f"… {count(more, 'more partition')} not drawn")] if more else []
     title = f"{count(len(partitions), 'partition')} by what is read of them"
-    return "\n".join([opened(height + 24, title), *_legend(OUTCOME_LOOKS.values()), *drawn, *left_out, "</svg>"])
+    return "\n".join([svg_head(height + 24, title), *_legend(OUTCOME_LOOKS.values()), *drawn, *left_out, "</svg>"])
 
 
-def _became(row: dict[str, Any]) -> str:
+def _outcome_words(row: dict[str, Any]) -> str:
     title = {"read": "read", "by_metrics": "skipped by bounds", "by_partition": "skipped by partition"}
     return ", ".join(f"{count(row[name], 'file')} {what}" for name, what in title.items() if row[name])
 
 
-def _partition_bars(rows: Sequence[dict[str, Any]], said: Sequence[str]) -> tuple[float, list[str]]:
+def _partition_bars(rows: Sequence[dict[str, Any]], titles: Sequence[str]) -> tuple[float, list[str]]:
     most = max((sum(row[name] for name in OUTCOME_LOOKS) for row in rows), default=0) or 1
     room, out = WIDTH - LEFT - 290, []
-    for at, (row, title) in enumerate(zip(rows, said, strict=True)):
+    for at, (row, title) in enumerate(zip(rows, titles, strict=True)):
         x, y = float(LEFT), 40.0 + 20 * at
-        out.append(f"<g>{told(title)}")
+        out.append(f"<g>{title_tag(title)}")
         out.append(text(0, y + 11, shorten(row["partition"] or "unpartitioned", 28), 'font-size="12"'))
         for name, look in OUTCOME_LOOKS.items():
             if row[name]:
                 wide = max(3.0, room * row[name] / most)
                 out.append(_bar(x, y, wide, 12, look))
                 x += wide + 1
-        out.append(text(x + 8, y + 11, shorten(_became(row), 44), 'font-size="12"') + "</g>")
+        out.append(text(x + 8, y + 11, shorten(_outcome_words(row), 44), 'font-size="12"') + "</g>")
     return 44.0 + 20 * len(rows), out
 
 
-def _partition_squares(rows: Sequence[dict[str, Any]], said: Sequence[str]) -> tuple[float, list[str]]:
+def _partition_squares(rows: Sequence[dict[str, Any]], titles: Sequence[str]) -> tuple[float, list[str]]:
     side = max(6.0, min(22.0, (WIDTH * HEIGHT / len(rows)) ** 0.5))
     across, out = int(WIDTH // side), []
-    for at, (row, title) in enumerate(zip(rows, said, strict=True)):
+    for at, (row, title) in enumerate(zip(rows, titles, strict=True)):
         x, y = side * (at % across), 40.0 + side * (at // across)
         read, skipped = row["read"], row["by_metrics"] + row["by_partition"]
         look = "read" if read else "metrics" if row["by_metrics"] else "partition"
-        out.append(f"<g>{told(title)}")
+        out.append(f"<g>{title_tag(title)}")
         out.append(_bar(x, y, side - 2, side - 2, "metrics" if read and skipped else look))
         if read and skipped:  # as much of it as is read
             out.append(_bar(x, y, (side - 2) * read / (read + skipped), side - 2, "read"))

@@ -11,9 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.render.pictures import stacked
+from explorer.render.pictures import stack
 from explorer.render.plan_pictures import funnel_svg, intervals_svg, partitions_svg
-from explorer.render.plans import because, funnel_lines, manifest_rows, pushed_lines, spec_lines, summary_lines
+from explorer.render.plans import because, funnel_lines, manifest_rows, pushdown_lines, spec_lines, summary_lines
 from explorer.render.rows import json_rows
 from explorer.render.text import clean, not_typeset, render_table
 from explorer.spec.filters.pushdown import Pushed
@@ -39,16 +39,16 @@ class ShownPlan:
         """place, verdict and because: of the first manifests that are skipped, and the first files of each verdict."""
         skipped = (r for r in manifest_rows(self.plan) if r["verdict"] != "read")
         rows = [_reason(f"manifest {base_name(r['manifest_path'])}", r) for r in islice(skipped, EACH)]
-        told = Counter[str]()
+        numbers = Counter[str]()
         for part in self.plan.files.read():
             for row in json_rows(part):
-                told[row["verdict"]] += 1
-                if told[row["verdict"]] <= EACH:
+                numbers[row["verdict"]] += 1
+                if numbers[row["verdict"]] <= EACH:
                     rows.append(_reason(base_name(row["file_path"]), row))
         return rows
 
     def _lines(self) -> list[str]:
-        return [*pushed_lines(self.plan, self.pushed), *spec_lines(self.plan)]
+        return [*pushdown_lines(self.plan, self.pushed), *spec_lines(self.plan)]
 
     def __repr__(self) -> str:
         head = (clean(f"filter: {self.plan.bound}"), *self._lines(), "", *funnel_lines(self.plan), "")
@@ -59,7 +59,7 @@ class ShownPlan:
 
     def to_svg(self) -> str:
         """Its pictures below each other, as one."""
-        return stacked(list(self._pictures()), "a planned scan")
+        return stack(list(self._pictures()), "a planned scan")
 
     def _pictures(self) -> Iterator[str]:
         yield funnel_svg(self.plan)

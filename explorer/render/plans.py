@@ -251,7 +251,7 @@ def clustering_rows(clusterings: Sequence[Clustering]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def pushed_object(plan: Plan, pushed_down: Pushed | None) -> dict[str, Any]:
+def pushdown_object(plan: Plan, pushed_down: Pushed | None) -> dict[str, Any]:
     """What Spark handed to Iceberg of a condition in SQL, and what it kept, with advice; nothing without one."""
     if pushed_down is None:
         return {}
@@ -259,7 +259,7 @@ def pushed_object(plan: Plan, pushed_down: Pushed | None) -> dict[str, Any]:
     return {"pushed": str(plan.bound), "kept-by-spark": kept}
 
 
-def pushed_lines(plan: Plan, pushed_down: Pushed | None) -> Iterator[str]:
+def pushdown_lines(plan: Plan, pushed_down: Pushed | None) -> Iterator[str]:
     """The same in sentences."""
     if pushed_down is None:
         return
@@ -289,10 +289,10 @@ def group_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         yield clean(f"{base_name(r['file_path'])}, row group {r['row_group']} ({size}): {verdict}")
         yield clean(f"    {because(r)}")
         if r["pages"]:
-            yield clean(f"    pages that may match: {pages_said(r)}")
+            yield clean(f"    pages that may match: {page_words(r)}")
 
 
-def pages_said(row: Mapping[str, Any]) -> str:
+def page_words(row: Mapping[str, Any]) -> str:
     """What the page index says of a row group that is read."""
     if not row["pages"] or row["page_rows"] == row["rows"]:
         return f"all ({row['pages']})" if row["pages"] else str(row["pages_reason"])
@@ -304,16 +304,18 @@ def answer_rows(plan: Plan, answers: Mapping[str, Answer | Exception]) -> list[d
     """What each planner says of the scan: planner, files, tasks, and how it differs from ours."""
     ours = {"planner": "this plan", "data_files": plan.left.files, "tasks": plan.tasks.count, "difference": ""}
     rows = [ours]
-    mine: set[str] | None = None
+    own_paths: set[str] | None = None
     for name, answer in answers.items():
         if isinstance(answer, Exception):
             rows.append({"planner": name, "data_files": None, "tasks": None, "difference": f"it failed: {answer}"})
             continue
-        said = "" if answer.files == plan.left.files else f"{answer.files - (plan.left.files or 0):+,} files"
+        difference = "" if answer.files == plan.left.files else f"{answer.files - (plan.left.files or 0):+,} files"
         if answer.paths is not None:
-            mine = mine if mine is not None else read_paths(plan)
-            said = _differs(mine, answer.paths)
-        rows.append({"planner": name, "data_files": answer.files, "tasks": answer.tasks, "difference": said or "none"})
+            own_paths = own_paths if own_paths is not None else read_paths(plan)
+            difference = _differs(own_paths, answer.paths)
+        rows.append(
+            {"planner": name, "data_files": answer.files, "tasks": answer.tasks, "difference": difference or "none"}
+        )
     return rows
 
 
@@ -328,8 +330,8 @@ def read_paths(plan: Plan) -> set[str]:
 
 def _differs(ours: Set[str], theirs: Set[str]) -> str:
     more, less = sorted(theirs - ours), sorted(ours - theirs)
-    said = [f"{count(len(more), 'file')} more, such as {base_name(more[0])}"] if more else []
-    return "; ".join([*said, *([f"{count(len(less), 'file')} fewer, such as {base_name(less[0])}"] if less else [])])
+    parts = [f"{count(len(more), 'file')} more, such as {base_name(more[0])}"] if more else []
+    return "; ".join([*parts, *([f"{count(len(less), 'file')} fewer, such as {base_name(less[0])}"] if less else [])])
 
 
 def answer_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -22,14 +22,18 @@ from explorer.spec.text.units import count, human_bytes, second
 from explorer.spec.values.values import row_dicts
 
 
-def delete_rows(known: Deletes, limit: int | None = None) -> Iterator[dict[str, Any]]:
+def delete_rows(deletes: Deletes, limit: int | None = None) -> Iterator[dict[str, Any]]:
     """A pair a row: data_file, delete_file, kind, applies, reasons. A delete that applies to none has a row without a
     data file. Of either there are `limit` at most."""
-    for v in islice(known.verdicts, limit):
+    for v in islice(deletes.verdicts, limit):
         reasons = [{"clause": r.clause, "holds": r.holds, "words": r.words} for r in v.reasons]
         yield _delete_row(v.data.path, v.delete, v.applies, reasons)
-    for delete in known.alone[:limit]:
-        alone = {"clause": "dangling" if known.whole else "unknown", "holds": False, "words": known.why_alone(delete)}
+    for delete in deletes.alone[:limit]:
+        alone = {
+            "clause": "dangling" if deletes.whole else "unknown",
+            "holds": False,
+            "words": deletes.why_alone(delete),
+        }
         yield _delete_row(None, delete, False, [alone])
 
 
@@ -58,11 +62,11 @@ def cost_rows(costs: Iterable[ReadCost]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def delete_lines(known: Deletes, limit: int | None = None) -> Iterator[str]:
+def delete_lines(deletes: Deletes, limit: int | None = None) -> Iterator[str]:
     """Pairs by data file, with the clauses; then deletes that apply to none, of either `limit` at most, and what
     reading costs: the dearest ten."""
     path = None
-    for v in islice(known.verdicts, limit):
+    for v in islice(deletes.verdicts, limit):
         if v.data.path != path:
             path = v.data.path
             yield clean(f"{base_name(path)} (sequence number {v.data.sequence_number})")
@@ -70,25 +74,25 @@ def delete_lines(known: Deletes, limit: int | None = None) -> Iterator[str]:
         at = v.delete.at if v.delete.kind == "deletion_vector" else ""
         yield clean(f"  {word}: {KIND_WORDS[v.delete.kind]} {base_name(v.delete.path)}{at}")
         yield from (clean(f"    {'+' if r.holds else '-'} {r.words}") for r in v.reasons)
-    for d in known.alone[:limit]:
-        word = "dangling" if known.whole else "perhaps dangling"
+    for d in deletes.alone[:limit]:
+        word = "dangling" if deletes.whole else "perhaps dangling"
         yield clean(f"{word}: {KIND_WORDS[d.kind]} {base_name(d.path)}")
-        yield clean(f"    - {known.why_alone(d)}")
+        yield clean(f"    - {deletes.why_alone(d)}")
     blocks = [
         f"{base_name(c.data.path)} {count(c.deletes, 'delete')} ({human_bytes(c.delete_bytes)})"
-        for c in known.costs[:10]
+        for c in deletes.costs[:10]
         if c.deletes
     ]
     yield clean("a reader opens: " + ("; ".join(blocks) if blocks else "no deletes"))
-    if known.refused:
-        yield f"⚠ {refusal(known.refused)}"
-    if known.unplaced:
-        yield clean(f"⚠ {missing_place_words(known.unplaced)}")
+    if deletes.refused:
+        yield f"⚠ {refusal(deletes.refused)}"
+    if deletes.unplaced:
+        yield clean(f"⚠ {missing_place_words(deletes.unplaced)}")
 
 
-def render_deletes(known: Deletes) -> str:
+def render_deletes(deletes: Deletes) -> str:
     """`delete_lines` as one text."""
-    return "\n".join(delete_lines(known)) + "\n"
+    return "\n".join(delete_lines(deletes)) + "\n"
 
 
 def row_diff_object(diff: RowDiff) -> dict[str, Any]:
@@ -138,20 +142,20 @@ def change_table(diff: RowDiff, limit: int | None = None) -> pa.Table:
 def row_diff_words(diff: RowDiff) -> str:
     """The counts in a sentence."""
     counts = diff.counts
-    told = f", told by {', '.join(diff.paired_by)}" if diff.paired_by else "; no key tells updates"
-    sentence = f"{counts['inserted']:,} inserted, {counts['deleted']:,} deleted, {counts['updated']:,} updated{told}."
+    keys = f", told by {', '.join(diff.paired_by)}" if diff.paired_by else "; no key tells updates"
+    sentence = f"{counts['inserted']:,} inserted, {counts['deleted']:,} deleted, {counts['updated']:,} updated{keys}."
     changes = diff.changes
     held = changes.inserted.num_rows + changes.deleted.num_rows + changes.updated_after.num_rows
     if held < sum(counts.values()):
         sentence += f" {held:,} of them came back of Spark."
     more = [f"{diff.note}."] if diff.note else []
-    more += [repeated_words(diff.repeated)] if diff.repeated.number else []
+    more += [duplicate_key_words(diff.repeated)] if diff.repeated.number else []
     return " ".join([sentence, f"{diff.files_read:,} of {count(diff.files, 'data file')} read.", *more])
 
 
-def repeated_words(repeated: RepeatedKeys) -> str:
+def duplicate_key_words(repeated: RepeatedKeys) -> str:
     """Say which keys several rows of one side have."""
-    told = "; ".join(
+    keys = "; ".join(
         f"{', '.join(f'{name}={plain(value)!r}' for name, value in key.values.items())} "
         f"({count(key.before, 'row')} before, {key.after:,} after)"
         for key in repeated.first
@@ -161,7 +165,7 @@ def repeated_words(repeated: RepeatedKeys) -> str:
     number = count(repeated.number, "key")
     what = f"At least {number}, in the files that were read, {verb}" if repeated.at_least else f"{number} {verb}"
     return (
-        f"⚠ {what} several rows on one side: {told}{more}. "
+        f"⚠ {what} several rows on one side: {keys}{more}. "
         "Rows of such a key stay inserted and deleted, or make an update that nobody may have meant."
     )
 

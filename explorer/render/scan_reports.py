@@ -10,7 +10,7 @@ from explorer.spec.scan.scan_report_diff import Measured, figures
 from explorer.spec.text.units import count
 
 
-def measured_object(measured: Sequence[Measured]) -> list[dict[str, Any]]:
+def timings_object(measured: Sequence[Measured]) -> list[dict[str, Any]]:
     """A version each: what Spark was asked, seconds, rows, its scan report, and its figures beside the plan's."""
     return [
         {
@@ -50,7 +50,7 @@ def timing(measured: Measured) -> str:
     )
 
 
-def measured_lines(measured: Sequence[Measured]) -> Iterator[str]:
+def timings_lines(measured: Sequence[Measured]) -> Iterator[str]:
     """All as text."""
     for m in measured:
         yield ""

@@ -10,7 +10,7 @@ import graphviz
 import pygraphviz
 
 from explorer.render.dot import LAYOUT_LOCK, lines
-from explorer.render.svg_colors import toned
+from explorer.render.svg_colors import text_color
 from explorer.spec.commits.lab_runs import Interleavings
 from explorer.spec.text.units import count
 
@@ -96,5 +96,5 @@ def state_svg(run: Interleavings) -> str:
         return '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"/>'
     with LAYOUT_LOCK:
         drawn = bytes(pygraphviz.AGraph(string=state_dot(run)).draw(prog="dot", format="svg")).decode()
-    drawn = COLOURED.sub(lambda text: f"{text[1]}{toned(text[2])}", drawn[drawn.index("<svg") :])
+    drawn = COLOURED.sub(lambda text: f"{text[1]}{text_color(text[2])}", drawn[drawn.index("<svg") :])
     return drawn.replace("<svg ", '<svg fill="currentColor" ', 1)  # of text, which Graphviz leaves as it is

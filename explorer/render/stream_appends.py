@@ -16,7 +16,7 @@ CLASSES = {"stream": "FastAppend", "batch": "MergeAppend"}
 WIDTH, HEIGHT, LEFT, TOP, ROOM = 640, 220, 48, 12, 200
 
 
-def appends_rows(made: Sequence[Appends]) -> list[dict[str, Any]]:
+def appends_rows(appends: Sequence[Appends]) -> list[dict[str, Any]]:
     """One row each."""
     return [
         {
@@ -24,25 +24,25 @@ def appends_rows(made: Sequence[Appends]) -> list[dict[str, Any]]:
             "manifests_most": max(one.manifests), "manifests_last": one.manifests[-1],
             "manifests_written": one.written, "seconds": round(one.seconds, 1),
         }
-        for one in made
+        for one in appends
     ]  # fmt: skip
 
 
-def appends_object(made: Sequence[Appends]) -> list[dict[str, Any]]:
+def appends_object(appends: Sequence[Appends]) -> list[dict[str, Any]]:
     """The same, with the manifests after each commit."""
-    return [row | {"manifests": list(one.manifests)} for row, one in zip(appends_rows(made), made, strict=True)]
+    return [row | {"manifests": list(one.manifests)} for row, one in zip(appends_rows(appends), appends, strict=True)]
 
 
-def appends_text(made: Sequence[Appends]) -> str:
+def appends_text(appends: Sequence[Appends]) -> str:
     """The same as text."""
-    curves = [f"{one.kind}: {' '.join(map(str, one.manifests))}" for one in made]
-    return "\n".join([render_table(appends_rows(made), 160), "manifests after each commit:", *curves])
+    curves = [f"{one.kind}: {' '.join(map(str, one.manifests))}" for one in appends]
+    return "\n".join([render_table(appends_rows(appends), 160), "manifests after each commit:", *curves])
 
 
-def appends_svg(made: Sequence[Appends]) -> str:
+def appends_svg(appends: Sequence[Appends]) -> str:
     """Manifests over commits, a curve each."""
-    most, longest = max(max(one.manifests) for one in made), max(len(one.manifests) for one in made)
-    title = "manifests after each commit: " + "; ".join(f"{o.kind} {o.manifests[-1]} in the end" for o in made)
+    most, longest = max(max(one.manifests) for one in appends), max(len(one.manifests) for one in appends)
+    title = "manifests after each commit: " + "; ".join(f"{o.kind} {o.manifests[-1]} in the end" for o in appends)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + ROOM} {TOP + HEIGHT + 36}" width="100%" '
         f'style="max-width:{LEFT + WIDTH + ROOM}px" font-family="system-ui, sans-serif" font-size="12" '
@@ -54,7 +54,7 @@ def appends_svg(made: Sequence[Appends]) -> str:
         f'<text x="{LEFT}" y="{TOP + HEIGHT + 18}">commit 1</text>',
         f'<text x="{LEFT + WIDTH}" y="{TOP + HEIGHT + 18}" text-anchor="end">{longest}</text>',
     ]
-    for at, one in enumerate(made):
+    for at, one in enumerate(appends):
         colour = COLOURS[at % len(COLOURS)]
         points = " ".join(
             f"{LEFT + WIDTH * n / max(1, longest - 1):.1f},{TOP + HEIGHT * (1 - value / most):.1f}"
@@ -72,10 +72,10 @@ def appends_svg(made: Sequence[Appends]) -> str:
 class ShownAppends:
     """Appends as a notebook shows them."""
 
-    made: tuple[Appends, ...]
+    appends: tuple[Appends, ...]
 
     def __repr__(self) -> str:
-        return appends_text(self.made)
+        return appends_text(self.appends)
 
     def _repr_html_(self) -> str:
-        return not_typeset(f"{appends_svg(self.made)}<pre>{escape(appends_text(self.made))}</pre>")
+        return not_typeset(f"{appends_svg(self.appends)}<pre>{escape(appends_text(self.appends))}</pre>")

@@ -9,7 +9,7 @@ SHARE = 50
 """Per cent of a colour that text has; the rest is the page's own, so that it stands out by day and night."""
 
 
-def toned(color: str) -> str:
+def text_color(color: str) -> str:
     """Attributes of text in this colour, as far as the page lets it be read. Who knows CSS only in part, as most
     programs for SVG files, takes the colour as it is."""
     return f'fill="{color}" style="fill:color-mix(in srgb, {color} {SHARE}%, currentColor)"'

@@ -39,7 +39,7 @@ def brief(text: str) -> str:
     return _printable(redact(text, longest=BRIEF))
 
 
-def seen_whole(name: str) -> bool:
+def is_shown_unchanged(name: str) -> bool:
     """Whether a name may be offered: what is chosen is what is seen."""
     return clean(name) == name
 
@@ -65,10 +65,10 @@ def not_typeset(html: str) -> str:
 
 def json_text(data: Any, indent: int | None = 2) -> str:
     """JSON that reads well, with every character that `clean` would replace as an escape: the data stay the same."""
-    return _escaped(json.dumps(data, indent=indent, ensure_ascii=False))
+    return _escape(json.dumps(data, indent=indent, ensure_ascii=False))
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     if text.replace("\n", "").isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
@@ -94,7 +94,7 @@ def _deeper(data: Any, spaces: int) -> str:
     line = "\n" + " " * spaces
     if isinstance(data, dict) and data and not any(isinstance(value, (dict, list)) for value in data.values()):
         text = json.dumps(data, ensure_ascii=False, separators=(f",{line}  ", ": "))
-        return _escaped(f"{{{line}  {text[1:-1]}{line}}}")
+        return _escape(f"{{{line}  {text[1:-1]}{line}}}")
     return json_text(data).replace("\n", line)
 
 

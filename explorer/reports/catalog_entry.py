@@ -37,7 +37,7 @@ def pointer(table: Table) -> Pointed:
     """Ask a table's catalog what it stores of it. Raises NotPossible for a table that no catalog holds, NotSupported,
     TableNotFound."""
     place = table.reader.location
-    stored = _stored(place, table.name)
+    stored = _ask_catalog(place, table.name)
     log = table.metadata.metadata_log
     previous = log[-1].metadata_file if log else None
     return Pointed(stored, table.metadata.metadata_location, previous, place.beside or _in_store(table))
@@ -45,13 +45,13 @@ def pointer(table: Table) -> Pointed:
 
 def pointer_alone(place: Location, error: UnreadableFile) -> Pointed:
     """The same, of a table whose metadata file cannot be read: why stands in `unreadable`. Raises as `pointer` does."""
-    return Pointed(_stored(place, place.asked), place.metadata_location, None, place.beside, str(error))
+    return Pointed(_ask_catalog(place, place.request), place.metadata_location, None, place.beside, str(error))
 
 
-def _stored(place: Location, name: str) -> Stored:
+def _ask_catalog(place: Location, name: str) -> Stored:
     if place.catalog is None or place.identifier is None:
         raise NotPossible(f"{name} was opened by its path: no catalog points to it")
-    return catalogs.stored(place.catalog, place.identifier, place.properties)
+    return catalogs.read_pointer(place.catalog, place.identifier, place.properties)
 
 
 def _in_store(table: Table) -> str:
@@ -62,6 +62,8 @@ def _in_store(table: Table) -> str:
     folder = metadata_folder(path)
     try:
         names = storage.names(folder)
-        return state_of_catalog(path, names, lambda name: storage.kept(f"{folder}/{name}", limit=METADATA)).beside
+        return state_of_catalog(
+            path, names, lambda name: storage.read_through_cache(f"{folder}/{name}", limit=METADATA)
+        ).beside
     except UnreadableFile:
         return ""

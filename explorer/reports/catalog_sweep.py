@@ -56,16 +56,16 @@ def sweep(
     listed = [t.identifier for t in catalogs.tables(catalog, properties)]
     names = [name for name in listed if not namespace or name.startswith(f"{namespace}.")]
 
-    def asked(name: str) -> Swept[T]:
-        def opened() -> Table:
+    def answer_for(name: str) -> Swept[T]:
+        def open_here() -> Table:
             return Table(TableReader(locate(name, catalog, properties, relocate), roots))
 
-        return _asked(ask, opened, f"{catalog}.{name}", secret_values(properties or {}))
+        return _ask_one(ask, open_here, f"{catalog}.{name}", secret_values(properties or {}))
 
-    return steps(_swept(asked, names), "tables", len(names))
+    return steps(_answers(answer_for, names), "tables", len(names))
 
 
-def _swept(asked: Callable[[str], Swept[T]], names: Sequence[str]) -> Iterator[Swept[T]]:
+def _answers(answer_for: Callable[[str], Swept[T]], names: Sequence[str]) -> Iterator[Swept[T]]:
     left = deque(names)
     waiting: set[Future[Swept[T]]] = set()
     ordered: deque[Future[Swept[T]]] = deque()
@@ -74,7 +74,7 @@ def _swept(asked: Callable[[str], Swept[T]], names: Sequence[str]) -> Iterator[S
         while left or ordered:
             while left and len(waiting) < AT_ONCE:
                 own = contextvars.copy_context()  # its loops ask whether to go on, too
-                ordered.append(pool.submit(own.run, asked, left.popleft()))
+                ordered.append(pool.submit(own.run, answer_for, left.popleft()))
                 waiting.add(ordered[-1])
             _, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
             if watch is not None and watch.cancelled:
@@ -85,12 +85,14 @@ def _swept(asked: Callable[[str], Swept[T]], names: Sequence[str]) -> Iterator[S
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _asked(ask: Callable[[Table], T], opened: Callable[[], Table], name: str, secrets: Collection[str]) -> Swept[T]:
+def _ask_one(
+    ask: Callable[[Table], T], open_table: Callable[[], Table], name: str, secrets: Collection[str]
+) -> Swept[T]:
     began, table = time.perf_counter(), None
     answer, error = None, ""
     failure: Exception | None = None
     try:
-        table = opened()
+        table = open_table()
         answer = ask(table)
     except Cancelled:
         raise

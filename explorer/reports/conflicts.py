@@ -9,7 +9,7 @@ from dataclasses import replace
 from explorer.errors import NotFoundInTable
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
-from explorer.queries.filters import bound_filter, filter_columns, may_match
+from explorer.queries.filters import filter_columns, may_match, parse_filter
 from explorer.spec.commits.commit import Change, Decision, Intent, decide
 from explorer.spec.commits.costs import run_between
 from explorer.spec.commits.operations import KINDS
@@ -53,7 +53,7 @@ def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequ
         may_match=matches if filtered else lambda _: True,
         vectors=table.metadata.format_version >= 3 and what.refers,
     )
-    return decided(table, intent, later, line_to(table, start.snapshot_id))
+    return decision_of(table, intent, later, line_to(table, start.snapshot_id))
 
 
 def line_to(table: Table, snapshot_id: int | None) -> list[Snapshot]:
@@ -61,20 +61,20 @@ def line_to(table: Table, snapshot_id: int | None) -> list[Snapshot]:
     return [s for i in reversed(ancestry(table.metadata, snapshot_id)) if (s := table.metadata.snapshot(i))]
 
 
-def decided(
+def decision_of(
     table: Table,
     intent: Intent,
     since: Sequence[Snapshot],
     before: Sequence[Snapshot],
     moved: bool | None = None,
-    known: bool = True,
+    base_is_ancestor: bool = True,
 ) -> Decision:
     """core.commit.decide on what these snapshots changed, with the partitions of the files in conflict. Those `before`
     are read only where the intent looks at them."""
     back = intent.looks and "validateFromSnapshot" not in intent.validations
     earlier = [change_of(table, s) for s in steps(before, "snapshots")] if back else []
     later = [change_of(table, s) for s in steps(since, "snapshots")]
-    decision, meta = decide(intent, later, earlier, moved, known), table.metadata
+    decision, meta = decide(intent, later, earlier, moved, base_is_ancestor), table.metadata
     files = {f.path: f for c in (*earlier, *later) for f in (*c.added_data, *c.added_deletes, *c.removed_data)}
 
     def of(path: str) -> str:
@@ -106,7 +106,7 @@ def change_of(table: Table, snapshot: Snapshot) -> Change:
 
 def file_filter(table: Table, where: str) -> Callable[[LiveFile], bool]:
     """Whether a file may concern rows of a filter, by its partition and, of data files, its bounds."""
-    bound = bound_filter(where, filter_columns(read_schema(table.metadata, None)), null_too=True)
+    bound = parse_filter(where, filter_columns(read_schema(table.metadata, None)), null_too=True)
     specs = {spec.spec_id: Projection(spec, table.metadata).inclusive(bound) for spec in table.metadata.partition_specs}
 
     def matches(file: LiveFile) -> bool:

@@ -24,8 +24,8 @@ def estimate(
     table = table.complete
     texts = [filters] if isinstance(filters, str) else filters
     table.reading(snapshot)  # a snapshot that is not there is no filter's fault
-    asked = [_planned(table, where, snapshot) for where in steps(texts, "filters")]
-    plans = [a.plan for a in asked if a.plan]
+    plans_by_filter = [_plan_filter(table, where, snapshot) for where in steps(texts, "filters")]
+    plans = [a.plan for a in plans_by_filter if a.plan]
     columns = list(filter_columns(plans).values())
     layouts = Layouts(
         columns,
@@ -41,10 +41,10 @@ def estimate(
             statistics.append(count_statistics(manifest, stored))
     files = Told(statistics)
     modes = column_modes(table.metadata, plans[0].schema) if plans else []
-    return estimates(table.metadata, layouts, asked, {m.field_id: files.of(m) for m in modes}, file_size)
+    return estimates(table.metadata, layouts, plans_by_filter, {m.field_id: files.of(m) for m in modes}, file_size)
 
 
-def _planned(table: Table, where: str, snapshot: str | int | None) -> Asked:
+def _plan_filter(table: Table, where: str, snapshot: str | int | None) -> Asked:
     try:
         return Asked(where, table.plan(where, snapshot))
     except NotFoundInTable as error:

@@ -37,10 +37,10 @@ def checkup(
     of the usual ones. With `clustering` the bounds of all columns are read too. `now_ms` is when, for what expires.
     What cannot be read is left out and counted. Raises NotFoundInTable for a measure that there is none of,
     EngineError."""
-    told, meta = thresholds(limits), table.metadata
+    thresholds_used, meta = thresholds(limits), table.metadata
     snapshot = meta.current_snapshot if snapshot_id is None else meta.snapshot(snapshot_id)
     run = run_between(meta, None, snapshot.snapshot_id) if snapshot else []
-    facts, live, listed = _folded(table, run, engine)
+    facts, live, listed = _read_facts(table, run, engine)
     target = file_target(meta)
     decided: Retention | None = None
     refused = endless_expiry(meta)
@@ -49,22 +49,22 @@ def checkup(
     except ValueError as error:
         refused = f"expiry refuses: {error}"
     log = [e.metadata_file for e in meta.metadata_log]
-    known = table.tree.sizes([meta.metadata_location, *log])
-    size = known.pop(meta.metadata_location, None)
+    log_sizes = table.tree.sizes([meta.metadata_location, *log])
+    size = log_sizes.pop(meta.metadata_location, None)
     cost = cost_of(table.tree, run, facts.entries_by_snapshot, facts.live_run_bytes)
     sections: list[Section] = [
-        current_state.sizes(facts, target, told),
-        current_state.partitions(facts, meta, target, told),
-        current_state.deletes(facts, live, told),
-        current_state.manifests(facts, listed, meta, told),
-        kept_history.commits(cost, run, target, told),
-        kept_history.snapshots(meta, decided, refused, now_ms or int(time.time() * 1000), told),
-        kept_history.metadata_file(meta, size, known, decided, told),
-        current_state.specs(facts, listed, meta, told),
+        current_state.sizes(facts, target, thresholds_used),
+        current_state.partitions(facts, meta, target, thresholds_used),
+        current_state.deletes(facts, live, thresholds_used),
+        current_state.manifests(facts, listed, meta, thresholds_used),
+        kept_history.commits(cost, run, target, thresholds_used),
+        kept_history.snapshots(meta, decided, refused, now_ms or int(time.time() * 1000), thresholds_used),
+        kept_history.metadata_file(meta, size, log_sizes, decided, thresholds_used),
+        current_state.specs(facts, listed, meta, thresholds_used),
     ]
     if clustering:
         columns = table.clustering(snapshot=snapshot.snapshot_id, engine=engine) if snapshot else []
-        sections.append(current_state.clustering_section(columns, meta, told))
+        sections.append(current_state.clustering_section(columns, meta, thresholds_used))
     sections = [withhold_judgement(s, *_unsure(table, snapshot, s.scope)) for s in sections]
     ordinals = snapshot_ordinals(meta)
     name = snapshot_name(snapshot.snapshot_id, ordinals) if snapshot else "no snapshot"
@@ -77,15 +77,15 @@ def checkup(
 
 def _unsure(table: Table, snapshot: Snapshot | None, scope: Scope) -> tuple[Collection[str], str]:
     """The measures of a scope that need what could not be read, and what that is."""
-    no_list, manifests = table.tree.lost_of(snapshot) if snapshot else (False, [])
+    no_list, manifests = table.tree.unreadable_in(snapshot) if snapshot else (False, [])
     if no_list:
         return OF_LISTS, "the manifest list could not be read"
-    if manifests or (scope == "retained history" and table.tree.lost):
+    if manifests or (scope == "retained history" and table.tree.unreadable):
         return OF_FILES, "some manifests could not be read"
     return (), ""
 
 
-def _folded(table: Table, run: list[Snapshot], engine: Engine) -> tuple[Facts, list[LiveFile], list[ManifestFile]]:
+def _read_facts(table: Table, run: list[Snapshot], engine: Engine) -> tuple[Facts, list[LiveFile], list[ManifestFile]]:
     """The facts of all manifests that the snapshots of a run list, the deletes of the last of them, and its list."""
     tree, last = table.tree.by(engine, "health"), run[-1] if run else None
     tree.ahead(run)

@@ -36,37 +36,37 @@ def overview(
     at = table.resolve(snapshot).snapshot if snapshot is not None else meta.current_snapshot
     listed = table.tree.manifests(at)
     catalog = table.reader.location.catalog or ""
-    told = overview_of(table.name, catalog, meta, at, listed, now_ms or int(time.time() * 1000))
-    if at is not None and table.tree.lost_of(at)[0]:  # no list, no numbers of what it lists
-        told = replace(told, rows_listed=None, rows_counted=None, data_files=None, delete_files=None, deletes=None)
-    return ShownOverview(**vars(told if quick else completed(table, told)))
+    answer = overview_of(table.name, catalog, meta, at, listed, now_ms or int(time.time() * 1000))
+    if at is not None and table.tree.unreadable_in(at)[0]:  # no list, no numbers of what it lists
+        answer = replace(answer, rows_listed=None, rows_counted=None, data_files=None, delete_files=None, deletes=None)
+    return ShownOverview(**vars(answer if quick else complete_overview(table, answer)))
 
 
-def completed(table: Table, told: Overview) -> Overview:
+def complete_overview(table: Table, quick_overview: Overview) -> Overview:
     """What was told with `quick`, and the rest."""
     meta = table.metadata
-    at = meta.snapshot(told.snapshot_id) if told.snapshot_id is not None else None
+    at = meta.snapshot(quick_overview.snapshot_id) if quick_overview.snapshot_id is not None else None
     if sum(m.manifest_length or 0 for m in table.tree.manifests(at)) > SMALL:
-        return told
-    told = _counted(table, told)
-    if told.is_current and len(meta.snapshots) <= SNAPSHOTS and _is_light(table):
-        return replace(told, judged=_judged(table))
-    return told
+        return quick_overview
+    quick_overview = _with_counts(table, quick_overview)
+    if quick_overview.is_current and len(meta.snapshots) <= SNAPSHOTS and _is_light(table):
+        return replace(quick_overview, judged=_judge(table))
+    return quick_overview
 
 
-def _counted(table: Table, told: Overview) -> Overview:
+def _with_counts(table: Table, quick_overview: Overview) -> Overview:
     """With deletes by kind, and rows as readers see them."""
-    if not told.delete_files or told.snapshot_id is None:
-        return told
-    at = table.metadata.snapshot(told.snapshot_id)
+    if not quick_overview.delete_files or quick_overview.snapshot_id is None:
+        return quick_overview
+    at = table.metadata.snapshot(quick_overview.snapshot_id)
     files = table.row_reader.applicability(at)
-    told = replace(told, deletes=dict(Counter(file.kind for file in files.deletes)))
-    if told.bytes is None or told.bytes > FILES:
-        return told
+    quick_overview = replace(quick_overview, deletes=dict(Counter(file.kind for file in files.deletes)))
+    if quick_overview.bytes is None or quick_overview.bytes > FILES:
+        return quick_overview
     try:
-        return replace(told, rows_counted=live_rows(table, told.snapshot_id).rows)
+        return replace(quick_overview, rows_counted=live_rows(table, quick_overview.snapshot_id).rows)
     except ExplorerError:  # a file is gone: the doctor says which
-        return told
+        return quick_overview
 
 
 def _is_light(table: Table) -> bool:
@@ -85,7 +85,7 @@ def _is_light(table: Table) -> bool:
     return True
 
 
-def _judged(table: Table) -> Judged:
+def _judge(table: Table) -> Judged:
     number = len(table.metadata.snapshots)
     measured, report = checkup(table), diagnose(table) if number <= CHECKED else None
     sections = {section.id: section for section in measured.sections}

@@ -38,26 +38,26 @@ def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
     removed: dict[tuple[str, int | None], list[int]] = defaultdict(lambda: [0, 0])
     for file in steps(deletes.hit, "data files with deletes"):
         applying = [v.delete for v in deletes.files.of(file) if v.applies]
-        told = sum(delete.record_count for delete in applying)
-        if all(delete.kind == "deletion_vector" for delete in applying) and 0 <= told <= file.record_count:
+        hidden_here = sum(delete.record_count for delete in applying)
+        if all(delete.kind == "deletion_vector" for delete in applying) and 0 <= hidden_here <= file.record_count:
             for delete in applying:
                 vector_place(delete)
-            found = [(delete, delete.record_count) for delete in applying]
-            hidden += told
+            hidden_by = [(delete, delete.record_count) for delete in applying]
+            hidden += hidden_here
             unopened |= {delete.path: None for delete in applying}
         else:
             hits = [h for h in reader.hits(reader.verdicts(deletes.files, file)) if len(h.positions)]
             places = [pc.filter(h.positions, pc.less(h.positions, file.record_count)) for h in hits]
-            found = [(h.verdict.delete, len(p)) for h, p in zip(hits, places, strict=True)]
+            hidden_by = [(h.verdict.delete, len(p)) for h, p in zip(hits, places, strict=True)]
             hidden += len(np.unique(pa.chunked_array(places, pa.int64()).to_numpy())) if places else 0
             opened |= {delete.path for delete in applying}
             opened |= {file.path} if any(delete.kind == "equality_deletes" for delete in applying) else set()
-        for delete, count in found:
+        for delete, count in hidden_by:
             removed[delete.key][0] += count
             removed[delete.key][1] += 1
-    asked = list(unopened)[:ASKED]
-    sizes = table.tree.sizes(asked)
-    if gone := [path for path in asked if path not in sizes]:
+    vector_files = list(unopened)[:ASKED]
+    sizes = table.tree.sizes(vector_files)
+    if gone := [path for path in vector_files if path not in sizes]:
         raise UnreadableFile(gone[0], "the file of this deletion vector cannot be found; this answer depends on it")
     each = [
         Removed(d.path, d.content_offset, d.kind, d.record_count, *removed.get(d.key, (0, 0)))

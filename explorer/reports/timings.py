@@ -46,10 +46,10 @@ def measure(
     plans, requests = [], []
     for wanted in versions:
         of, version = beside(table, wanted)
-        asked = None if sql else of.plan(where, version)
-        text = where if asked is None else condition(asked.bound, asked.schema.raw["fields"])
+        planned = None if sql else of.plan(where, version)
+        text = where if planned is None else condition(planned.bound, planned.schema.raw["fields"])
         pushed, pushed_down = of.plan_sql(text, version) if text else (of.plan("", version), None)
-        plans.append((text, asked or pushed, pushed, pushed_down.kept if pushed_down else ()))
+        plans.append((text, planned or pushed, pushed, pushed_down.kept if pushed_down else ()))
         requests.append(ReadRequest(of.reading(version).version, None, text, None, count=True))
     done: list[list[SparkRead]] = [[] for _ in requests]
     for run in steps(range((runs + 1) * len(requests)), "runs"):

@@ -27,10 +27,10 @@ def watch(table: Table, interval: float | None = None) -> Iterator[Landed]:
     UnreadableFile when the table stays away."""
     seconds = interval_of(table, interval)
     failed = 0
-    while not _waited(seconds):
+    while not _wait(seconds):
         try:
             newer = table.newer()
-            landings = landed(table, newer) if newer else []
+            landings = commits_between(table, newer) if newer else []
             failed = 0
         except ExplorerError:
             failed += 1
@@ -50,20 +50,22 @@ def interval_of(table: Table, interval: float | None = None) -> float:
     return INTERVAL_S if interval is None else interval
 
 
-def landed(before: Table, after: Table) -> list[Landed]:
+def commits_between(before: Table, after: Table) -> list[Landed]:
     """What came between two states of a table, in the order of its commits."""
     new = new_snapshots(before.metadata, after.metadata)
     if not new:
         return [Landed(after.metadata, changes=metadata_diff(before.metadata, after.metadata))]
-    told = []
+    commits = []
     for snapshot in new:
         parent = snapshot.parent_snapshot_id
-        known = parent is None or after.metadata.snapshot(parent) is not None
-        told.append(Landed(after.metadata, snapshot, after.diff(parent, snapshot.snapshot_id) if known else None))
-    return told
+        has_parent = parent is None or after.metadata.snapshot(parent) is not None
+        commits.append(
+            Landed(after.metadata, snapshot, after.diff(parent, snapshot.snapshot_id) if has_parent else None)
+        )
+    return commits
 
 
-def _waited(seconds: float) -> bool:
+def _wait(seconds: float) -> bool:
     """Wait; whether who listens has had enough."""
     end = time.monotonic() + seconds
     while not is_cancelled() and (left := end - time.monotonic()) > 0:

@@ -81,22 +81,22 @@ class Arrivals:
             try:
                 yield
             finally:
-                self._made(visitor, self._clock() - began)
+                self._finish(visitor, self._clock() - began)
         finally:
             if page in self._waiting:  # who waited was cancelled
                 self._waiting.remove(page)
 
-    def opened(self, visitor: str) -> Callable[[], None]:
+    def count_open_page(self, visitor: str) -> Callable[[], None]:
         """Count a page that is open now; call what is returned when it is no more."""
         self._open[visitor] += 1
         open_still = [True]
 
-        def closed() -> None:
+        def close() -> None:
             if open_still:
                 open_still.clear()
                 _count_down(self._open, visitor)
 
-        return closed
+        return close
 
     def counts(self) -> tuple[int, int]:
         """How many pages are made, and how many wait."""
@@ -123,13 +123,13 @@ class Arrivals:
                 self._last.popitem(last=False)
             page.called.set()
 
-    def _made(self, visitor: str, seconds: float) -> None:
+    def _finish(self, visitor: str, seconds: float) -> None:
         _count_down(self._making, visitor)
         self._resting.add(visitor)
-        asyncio.get_running_loop().call_later(min(LONGEST_REST_S, REST * seconds), self._rested, visitor)
+        asyncio.get_running_loop().call_later(min(LONGEST_REST_S, REST * seconds), self._end_rest, visitor)
         self._call()
 
-    def _rested(self, visitor: str) -> None:
+    def _end_rest(self, visitor: str) -> None:
         self._resting.discard(visitor)
         self._call()
 

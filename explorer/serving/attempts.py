@@ -45,9 +45,9 @@ class Attempts:
 def network(address: str) -> str:
     """Return what one person has of addresses: of IPv6 they have a network of 64 bits at least."""
     try:
-        known = ipaddress.ip_address(address.partition("%")[0])
+        ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return address
-    if isinstance(known, ipaddress.IPv6Address) and known.ipv4_mapped is None:
-        return str(ipaddress.ip_network((known, 64), strict=False))
-    return str(getattr(known, "ipv4_mapped", None) or known)
+    if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is None:
+        return str(ipaddress.ip_network((ip, 64), strict=False))
+    return str(getattr(ip, "ipv4_mapped", None) or ip)

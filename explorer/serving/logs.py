@@ -33,16 +33,16 @@ class Careful(logging.Formatter):
             message = str(record.msg)
         safe.msg, safe.args, safe.exc_info = line(message), (), None
         if record.exc_info or record.exc_text:
-            told = record.exc_text or self.inner.formatException(record.exc_info)  # type: ignore[arg-type]
-            safe.exc_text = "\n".join(map(line, told[-LINES * LOOKED_AT :].splitlines()[-LINES:]))
+            trace = record.exc_text or self.inner.formatException(record.exc_info)  # type: ignore[arg-type]
+            safe.exc_text = "\n".join(map(line, trace[-LINES * LOOKED_AT :].splitlines()[-LINES:]))
         return self.inner.format(safe)
 
 
 def line(text: str) -> str:
     """A text on one line, safe to read."""
-    told = redact(_QUERY.sub(f"?{HIDDEN}", text[:LOOKED_AT]))
-    told = printable_lines(told).replace("\n", "⏎")
-    return told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
+    safe_text = redact(_QUERY.sub(f"?{HIDDEN}", text[:LOOKED_AT]))
+    safe_text = printable_lines(safe_text).replace("\n", "⏎")
+    return safe_text if len(safe_text) <= LONGEST else f"{safe_text[: LONGEST - 1]}…"
 
 
 def guard() -> None:

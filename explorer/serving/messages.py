@@ -101,11 +101,11 @@ class Messages:
             raise Refused(f"more than {MOST_BYTES:,} characters")
         if len(self._fragments) < 3:
             return fragment
-        header, _, content = (_parsed(part) for part in self._fragments)
+        header, _, content = (_parse(part) for part in self._fragments)
         self._fragments = []
-        return self._checked(header, content, fragment)
+        return self._check(header, content, fragment)
 
-    def _checked(self, header: Any, content: Any, text: str) -> str:
+    def _check(self, header: Any, content: Any, text: str) -> str:
         if not isinstance(header, dict) or not _is_in(header.get("msgtype"), KINDS):
             raise Refused("a message of a kind that no page sends")
         if header.get("num_buffers"):
@@ -188,7 +188,7 @@ def _is_in(value: Any, names: frozenset[str]) -> bool:
     return isinstance(value, str) and value in names
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     try:
         if nesting(text.encode()) > DEEPEST:
             raise Refused(f"values nested deeper than {DEEPEST}")

@@ -32,19 +32,19 @@ class Choice:
     large: bool = False
 
 
-def chosen(asked: Engine, parts: Parts, spark: Callable[[], str], folder: bool = False) -> Choice:
+def choose_engine(request: Engine, parts: Parts, spark: Callable[[], str], folder: bool = False) -> Choice:
     """What was asked for; "auto" is this process while the entries fit in the memory limit once they are decoded, and
     beyond that Spark, if its workers are not ours, who take longer than we do, and have the table, which lies in a
     `folder` of this machine, or else in a store. `spark` gives its master, and is asked only where that matters. Raises
     NotFoundInTable."""
     entries = sum(map(entries_in, parts.manifests))
     size, limit = entries * (ENTRY + METRICS * parts.metrics), limits.limit()
-    if told_who := _asked(asked, size > limit, spark):
-        return told_who
-    told = f"{entries:,} entries, about {human_bytes(size)} once decoded"
+    if choice := _choice_by_name(request, size > limit, spark):
+        return choice
+    size_words = f"{entries:,} entries, about {human_bytes(size)} once decoded"
     if size <= limit:
-        return Choice("local", f"made here: {told}, fit in the memory limit of {human_bytes(limit)}")
-    beyond = f"{told}, are beyond the memory limit of {human_bytes(limit)}"
+        return Choice("local", f"made here: {size_words}, fit in the memory limit of {human_bytes(limit)}")
+    beyond = f"{size_words}, are beyond the memory limit of {human_bytes(limit)}"
     if is_local(master := spark()):
         return Choice("local", f"made here, a part at a time: {beyond}, and Spark's workers would be here too", True)
     if folder and elsewhere(master):
@@ -52,21 +52,21 @@ def chosen(asked: Engine, parts: Parts, spark: Callable[[], str], folder: bool =
     return Choice("spark", f"made by Spark ({master}): {beyond}", True)
 
 
-def chosen_for_rows(asked: Engine, size: int, spark: Callable[[], str], folder: bool = False) -> Choice:
+def choose_engine_for_rows(request: Engine, size: int, spark: Callable[[], str], folder: bool = False) -> Choice:
     """The same for `size` bytes of data files: beyond the limit Spark, which puts on disk what does not fit, if its
     workers have them. Raises NotFoundInTable."""
     rows, limit = size * UNPACKED, limits.limit()
-    if told_who := _asked(asked, rows > limit, spark):
-        return told_who
-    told = f"{human_bytes(size)} of data files, about {human_bytes(rows)} once decoded"
+    if choice := _choice_by_name(request, rows > limit, spark):
+        return choice
+    size_words = f"{human_bytes(size)} of data files, about {human_bytes(rows)} once decoded"
     if rows <= limit:
-        return Choice("local", f"made here: {told}, fit in the memory limit of {human_bytes(limit)}")
-    return beyond_limit(told, spark, folder)
+        return Choice("local", f"made here: {size_words}, fit in the memory limit of {human_bytes(limit)}")
+    return beyond_limit(size_words, spark, folder)
 
 
-def beyond_limit(told: str, spark: Callable[[], str], folder: bool) -> Choice:
-    """Spark for rows of which it is `told` that they are beyond the limit, if its workers have them."""
-    beyond = f"{told}, are beyond the memory limit of {human_bytes(limits.limit())}"
+def beyond_limit(size_words: str, spark: Callable[[], str], folder: bool) -> Choice:
+    """Spark for rows that are beyond the limit, if its workers have them. `size_words` say how much they are."""
+    beyond = f"{size_words}, are beyond the memory limit of {human_bytes(limits.limit())}"
     if folder and elsewhere(master := spark()):
         return Choice("local", f"made here: {beyond}, but {_lacks(master)}", True)
     return Choice("spark", f"made by Spark ({spark()}): {beyond}", True)
@@ -78,17 +78,17 @@ def _lacks(master: str) -> str:
     )
 
 
-def _asked(asked: Engine, large: bool, spark: Callable[[], str]) -> Choice | None:
-    if asked not in ("auto", "local", "spark"):
-        raise NotFoundInTable(f"no engine {asked!r}: there are auto, local and spark")
-    if asked == "auto":
+def _choice_by_name(request: Engine, large: bool, spark: Callable[[], str]) -> Choice | None:
+    if request not in ("auto", "local", "spark"):
+        raise NotFoundInTable(f"no engine {request!r}: there are auto, local and spark")
+    if request == "auto":
         return None
-    by = "made here" if asked == "local" else f"made by Spark ({spark()})"
-    return Choice(asked, f"{by}: asked for", large)
+    by = "made here" if request == "local" else f"made by Spark ({spark()})"
+    return Choice(request, f"{by}: asked for", large)
 
 
 def entries_in(manifest: ManifestFile) -> int:
     """By the manifest list's counts, or by its length."""
     counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else (manifest.manifest_length or 0) // PACKED
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if len(numbers) == len(counts) else (manifest.manifest_length or 0) // PACKED

@@ -23,7 +23,7 @@ def explain(error: Exception, lost: bool) -> str:
     """What went wrong in a sentence: which file, and why."""
     text, kind = str(error), type(error).__name__
     broken = kind == "Py4JError" or isinstance(error, (OSError, EOFError))  # Java may be about to end
-    if lost or kind in ("Py4JNetworkError", "ConnectionRefusedError") or (broken and gateway.ended(1.0)):
+    if lost or kind in ("Py4JNetworkError", "ConnectionRefusedError") or (broken and gateway.has_ended(1.0)):
         return LOST
     if kind in ("AnalysisException", "ParseException"):
         return " ".join(text.strip().splitlines()[0].split())[:700]
@@ -31,10 +31,10 @@ def explain(error: Exception, lost: bool) -> str:
     if files and re.search(r"(FileNotFoundException|NotFoundException|does not exist|FILE_NOT_EXIST)", text):
         return f"{files[0]}: the file does not exist"
     if kind == "PythonException":  # what a worker's Python raised ends its traceback
-        said = [
+        lines = [
             line for line in re.split(r"\n[ \t]*(?:JVM stacktrace|at )", text)[0].splitlines() if re.match(r"\w", line)
         ]
-        return said[-1][:700] if said else kind
+        return lines[-1][:700] if lines else kind
     causes = re.findall(r"^(?:: |Caused by: )?[\w.$]+(?:Exception|Error): (.+)$", text, re.MULTILINE)
     cause = (causes[-1] if causes else text.strip().splitlines()[0] if text.strip() else kind).strip()
     return f"{files[0]}: {cause[:600]}" if files and files[0] not in cause else cause[:700]

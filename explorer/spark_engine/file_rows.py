@@ -74,29 +74,31 @@ Counting = Callable[[int, pa.Table], Iterator[pa.RecordBatch]]
 """Deals out how many rows of a side have each key."""
 
 
-def changed(
+def compare_rows(
     spark: SparkSession,
     files: FileRows,
     wanted: Sequence[Wanted],
-    told: Sequence[pa.Table],
+    file_facts: Sequence[pa.Table],
     make: Make,
     empty: pa.Table,
     columns: Sequence[str],
     keys: Sequence[str],
     name: str,
 ) -> tuple[RowChanges, Tally, RepeatedKeys]:
-    """What spec.rows.row_diff says of the rows of the files on side 0 and side 1, of which it is `told` how many rows
+    """What spec.rows.row_diff says of the rows of the files on side 0 and side 1; `file_facts` say how many rows
     and bytes they have. They are dealt out by what tells them apart and held together, a deal each: the first rows, and
     how many there are. How many rows have each key is dealt out by keys. `empty` has their columns. Raises EngineError
     and StatementFailed."""
-    rows, size = (sum(int(amounts(t[name]).sum()) for t in told) for name in ("record_count", "file_size_in_bytes"))
+    rows, size = (
+        sum(int(amounts(t[name]).sum()) for t in file_facts) for name in ("record_count", "file_size_in_bytes")
+    )
     tasks = min(max(1, -(-rows // A_DEAL), -(-size // A_TASK)), TASKS)
-    by_keys = _held(empty, partial(_paired, keys, -(-SHOWN // tasks)))
+    by_keys = _both_sides(empty, partial(_pair_rows, keys, -(-SHOWN // tasks)))
     with question(workers.equip(spark), name):
         deal = partial(deals, columns, columns, 4 * tasks)
         counting = partial(_counts, keys, 4 * tasks) if keys else None
         pieces = _pieces(spark, files, wanted, size, make, deal, counting).repartition(tasks, "deal")
-        differ = pieces.mapInArrow(_held(empty, partial(_differing, columns, keys, 4 * tasks)), _spark(PIECES))
+        differ = pieces.mapInArrow(_both_sides(empty, partial(_differing, columns, keys, 4 * tasks)), _spark(PIECES))
         if keys:
             differ = differ.repartition(tasks, "deal")
         answer = differ.mapInArrow(by_keys, _spark(FOUND)).toArrow()
@@ -158,7 +160,7 @@ def _reading(
             data = _file(where, manifest, int(places[place - starts[at]]))
             verdicts = [v for v in _deletes(where, deletes[side]).of(data) if v.applies]
             rows = make(reader, data, verdicts)
-            yield from _dealt(deal, side, rows)
+            yield from _deal_rows(deal, side, rows)
             if counting is not None:
                 yield from counting(side, rows)
 
@@ -199,21 +201,21 @@ def _reader(where: bytes) -> FileRows:
     return files
 
 
-def _dealt(deal: Deal, side: int, rows: pa.Table) -> Iterator[pa.RecordBatch]:
+def _deal_rows(deal: Deal, side: int, rows: pa.Table) -> Iterator[pa.RecordBatch]:
     for number, some in deal(rows):
         yield pa.RecordBatch.from_pydict({"deal": [number], "side": [side], "rows": [ipc(some)]}, PIECES)
 
 
 def _counts(keys: Sequence[str], number: int, side: int, rows: pa.Table) -> Iterator[pa.RecordBatch]:
-    yield from _dealt_counts(keys, number, key_counts(rows, keys, side == 1))
+    yield from _deal_counts(keys, number, key_counts(rows, keys, side == 1))
 
 
-def _dealt_counts(keys: Sequence[str], number: int, counts: pa.Table) -> Iterator[pa.RecordBatch]:
+def _deal_counts(keys: Sequence[str], number: int, counts: pa.Table) -> Iterator[pa.RecordBatch]:
     names = counts.column_names[: len(keys)]
-    yield from _dealt(partial(deals, names, names, number), KEYS, counts)
+    yield from _deal_rows(partial(deals, names, names, number), KEYS, counts)
 
 
-def _held(
+def _both_sides(
     empty: pa.Table, make: Callable[[pa.Table, pa.Table, Sequence[pa.Table]], Iterator[pa.RecordBatch]]
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     """What is made of both sides' rows, and of how many have each key, in a task's deals."""
@@ -238,19 +240,19 @@ def _differing(
     counts: Sequence[pa.Table],
 ) -> Iterator[pa.RecordBatch]:
     for side, rows in enumerate(differing(before, after, columns)):
-        yield from _dealt(partial(deals, keys or columns, columns, number), side, rows)
+        yield from _deal_rows(partial(deals, keys or columns, columns, number), side, rows)
     if counts:
-        yield from _dealt_counts(keys, number, duplicate_keys(pa.concat_tables(counts)))
+        yield from _deal_counts(keys, number, duplicate_keys(pa.concat_tables(counts)))
 
 
-def _paired(
+def _pair_rows(
     keys: Sequence[str], shown: int, gone: pa.Table, come: pa.Table, repeated: Sequence[pa.Table]
 ) -> Iterator[pa.RecordBatch]:
     changes = pair_rows(gone, come, keys)
     rows = [{"kind": kind, "rows": ipc(table)} for kind, table in vars(changes.first(shown)).items()]
     counts = [{"kind": kind, "file": file, "count": n} for (kind, file), n in tally(changes).items()]
-    found = []
+    repeats = []
     if repeated:
         all_keys = duplicate_keys(pa.concat_tables(repeated))
-        found = [{"kind": REPEATED, "count": all_keys.num_rows, "rows": ipc(all_keys.slice(0, SHOWN_KEYS))}]
-    yield from pa.Table.from_pylist([*rows, *counts, *found], FOUND).to_batches()
+        repeats = [{"kind": REPEATED, "count": all_keys.num_rows, "rows": ipc(all_keys.slice(0, SHOWN_KEYS))}]
+    yield from pa.Table.from_pylist([*rows, *counts, *repeats], FOUND).to_batches()

@@ -75,19 +75,23 @@ def _s3(properties: Mapping[str, str]) -> dict[str, str]:
                 f"{name} is not passed on to Spark: give it keys (s3.access-key-id, s3.secret-access-key), or leave "
                 "them to AWS's own environment and profile (AWS_PROFILE)"
             )
-    told = {ours: _first(properties, names) for ours, names in KEYS.items()}
+    settings_by_key = {ours: _first(properties, names) for ours, names in KEYS.items()}
     anonymous = _yes(properties.get("s3.anonymous"))
     # keys belong together: what one source has is not completed from another
-    own = anonymous or told["access_key_id"] is not None
+    own = anonymous or settings_by_key["access_key_id"] is not None
     for ours, names in _ENVIRONMENT.items():
-        if not told[ours] and not (own and ours in _CREDENTIALS):
-            told[ours] = _first(os.environ, names)
-    settings = {_S3[ours]: value for ours, value in told.items() if value and not (anonymous and ours in _CREDENTIALS)}
+        if not settings_by_key[ours] and not (own and ours in _CREDENTIALS):
+            settings_by_key[ours] = _first(os.environ, names)
+    settings = {
+        _S3[ours]: value
+        for ours, value in settings_by_key.items()
+        if value and not (anonymous and ours in _CREDENTIALS)
+    }
     if anonymous:
         settings["client.credentials-provider"] = ANONYMOUS
-    if told["endpoint"] and not _yes(properties.get("s3.force-virtual-addressing")):
+    if settings_by_key["endpoint"] and not _yes(properties.get("s3.force-virtual-addressing")):
         settings["s3.path-style-access"] = "true"
-    if not told["region"]:  # the SDK must have one; at AWS the bucket's own is then asked for
+    if not settings_by_key["region"]:  # the SDK must have one; at AWS the bucket's own is then asked for
         settings |= {"client.region": "us-east-1", "s3.cross-region-access-enabled": "true"}
     for name, theirs in _TIMEOUTS.items():
         try:

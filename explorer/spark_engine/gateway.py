@@ -132,7 +132,7 @@ def pid() -> int:
     return _process.pid
 
 
-def ended(within: float | None = 0.0) -> bool:
+def has_ended(within: float | None = 0.0) -> bool:
     """Whether this process's JVM has ended, though it was not told to, or does so within so many seconds; without a
     number, wait until it ends."""
     process = _process

@@ -23,11 +23,11 @@ UNUSED_S = 30 * 86_400
 
 def place(java: Java, jars: Iterable[Path]) -> Path:
     """Where the classes of these jars are kept for a Java: they are of no use to another one, or when a jar changes."""
-    told = hashlib.sha256(os.path.realpath(java.command).encode())
+    digest = hashlib.sha256(os.path.realpath(java.command).encode())
     for jar in jars:
         state = jar.stat()
-        told.update(f"\n{jar} {state.st_size} {state.st_mtime_ns}".encode())
-    return cache_home() / "classes" / f"{java.version}-{told.hexdigest()[:24]}.jsa"
+        digest.update(f"\n{jar} {state.st_size} {state.st_mtime_ns}".encode())
+    return cache_home() / "classes" / f"{java.version}-{digest.hexdigest()[:24]}.jsa"
 
 
 def options(archive: Path) -> list[str]:
@@ -83,10 +83,10 @@ def _dump(java_gateway: Any, file: Path) -> None:
     lang, jvm = java_gateway.jvm.java.lang, java_gateway.jvm
 
     def array(kind: Any, *items: Any) -> Any:
-        made = java_gateway.new_array(kind, len(items))
+        java_array = java_gateway.new_array(kind, len(items))
         for at, item in enumerate(items):
-            made[at] = item
-        return made
+            java_array[at] = item
+        return java_array
 
     texts = "[Ljava.lang.String;"
     kinds = map(lang.Class.forName, ("javax.management.ObjectName", "java.lang.String", "[Ljava.lang.Object;", texts))

@@ -19,7 +19,7 @@ ASK_VERSION = 1
 PR_SET_NO_NEW_PRIVS = 38
 
 
-def supported() -> bool:
+def is_supported() -> bool:
     """Whether this system has Landlock."""
     if not sys.platform.startswith("linux"):
         return False
@@ -30,7 +30,7 @@ def supported() -> bool:
 def execute_only(paths: list[str]) -> bool:
     """Give up executing files but `paths` (files, or folders with what is below them), for good. False where this
     system has no Landlock, or refuses it."""
-    if not supported():
+    if not is_supported():
         return False
     libc = ctypes.CDLL(None, use_errno=True)
     attribute = struct.pack("=Q", ACCESS_EXECUTE)

@@ -54,7 +54,7 @@ def frame(
     return places.mapInArrow(_decoder(storage, parts, plain, note), from_arrow_schema(plain))
 
 
-def changed(frame: Framed, schema: pa.Schema, change: Change) -> Framed:
+def change_rows(frame: Framed, schema: pa.Schema, change: Change) -> Framed:
     """What a change of rows makes of a DataFrame, on Spark's workers; `schema` is that of its rows here."""
 
     def each(rows: Iterator[pa.Table]) -> Iterator[pa.Table]:
@@ -63,30 +63,30 @@ def changed(frame: Framed, schema: pa.Schema, change: Change) -> Framed:
     return _through(frame, schema, each, change(no_rows(schema)).schema)
 
 
-def gathered(frame: Framed, schema: pa.Schema, key: str, combine: Callable[[Batches], pa.Table]) -> Framed:
+def combine_by(frame: Framed, schema: pa.Schema, key: str, combine: Callable[[Batches], pa.Table]) -> Framed:
     """The same of all rows together that have the same value in one column: they are dealt out by it."""
 
     def each(rows: Iterator[pa.Table]) -> Iterator[pa.Table]:
         yield combine(Batches(schema, lambda: rows))
 
-    made = combine(Batches(schema, lambda: iter(()))).schema
-    return _through(lambda spark: frame(spark).repartition(key), schema, each, made)
+    result_schema = combine(Batches(schema, lambda: iter(()))).schema
+    return _through(lambda spark: frame(spark).repartition(key), schema, each, result_schema)
 
 
 def _through(
-    frame: Framed, schema: pa.Schema, each: Callable[[Iterator[pa.Table]], Iterator[pa.Table]], made: pa.Schema
+    frame: Framed, schema: pa.Schema, each: Callable[[Iterator[pa.Table]], Iterator[pa.Table]], result_schema: pa.Schema
 ) -> Framed:
     def through(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in each(pa.Table.from_batches([batch]).cast(wire) for batch in given):
             yield from table.cast(plain).to_batches()
 
-    def framed(spark: SparkSession) -> DataFrame:
+    def build(spark: SparkSession) -> DataFrame:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         return frame(spark).mapInArrow(through, from_arrow_schema(plain))
 
-    wire, plain = _plain(schema), _plain(made)
-    return framed
+    wire, plain = _plain(schema), _plain(result_schema)
+    return build
 
 
 def batches(spark: SparkSession, storage: Storage, parts: Parts, noted: Noted, name: str) -> Batches:
@@ -107,7 +107,7 @@ def batches(spark: SparkSession, storage: Storage, parts: Parts, noted: Noted, n
     return Batches(plain, read)
 
 
-def compared(
+def compare_sets(
     spark: SparkSession, storage: Storage, keys: Parts, by: Sequence[str], count: int, noted: Noted, name: str
 ) -> list[Comparison]:
     """What spec.entries.manifest_set_diff says of so many pairs of sets, whose `keys` Spark's workers deal out by the
@@ -119,17 +119,17 @@ def compared(
     note: Accumulator[list[Problem]] = context.accumulator([], _Noted())
     with question(context, name):
         dealt = frame(spark, storage, keys, note).repartition(max(1, -(-entries // A_DEAL)), "file_path")
-        rows = dealt.mapInArrow(_dealt(by), from_arrow_schema(FOUND)).toArrow()
+        rows = dealt.mapInArrow(_compare_deal(by), from_arrow_schema(FOUND)).toArrow()
     noted(note.value)
     return comparisons(rows.cast(FOUND), count)
 
 
-def _dealt(by: Sequence[str]) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    def held(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _compare_deal(by: Sequence[str]) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    def compare(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if keys := list(given):
             yield from compare_keys(by, pa.Table.from_batches(keys).cast(KEYS)).to_batches()
 
-    return held
+    return compare
 
 
 def _groups(manifests: Sequence[ManifestFile]) -> list[list[ManifestFile]]:
@@ -166,19 +166,19 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 def _decoder(
     storage: Storage, parts: Parts, plain: pa.Schema, note: Accumulator[list[Problem]] | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    known = [pickle.dumps(replace(m, raw={})) for m in parts.manifests]
+    manifests = [pickle.dumps(replace(m, raw={})) for m in parts.manifests]
     stored, part, metrics, wire = pickle.dumps(storage), parts.part, parts.metrics, plain.serialize().to_pybytes()
 
     def decode(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         target = pa.ipc.read_schema(pa.py_buffer(wire))
         reader = _reader(stored)
         places = (place for batch in given for place in batch.column(0).to_pylist())
-        for manifest, read in reader.many_entries([pickle.loads(known[place]) for place in places], metrics):
+        for manifest, read in reader.many_entries([pickle.loads(manifests[place]) for place in places], metrics):
             problems = list(read.problems)
             if read.value is not None:
-                made = part(manifest, read.value)
-                problems += omissions(manifest, read.value.schema, made.schema)
-                yield from made.cast(target).to_batches()
+                table = part(manifest, read.value)
+                problems += omissions(manifest, read.value.schema, table.schema)
+                yield from table.cast(target).to_batches()
             if problems and note is not None:
                 note.add(problems)
 

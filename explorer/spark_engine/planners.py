@@ -39,7 +39,7 @@ NAMED = 5000
 """Files that are told by name; of more only the number is known."""
 
 
-def asked(
+def ask_planners(
     reads: ReadSession, files: Files, snapshot_id: int | None, bound: Expression
 ) -> dict[str, Answer | ExplorerError]:
     """The answers of all planners (spec.scan.plan.PLANNERS); an error for one that cannot."""
@@ -63,7 +63,7 @@ def iceberg_plan(
     engine: SparkEngine, spark: SparkSession, files: Files, snapshot_id: int | None, bound: Expression
 ) -> Answer:
     """Iceberg's planFiles and planTasks with a bound filter. Raises StatementFailed, EngineError, NotSupported."""
-    with _opened() as opened:
+    with _closing_ios() as opened:
         try:
             table = iceberg_table(engine, spark, files, opened)
             jvm: Any = spark._jvm
@@ -79,7 +79,7 @@ def iceberg_plan(
         except ExplorerError:
             raise
         except Exception as error:  # Iceberg and py4j raise many kinds
-            raise failure(error, engine.lost, "Iceberg's planner") from error
+            raise failure(error, engine.is_lost, "Iceberg's planner") from error
     return Answer(count, tasks, frozenset(paths) if count <= NAMED else None)
 
 
@@ -98,7 +98,7 @@ def _each(iterable: Any) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _opened() -> Iterator[Callable[[Any], None]]:
+def _closing_ios() -> Iterator[Callable[[Any], None]]:
     ios: list[Any] = []
     try:
         yield ios.append
@@ -147,11 +147,11 @@ def _pyiceberg(node: Expression) -> Any:
     return make(node.term.column.name, *values)
 
 
-def pushed(reads: ReadSession, files: Files, version: str | None, where: str) -> Pushed:
+def push_down(reads: ReadSession, files: Files, version: str | None, where: str) -> Pushed:
     """What Spark makes of a condition in SQL on a version. Nothing is read but metadata. Raises AccessRefused,
     StatementFailed, EngineError, NotSupported."""
     engine, spark = reads.engine, reads.session()
-    with _opened() as opened:
+    with _closing_ios() as opened:
         try:
             frame = guard.condition(spark, load(engine, spark, files, version, opened), where)
             handed, kept = [], []
@@ -165,7 +165,7 @@ def pushed(reads: ReadSession, files: Files, version: str | None, where: str) ->
         except ExplorerError:
             raise
         except Exception as error:  # Spark and py4j raise many kinds
-            raise failure(error, engine.lost, where) from error
+            raise failure(error, engine.is_lost, where) from error
     expression: Expression = TRUE
     for data in handed:
         expression = both(expression, parse_expression(data))

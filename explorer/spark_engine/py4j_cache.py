@@ -11,14 +11,14 @@ from py4j.java_gateway import JavaClass, JavaPackage, JVMView
 
 
 def _once(ask: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-    def asked(self: Any, name: str) -> Any:
+    def look_up(self: Any, name: str) -> Any:
         """Called only where the object has no such attribute yet."""
-        found = ask(self, name)
-        if isinstance(found, JavaClass) or (isinstance(found, JavaPackage) and name[:1].islower()):
-            setattr(self, name, found)  # a class that is not there is a package to py4j, and may come with a jar
-        return found
+        value = ask(self, name)
+        if isinstance(value, JavaClass) or (isinstance(value, JavaPackage) and name[:1].islower()):
+            setattr(self, name, value)  # a class that is not there is a package to py4j, and may come with a jar
+        return value
 
-    return asked
+    return look_up
 
 
 _ONCE = {kind: _once(kind.__getattr__) for kind in (JVMView, JavaPackage)}
@@ -26,5 +26,5 @@ _ONCE = {kind: _once(kind.__getattr__) for kind in (JVMView, JavaPackage)}
 
 def keep() -> None:
     """From now on, in this process."""
-    for kind, asked in _ONCE.items():
-        kind.__getattr__ = asked
+    for kind, lookup in _ONCE.items():
+        kind.__getattr__ = lookup

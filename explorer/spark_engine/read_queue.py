@@ -176,7 +176,7 @@ class SparkRead:
         return quota is not None and not count and (self.request.limit is None or self.request.limit > quota)
 
     @property
-    def told(self) -> str:
+    def cut_note(self) -> str:
         """That these are not all rows, and whether a quota keeps them back."""
         if not self.more or self._rows is None:
             return ""
@@ -193,11 +193,11 @@ class SparkRead:
         return "sql" if isinstance(self.request, SqlRequest) else "rows"
 
     @property
-    def _said(self) -> str:
+    def _text(self) -> str:
         """What a person wrote of it."""
         return self.request.sql if isinstance(self.request, SqlRequest) else self.request.where
 
-    def _kept(self, rows: pa.Table) -> pa.Table:
+    def _cut_to_limit(self, rows: pa.Table) -> pa.Table:
         """Of the rows that came those that it gives."""
         self.more = self.limit is not None and rows.num_rows > self.limit
         return rows.slice(0, self.limit) if self.more else rows
@@ -223,7 +223,7 @@ class SparkRead:
             return self._session is not None and have_threads(self._session.sparkContext, self.group)
         return False
 
-    def _stopped(self) -> ExplorerError:
+    def _stop_reason(self) -> ExplorerError:
         if self._cancelled:
             return ReadCancelled("the read was cancelled")
         return ReadFailed(f"stopped after {quotas().seconds} seconds: no read takes longer here ({VARIABLE})")
@@ -233,19 +233,19 @@ class SparkRead:
             if self.over:  # cancelled meanwhile
                 return
             self._ended = time.monotonic()
-            error = self._audited(rows, error)
+            error = self._audit(rows, error)
             self._rows, self._error = rows, error
             self._phase = "done" if error is None else "cancelled" if isinstance(error, ReadCancelled) else "failed"
             self._over.set()
 
-    def _audited(self, rows: pa.Table | None, error: ExplorerError | None) -> ExplorerError | None:
+    def _audit(self, rows: pa.Table | None, error: ExplorerError | None) -> ExplorerError | None:
         """Written down; what cannot be is not given either."""
         versions = self.request.views.values() if isinstance(self.request, SqlRequest) else [self.request.version]
         outcome = "answered" if error is None else "cancelled" if isinstance(error, Cancelled) else f"failed: {error}"
         tables = [*(f"{v.metadata_location}@{v.version}" for v in versions), *self._named]
         number = 0 if rows is None else rows.num_rows
         try:
-            audit(self._kind, self._who, self._said, tables, outcome, self._ended - self._began, number)
+            audit(self._kind, self._who, self._text, tables, outcome, self._ended - self._began, number)
         except ExplorerError as unwritten:
             return unwritten
         return error
@@ -286,8 +286,8 @@ class ReadSession:
             now = read.progress()
             watch.tell(now.done, now.total, now.what)
         read.result()
-        if read.told:
-            say(read.told)
+        if read.cut_note:
+            say(read.cut_note)
         return read
 
     def _work(self) -> None:
@@ -298,8 +298,8 @@ class ReadSession:
                         self._worker = None
                         return
                 read = self._waiting.popleft()
-            with slot(read._over) as mine:
-                if mine:
+            with slot(read._over) as has_slot:
+                if has_slot:
                     self._watch(read)
 
     def _watch(self, read: SparkRead) -> None:
@@ -309,7 +309,7 @@ class ReadSession:
         thread.start()
         while not read.wait(WAIT_S) or (read.was_stopped and read.goes_on(thread)):
             if read.was_stopped and time.monotonic() - (read._stops or 0) > GRACE_S:
-                read._end(error=read._stopped())
+                read._end(error=read._stop_reason())
                 self._spark = None
                 _restart_if_stuck(self.engine, functools.partial(read.goes_on, thread))
                 return
@@ -318,7 +318,7 @@ class ReadSession:
 
     def session(self) -> SparkSession:
         """The session; a new one when Spark was restarted. Raises EngineError when Spark cannot be had or was lost."""
-        if self.engine.lost:
+        if self.engine.is_lost:
             raise EngineError(LOST)
         engine = self.engine.session()
         if self._spark is None or self._of is not engine:
@@ -332,21 +332,21 @@ class ReadSession:
             timer.start()
         try:
             spark = self.session()
-            spark.sparkContext.setJobGroup(read.group, _called(read.request), interruptOnCancel=True)
+            spark.sparkContext.setJobGroup(read.group, _read_name(read.request), interruptOnCancel=True)
             share_fairly(spark.sparkContext)
             read._session = spark
             if read._cancelled:
                 raise ReadCancelled("the read was cancelled")
             read._phase = "planning"
-            if said := read._said:
-                note(read._kind, read._who, said)
+            if text := read._text:
+                note(read._kind, read._who, text)
             frame = self._frame(spark, read)
             if read._cancelled:
                 raise ReadCancelled("the read was cancelled")
             read._phase = "running"
             began = time.perf_counter()
             counts = isinstance(read.request, ReadRequest) and read.request.count
-            rows = _counted(frame) if counts else read._kept(frame.toArrow())
+            rows = _row_count(frame) if counts else read._cut_to_limit(frame.toArrow())
             read.seconds = time.perf_counter() - began
             read.reports = tuple(_reports(frame))
             read._end(rows)
@@ -358,9 +358,9 @@ class ReadSession:
             read._end(error=error)
         except Exception as error:  # Spark, py4j and the network raise many kinds
             if read._cancelled or read._late:
-                read._end(error=read._stopped())
+                read._end(error=read._stop_reason())
             else:
-                read._end(error=ReadFailed(redact(explain(error, self.engine.lost), read._secrets)))
+                read._end(error=ReadFailed(redact(explain(error, self.engine.is_lost), read._secrets)))
         finally:
             timer.cancel()
             with contextlib.suppress(Exception):  # connections to stores; gone where Spark is
@@ -372,17 +372,17 @@ class ReadSession:
         if isinstance(request, SqlRequest):
             checks = {name: self._view(spark, read, name, version) for name, version in request.views.items()}
 
-            def named(parts: tuple[str, ...]) -> str:
+            def resolve_name(parts: tuple[str, ...]) -> str:
                 read._named.append(".".join(parts))
                 return request.tables(parts)
 
-            frame = guard.query(spark, request.sql, checks, named)
+            frame = guard.query(spark, request.sql, checks, resolve_name)
         else:
             frame, _ = self._load(spark, read, request.version)
             if request.where:
                 frame = guard.condition(spark, frame, request.where)
-            known = [f"`{c.replace('`', '``')}`" for c in (request.columns or frame.columns)]
-            frame = frame.select(*known, *request.metadata_columns)
+            names = [f"`{c.replace('`', '``')}`" for c in (request.columns or frame.columns)]
+            frame = frame.select(*names, *request.metadata_columns)
         return frame.limit(read.limit + 1) if read.limit is not None else frame  # one more says that there are more
 
     def _load(self, spark: SparkSession, read: SparkRead, version: Version) -> tuple[DataFrame, str]:
@@ -396,12 +396,12 @@ class ReadSession:
         """Makes the view of a version once a statement is seen to read it."""
 
         @functools.cache
-        def made() -> str:
+        def make_view() -> str:
             frame, location = self._load(spark, read, version)
             frame.createOrReplaceTempView(name)
             return location
 
-        return made
+        return make_view
 
 
 _stuck: list[Callable[[], bool]] = []
@@ -414,14 +414,14 @@ def _restart_if_stuck(engine: SparkEngine, goes_on: Callable[[], bool]) -> None:
         engine.restart()
 
 
-def _called(request: ReadRequest | SqlRequest) -> str:
+def _read_name(request: ReadRequest | SqlRequest) -> str:
     """What a read is called on Spark's pages."""
     versions = request.views.values() if isinstance(request, SqlRequest) else [request.version]
     what = "SQL over" if isinstance(request, SqlRequest) else "rows of"
     return redact(f"{what} {', '.join(v.metadata_location for v in versions) or 'no table'}")
 
 
-def _counted(frame: DataFrame) -> pa.Table:
+def _row_count(frame: DataFrame) -> pa.Table:
     """The number of rows, of which every column was read: Spark's own count would read none, or ask metadata alone."""
     return pa.table({"rows": [int(frame._jdf.queryExecution().toRdd().count())]})  # type: ignore[operator]
 

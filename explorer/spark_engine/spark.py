@@ -33,7 +33,7 @@ from explorer.spark_engine.user_spark import (
     session_settings,
     user_context,
 )
-from explorer.storage.catalogs.sandbox_entries import SANDBOX, moved_words, stray_entries
+from explorer.storage.catalogs.sandbox_entries import SANDBOX, explain_move, stray_entries
 from explorer.storage.data_dirs import data_home, private, sandbox_home
 
 if TYPE_CHECKING:
@@ -169,12 +169,12 @@ class SparkEngine:
                 logging.getLogger(__name__).info("Spark's state could not be told", exc_info=True)
 
     def _watch(self) -> None:
-        if gateway.ended(None) and self.lost:
+        if gateway.has_ended(None) and self.is_lost:
             self._tell()
 
     def _keep_classes(self, session: SparkSession) -> None:
         """Keep Java's classes for later starts, once this Spark has been up for a while; a short run does not wait."""
-        if not gateway.ended(KEEP_CLASSES_AFTER_S) and session.sparkContext._jsc is not None:
+        if not gateway.has_ended(KEEP_CLASSES_AFTER_S) and session.sparkContext._jsc is not None:
             with suppress(EngineError):
                 gateway.keep_classes(session.sparkContext._gateway)
 
@@ -196,7 +196,7 @@ class SparkEngine:
                     f"this process has Spark on {self.master}: stop it before it has another {self._asked}"
                 )
             if others := sorted(set(stray_entries(self.sandbox).values())):
-                raise EngineError(moved_words(others[0]))
+                raise EngineError(explain_move(others[0]))
             context = user_context()
             self.in_users_spark = context is not None
             if context is not None:
@@ -262,9 +262,9 @@ class SparkEngine:
         """A new session with the catalogs and keys of `session`, and otherwise our settings. Raises EngineError."""
         base = self.session()
         session = base.newSession()
-        known = {k: v for k, v in base.conf.getAll.items() if k.startswith(("spark.sql.catalog.", "fs."))}
+        catalog_settings = {k: v for k, v in base.conf.getAll.items() if k.startswith(("spark.sql.catalog.", "fs."))}
         ours = session_settings(session, self._settings) if self.in_users_spark else {}
-        for key, value in {**ours, **known}.items():
+        for key, value in {**ours, **catalog_settings}.items():
             session.conf.set(key, value)
         return session
 
@@ -324,9 +324,9 @@ class SparkEngine:
         self._enter("stopped")
 
     @property
-    def lost(self) -> bool:
+    def is_lost(self) -> bool:
         """Whether Spark was ready, and its Java process has ended since."""
-        return self._session is not None and not self.in_users_spark and gateway.ended()
+        return self._session is not None and not self.in_users_spark and gateway.has_ended()
 
     def restart(self) -> None:
         """Stop Spark, also where its process has ended, and begin to start it anew. Sessions made before are of no use
@@ -340,7 +340,7 @@ class SparkEngine:
 
         with self._lock:
             lost, self._session, self._thread = self._session, None, None
-            if lost is not None and not gateway.ended():
+            if lost is not None and not gateway.has_ended():
                 with suppress(Exception):  # of py4j, where it ends just now
                     lost.stop()
             gateway.end()

@@ -54,14 +54,14 @@ def driver_address(settings: Mapping[str, str]) -> str | None:
             f"{VARIABLE} to local[*], spark://host:7077, yarn or k8s://host:443 instead"
         )
     if kind == "spark" and rest:
-        return _reached(master, [(address, 7077) for address in rest.split(",")])
+        return _own_address(master, [(address, 7077) for address in rest.split(",")])
     if master == "yarn":
         return _yarn()
     if kind == "k8s" and rest:
         if not any(settings.get(name) for name in _IMAGES):
             raise EngineError(f"{master}: {_IMAGES[0]} must name an image with Spark and Python, in spark.json")
         scheme, separator, address = rest.partition("://")
-        return _reached(master, [(address if separator else rest, 80 if scheme == "http" else 443)])
+        return _own_address(master, [(address if separator else rest, 80 if scheme == "http" else 443)])
     raise EngineError(
         f"{master!r} is no master of Spark: {VARIABLE} may be local[*], local[4], spark://host:7077, yarn or "
         "k8s://host:443"
@@ -87,11 +87,11 @@ def _yarn() -> str | None:
     whole = [value for match, value in named if match[1] == "address"]
     addresses = [v for v in whole or [value for _, value in named] if v and "${" not in v]
     if not named:  # then it is on this machine, and Hadoop would ask there for minutes
-        return _reached(f"yarn: {file} names none", [("127.0.0.1", 8032)])
-    return _reached("yarn", [(address, 8032) for address in addresses]) if addresses else None
+        return _own_address(f"yarn: {file} names none", [("127.0.0.1", 8032)])
+    return _own_address("yarn", [(address, 8032) for address in addresses]) if addresses else None
 
 
-def _reached(master: str, addresses: list[tuple[str, int]]) -> str:
+def _own_address(master: str, addresses: list[tuple[str, int]]) -> str:
     """Our own address in a connection to the first of these that answers. Raises EngineError."""
     tried = []
     for address, usual in addresses:

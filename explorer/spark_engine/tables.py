@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.fileio import JavaFileIO, java_file_io
 from explorer.spark_engine.user_spark import active_session
-from explorer.storage.paths import SAME_STORE, local_path, spelled, split_store
+from explorer.storage.paths import SAME_STORE, local_path, normal_path, split_store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -102,9 +102,9 @@ def load(
     table = iceberg_table(engine, spark, files, opened)
     iceberg = jvm.org.apache.iceberg
     source = iceberg.spark.source.SparkTable
-    known = source(table) if version is None else source.create(table, iceberg.spark.TimeTravel.version(version))
+    source_table = source(table) if version is None else source.create(table, iceberg.spark.TimeTravel.version(version))
     none = jvm.scala.Option.apply(None)
-    relation = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation.create(known, none, none)
+    relation = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation.create(source_table, none, none)
     rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, relation)  # type: ignore[attr-defined]
     return DataFrame(rows, spark)
 
@@ -114,13 +114,13 @@ def mounts(moved: Sequence[tuple[str, str]], user: str) -> dict[str, str]:
     else is there: the mount tables of ViewFs, under the names of the stores themselves."""
     settings = {"fs.defaultFS": "file:///", "fs.viewfs.overload.scheme.target.file.impl": _LOCAL}
     for old, new in moved:
-        store, inner = split_store(spelled(old))
+        store, inner = split_store(normal_path(old))
         scheme, _, authority = (store or "file://").partition("://")
         if not _SCHEME.fullmatch(scheme):  # it becomes part of the names of settings: others stay without a file system
             continue
         if not inner.startswith("/"):
             inner = f"{_HOME}/{user}/{inner}"
-        inner = spelled(inner) or "/"  # Hadoop leaves out `.` in keys of stores, too
+        inner = normal_path(inner) or "/"  # Hadoop leaves out `.` in keys of stores, too
         table = f"fs.viewfs.mounttable.{authority or 'default'}"
         settings[f"{table}.homedir"] = _HOME
         link = "linkMergeSlash" if inner == "/" else f"link.{inner}"

@@ -61,7 +61,7 @@ def session_beside(context: SparkContext, settings: Mapping[str, str]) -> SparkS
     require_iceberg(context._jvm)
     theirs = SparkSession._instantiatedSession
     classic: Any = context._jvm.org.apache.spark.sql.classic.SparkSession  # type: ignore[union-attr]
-    with active_session_kept(context):
+    with keep_active_session(context):
         base = classic(context._jsc.sc(), {}) if theirs is None else theirs._jsparkSession  # type: ignore[attr-defined]
         session = SparkSession(context, base.cloneSession())
         if theirs is None:  # it was taken for the one that getOrCreate returns
@@ -80,16 +80,16 @@ def session_settings(session: SparkSession, settings: Mapping[str, str]) -> dict
 
 
 @contextmanager
-def active_session_kept(context: SparkContext) -> Iterator[None]:
+def keep_active_session(context: SparkContext) -> Iterator[None]:
     """Whatever sessions are made and used meanwhile: the active session of this thread is the same afterwards."""
     from pyspark.sql import SparkSession
 
     classic: Any = context._jvm.org.apache.spark.sql.classic.SparkSession  # type: ignore[union-attr]
-    active, known = classic.getActiveSession(), SparkSession._activeSession
+    active, python_active = classic.getActiveSession(), SparkSession._activeSession
     try:
         yield
     finally:
-        SparkSession._activeSession = known
+        SparkSession._activeSession = python_active
         if active.isDefined():
             classic.setActiveSession(active.get())
         else:
@@ -100,6 +100,6 @@ def active_session_kept(context: SparkContext) -> Iterator[None]:
 def active_session(session: SparkSession) -> Iterator[None]:
     """Meanwhile a session is the active one of this thread: Spark looks there for settings, catalogs among them."""
     classic: Any = session._jvm.org.apache.spark.sql.classic.SparkSession  # type: ignore[union-attr]
-    with active_session_kept(session.sparkContext):
+    with keep_active_session(session.sparkContext):
         classic.setActiveSession(session._jsparkSession)  # type: ignore[attr-defined]
         yield

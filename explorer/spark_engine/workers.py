@@ -85,7 +85,7 @@ def failure(error: Exception, what: str) -> ExplorerError:
     from explorer.spark_engine.failures import LOST, explain
 
     text = f"{error.__context__}\n{error}"  # pyspark leaves out where, when it makes Java's error its own
-    reason = redact(explain(error, gateway.ended()))
+    reason = redact(explain(error, gateway.has_ended()))
     if reason == LOST:
         return EngineError(f"{what}: {reason}")
     match = _WHERE.search(text)

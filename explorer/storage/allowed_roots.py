@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from explorer.errors import UnreadableFile
 from explorer.model.problem import Problem
-from explorer.storage.paths import below, canonical, relocated, spelled, split_store
+from explorer.storage.paths import below, canonical, move_path, normal_path, split_store
 
 if TYPE_CHECKING:
     from explorer.model.metadata import TableMetadata
@@ -66,16 +66,16 @@ def whereabouts(metadata: TableMetadata, location: Place) -> Whereabouts:
         folders += _own(location.folder)
     refused: list[tuple[str, str]] = []
     problems: list[Problem] = []
-    stated, named = relocated(metadata.location, moved), metadata.properties
-    metadata_path = relocated(str(named.get(METADATA_PATH, "")), moved)
+    stated, named = move_path(metadata.location, moved), metadata.properties
+    metadata_path = move_path(str(named.get(METADATA_PATH, "")), moved)
 
     def tell(cause: str, fix: str, severity: str) -> None:
         rule = "copied-or-edited" if severity == "info" else "path-outside"
         problems.append(Problem(path, cause, "/location", fix, severity, rule))  # type: ignore[arg-type]
 
     if not stated or _same_place(stated, here):
-        if stated and not split_store(spelled(stated))[0] and not spelled(stated).startswith("/"):
-            moved.append((spelled(stated), here))  # relative to the working folder of whoever reads
+        if stated and not split_store(normal_path(stated))[0] and not normal_path(stated).startswith("/"):
+            moved.append((normal_path(stated), here))  # relative to the working folder of whoever reads
     elif any(_inside(stated, new) for _, new in moved):
         pass  # the user said where it is
     elif location.catalog is not None:
@@ -92,11 +92,11 @@ def whereabouts(metadata: TableMetadata, location: Place) -> Whereabouts:
         cause = f"the table keeps its metadata here, and says that it lives at {stated}: nothing is read there"
         tell(cause, "add that as a root if its files are to be read", "warning")
     else:
-        moved.append((spelled(stated), here))
+        moved.append((normal_path(stated), here))
         cause = f"opened from {here}, but the table says it lives at {stated}: copied or edited"
         tell(cause, "paths below it are read from the copy", "info")
     for name in PATHS:
-        written = relocated(str(named.get(name, "")), moved)
+        written = move_path(str(named.get(name, "")), moved)
         if not written or any(_inside(written, folder) for folder in folders):
             continue
         if location.catalog is not None and _in_warehouse(written, properties):
@@ -112,7 +112,7 @@ def _is_where_it_was_written(metadata: TableMetadata, moved: Sequence[tuple[str,
     current = metadata.current_snapshot
     paths = [entry.metadata_file for entry in metadata.metadata_log[-1:]]
     paths += [current.manifest_list] if current is not None and current.manifest_list else []
-    return bool(paths) and all(_same_place(metadata_folder(relocated(path, moved)), here) for path in paths)
+    return bool(paths) and all(_same_place(metadata_folder(move_path(path, moved)), here) for path in paths)
 
 
 def _same_place(one: str, other: str) -> bool:

@@ -19,9 +19,9 @@ def account_of(authority: str, properties: Mapping[str, str]) -> str:
     _, at, host = authority.partition("@")
     if at:
         return host.partition(".")[0]
-    said = _parts(properties).get("AccountName") or properties.get("adls.account-name")
+    account = _parts(properties).get("AccountName") or properties.get("adls.account-name")
     named = (name.removeprefix("adls.sas-token.") for name in properties if name.startswith("adls.sas-token."))
-    return said or next(named, "").partition(".")[0]
+    return account or next(named, "").partition(".")[0]
 
 
 def container(
@@ -36,9 +36,9 @@ def container(
         return None
     config: dict[str, Any] = {"account_name": account}
     endpoint = ""
-    if (told := _parts(properties)) and told.get("AccountName", account) == account:
-        endpoint = told.get("BlobEndpoint", "")
-        key, signature = told.get("AccountKey"), told.get("SharedAccessSignature")
+    if (parts := _parts(properties)) and parts.get("AccountName", account) == account:
+        endpoint = parts.get("BlobEndpoint", "")
+        key, signature = parts.get("AccountKey"), parts.get("SharedAccessSignature")
         config |= {"endpoint": endpoint} if endpoint else {}
         if key:
             config |= {"account_key": key, "credential_type": "access_key"}

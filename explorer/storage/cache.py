@@ -112,7 +112,7 @@ def get_bytes(key: str) -> bytes | None:
         return None
 
 
-def bytes_kept(key: str) -> int:
+def count_bytes(key: str) -> int:
     """How many bytes are kept under a key; 0 for none."""
     if not_private(_folder()):
         return 0

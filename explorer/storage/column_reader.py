@@ -31,7 +31,7 @@ def columns(
     return table.replace_schema_metadata(whole)
 
 
-def _wanted(schema: pa.Schema, ids: Collection[int], names: Collection[str] | None) -> list[str]:
+def _names_to_read(schema: pa.Schema, ids: Collection[int], names: Collection[str] | None) -> list[str]:
     if has_ids(schema):
         return [f.name for f in schema if field_id(f) in ids]
     if names is None:
@@ -49,9 +49,9 @@ def _parquet(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], n
     opened = pq.ParquetFile(pa.BufferReader(data), coerce_int96_timestamp_unit="us", page_checksum_verification=True)
     schema, meta = opened.schema_arrow, opened.metadata
     _within(meta.num_rows, limits["rows"], path, "rows")
-    wanted = _wanted(schema, ids, names)
-    asked = set(wanted)
-    chosen = [i for i in range(meta.num_columns) if _tops(meta.schema.column(i).path) & asked]
+    wanted = _names_to_read(schema, ids, names)
+    wanted_names = set(wanted)
+    chosen = [i for i in range(meta.num_columns) if _tops(meta.schema.column(i).path) & wanted_names]
     groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
     size = sum(g.column(i).total_uncompressed_size for g in groups for i in chosen)
     _within(size, limits["decoded"], path, "bytes in these columns, uncompressed")
@@ -75,7 +75,7 @@ def _orc(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], names
     opened = orc.ORCFile(pa.BufferReader(data))
     _within(opened.nrows, limits["rows"], path, "rows")
     schema = pa.schema([_plain(f) for f in opened.schema])
-    wanted = _wanted(schema, ids, names)
+    wanted = _names_to_read(schema, ids, names)
     target = pa.schema([schema.field(name) for name in wanted])
     parts, size = [], 0
     for stripe in range(opened.nstripes if wanted else 0):
@@ -91,8 +91,8 @@ def _orc(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], names
 
 def _plain(field: pa.Field) -> pa.Field:
     """A field without dictionaries, views and extension types, its id where Parquet has it, deeper ones too."""
-    known = field.metadata or {}
-    given = known.get(FIELD_ID, known.get(b"iceberg.id"))
+    metadata = field.metadata or {}
+    given = metadata.get(FIELD_ID, metadata.get(b"iceberg.id"))
     return pa.field(field.name, _plain_type(field.type), field.nullable, {FIELD_ID: given} if given else None)
 
 
@@ -124,7 +124,7 @@ def _avro(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], name
     types = _AvroTypes()
     walked = [types.field(f, "") for f in container.schema["fields"]]
     schema = pa.schema([field for _, field in walked])
-    wanted = _wanted(schema, ids, names)
+    wanted = _names_to_read(schema, ids, names)
     writer = {"type": "record", "name": "table", "fields": [bare for bare, _ in walked]}
     reader = {**writer, "fields": [bare for bare, field in walked if field.name in wanted]}
     target = pa.schema([schema.field(name) for name in wanted])
@@ -190,7 +190,7 @@ class _AvroTypes:
             name = node["name"] if "." in node["name"] or not own else f"{own}.{node['name']}"
             self.named[name] = (node, namespace)
             self.count += 1
-            return self.declared(node, f"n{self.count}", name.rpartition(".")[0])
+            return self.definition(node, f"n{self.count}", name.rpartition(".")[0])
         if kind == "array":
             bare, item = self.type(node["items"], namespace)
             return {"type": "array", "items": bare}, pa.list_(_with_id("element", item, node.get("element-id")))
@@ -207,7 +207,7 @@ class _AvroTypes:
         real = [arrow for bare, arrow in walked if bare != "null"]
         return [bare for bare, _ in walked], real[0] if len(real) == 1 else pa.null()
 
-    def declared(self, node: Mapping[str, Any], name: str, namespace: str) -> tuple[Any, pa.DataType]:
+    def definition(self, node: Mapping[str, Any], name: str, namespace: str) -> tuple[Any, pa.DataType]:
         if node["type"] == "fixed":
             return self.logical(node, {"type": "fixed", "name": name, "size": node["size"]}, pa.binary(node["size"]))
         if node["type"] == "enum":
@@ -220,8 +220,8 @@ class _AvroTypes:
         if name == "decimal":
             precision, scale = node["precision"], node.get("scale", 0)
             whole = bare if isinstance(bare, dict) else {"type": bare}
-            said = {"logicalType": "decimal", "precision": precision, "scale": scale}
-            return {**whole, **said}, pa.decimal128(precision, scale)
+            decimal = {"logicalType": "decimal", "precision": precision, "scale": scale}
+            return {**whole, **decimal}, pa.decimal128(precision, scale)
         if name in _TIMES:
             kind = _TIMES[name]
             return bare, pa.timestamp(kind.unit, "UTC") if node.get("adjust-to-utc") is True else kind

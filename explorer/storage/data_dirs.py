@@ -20,13 +20,13 @@ def data_home() -> Path:
     """$ICEDIVE_HOME, or the platform's user data folder. Raises AccessRefused when others could have put
     something there: its spark.json and catalog are trusted."""
     chosen = os.environ.get(HOME_VARIABLE)
-    folder = Path(chosen) if chosen else _moved(user_data_path("iceberg-explorer"), user_data_path("icedive"))
+    folder = Path(chosen) if chosen else _move_once(user_data_path("iceberg-explorer"), user_data_path("icedive"))
     if (reason := not_private(folder)) is not None:
         raise AccessRefused(f"{folder}: {reason}; mend that, or choose another folder with ${HOME_VARIABLE}")
     return folder
 
 
-def _moved(former: Path, folder: Path) -> Path:
+def _move_once(former: Path, folder: Path) -> Path:
     """The folder; what stands in the one of this program's former name is moved there once."""
     if former.is_dir() and not folder.exists():
         with contextlib.suppress(OSError):  # another process was faster, or it is in use

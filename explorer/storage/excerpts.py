@@ -13,6 +13,6 @@ def hide_bytes() -> None:
     os.environ[HIDDEN] = "1"
 
 
-def quoted(data: bytes) -> str:
+def quote(data: bytes) -> str:
     """Return some bytes as a message may show them."""
     return "other bytes" if HIDDEN in os.environ else repr(data)

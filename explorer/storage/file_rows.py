@@ -51,11 +51,11 @@ class FileRows:
         with self._lock:
             if key in self._kept:
                 return self._kept[key]
-        made = make()
+        value = make()
         with self._lock:
-            if made.nbytes + 1000 <= self._kept.maxsize:
-                self._kept[key] = made
-        return made
+            if value.nbytes + 1000 <= self._kept.maxsize:
+                self._kept[key] = value
+        return value
 
     def rows(self, file: LiveFile, schema: Schema, lineage: bool = False) -> pa.Table:
         """All rows of a data file under a schema, with `_pos`; with `lineage` the row ids as readers see them. Raises
@@ -122,8 +122,8 @@ class FileRows:
             return self.vector(delete)
         if delete.kind == "position_deletes":
             table = self.position_deletes(delete)
-            mine = table.filter(pc.equal(table["file_path"], data.path))
-            return pc.unique(mine["pos"].combine_chunks().drop_null()).sort()
+            own_rows = table.filter(pc.equal(table["file_path"], data.path))
+            return pc.unique(own_rows["pos"].combine_chunks().drop_null()).sort()
         if not delete.equality_ids:
             raise UnreadableFile(delete.path, "it has no equality_ids: nobody can tell what it deletes")
         schema = contents.equality_schema(self.metadata, delete.equality_ids)
@@ -132,15 +132,15 @@ class FileRows:
         joined = ours.join(theirs.unique(), on=theirs.columns, how="semi", nulls_equal=True)
         return pa.array(np.sort(joined["_row"].to_numpy().astype(np.int64)))
 
-    def positions_respelled(self, verdict: Verdict) -> pa.Array:
+    def positions_under_other_scheme(self, verdict: Verdict) -> pa.Array:
         """The positions that a position delete file holds of the data file under another scheme or authority, which
         readers take for another file. Raises UnreadableFile."""
         table, data = self.position_deletes(verdict.delete), verdict.data
         paths = table["file_path"].dictionary_encode().unify_dictionaries().combine_chunks()
         names = paths.dictionary.to_pylist()
         same = [name != data.path and without_place(name) == without_place(data.path) for name in names]
-        mine = table.filter(pa.array(same, pa.bool_()).take(paths.indices))
-        return pc.unique(mine["pos"].combine_chunks().drop_null()).sort()
+        own_rows = table.filter(pa.array(same, pa.bool_()).take(paths.indices))
+        return pc.unique(own_rows["pos"].combine_chunks().drop_null()).sort()
 
     def file_rows(self, data: LiveFile, verdicts: Sequence[Verdict], schema: Schema, lineage: bool = False) -> pa.Table:
         """All rows of a data file with `_pos`, and `_deleted_by`: what hides the row, in words, or null."""
@@ -150,10 +150,10 @@ class FileRows:
         limits.within(sum(len(hit.positions) for hit in hits), limits.TOLD, data.path, "deleted rows", "use a row diff")
         for hit in hits:
             delete = hit.verdict.delete
-            said = f"{KIND_WORDS[delete.kind]} {base_name(delete.path)} (sequence number {delete.sequence_number})"
+            words = f"{KIND_WORDS[delete.kind]} {base_name(delete.path)} (sequence number {delete.sequence_number})"
             for position in hit.positions.to_pylist():
                 if position < rows.num_rows:
-                    hidden_by[position] = said if hidden_by[position] is None else f"{hidden_by[position]}; {said}"
+                    hidden_by[position] = words if hidden_by[position] is None else f"{hidden_by[position]}; {words}"
         return rows.append_column("_deleted_by", pa.array(hidden_by, pa.string()))
 
     def live(self, data: LiveFile, verdicts: Iterable[Verdict], schema: Schema, lineage: bool = False) -> pa.Table:

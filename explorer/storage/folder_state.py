@@ -78,7 +78,7 @@ def folder_state(folder: str, names: Sequence[str], hint: str | None, read: Call
         read: Reads a file of the folder. Raises UnreadableFile."""
     notes = _Notes(folder)
     hadoop = _hadoop_files(names)
-    number = _hinted_version(hint)
+    number = _version_of_hint(hint)
     if number is not None and number not in hadoop:
         return _missing_version(notes, names, hadoop, number, read)
     if hadoop:
@@ -87,7 +87,7 @@ def folder_state(folder: str, names: Sequence[str], hint: str | None, read: Call
         return _latest_state(notes, names, read)
     named = [name for name in names if hint.strip() in _hints_of(name)]
     if named:
-        return _hinted_state(notes, names, named[0])
+        return _state_of_hint(notes, names, named[0])
     cause = f"{HINT} says {hint[:60]!r}, but no such file is there"
     notes.problem(HINT, cause, "readers that go by it (pyiceberg) fail", "info")
     state = _latest_state(notes, names, read)
@@ -159,7 +159,7 @@ def _hadoop_files(names: Sequence[str]) -> dict[int, str]:
     return {int(match[1]): name for match, name in matches if int(match[1]) < 1 << 31}
 
 
-def _hinted_version(hint: str | None) -> int | None:
+def _version_of_hint(hint: str | None) -> int | None:
     """The number that Iceberg reads of a hint; None where it cannot, and lists the folder."""
     number = int(hint) if hint is not None and _HINTED.fullmatch(hint) else None
     return number if number is not None and -(1 << 31) <= number < 1 << 31 else None
@@ -231,7 +231,7 @@ def _missing_version(
     return replace(state, reason=f"{state.reason}; {missing}")
 
 
-def _hinted_state(notes: _Notes, names: Sequence[str], name: str) -> FolderState:
+def _state_of_hint(notes: _Notes, names: Sequence[str], name: str) -> FolderState:
     newer = _newer_files(names, name)
     version = metadata_version(name)
     if _HADOOP_LIKE.match(name) and version is not None and version > GREATEST:
@@ -260,10 +260,10 @@ def _latest_state(notes: _Notes, names: Sequence[str], read: Callable[[str], byt
     if not heads or (highest in unreadable and _rank(highest) > max(map(_rank, heads))):
         reason = f"it has the highest version of {count(len(names), 'metadata file')}"  # opening it says what is wrong
         return notes.state(highest, reason)
-    last_updated = {head.table_uuid: head.last_updated_ms for head in sorted(heads.values(), key=_updated)}
+    last_updated = {head.table_uuid: head.last_updated_ms for head in sorted(heads.values(), key=_update_time)}
     uuid = max(last_updated, key=lambda uuid: last_updated[uuid])
     own = {name: head for name, head in heads.items() if head.table_uuid == uuid}
-    name = max(own, key=lambda name: (_rank(name), _updated(own[name]), name))
+    name = max(own, key=lambda name: (_rank(name), _update_time(own[name]), name))
     reason = f"it has the highest version, {_rank(name)}, of {count(len(names), 'metadata file')}"
     same = sorted(other for other in own if other != name and _rank(other) == _rank(name))
     if same:
@@ -292,7 +292,7 @@ def _latest_state(notes: _Notes, names: Sequence[str], read: Callable[[str], byt
 
 
 def _note_other_tables(notes: _Notes, name: str, heads: dict[str, StateHead], uuid: str) -> None:
-    by_rank = sorted(heads, key=lambda other: (_rank(other), _updated(heads[other])))
+    by_rank = sorted(heads, key=lambda other: (_rank(other), _update_time(heads[other])))
     others = {heads[other].table_uuid: other for other in by_rank if heads[other].table_uuid != uuid}
     more = f" and {len(others) - 3:,} more" if len(others) > 3 else ""
     newest = [f"{file} (UUID {other[:40] or 'missing'})" for other, file in sorted(others.items())[:3]]
@@ -336,7 +336,7 @@ def _rank(name: str) -> int:
     return -1 if version is None else version
 
 
-def _updated(head: StateHead) -> int:
+def _update_time(head: StateHead) -> int:
     return head.last_updated_ms
 
 

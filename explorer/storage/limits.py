@@ -70,8 +70,8 @@ class Read:
     def note(cls, size: int, whole: int, offset: int, *file: object) -> None:
         """So many bytes of a file of `whole` bytes were read from an offset; `file` identifies it. Of parts that
         overlap no more counts than the file has."""
-        if cls.counting and (known := hash((size, offset, *file))) not in cls._known:
-            cls._known.add(known)
+        if cls.counting and (read_key := hash((size, offset, *file))) not in cls._known:
+            cls._known.add(read_key)
             counted = cls._of_file.get(hash(file), 0)
             more = max(0, min(size, whole - counted))
             cls._of_file[hash(file)] = counted + more
@@ -97,12 +97,12 @@ def limit() -> int:
     return size
 
 
-def unpacked(size: int) -> int:
+def unpack_limit(size: int) -> int:
     """Bytes that a manifest or manifest list of this size may unpack to."""
     return min(UNPACKED, UNPACKED_ANYWAY + DENSEST * size)
 
 
-def unpacked_metadata(size: int) -> int:
+def unpack_limit_of_metadata(size: int) -> int:
     """Bytes that a metadata file of this size may unpack to. A table of 200 columns that changed 300 times has 300
     schemas that hardly differ: they are 80 times as large as what they are packed to, and 7 MB."""
     return min(METADATA, share(64) + DENSEST * size)

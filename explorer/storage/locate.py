@@ -14,7 +14,7 @@ from explorer.spec.text.names import shorten
 from explorer.storage import limits
 from explorer.storage.allowed_roots import metadata_folder
 from explorer.storage.folder_state import HINT, METADATA_NAME, folder_state, state_of_catalog
-from explorer.storage.paths import canonical, local_path, relocated, spelled, written_once
+from explorer.storage.paths import canonical, is_written_once, local_path, move_path, normal_path
 from explorer.storage.storage import Storage
 
 
@@ -22,9 +22,10 @@ from explorer.storage.storage import Storage
 class Location:
     """Where a table was found. `reason` says in words why this metadata file was chosen; `catalog` and `identifier`
     are None for a table opened by path; `properties` are the user's own, `given` those that the catalog's server adds
-    for storage; `relocate` are the moves that the user knows of, (place that metadata names, where it is now); `asked`
-    is what was looked for, so that it can be looked for again; `beside` says in a sentence what else the folder
-    contains, `problems` what other readers stumble over there; `folder` is the table's folder, where one was named."""
+    for storage; `relocate` are the moves that the user knows of, (place that metadata names, where it is now);
+    `request` is what was looked for, so that it can be looked for again; `beside` says in a sentence what else the
+    folder contains, `problems` what other readers stumble over there; `folder` is the table's folder, where one was
+    named."""
 
     name: str
     metadata_location: str
@@ -33,13 +34,13 @@ class Location:
     identifier: str | None = None
     properties: Mapping[str, str] | None = field(default=None, repr=False)
     given: Mapping[str, str] = field(default_factory=dict, repr=False)
-    asked: str = ""
+    request: str = ""
     relocate: tuple[tuple[str, str], ...] = ()
     beside: str = ""
     problems: tuple[Problem, ...] = ()
     folder: str = ""
 
-    def renewed(self) -> Mapping[str, str]:
+    def renew(self) -> Mapping[str, str]:
         """What the catalog's server gives now: credentials that it vends expire. Raises TableNotFound."""
         if self.catalog is None or self.identifier is None or not self.given:
             return {}
@@ -59,24 +60,24 @@ def locate(
     moves = tuple(sorted(map(_move, relocate), key=lambda move: -len(move[0])))
     if not (names_a_path(table) if catalog is None else _is_path(table)):
         named = _by_name(table, catalog, properties)
-        path = relocated(named.metadata_location, moves)
-        return _with_neighbours(replace(named, metadata_location=path, asked=table, relocate=moves))
+        path = move_path(named.metadata_location, moves)
+        return _with_neighbours(replace(named, metadata_location=path, request=table, relocate=moves))
     if catalog is not None:  # a path in its storage
         from explorer.storage.catalogs import catalogs
 
         properties = catalogs.properties_of(catalog, properties)
-    return replace(_by_path(table, properties or {}), asked=table, relocate=moves)
+    return replace(_by_path(table, properties or {}), request=table, relocate=moves)
 
 
-def located_again(old: Location) -> Location:
+def locate_again(old: Location) -> Location:
     """Where the same table is now. Raises as `locate` does."""
-    catalog = old.catalog if old.identifier == old.asked else None  # else it is named in what was asked for
-    return locate(old.asked, catalog, old.properties, old.relocate)
+    catalog = old.catalog if old.identifier == old.request else None  # else it is named in what was asked for
+    return locate(old.request, catalog, old.properties, old.relocate)
 
 
 def moves(location: Location) -> bool:
     """Whether a table can have become another metadata file: not where one was opened by its own name."""
-    return METADATA_NAME.match(location.asked.rsplit("/", 1)[-1]) is None
+    return METADATA_NAME.match(location.request.rsplit("/", 1)[-1]) is None
 
 
 def parse_move(text: str) -> tuple[str, str]:
@@ -95,7 +96,7 @@ def _move(pair: tuple[str, str]) -> tuple[str, str]:
     local = local_path(new)
     if local is not None and not os.path.isabs(local):  # a URI of another machine too
         raise TableNotFound(f"{old!r} was moved to {new!r}, which is neither an absolute path nor a URI of a store")
-    return spelled(old), new.rstrip("/") if local is None else os.path.normpath(local)
+    return normal_path(old), new.rstrip("/") if local is None else os.path.normpath(local)
 
 
 def names_a_path(table: str) -> bool:
@@ -109,7 +110,7 @@ def _of_a_catalog(table: str) -> bool:
         return False
     from explorer.storage.catalogs import catalogs
 
-    return table.partition(".")[0] in catalogs.configured()
+    return table.partition(".")[0] in catalogs.catalog_names()
 
 
 def _is_path(table: str) -> bool:
@@ -160,12 +161,12 @@ def _by_path(table: str, properties: Mapping[str, str]) -> Location:
             raise TableNotFound(f"{table}: no such file")
         return Location(_folder_name(path), path, "this metadata file was named", properties=properties)
     if local is None:
-        return _opened_folder(path, _remote_names(path, properties), properties)
+        return _open_folder(path, _remote_names(path, properties), properties)
     if os.path.isfile(path):
         raise TableNotFound(f"{table}: a file, but not a metadata file (those are named *.metadata.json)")
     if not os.path.isdir(path):
         raise TableNotFound(f"{table}: no such folder")
-    return _opened_folder(path, lambda folder: _names(folder) if os.path.isdir(folder) else [], properties)
+    return _open_folder(path, lambda folder: _names(folder) if os.path.isdir(folder) else [], properties)
 
 
 def _names(folder: str, most: int = limits.NAMES) -> list[str]:
@@ -186,7 +187,7 @@ def _remote_names(path: str, properties: Mapping[str, str]) -> Callable[[str], l
     return names
 
 
-def _opened_folder(path: str, names: Callable[[str], list[str]], properties: Mapping[str, str]) -> Location:
+def _open_folder(path: str, names: Callable[[str], list[str]], properties: Mapping[str, str]) -> Location:
     """The state of the table in a folder: its metadata is in `metadata` below, or in the folder itself, or in `data`
     below. Raises TableNotFound."""
     inside: list[str] = []
@@ -208,7 +209,7 @@ def _in_folder(path: str, folder: str, files: list[str], has_hint: bool, propert
 
     def read(name: str) -> bytes:
         where = f"{folder}/{name}"
-        return (storage.kept if written_once(where) else storage.read)(where, limit=limits.METADATA)
+        return (storage.read_through_cache if is_written_once(where) else storage.read)(where, limit=limits.METADATA)
 
     state = folder_state(folder, files, _hint(storage, folder) if has_hint else None, read)
     reason = state.reason if folder == f"{path}/metadata" or folder == path else f"{state.reason}, in its data folder"

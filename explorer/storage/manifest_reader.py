@@ -71,7 +71,7 @@ def unreadable(error: UnreadableFile, others: str) -> Problem:
     return Problem(error.path, error.cause, unaffected=f"other {others} are not affected", rule=rule)
 
 
-def _decoded_bytes(waiting: Iterable[tuple[list[ManifestFile], Future[list[Entries | None]]]]) -> int:
+def _decode_size(waiting: Iterable[tuple[list[ManifestFile], Future[list[Entries | None]]]]) -> int:
     """What is decoded and not yet asked for takes."""
     return sum(
         _bytes(read)
@@ -96,8 +96,8 @@ class ManifestReader:
         with self._lock:
             if path in self._bytes:
                 return self._bytes[path]
-        data = self.storage.kept(path, limit=limits.MANIFEST)
-        container = avro.open_container(data, path, room=limits.unpacked(len(data)))
+        data = self.storage.read_through_cache(path, limit=limits.MANIFEST)
+        container = avro.open_container(data, path, room=limits.unpack_limit(len(data)))
         if sum(len(block.data) for block in container.blocks) < 4 << 20:
             with self._lock:
                 self._bytes[path] = container
@@ -112,7 +112,7 @@ class ManifestReader:
         if local_path(self.storage.resolve(path)) is not None:
             with contextlib.suppress(UnreadableFile):
                 return manifests.header(avro.open_container(self.storage.read(path, 0, HEAD), path, header_only=True))
-        whole = self.storage.kept(path, limit=limits.MANIFEST)
+        whole = self.storage.read_through_cache(path, limit=limits.MANIFEST)
         return manifests.header(avro.open_container(whole, path, header_only=True))
 
     def entries(self, manifest: ManifestFile, metrics: bool = False) -> Entries:
@@ -139,15 +139,15 @@ class ManifestReader:
             try:
                 self.storage.check(path)
                 keys[path] = self._key(path, manifest.manifest_length)
-                if (known := self._remembered(path, keys[path], metrics)) is not None:
-                    reads[path] = known
+                if (entries := self._recall(path, keys[path], metrics)) is not None:
+                    reads[path] = entries
                 else:
-                    packed[path] = self.storage.kept(path, manifest.manifest_length, limits.MANIFEST)
+                    packed[path] = self.storage.read_through_cache(path, manifest.manifest_length, limits.MANIFEST)
             except UnreadableFile as error:
                 reads[path] = _unreadable(error)
         try:
             with limits.reading(sum(map(len, packed.values())) * UNPACKING, ", ".join(packed)[:1000]):
-                reads |= self._decoded(packed, metrics)
+                reads |= self._decode(packed, metrics)
         except UnreadableFile as error:  # no room for them
             reads |= {path: _unreadable(type(error)(path, error.cause)) for path in packed}
         with self._lock:
@@ -163,7 +163,7 @@ class ManifestReader:
                 cache.put(key, part, reads[path].value, partial(self._map, path, key, metrics))
         return [reads.get(m.manifest_path) for m in wanted]
 
-    def _decoded(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Entries]:
+    def _decode(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Entries]:
         reads: dict[str, Entries] = {}
         opened: list[avro.Container] = []
         size = 0
@@ -171,7 +171,7 @@ class ManifestReader:
             if size > TOGETHER_BYTES:
                 break
             try:
-                container = avro.open_container(data, path, room=limits.unpacked(len(data)))
+                container = avro.open_container(data, path, room=limits.unpack_limit(len(data)))
                 limits.within(container.count, limits.entries(), path, "entries", f"set {limits.VARIABLE} to more")
                 opened.append(container)
                 size += sum(len(block.data) for block in container.blocks)
@@ -184,25 +184,25 @@ class ManifestReader:
             reads[container.path] = _unreadable(table) if bad else Read(table, container.problems)
         return reads
 
-    def _remembered(self, path: str, key: str | None, metrics: bool) -> Entries | None:
+    def _recall(self, path: str, key: str | None, metrics: bool) -> Entries | None:
         """From memory or the disk cache."""
         with self._lock:
             if (path, metrics) in self._entries:
                 return self._entries[(path, metrics)]
-        mapped = None if key is None else self._mapped(key, metrics)
+        mapped = None if key is None else self._from_disk(key, metrics)
         if key is not None and mapped is not None:
-            kind, *known, length = json.loads(key)  # the same bytes as those that Storage reads
-            limits.Read.note(length, length, 0, *(known[1:3] if kind == "local" else known[1:]))
+            kind, *identity, length = json.loads(key)  # the same bytes as those that Storage reads
+            limits.Read.note(length, length, 0, *(identity[1:3] if kind == "local" else identity[1:]))
         return mapped
 
     def _map(self, path: str, key: str, metrics: bool) -> None:
         """From now on from the disk cache, which takes no memory of ours."""
-        mapped = self._mapped(key, metrics)
+        mapped = self._from_disk(key, metrics)
         with self._lock:
             if mapped is not None and (path, metrics) in self._entries:
                 self._entries[(path, metrics)] = mapped
 
-    def _mapped(self, key: str, metrics: bool) -> Entries | None:
+    def _from_disk(self, key: str, metrics: bool) -> Entries | None:
         """From the disk cache."""
         if not metrics and (narrow := cache.get(key, "narrow")) is not None:
             return Read(narrow, ())
@@ -258,7 +258,7 @@ class ManifestReader:
             waiting: deque[tuple[list[ManifestFile], Future[list[Entries | None]]]] = deque()
             for batch in batches.values():
                 waiting.append((batch, pool.submit(self._part_of, batch, metrics, watch)))
-                while len(waiting) > workers * 2 or _decoded_bytes(waiting) > limits.share(8):
+                while len(waiting) > workers * 2 or _decode_size(waiting) > limits.share(8):
                     yield from self._each(*waiting.popleft(), metrics)  # so that a stream of any length fits in memory
             while waiting:
                 yield from self._each(*waiting.popleft(), metrics)
@@ -275,6 +275,6 @@ class ManifestReader:
             read, reads[n] = reads[n], None  # whoever took one need not hold the others
             yield manifest, read or self.entries(manifest, metrics)
 
-    def stored_records(self, manifest_path: str, start: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
+    def read_records(self, manifest_path: str, start: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         """Raw Avro records of a manifest, every field as the writer wrote it. Raises UnreadableFile."""
         return list(avro.records(self._container(manifest_path), start, limit))

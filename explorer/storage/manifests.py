@@ -30,8 +30,8 @@ from explorer.model.problem import Problem, Problems
 from explorer.progress import steps
 from explorer.storage import limits
 from explorer.storage.decoder_process import client, panics
-from explorer.storage.formats.avro import Block, Container, Undecodable, records, records_here, repacked, to_polars
-from explorer.storage.paths import LONGEST, spelled
+from explorer.storage.formats.avro import Block, Container, Undecodable, records, records_here, repack, to_polars
+from explorer.storage.paths import LONGEST, normal_path
 
 LIST_IDS = {
     "manifest_path": 500, "manifest_length": 501, "partition_spec_id": 502, "content": 517, "sequence_number": 515,
@@ -65,15 +65,15 @@ def _has_ids(node: Any) -> bool:
     return "field-id" in node or any(map(_has_ids, inside))
 
 
-def _named(node: Any, ids: Mapping[str, int], inner: Mapping[str, Mapping[str, int]]) -> Any:
+def _with_ids(node: Any, ids: Mapping[str, int], inner: Mapping[str, Mapping[str, int]]) -> Any:
     """An Avro schema whose fields have the ids of their names; `inner` has those of the records in some fields."""
     if isinstance(node, list):
-        return [_named(option, ids, inner) for option in node]
+        return [_with_ids(option, ids, inner) for option in node]
     if not isinstance(node, Mapping) or not isinstance(node.get("fields"), list):
         return node
     fields = []
     for field in node["fields"]:
-        kind = _named(field["type"], inner[field["name"]], inner) if field["name"] in inner else field["type"]
+        kind = _with_ids(field["type"], inner[field["name"]], inner) if field["name"] in inner else field["type"]
         own = {"field-id": ids[field["name"]]} if field["name"] in ids else {}
         fields.append({**field, **own, "type": kind})
     return {**node, "fields": fields}
@@ -86,9 +86,9 @@ def with_ids_by_name(container: Container) -> Container:
         return container
     names = {field.get("name") for field in container.schema["fields"]}
     if "data_file" not in names:
-        return replace(container, schema=_named(container.schema, LIST_IDS, {}))
+        return replace(container, schema=_with_ids(container.schema, LIST_IDS, {}))
     inner = {"data_file": FIELD_IDS, "partition": _partition_ids(container.metadata.get("partition-spec", ""))}
-    return replace(container, schema=_named(container.schema, {**FIELD_IDS, "data_file": 2}, inner))
+    return replace(container, schema=_with_ids(container.schema, {**FIELD_IDS, "data_file": 2}, inner))
 
 
 def _partition_ids(text: str) -> dict[str, int]:
@@ -116,8 +116,8 @@ Known = WeakValueDictionary[tuple[str, str], ManifestFile]
 list are in the one before it too."""
 
 
-def manifest_files(container: Container, known: Known) -> tuple[list[ManifestFile], list[Problem]]:
-    """The records of a manifest list, those that are the same as in `known` as the same object, and what is wrong with
+def manifest_files(container: Container, cached: Known) -> tuple[list[ManifestFile], list[Problem]]:
+    """The records of a manifest list, those that are the same as in `cached` as the same object, and what is wrong with
     those that are left out. Raises UnreadableFile when it is Avro, but not a manifest list."""
     without_ids = not _has_ids(container.schema)
     container = with_ids_by_name(container)
@@ -136,9 +136,9 @@ def manifest_files(container: Container, known: Known) -> tuple[list[ManifestFil
     for n, record in enumerate(steps(records(container), "manifests", container.count)):
         try:
             key = (called, str(record.get(path_name)))
-            same = known.get(key)
+            same = cached.get(key)
             if same is None or same.raw != record:
-                same = known[key] = _manifest_file(record, written)
+                same = cached[key] = _manifest_file(record, written)
             if repeats.too_many(same.manifest_path):
                 continue
             listed.append(same)
@@ -161,7 +161,7 @@ class Repeats:
 
     def too_many(self, path: str) -> bool:
         """Count a manifest. Return whether it is named so often that it must be left out now."""
-        one = spelled(path[:LONGEST])  # `//` and `file:` do not make another of it
+        one = normal_path(path[:LONGEST])  # `//` and `file:` do not make another of it
         self._times[one] += 1
         return self._times[one] > limits.REPEATS
 
@@ -175,22 +175,22 @@ class Repeats:
 
 def _manifest_file(record: Mapping[str, Any], written: Sequence[str]) -> ManifestFile:
     """A record whose fields are called so, in the order of LIST_IDS, "" where the writer has none."""
-    told: dict[str, Any] = dict(zip(LIST_IDS, map(record.get, written), strict=True))
-    summaries = told["partitions"]
-    if type(told["manifest_path"]) is not str or not {type(told[name]) for name in _NUMBERS} <= _WHOLE:
+    values: dict[str, Any] = dict(zip(LIST_IDS, map(record.get, written), strict=True))
+    summaries = values["partitions"]
+    if type(values["manifest_path"]) is not str or not {type(values[name]) for name in _NUMBERS} <= _WHOLE:
         raise TypeError("a path or a number has another type")
     for name in _ZERO:  # v1 has data manifests only, and no sequence numbers: the spec reads them as 0
-        told[name] = told[name] or 0
-    if told["content"] not in MANIFEST_CONTENT:
-        raise TypeError(f"its content is {told['content']}, which is neither 0 (data) nor 1 (deletes)")
-    if not -(2**31) <= told["partition_spec_id"] < 2**31:
-        raise TypeError(f"its partition spec id, {told['partition_spec_id']}, has more than 32 bits")
+        values[name] = values[name] or 0
+    if values["content"] not in MANIFEST_CONTENT:
+        raise TypeError(f"its content is {values['content']}, which is neither 0 (data) nor 1 (deletes)")
+    if not -(2**31) <= values["partition_spec_id"] < 2**31:
+        raise TypeError(f"its partition spec id, {values['partition_spec_id']}, has more than 32 bits")
     if summaries is not None:
-        told["partitions"] = tuple(
+        values["partitions"] = tuple(
             FieldSummary(bool(s["contains_null"]), s.get("contains_nan"), s.get("lower_bound"), s.get("upper_bound"))
             for s in summaries
         )
-    return ManifestFile(**told, raw=record)
+    return ManifestFile(**values, raw=record)
 
 
 def header(container: Container) -> ManifestHeader:
@@ -301,7 +301,7 @@ def entries(container: Container, metrics: bool = True) -> pa.Table:
             raise
         except Exception:  # polars refuses some valid Avro, and Arrow some of what it gives: errors of many kinds
             pass
-    return client.run("entries", container.path, repacked(container), metrics=metrics)
+    return client.run("entries", container.path, repack(container), metrics=metrics)
 
 
 def entries_here(container: Container, metrics: bool) -> pa.Table:

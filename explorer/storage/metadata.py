@@ -76,7 +76,7 @@ def _load(data: bytes, path: str, problems: Problems) -> dict[str, Any]:
 
 def gunzip(data: bytes, path: str) -> bytes:
     """Unpack a metadata file. Raises UnreadableFile, also when it is packed more densely than those that are honest."""
-    unpacker, most = zlib.decompressobj(31), limits.unpacked_metadata(len(data))
+    unpacker, most = zlib.decompressobj(31), limits.unpack_limit_of_metadata(len(data))
     try:
         text = unpacker.decompress(data, most)
     except zlib.error as error:
@@ -274,10 +274,10 @@ def parse_schema(raw: Any) -> Schema:
             kind, required = _type(item["type"]), bool(item.get("required"))
             parsed.append(Field(_long(item["id"]), name, kind, required, None if doc is None else _str(doc)))
             by_id[parsed[-1].id] = parsed[-1]
-            nested(item["type"], name + ".")
+            walk_inside(item["type"], name + ".")
         return parsed
 
-    def nested(kind: Any, prefix: str) -> None:
+    def walk_inside(kind: Any, prefix: str) -> None:
         if not isinstance(kind, Mapping):
             return
         if kind.get("type") == "struct":
@@ -286,7 +286,7 @@ def parse_schema(raw: Any) -> Schema:
             if f"{part}-id" in kind:
                 member, required = _long(kind[f"{part}-id"]), bool(kind.get(f"{part}-required", part == "key"))
                 by_id[member] = Field(member, prefix + part, _type(kind[part]), required)
-                nested(kind[part], f"{prefix}{part}.")
+                walk_inside(kind[part], f"{prefix}{part}.")
 
     fields = tuple(walk(raw["fields"], ""))
     identifiers = tuple(_long(i) for i in raw.get("identifier-field-ids") or ())

@@ -62,7 +62,7 @@ def canonical(path: str) -> str:
     return f"{SAME_STORE.get(scheme.lower(), scheme.lower())}://{authority}{folded}"
 
 
-def spelled(path: str) -> str:
+def normal_path(path: str) -> str:
     """One way to write what a path says, without a look at the disk: `file:///x`, `file:/x` and `/x` are one, `/x/./y`
     and `/x/y`, `./x` and `x`, and a store by its names: what follows these is a key, in which a dot is a name."""
     local = local_path(path)
@@ -72,10 +72,10 @@ def spelled(path: str) -> str:
     return re.sub(r"^(?:\./)+", "", _HERE.sub("", re.sub("/{2,}", "/", local))).rstrip("/")
 
 
-def relocated(path: str, moved: Sequence[tuple[str, str]]) -> str:
-    """A path in the first old place that it is in, taken to the new one; else as it is. `moved` are (old, as `spelled`
-    writes it; new)."""
-    here = spelled(path) if moved else ""
+def move_path(path: str, moved: Sequence[tuple[str, str]]) -> str:
+    """A path in the first old place that it is in, taken to the new one; else as it is. `moved` are (old, as
+    `normal_path` writes it; new)."""
+    here = normal_path(path) if moved else ""
     for old, new in moved:
         if here == old or here.startswith(f"{old}/"):
             return new.rstrip("/") + here[len(old) :]
@@ -100,6 +100,6 @@ def below(path: str, root: str) -> bool:
 _ONE_OF_ITS_NAME = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def written_once(path: str) -> bool:
+def is_written_once(path: str) -> bool:
     """Whether a file has a UUID in its name; v3.metadata.json may be written again."""
     return _ONE_OF_ITS_NAME.search(base_name(path)) is not None

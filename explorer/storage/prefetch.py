@@ -42,17 +42,17 @@ class Ahead:
 
     def _next(self) -> None:
         with self._lock:
-            path = self._chosen() if len(self._flights) < EACH else None
+            path = self._choose() if len(self._flights) < EACH else None
             if path is None:
                 return
             flight = self._flights[path] = requests().submit(self._carry_out, path)
         flight.add_done_callback(lambda _: self._next())
 
-    def _chosen(self) -> str | None:
+    def _choose(self) -> str | None:
         while self._todo:
             path, watch = self._todo.popleft()
-            known = any(path in others for others in (self._flights, self._failed, self._direct))
-            if not known and not (watch is not None and watch.cancelled):
+            is_claimed = any(path in others for others in (self._flights, self._failed, self._direct))
+            if not is_claimed and not (watch is not None and watch.cancelled):
                 return path
         return None
 
@@ -74,7 +74,7 @@ class Ahead:
                     self._flights.pop(path, None)
 
     @contextlib.contextmanager
-    def taken(self, path: str) -> Iterator[bytes | None]:
+    def take(self, path: str) -> Iterator[bytes | None]:
         """What was fetched and could not be kept; None where it is kept, or is to be read now: nobody else fetches it
         meanwhile. Waits for who does. Raises UnreadableFile for what failed, once."""
         with self._lock:

@@ -104,8 +104,8 @@ def name_mapping(value: Any) -> dict[str, Json]:
         if not isinstance(entry, Mapping):
             continue
         listed, own = entry.get("names"), entry.get("field-id")
-        known = own if type(own) is int else None
-        inside = {"field-id": known, "fields": name_mapping(entry.get("fields"))}
+        own_id = own if type(own) is int else None
+        inside = {"field-id": own_id, "fields": name_mapping(entry.get("fields"))}
         for name in listed if isinstance(listed, list) else ():
             if isinstance(name, str):
                 mapping.setdefault(name, inside)
@@ -127,7 +127,7 @@ def with_ids_by_place(schema: pa.Schema) -> pa.Schema:
     return pa.schema([f.with_metadata({FIELD_ID: str(place)}) for place, f in enumerate(schema, 1)])
 
 
-def mapped(field: pa.Field, mapping: Mapping[str, Json], name: str | None = None) -> pa.Field:
+def map_ids(field: pa.Field, mapping: Mapping[str, Json], name: str | None = None) -> pa.Field:
     """A field of a file without ids, with those that a name mapping gives it and what is inside (spec: "Column
     Projection"). `name` is what the mapping calls it, where that is not its own."""
     entry = mapping.get(name or field.name)
@@ -135,17 +135,17 @@ def mapped(field: pa.Field, mapping: Mapping[str, Json], name: str | None = None
         return field
     inner, kind = entry["fields"], field.type
     if pa.types.is_struct(kind):
-        kind = pa.struct([mapped(f, inner) for f in children(kind)])
+        kind = pa.struct([map_ids(f, inner) for f in children(kind)])
     elif pa.types.is_map(kind):
-        kind = pa.map_(mapped(kind.key_field, inner, "key"), mapped(kind.item_field, inner, "value"))
+        kind = pa.map_(map_ids(kind.key_field, inner, "key"), map_ids(kind.item_field, inner, "value"))
     elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
         element, pair = kind.value_field, children(kind.value_type)
         if {"key", "value"} <= inner.keys() and len(pair) == 2:  # Avro's map of pairs
-            both = [mapped(pair[0], inner, "key"), mapped(pair[1], inner, "value")]
+            both = [map_ids(pair[0], inner, "key"), map_ids(pair[1], inner, "value")]
             element = element.with_type(pa.struct(both))
-        kind = (pa.list_ if pa.types.is_list(kind) else pa.large_list)(mapped(element, inner, "element"))
-    known = None if entry["field-id"] is None else {FIELD_ID: str(entry["field-id"]).encode()}
-    return pa.field(field.name, kind, field.nullable, known)
+        kind = (pa.list_ if pa.types.is_list(kind) else pa.large_list)(map_ids(element, inner, "element"))
+    metadata = None if entry["field-id"] is None else {FIELD_ID: str(entry["field-id"]).encode()}
+    return pa.field(field.name, kind, field.nullable, metadata)
 
 
 def project(
@@ -161,7 +161,7 @@ def project(
     bytes may come to be of what the file does not store. With `by_place` columns have their ids by `with_ids_by_place`:
     of a struct Iceberg Java then finds no field, and reads null. Raises Unprojectable, and what Arrow raises on values
     that do not fit."""
-    made = _Projection(room, partition, by_place)
+    projection = _Projection(room, partition, by_place)
     at = {field_id(f): i for i, f in reversed(list(enumerate(stored.schema)))}
     arrays = []
     for field in fields:
@@ -169,9 +169,9 @@ def project(
         if own in at:
             whole = stored.column(at[own]).combine_chunks()
             whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
-            arrays.append(made.convert(whole, stored.schema.field(at[own]), field["type"], name))
+            arrays.append(projection.convert(whole, stored.schema.field(at[own]), field["type"], name))
         else:
-            arrays.append(made.missing(field, rows, name))
+            arrays.append(projection.missing(field, rows, name))
     schema = pa.schema([pa.field(f["name"], a.type) for f, a in zip(fields, arrays, strict=True)])
     return pa.Table.from_arrays(arrays, schema=schema)
 
@@ -217,15 +217,15 @@ class _Projection:
 
     def struct(self, array: pa.Array, inside: Sequence[pa.Field], fields: Sequence[Json], path: str) -> pa.Array:
         at = {field_id(f): i for i, f in reversed(list(enumerate(inside)))}
-        parts, made = array.flatten(), []  # null where the struct is: a required field of it has anything there
+        parts, arrays = array.flatten(), []  # null where the struct is: a required field of it has anything there
         for field in fields:
             name, i = f"{path}.{field['name']}", at.get(field["id"])
             if i is None:
-                made.append(self.missing(field, len(array), name))
+                arrays.append(self.missing(field, len(array), name))
             else:
-                made.append(self.convert(parts[i], inside[i], field["type"], name))
-        kind = pa.struct([pa.field(f["name"], a.type) for f, a in zip(fields, made, strict=True)])
-        return pa.Array.from_buffers(kind, len(array), [array.buffers()[0]], array.null_count, children=made)
+                arrays.append(self.convert(parts[i], inside[i], field["type"], name))
+        kind = pa.struct([pa.field(f["name"], a.type) for f, a in zip(fields, arrays, strict=True)])
+        return pa.Array.from_buffers(kind, len(array), [array.buffers()[0]], array.null_count, children=arrays)
 
     def map(
         self, array: pa.Array, parts: tuple[pa.Array, pa.Array], inside: Sequence[pa.Field], kind: Json, path: str
@@ -234,33 +234,33 @@ class _Projection:
             raise Unprojectable(f"{path} has a key that is null")
         keys = self.convert(parts[0], inside[0], kind["key"], f"{path}.key")
         values = self.convert(parts[1], inside[1], kind["value"], f"{path}.value")
-        made = pa.map_(pa.field("key", keys.type, nullable=False), pa.field("value", values.type))
-        pairs = pa.StructArray.from_arrays([keys, values], fields=[made.key_field, made.item_field])
-        return pa.Array.from_buffers(made, len(array), array.buffers()[:2], array.null_count, children=[pairs])
+        map_type = pa.map_(pa.field("key", keys.type, nullable=False), pa.field("value", values.type))
+        pairs = pa.StructArray.from_arrays([keys, values], fields=[map_type.key_field, map_type.item_field])
+        return pa.Array.from_buffers(map_type, len(array), array.buffers()[:2], array.null_count, children=[pairs])
 
     def variants(self, array: pa.Array, path: str) -> pa.Array:
         names = [f.name for f in children(array.type)]
         if "metadata" not in names or not {"value", "typed_value"} & {*names}:
             raise Unprojectable(f"{path} is stored as {str(array.type)[:100]}, which is no variant")
         texts = VariantTexts(self.room)
-        told = texts.of(array)
+        values = texts.of(array)
         self.room = texts.room
-        return pa.array(told, pa.string())
+        return pa.array(values, pa.string())
 
     def missing(self, field: Json, rows: int, path: str) -> pa.Array:
         """A field that the file lacks, in a struct as well as at the top."""
         kind, default = field["type"], field.get("initial-default")
         if (own := self.partition.get(field["id"])) is not None:
-            return self.repeated(_partition_value(own, kind), rows)
+            return self.repeat(_partition_value(own, kind), rows)
         if field["id"] in self.partition:
             return self.nulls(rows, kind)
         if default is not None:
-            return self.repeated(self.default(default, kind, path), rows)
+            return self.repeat(self.default(default, kind, path), rows)
         if field.get("required"):
             raise Unprojectable(f"it lacks the required column {path}, which has no initial default")
         return self.nulls(rows, kind)
 
-    def repeated(self, one: pa.Array, rows: int) -> pa.Array:
+    def repeat(self, one: pa.Array, rows: int) -> pa.Array:
         """An array of one value, that often."""
         self.take(rows * (one.nbytes + 1))
         return one.take(pa.nulls(rows, pa.int64()).fill_null(0))
@@ -270,11 +270,11 @@ class _Projection:
         Unprojectable."""
         try:
             if isinstance(kind, Mapping) and kind.get("type") == "struct" and isinstance(value, Mapping):
-                made = []
+                arrays = []
                 for field in kind["fields"]:
                     given = value.get(str(field["id"]), field.get("initial-default"))
-                    made.append(self.missing({**field, "initial-default": given}, 1, f"{path}.{field['name']}"))
-                return pa.Array.from_buffers(arrow_type(kind), 1, [None], 0, children=made)
+                    arrays.append(self.missing({**field, "initial-default": given}, 1, f"{path}.{field['name']}"))
+                return pa.Array.from_buffers(arrow_type(kind), 1, [None], 0, children=arrays)
             if isinstance(kind, str):
                 return _cast(pa.array([_from_json(value, kind)]), kind, path)
         except (ValueError, TypeError, AttributeError, ArithmeticError, pa.ArrowException) as error:
@@ -283,9 +283,9 @@ class _Projection:
 
     def nulls(self, rows: int, kind: Any) -> pa.Array:
         """Nulls of a type's JSON."""
-        made = arrow_type(kind)
-        self.take(rows * _width(made))
-        return pa.nulls(rows, made)
+        arrow_kind = arrow_type(kind)
+        self.take(rows * _width(arrow_kind))
+        return pa.nulls(rows, arrow_kind)
 
 
 def _is_struct(kind: pa.DataType) -> bool:

@@ -18,7 +18,7 @@ from explorer.storage.formats import avro, parquet, puffin
 from explorer.storage.locate import Location
 from explorer.storage.manifest_reader import UNPACKING, ManifestReader, Read, unreadable
 from explorer.storage.metadata import parse_metadata
-from explorer.storage.paths import written_once
+from explorer.storage.paths import is_written_once
 from explorer.storage.rows import table_mapping
 from explorer.storage.storage import Storage
 
@@ -28,7 +28,7 @@ MANIFESTS = 2 * limits.LISTED
 """Manifests of manifest lists kept in memory, for each table."""
 
 
-def _undamaged(read: Read[T]) -> T:
+def _complete_value(read: Read[T]) -> T:
     """What was read. Raises UnreadableFile if some of it could not be."""
     for problem in read.problems:
         if problem.severity == "error":
@@ -38,7 +38,7 @@ def _undamaged(read: Read[T]) -> T:
 
 def read_metadata(storage: Storage, path: str) -> tuple[TableMetadata, list[Problem]]:
     """A metadata file, and what is wrong with it. Raises UnreadableFile."""
-    read = storage.kept if written_once(path) else storage.read
+    read = storage.read_through_cache if is_written_once(path) else storage.read
     return parse_metadata(read(path, limit=limits.METADATA), path)
 
 
@@ -49,7 +49,7 @@ class TableReader(ManifestReader):
         self.location = location
         self.extra_roots = tuple(roots)
         path = location.metadata_location
-        keys = (location.properties, location.given, location.renewed)
+        keys = (location.properties, location.given, location.renew)
         first = Storage([allowed_roots.metadata_folder(path), *roots], *keys)
         self.metadata, problems = read_metadata(first, path)
         where = allowed_roots.whereabouts(self.metadata, location)
@@ -77,9 +77,9 @@ class TableReader(ManifestReader):
 
     def _read_list(self, snapshot: Snapshot) -> Listed:
         if snapshot.manifest_list is not None:
-            data = self.storage.kept(snapshot.manifest_list, limit=limits.MANIFEST)
+            data = self.storage.read_through_cache(snapshot.manifest_list, limit=limits.MANIFEST)
             with limits.reading(len(data) * UNPACKING, snapshot.manifest_list):
-                container = avro.open_container(data, snapshot.manifest_list, room=limits.unpacked(len(data)))
+                container = avro.open_container(data, snapshot.manifest_list, room=limits.unpack_limit(len(data)))
                 listed, problems = manifests.manifest_files(container, self._records)
                 return Read(listed, (*container.problems, *problems))
         inline, problems, lasting = [], [], True
@@ -89,7 +89,7 @@ class TableReader(ManifestReader):
             if repeats.too_many(path):
                 continue
             try:
-                data = self.storage.kept(path, limit=limits.MANIFEST)
+                data = self.storage.read_through_cache(path, limit=limits.MANIFEST)
                 header = avro.open_container(data, path, header_only=True)
                 inline.append(manifests.inline_manifest(path, len(data), header, snapshot.snapshot_id))
             except UnreadableFile as error:
@@ -131,15 +131,15 @@ class TableReader(ManifestReader):
             return self.puffin_footer(path)
         raise NotSupported(f"{file_format or 'unnamed'} files have no footer that is shown here")
 
-    def referenced_paths(self, snapshot: Snapshot) -> Iterator[str]:
+    def paths_of_snapshot(self, snapshot: Snapshot) -> Iterator[str]:
         """Every path that a read of a snapshot may open: its manifest list, manifests, data and delete files and
         statistics, for `Storage.check`. Raises UnreadableFile for what cannot be read: nobody knows what it names."""
         yield from filter(None, [snapshot.manifest_list])
         yield from (s.path for s in self.metadata.statistics if s.snapshot_id == snapshot.snapshot_id)
-        listed = _undamaged(self.manifests(snapshot))
+        listed = _complete_value(self.manifests(snapshot))
         yield from (m.manifest_path for m in listed)
         for manifest, read in self.many_entries(listed):
-            table = _undamaged(read)
+            table = _complete_value(read)
             if table is None:
                 raise UnreadableFile(manifest.manifest_path, "it cannot be read")
             yield from table["file_path"].to_pylist()

@@ -24,7 +24,7 @@ from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count
 from explorer.storage import limits
 from explorer.storage.decoder_process import client
-from explorer.storage.excerpts import quoted
+from explorer.storage.excerpts import quote
 from explorer.storage.formats import roaring
 from explorer.storage.formats.json_text import load_json
 from explorer.storage.formats.puffin import NoPuffin, read_footer
@@ -33,7 +33,7 @@ from explorer.storage.projection import (
     SPARK,
     arrow_type,
     has_ids,
-    mapped,
+    map_ids,
     mapping_by_names,
     name_mapping,
     paths_by_id,
@@ -73,10 +73,10 @@ UNPACKING = 4
 def read_schema(metadata: TableMetadata, schema_id: int | None) -> Schema:
     """The schema that rows are read under; None: the current one. Raises UnreadableFile when it has types that are not
     known here, or two columns of one name."""
-    known = metadata.schema(schema_id if schema_id is not None else metadata.current_schema_id)
-    if known is None and not metadata.schemas:
+    schema_by_id = metadata.schema(schema_id if schema_id is not None else metadata.current_schema_id)
+    if schema_by_id is None and not metadata.schemas:
         raise UnreadableFile(metadata.metadata_location, "the table has no schema that can be read")
-    schema = known or metadata.schemas[-1]
+    schema = schema_by_id or metadata.schemas[-1]
     try:
         _check_names(schema.raw)
         for field in schema.raw["fields"]:
@@ -109,7 +109,7 @@ def equality_schema(metadata: TableMetadata, ids: Sequence[int]) -> Schema:
         wanted = missing & set(schema.by_id)
         missing -= wanted
         for field in schema.raw["fields"]:
-            pruned = _pruned(field, wanted)
+            pruned = _prune(field, wanted)
             if pruned is not None:
                 fields.append(pruned | {"name": field["name"] if field["name"] not in taken else f"#{field['id']}"})
                 taken.add(fields[-1]["name"])
@@ -133,13 +133,13 @@ def field_place(fields: Sequence[Any], field_id: int) -> list[int]:
     return []
 
 
-def _pruned(field: dict[str, Any], ids: set[int]) -> dict[str, Any] | None:
+def _prune(field: dict[str, Any], ids: set[int]) -> dict[str, Any] | None:
     """A JSON field with only what has these ids inside, and nothing required; None when that is nothing."""
     if field["id"] in ids:
         return field | {"required": False}
     kind = field["type"]
     inner = kind["fields"] if isinstance(kind, dict) and kind.get("type") == "struct" else ()
-    kept = [p for f in inner if (p := _pruned(f, ids)) is not None]
+    kept = [p for f in inner if (p := _prune(f, ids)) is not None]
     return field | {"required": False, "type": {"type": "struct", "fields": kept}} if kept else None
 
 
@@ -170,10 +170,10 @@ def _columns(
     data, (kind, where, magic) = storage.read(file.path), FORMATS[file.file_format]
     at = data[-4:] if where == "ends" else data[: len(magic)]
     if at != magic:
-        raise UnreadableFile(file.path, f"not {kind}: it {where} with {quoted(at)}, not {magic!r}")
+        raise UnreadableFile(file.path, f"not {kind}: it {where} with {quote(at)}, not {magic!r}")
     ids, by_place = {f["id"] for f in fields}, mapping is None and file.file_format == "PARQUET"
-    known = mapping_by_names({"fields": fields}) if mapping is None else mapping
-    names = {name for name, entry in known.items() if entry["field-id"] in ids}
+    names_mapping = mapping_by_names({"fields": fields}) if mapping is None else mapping
+    names = {name for name, entry in names_mapping.items() if entry["field-id"] in ids}
     with limits.reading(len(data) * UNPACKING, file.path):
         arguments = {"format": file.file_format, "ids": sorted(ids), "names": None if by_place else sorted(names)}
         table = client.run("columns", file.path, data, **arguments)
@@ -181,7 +181,7 @@ def _columns(
     rows = int(table.schema.metadata[b"file_rows"])
     without_ids = not has_ids(whole)
     if without_ids:
-        whole = with_ids_by_place(whole) if by_place else pa.schema([mapped(f, known) for f in whole])
+        whole = with_ids_by_place(whole) if by_place else pa.schema([map_ids(f, names_mapping) for f in whole])
     unfit = (ValueError, ArithmeticError, KeyError, TypeError, pa.ArrowException)
     try:
         table = table.cast(pa.schema([whole.field(name) for name in table.column_names]))
@@ -276,8 +276,8 @@ def vector_place(file: LiveFile) -> tuple[int, int]:
     offset, size = file.content_offset, file.content_size
     if offset is not None and size is not None and offset >= 0 and size >= 0:
         return offset, size
-    told = {"content_offset": offset, "content_size_in_bytes": size}
-    lacks = " and no ".join(name for name, value in told.items() if value is None or value < 0)
+    place = {"content_offset": offset, "content_size_in_bytes": size}
+    lacks = " and no ".join(name for name, value in place.items() if value is None or value < 0)
     raise UnreadableFile(file.path, f"the manifest gives no {lacks} for this deletion vector")
 
 
@@ -309,7 +309,7 @@ def deletion_vector(
     blob = storage.read(path, offset, size)
     if size < 12 or len(blob) < size or blob[4:8] != VECTOR_MAGIC:
         raise UnreadableFile(
-            path, f"no deletion vector at byte {offset}: its magic is {quoted(blob[4:8])}, not {VECTOR_MAGIC!r}"
+            path, f"no deletion vector at byte {offset}: its magic is {quote(blob[4:8])}, not {VECTOR_MAGIC!r}"
         )
     length = int.from_bytes(blob[:4], "big")
     if length != size - 8:
@@ -322,8 +322,8 @@ def deletion_vector(
         holds = roaring.count(bitmap)
         limits.within(holds, limits.ROWS, path, "deleted positions in one vector", SPARK)
         if holds != file.record_count:
-            said = f"holds {holds} positions, the manifest says {file.record_count}"
-            raise UnreadableFile(path, f"the deletion vector at byte {offset} {said}")
+            contradiction = f"holds {holds} positions, the manifest says {file.record_count}"
+            raise UnreadableFile(path, f"the deletion vector at byte {offset} {contradiction}")
         return pa.array(roaring.positions(bitmap, holds))
     except ValueError as error:
         raise UnreadableFile(

@@ -32,7 +32,7 @@ LARGER = 16 << 20
 """Bytes of rows that are written as one part."""
 
 
-def spooled(schema: pa.Schema, parts: Iterator[pa.Table]) -> RowParts:
+def spool(schema: pa.Schema, parts: Iterator[pa.Table]) -> RowParts:
     """All rows. Raises ExplorerError when the disk cannot take them."""
     held: list[pa.Table] = []
     size = 0
@@ -61,14 +61,14 @@ def _on_disk(schema: pa.Schema, parts: Iterator[pa.Table]) -> RowParts:
             file.flush()
         places.append((start, file.tell() - start))
         counts.append(part.num_rows)
-    return RowParts(schema, counts, lambda at: _mapped(file, *places[at]), sum(size for _, size in places))
+    return RowParts(schema, counts, lambda at: _map_part(file, *places[at]), sum(size for _, size in places))
 
 
 def in_order(batches: Batches, by: Sequence[str]) -> RowParts:
     """All rows in the order of some columns, nulls first, and of those that are the same in them only the last. Where
     they are many, they are dealt out by ranges of the first column, which are put in order one after the other. Raises
     ExplorerError when the disk cannot take them."""
-    rows = spooled(batches.schema, batches.read())
+    rows = spool(batches.schema, batches.read())
     number = min(-(-rows.on_disk // limits.share(16)), DEALS)
     if number <= 1:
         return RowParts.of(_in_order(rows.whole(), by))
@@ -76,8 +76,8 @@ def in_order(batches: Batches, by: Sequence[str]) -> RowParts:
     some = [part[by[0]].combine_chunks().take(pa.array(range(0, len(part), step))) for part in rows.read()]
     sorted_ = polars.Series(polars.from_arrow(pa.chunked_array(some))).sort()
     bounds = sorted_.gather([len(sorted_) * deal // number for deal in range(1, number)])
-    ranges = _dealt(rows.schema, rows.read(), by[0], lambda values: bounds.search_sorted(values, "right"), number)
-    return spooled(rows.schema, (_in_order(deal, by) for deal in ranges))
+    ranges = _deal(rows.schema, rows.read(), by[0], lambda values: bounds.search_sorted(values, "right"), number)
+    return spool(rows.schema, (_in_order(deal, by) for deal in ranges))
 
 
 def _in_order(rows: pa.Table, by: Sequence[str]) -> pa.Table:
@@ -95,14 +95,14 @@ def _own_dictionaries(rows: pa.Table) -> pa.Table:
     return rows
 
 
-def dealt(batches: Batches, key: str, number: int) -> Iterator[pa.Table]:
+def deal_out(batches: Batches, key: str, number: int) -> Iterator[pa.Table]:
     """All rows, dealt out to so many tables (DEALS at most) by a hash of their key. Raises ExplorerError when the disk
     cannot take them."""
     number = min(number, DEALS)
-    return _dealt(batches.schema, batches.read(), key, lambda values: values.hash() % number, number)
+    return _deal(batches.schema, batches.read(), key, lambda values: values.hash() % number, number)
 
 
-def _dealt(
+def _deal(
     schema: pa.Schema,
     parts: Iterator[pa.Table],
     key: str,
@@ -123,7 +123,7 @@ def _dealt(
                         writer.write_table(own)
     while files:
         file = files.pop(0)
-        yield _mapped(file, 0, file.tell())
+        yield _map_part(file, 0, file.tell())
 
 
 @contextmanager
@@ -142,7 +142,7 @@ def _file() -> IO[bytes]:
         return tempfile.TemporaryFile(prefix="rows-", dir=cache_home())
 
 
-def _mapped(file: IO[bytes], start: int, size: int) -> pa.Table:
+def _map_part(file: IO[bytes], start: int, size: int) -> pa.Table:
     """What was written as a stream of its own into a file, from `start` on."""
     with _disk():
         file.flush()

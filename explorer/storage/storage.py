@@ -21,10 +21,10 @@ from explorer.errors import AccessRefused, ExplorerError, NotNow, OutsideRoots, 
 from explorer.progress import steps
 from explorer.spec.secrets.redaction import harmless
 from explorer.storage import cache, limits
-from explorer.storage.paths import DOTS, LONGEST, below, canonical, local_path, relocated, spelled, written_once
+from explorer.storage.paths import DOTS, LONGEST, below, canonical, is_written_once, local_path, move_path, normal_path
 from explorer.storage.prefetch import Ahead
 from explorer.storage.store_credentials import Access
-from explorer.storage.stores import EACH, Stored, explained, files_in, infos, names_in, refused, requests
+from explorer.storage.stores import EACH, Stored, explain, files_in, infos, is_refusal, names_in, requests
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -57,14 +57,14 @@ class Storage:
         refused: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.roots = [canonical(root) for root in roots]
-        self._refused = [(name, spelled(folder)) for name, folder in refused]
-        self.moved = tuple((spelled(old), new) for old, new in moved)
+        self._refused = [(name, normal_path(folder)) for name, folder in refused]
+        self.moved = tuple((normal_path(old), new) for old, new in moved)
         self._own, self._renew = dict(properties or {}), renew
         self._access = Access(self._own, dict(given or {}))
         self._asked_anew = float("-inf")
         self._renewing = threading.Lock()
         self._folders: dict[str, str] = {}
-        self._ahead = Ahead(self._fetched)
+        self._ahead = Ahead(self._fetch)
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Callable[..., Storage], tuple[object, ...]]:
@@ -84,7 +84,7 @@ class Storage:
 
     def resolve(self, path: str) -> str:
         """Where a path of the metadata is really looked up; differs from `path` only in a table that was moved."""
-        return relocated(path, self.moved)
+        return move_path(path, self.moved)
 
     def canonical(self, path: str) -> str:
         """`canonical`, with the folders of local files resolved once: what is opened later passes through no link."""
@@ -101,7 +101,7 @@ class Storage:
     def check(self, path: str) -> str:
         """The path that `read` would open, if it would: below the roots, and a regular file where it is local and
         there. Reads nothing. Raises OutsideRoots and UnreadableFile."""
-        resolved, real, _ = self._checked(path)
+        resolved, real, _ = self._check(path)
         if local_path(resolved) is not None:
             try:
                 if not stat.S_ISREG(os.lstat(real).st_mode):
@@ -116,17 +116,17 @@ class Storage:
 
     def folder(self, path: str) -> str | None:
         """The local folder that a path leads to, below the roots; None in a store. Raises OutsideRoots."""
-        resolved, real, _ = self._checked(path)
+        resolved, real, _ = self._check(path)
         return None if local_path(resolved) is None else real
 
-    def _checked(self, path: str) -> tuple[str, str, str]:
+    def _check(self, path: str) -> tuple[str, str, str]:
         """(the path looked up, its canonical form, the root it is below)."""
         if not isinstance(path, str):
             raise UnreadableFile(repr(path)[:100], "is no path")
         resolved = self.resolve(path)
         # One reader follows links first, another folds `..` first; in a store some take `.` for a name. What is too
         # long is no path, as `canonical` says.
-        if len(path) <= LONGEST and (dots := DOTS.search(spelled(resolved))):
+        if len(path) <= LONGEST and (dots := DOTS.search(normal_path(resolved))):
             what = dots[0].strip("/\\")
             raise OutsideRoots(path, f"has `{what}` in it, which readers take in different ways: it was not opened")
         real = self.canonical(resolved)
@@ -135,7 +135,7 @@ class Storage:
                 return resolved, real, root
         fix = "add a root to allow more, or say with --relocate OLD=NEW where it is now"
         for name, folder in self._refused:
-            if below(spelled(resolved), folder):
+            if below(normal_path(resolved), folder):
                 fix = f"the table names {folder} as its {name}: add that as a root (--root) if you trust it"
         raise OutsideRoots(
             path, f"outside the table's folder, so it was not opened (allowed: {', '.join(self.roots)}; {fix})"
@@ -146,7 +146,7 @@ class Storage:
 
         Raises AccessRefused outside the roots and UnreadableFile, naming the file, for everything else: also when that
         is more than `limit` bytes."""
-        resolved, real, root = self._checked(path)
+        resolved, real, root = self._check(path)
         if offset < 0 or (length is not None and length < 0):
             raise UnreadableFile(path, f"cannot be read at {offset} for {length} bytes")
         try:
@@ -166,10 +166,10 @@ class Storage:
 
         def get(store: ObjectStore, key: str) -> bytes:
             if length is not None:
-                asked: GetOptions = {"range": (offset, offset + length)}
+                options: GetOptions = {"range": (offset, offset + length)}
             else:
-                asked = {"range": {"offset": offset}} if offset else {}
-            answer = store.get(key, options=asked)  # one request; its head tells the size
+                options = {"range": {"offset": offset}} if offset else {}
+            answer = store.get(key, options=options)  # one request; its head tells the size
             whole = answer.meta["size"]
             limits.Read.note(_part(path, whole, offset, length, limit), whole, offset, resolved)
             return bytes(answer.bytes())
@@ -203,12 +203,12 @@ class Storage:
         except FileNotFoundError as error:
             raise _unread(path, resolved, error) from error
         except Exception as error:  # every object store client has errors of its own
-            if again and refused(error) and self._renewed(access):
+            if again and is_refusal(error) and self._renew_access(access):
                 return self._ask(path, resolved, get, read, again=False)
-            said = explained(error, resolved, access.properties)
-            raise NotNow(path, f"cannot be read: {said}") from harmless(error, access.properties)
+            reason = explain(error, resolved, access.properties)
+            raise NotNow(path, f"cannot be read: {reason}") from harmless(error, access.properties)
 
-    def _renewed(self, before: Access) -> bool:
+    def _renew_access(self, before: Access) -> bool:
         """Whether there are other credentials now than those before. The catalog is asked once in a while: files may be
         forbidden to any."""
         if not before.given:
@@ -222,13 +222,13 @@ class Storage:
                         self._access = Access(self._own, given)
             return self._access is not before
 
-    def kept(self, path: str, length: int | None = None, limit: int = limits.DATA) -> bytes:
+    def read_through_cache(self, path: str, length: int | None = None, limit: int = limits.DATA) -> bytes:
         """`read` of a whole file that never changes: one of a store is fetched once, and kept in the disk cache. One
         that has another length than was said is fetched again. Raises as `read` does."""
-        resolved, _, _ = self._checked(path)
+        resolved, _, _ = self._check(path)
         if local_path(resolved) is not None:
             return self.read(path, limit=limit)
-        with self._ahead.taken(path) as data:
+        with self._ahead.take(path) as data:
             if data is None:
                 data = cache.get_bytes(self._cache_key(resolved))
             if data is None or (length is not None and len(data) != length):
@@ -246,15 +246,15 @@ class Storage:
             if local_path(self.resolve(path)) is not None:
                 continue
             with contextlib.suppress(AccessRefused, UnreadableFile):  # whoever asks for it is told
-                resolved, _, _ = self._checked(path)
-                size = cache.bytes_kept(self._cache_key(resolved))
+                resolved, _, _ = self._check(path)
+                size = cache.count_bytes(self._cache_key(resolved))
                 if not size or (length is not None and size != length):
                     todo.append(path)
         self._ahead.start(todo)
 
-    def _fetched(self, path: str) -> bytes | None:
+    def _fetch(self, path: str) -> bytes | None:
         key = self._cache_key(self.resolve(path))
-        if cache.bytes_kept(key):  # who needed it did not wait
+        if cache.count_bytes(key):  # who needed it did not wait
             return None
         data = self.read(path, limit=limits.MANIFEST)
         return None if cache.put_bytes(key, data) else data
@@ -264,7 +264,7 @@ class Storage:
 
     def tail(self, path: str, length: int) -> tuple[bytes, int]:
         """The last bytes of a file, at most `length`, and its size. Raises as `read` does."""
-        resolved, _, _ = self._checked(path)
+        resolved, _, _ = self._check(path)
 
         def get(store: ObjectStore, key: str) -> tuple[bytes, int]:
             answer = store.get(key, options={"range": {"suffix": length}})
@@ -280,60 +280,63 @@ class Storage:
 
     def names(self, folder: str) -> list[str]:
         """The names of the files in a folder of a store. Raises as `read` does."""
-        resolved, _, _ = self._checked(folder)
+        resolved, _, _ = self._check(folder)
 
-        def listed(_: FileIO) -> list[str]:
+        def list_names(_: FileIO) -> list[str]:
             return [info.base_name for info, _ in infos(resolved, self._access.properties)]
 
-        return self._ask(folder, resolved, names_in, listed)
+        return self._ask(folder, resolved, names_in, list_names)
 
     def files_below(self, folder: str) -> dict[str, Stored]:
         """The files of a store at any depth below a folder, by URI. Raises as `read` does."""
-        resolved, _, _ = self._checked(folder)
+        resolved, _, _ = self._check(folder)
         top = resolved.rstrip("/")
 
-        def stored(_: FileIO) -> dict[str, Stored]:
+        def list_files(_: FileIO) -> dict[str, Stored]:
             listed = infos(resolved, self._access.properties, recursive=True)
             return {top + rest: Stored(info.mtime_ns / 1e9, info.size) for info, rest in listed if info.is_file}
 
-        told = self._ask(
-            folder, resolved, lambda store, key: {top + rest: of for rest, of in files_in(store, key).items()}, stored
+        files = self._ask(
+            folder,
+            resolved,
+            lambda store, key: {top + rest: of for rest, of in files_in(store, key).items()},
+            list_files,
         )
-        limits.within(len(told), limits.NAMES, folder, "files below it")
-        return told
+        limits.within(len(files), limits.NAMES, folder, "files below it")
+        return files
 
     def sizes(self, paths: Sequence[str]) -> list[int | None]:
         """The size of each file, those of stores asked for together; None where it cannot be told."""
 
         def ask(path: str) -> int | None:
             try:
-                resolved, _, _ = self._checked(path)
+                resolved, _, _ = self._check(path)
                 if local_path(resolved) is not None:
                     return self.size(path)
-                return cache.bytes_kept(self._cache_key(resolved)) or self._size_kept(path, resolved)
+                return cache.count_bytes(self._cache_key(resolved)) or self._size_once(path, resolved)
             except (AccessRefused, UnreadableFile):
                 return None
 
         if all(local_path(self.resolve(path)) is not None for path in paths):
             return list(map(ask, paths))
-        told: list[int | None] = []
+        sizes: list[int | None] = []
         for start in steps(range(0, len(paths), EACH), "sizes"):  # others' requests get their turn in between
-            asked = [(path, requests().submit(ask, path)) for path in paths[start : start + EACH]]
-            told += [ask(path) if flight.cancel() else flight.result() for path, flight in asked]
-        return told
+            flights = [(path, requests().submit(ask, path)) for path in paths[start : start + EACH]]
+            sizes += [ask(path) if flight.cancel() else flight.result() for path, flight in flights]
+        return sizes
 
-    def _size_kept(self, path: str, resolved: str) -> int:
+    def _size_once(self, path: str, resolved: str) -> int:
         """`size`; that of a file which is written once is kept in the disk cache."""
         key = json.dumps(["size", self.identity, resolved])
-        known = cache.get_bytes(key) if written_once(path) else None
-        size = int(known) if known and known.isdigit() else self.size(path)
-        if known is None and written_once(path):
+        cached = cache.get_bytes(key) if is_written_once(path) else None
+        size = int(cached) if cached and cached.isdigit() else self.size(path)
+        if cached is None and is_written_once(path):
             cache.put_bytes(key, str(size).encode())
         return size
 
     def size(self, path: str) -> int:
         """Size in bytes. Raises as `read` does."""
-        resolved, real, _ = self._checked(path)
+        resolved, real, _ = self._check(path)
         if local_path(resolved) is None:
             return self._ask(
                 path, resolved, lambda store, key: store.head(key)["size"], lambda io: len(io.new_input(resolved))

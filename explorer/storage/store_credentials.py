@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlparse
 
-from explorer.storage.stores import combined, plain_key, split_uri, store_of
+from explorer.storage.stores import combine, plain_key, split_uri, store_of
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -22,13 +22,13 @@ class Access:
 
     def __init__(self, own: Mapping[str, str], given: Mapping[str, str]) -> None:
         self.given = given
-        self.properties = combined(own, given)
+        self.properties = combine(own, given)
         self._file_ios: dict[str, FileIO] = {}
         self._stores: dict[str, ObjectStore | None] = {}
         outer = {k: v for k, v in os.environ.items() if k.startswith(("AWS_", "GOOGLE_", "AZURE_"))}
         outer.pop("AWS_SESSION_TOKEN", None)  # one account, for an hour
-        said = (sorted(own.items()), sorted(outer.items()), given.get("s3.endpoint"))
-        self.identity = hashlib.blake2b(repr(said).encode(), digest_size=16).hexdigest()
+        settings = (sorted(own.items()), sorted(outer.items()), given.get("s3.endpoint"))
+        self.identity = hashlib.blake2b(repr(settings).encode(), digest_size=16).hexdigest()
 
     def file_io(self, path: str) -> FileIO:
         """pyiceberg's, for a URI."""

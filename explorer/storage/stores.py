@@ -61,7 +61,7 @@ AZURE_PLACES = (
 """What says which host of Azure is asked."""
 
 
-def combined(own: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+def combine(own: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
     """The user's properties with those that a catalog's server gave. An endpoint or account of the server's own gets no
     keys of the user's, nor of the environment."""
     if any(given.get(name) not in (None, own.get(name)) for name in AZURE_PLACES):
@@ -201,14 +201,14 @@ def _seconds(properties: Mapping[str, str], name: str, usual: float) -> timedelt
         return timedelta(seconds=usual)
 
 
-def refused(error: Exception) -> bool:
+def is_refusal(error: Exception) -> bool:
     """Whether a store did not take the credentials, or no longer."""
     return type(error).__name__ in ("PermissionDeniedError", "UnauthenticatedError") or isinstance(
         error, PermissionError
     )
 
 
-def explained(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
+def explain(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
     """What a store's client says, in a line without its inner workings, and what can be set where it took too long."""
     if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
         return f"a package is missing: pip install 'iceberg-metadata-explorer[{EXTRAS[error.name]}]'"

@@ -66,7 +66,7 @@ class _Avro:
         sync: bytes = reader._header["sync"]  # so that the same files are made again
         return cls(list(reader), reader.metadata, reader.codec, sync)  # type: ignore[arg-type]
 
-    def written(self) -> bytes:
+    def to_bytes(self) -> bytes:
         out = io.BytesIO()
         own = {key: value for key, value in self.header.items() if not key.startswith("avro.")}
         schema = _schema(self.header["avro.schema"])
@@ -102,14 +102,14 @@ class _Move:
             for record in avro.records:
                 self._entry(record["data_file"])
         for name, avro in self.manifests.items():
-            self.moved[name] = avro.written()
-        sizes = self._grown_bytes() if any(self.grown.values()) else {}
+            self.moved[name] = avro.to_bytes()
+        sizes = self._growth_by_snapshot() if any(self.grown.values()) else {}
         for name, avro in self.lists.items():
             for record in avro.records:
                 own = self._below(record["manifest_path"])
                 record["manifest_path"] = self._path(record["manifest_path"])
                 record["manifest_length"] = len(self.moved[own]) if own in self.moved else record["manifest_length"]
-            self.moved[name] = avro.written()
+            self.moved[name] = avro.to_bytes()
         own_id = str(uuid.uuid4())
         for name, data in self.given.items():
             if name.endswith(".metadata.json"):
@@ -150,11 +150,11 @@ class _Move:
         out = io.BytesIO()
         codec = file.metadata.row_group(0).column(0).compression if file.metadata.num_row_groups else "zstd"
         moved = table.set_column(at, table.schema.field(at), paths.cast(table.schema.field(at).type))
-        told = {key: value for key, value in (file.metadata.metadata or {}).items() if not key.startswith(b"ARROW:")}
+        pairs = {key: value for key, value in (file.metadata.metadata or {}).items() if not key.startswith(b"ARROW:")}
         schema = moved.schema.remove_metadata()
         with pq.ParquetWriter(out, schema, compression=codec, use_dictionary=False, store_schema=False) as writer:
             writer.write_table(moved.cast(schema))
-            writer.add_key_value_metadata(told)
+            writer.add_key_value_metadata(pairs)
         return out.getvalue()
 
     def _puffin(self, data: bytes) -> bytes:
@@ -197,7 +197,7 @@ class _Move:
             firsts = [group.column(0) for group in groups]
             file["split_offsets"] = [c.dictionary_page_offset or c.data_page_offset for c in firsts]
 
-    def _grown_bytes(self) -> dict[int, dict[str, int]]:
+    def _growth_by_snapshot(self) -> dict[int, dict[str, int]]:
         """By snapshot: the bytes by which its added, removed and live files became longer. Called before the lists are
         moved."""
         sizes: dict[int, dict[str, int]] = {}
@@ -205,13 +205,13 @@ class _Move:
             snapshot = int(avro.header["snapshot-id"])
             sums = sizes.setdefault(snapshot, {"added": 0, "removed": 0, "total": 0})
             for record in avro.records:
-                for status, adder, grown in self._grown_entries(record):
+                for status, adder, grown in self._entry_growth(record):
                     sums["total"] += grown * (status != DELETED)
                     if adder == snapshot and status != EXISTING:
                         sums["removed" if status == DELETED else "added"] += grown
         return sizes
 
-    def _grown_entries(self, record: Mapping[str, Any]) -> Iterator[tuple[int, int, int]]:
+    def _entry_growth(self, record: Mapping[str, Any]) -> Iterator[tuple[int, int, int]]:
         """Status, snapshot and growth of the entries of a manifest."""
         avro = self.manifests.get(self._below(record["manifest_path"]))
         for entry in avro.records if avro else ():
@@ -222,7 +222,7 @@ class _Move:
 
     # -- metadata files -----------------------------------------------------------------------------------------------
     def _metadata(self, metadata: Any, sizes: Mapping[int, Mapping[str, int]], own_id: str) -> Any:
-        moved = _mapped(metadata, self._path)
+        moved = _map_texts(metadata, self._path)
         moved["table-uuid"] = own_id
         moved["last-updated-ms"] += self.later_ms
         for items in TIMED:
@@ -236,12 +236,12 @@ class _Move:
         return moved
 
 
-def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
     """JSON with all its texts changed."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [_mapped(item, change) for item in value]
+        return [_map_texts(item, change) for item in value]
     if isinstance(value, dict):
-        return {key: _mapped(item, change) for key, item in value.items()}
+        return {key: _map_texts(item, change) for key, item in value.items()}
     return value

@@ -244,7 +244,7 @@ class Job:
             self._fail(f"⚠ {error}")
         except Exception as error:  # nobody else would tell the person
             logging.getLogger(__name__).exception("work in the background failed")
-            self._fail(f"⚠ {explain(error, shared_engine().lost)}")
+            self._fail(f"⚠ {explain(error, shared_engine().is_lost)}")
         if not self.busy:
             self._settled(answered)
 

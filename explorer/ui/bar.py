@@ -108,7 +108,7 @@ class SparkWords:
 
     def _show(self) -> None:
         engine = shared_engine()
-        lost, state = engine.lost, engine.state
+        lost, state = engine.is_lost, engine.state
         status = "Spark: starts when needed" if state.phase == "stopped" else str(state)
         status = "Spark: lost (its Java process has ended)" if lost else status
         if self._words.object != status:

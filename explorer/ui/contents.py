@@ -94,7 +94,7 @@ def _lacks(table: Table, snapshot: int | None, name: str) -> str:
     if at is None:
         return ""
     missing = "could not be read whole: what is lost there is missing here"
-    damaged_list, lost = table.tree.lost_of(at)
+    damaged_list, lost = table.tree.unreadable_in(at)
     if damaged_list:
         return f"The manifest list {missing}."
     if not lost or name == "manifests":

@@ -11,7 +11,7 @@ from bokeh.models.annotations import BoxAnnotation, Label
 from bokeh.plotting import figure
 
 from explorer.graph.vocabulary import KINDS
-from explorer.render.changes import WRITTEN, written
+from explorer.render.changes import WRITTEN, bytes_by_part
 from explorer.render.text import clean
 from explorer.spec.commits.costs import RunCost
 from explorer.spec.text.units import count, human_bytes
@@ -43,7 +43,7 @@ def _stacked(run: RunCost, what: str, span: Range1d, named: bool, chosen: Callab
     quiet(drawn, f"commits-{what}")
     wheel(drawn, "width")
     drawn.y_range.start = 0
-    sizes = [written(cost) for cost in run.commits]
+    sizes = [bytes_by_part(cost) for cost in run.commits]
     below, stacks = [0] * len(sizes), []
     told = [inert(clean(f"{cost.snapshot}: {cost.operation or '?'}")) for cost in run.commits]
     for part in WRITTEN[what]:
@@ -97,7 +97,7 @@ def costs_words(run: RunCost) -> str:
     """The same in words, for who cannot see it."""
     last = run.commits[-SAID:]
     each = (
-        f"{cost.snapshot}: " + ", ".join(f"{part} {human_bytes(size)}" for part, size in written(cost).items())
+        f"{cost.snapshot}: " + ", ".join(f"{part} {human_bytes(size)}" for part, size in bytes_by_part(cost).items())
         for cost in last
     )
     return f"bytes written by the last {len(last)} of {count(len(run.commits), 'commit')}. {'; '.join(each)}"

@@ -12,7 +12,7 @@ from bokeh.models import CustomAction, FixedTicker, HoverTool, NoOverlap, PlainT
 from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 
-from explorer.render.health import amount, said
+from explorer.render.health import amount, bar_words
 from explorer.render.text import clean
 from explorer.spec.health.measures import Bars, Tile
 from explorer.spec.text.names import shorten
@@ -49,7 +49,7 @@ def bars_figure(bars: Bars, width: int) -> Any:
         middles = [i + (at - (several - 1) / 2) * thick for i in range(number)]
         data = {
             "place": middles, "value": list(each), "label": [clean(text) for text in bars.labels],
-            "told": [said(bars, name, i) for i in range(number)],
+            "told": [bar_words(bars, name, i) for i in range(number)],
         }  # fmt: skip
         look: dict[str, Any] = {"fill_color": COLOURS[at], "line_color": None}
         if several > 1:

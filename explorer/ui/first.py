@@ -22,7 +22,7 @@ from panel.io.server import DocHandler, authenticated
 from explorer.errors import ExplorerError, NotFoundInTable
 from explorer.lab.scenarios.build import available_names
 from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
-from explorer.render.html_page import held
+from explorer.render.html_page import data_block
 from explorer.render.overview import facts, tiles
 from explorer.render.svg import vocabulary
 from explorer.render.text import brief
@@ -157,7 +157,7 @@ def coming() -> Task | None:
 
 def begun(data: Mapping[str, Any], dark: bool) -> str:
     """The first part of a page, which draws this."""
-    return HEAD % (TITLE, first_style(), "fx-dark" if dark else "", held(data), first_script())
+    return HEAD % (TITLE, first_style(), "fx-dark" if dark else "", data_block(data), first_script())
 
 
 class FirstPage(DocHandler):
@@ -239,7 +239,7 @@ class FirstPage(DocHandler):
         made: Any = super().get_session()
         session = await made
         remember_visitor(session.document, self._name(), self._address())
-        closed = self._arrivals.opened(self._visitor())
+        closed = self._arrivals.count_open_page(self._visitor())
         session.document.on_session_destroyed(lambda _: closed())
         unsubscribe = session.unsubscribe
 

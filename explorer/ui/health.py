@@ -10,7 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.errors import NotFoundInTable
-from explorer.render.health import beyond_html, counted, said, section_html, summary, told_row
+from explorer.render.health import bar_words, beyond_html, level_counts, section_html, short_row, summary
 from explorer.reports.health import catalog_checkup, checkup
 from explorer.spec.health.measures import BY_ID, LEVELS, MEASURES, Bars, Health, Section, Tile, thresholds
 from explorer.spec.text.names import shorten
@@ -106,7 +106,8 @@ def bars_words(bars: Bars) -> str:
 def each_bar(bars: Bars) -> str:
     """What each bar is of, and how long it is."""
     return "; ".join(
-        f"{label}: {', '.join(said(bars, name, at) for name in bars.series)}" for at, label in enumerate(bars.labels)
+        f"{label}: {', '.join(bar_words(bars, name, at) for name in bars.series)}"
+        for at, label in enumerate(bars.labels)
     )
 
 
@@ -143,7 +144,7 @@ class CatalogHealth:
             self._box[:] = [note(f"The catalog {self._catalog} has no tables.")]
             return
         levels = [row["level"] for row in rows]
-        told = counted(levels, ("failed", *LEVELS))
+        told = level_counts(levels, ("failed", *LEVELS))
         data = pd.DataFrame([_row(row) for row in rows])
         data["level"] = pd.Categorical(data["level"], ["failed", *LEVELS], ordered=True)
         widths = WIDTHS | {m.id: 9 * len(m.id) + 30 for m in MEASURES}
@@ -161,4 +162,4 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
     """A table's row with the numbers that sort, as people read them."""
     numbers = {m.id: row[m.id] for m in MEASURES if m.id in row}
     rounded = {k: round(v, 3) if isinstance(v, float) else v for k, v in numbers.items()}
-    return told_row(row) | {"table": shorten(row["table"], 400), "size": row["bytes"]} | rounded
+    return short_row(row) | {"table": shorten(row["table"], 400), "size": row["bytes"]} | rounded

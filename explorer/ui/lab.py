@@ -19,7 +19,7 @@ from explorer.lab.catalogue import predict
 from explorer.lab.planning import rows_of
 from explorer.lab.sandbox import Bench
 from explorer.lab.stepper import NAMES, Run, replay
-from explorer.render.lab_runs import saw_rows, sequence_svg
+from explorer.render.lab_runs import load_rows, sequence_svg
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.commits.commit import Decision
 from explorer.spec.text.names import base_name
@@ -278,7 +278,7 @@ class LabPanel:
             beside(title, said, lambda rows: grid(pd.DataFrame(rows), widths, whole=True, wrapped=wrapped))
 
         rows("Rows now", [{"id": i, "v": v, "p": p} for i, v, p in look.rows], {"v": 140})
-        if saw := saw_rows(look.run.writers):
+        if saw := load_rows(look.run.writers):
             widths = {"lane": 45, "table": 85, "snapshot": 90, "rows": 110}
             rows("What each lane loaded", saw, widths, "table", "rows")
         for title, decisions in (("If {} went on now", look.would), ("Why {} was refused", look.why)):

@@ -14,7 +14,7 @@ import panel_material_ui as pmui
 
 from explorer.errors import NotFoundInTable
 from explorer.lab.scenarios import fresh_copy
-from explorer.render.maintenance import shown_row
+from explorer.render.maintenance import display_row
 from explorer.render.text import cell
 from explorer.reports.maintenance import runs
 from explorer.reports.maintenance.calls import LOOKS, PROCEDURES, STRATEGIES
@@ -236,7 +236,7 @@ def _table(rows: Sequence[Any], table: Table) -> Any:
     if not rows:
         return note("none")
     told = [
-        shown_row(row, table.metadata.location) | ({"bytes": row["bytes"]} if "bytes" in row else {})
+        display_row(row, table.metadata.location) | ({"bytes": row["bytes"]} if "bytes" in row else {})
         for row in rows[:SHOWN]
     ]
     data = pd.DataFrame(told)

@@ -25,7 +25,7 @@ class Health(RequestHandler):
         """As JSON."""
         engine = shared_engine()
         self.set_header("Content-Type", "application/json")
-        self.finish(json.dumps({"status": "ok", "spark": "lost" if engine.lost else engine.state.phase}))
+        self.finish(json.dumps({"status": "ok", "spark": "lost" if engine.is_lost else engine.state.phase}))
 
     head = get  # as some load balancers ask
 
@@ -57,7 +57,7 @@ def metrics() -> str:
             ("statements_total", "counter", {"kind": kind, "outcome": outcome}, number)
             for (kind, outcome), number in sorted(quotas.outcomes.items())
         ),
-        ("spark_ready", "gauge", {}, float(shared_engine().state.phase == "ready" and not shared_engine().lost)),
+        ("spark_ready", "gauge", {}, float(shared_engine().state.phase == "ready" and not shared_engine().is_lost)),
         *((("resident_bytes", "gauge", {}, memory),) if (memory := _resident()) else ()),
     ]
     lines: list[str] = []

@@ -13,7 +13,7 @@ from explorer.lab.scenarios.build import available_names
 from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.render.health import SIGNS
 from explorer.render.overview import facts_html, odd, tiles_html
-from explorer.reports.overview import completed, overview
+from explorer.reports.overview import complete_overview, overview
 from explorer.spec.health.measures import Tile
 from explorer.spec.overview.overview import Judged, Overview
 from explorer.spec.text.units import count
@@ -71,7 +71,7 @@ class OverviewPanel:
         if told.moments:
             self._cards.insert(0, self._moments(told))
         more = "Counting rows, and checking the table…"
-        self._more.start(lambda: completed(self._table, told), self._complete, more)
+        self._more.start(lambda: complete_overview(self._table, told), self._complete, more)
 
     def _moments(self, told: Overview) -> Any:
         some = f", the last {DRAWN:,} of {len(told.moments):,}" if len(told.moments) > DRAWN else ""

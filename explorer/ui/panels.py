@@ -17,7 +17,7 @@ from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
 from explorer.render.history_pictures import SNAPSHOTS
 from explorer.render.lab_runs import sequence_svg, step_lines
 from explorer.render.pictures import NIGHT
-from explorer.render.text import clean_lines, seen_whole
+from explorer.render.text import clean_lines, is_shown_unchanged
 from explorer.reports.overview import overview
 from explorer.spec.commits.lab_runs import Event
 from explorer.spec.snapshots.lifecycle import Cell
@@ -77,7 +77,7 @@ def _at(table: Table) -> Control:
     """As of which snapshot."""
     newest = [entry.snapshot for entry in table.history()[-NEWEST:]]
     offered = [*(ref.name for ref in table.metadata.refs[:NEWEST]), *newest[::-1]]
-    names = [name for name in offered if len(name) <= NAME and seen_whole(name)]
+    names = [name for name in offered if len(name) <= NAME and is_shown_unchanged(name)]
     return Control("as of", "snapshot", "as of", "", names, hint="current snapshot")
 
 
@@ -144,7 +144,7 @@ def _plan(table: Table) -> Question:
     columns = [field.name for field in schema.fields[:NEWEST] if field.name.isidentifier()] if schema else []
     hint = f"{columns[0]} = …" if columns else ""
     where = Control("filter", "filter", "filter", choices=[f"{name} = " for name in columns], hint=hint)
-    return Question("plan", lambda text, at: table.shown(table.plan(text, at or None)), (where, _at(table)))
+    return Question("plan", lambda text, at: table.plan_pictures(table.plan(text, at or None)), (where, _at(table)))
 
 
 QUESTIONS: dict[str, Callable[[Table], Question]] = {

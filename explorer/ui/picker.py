@@ -113,7 +113,7 @@ class Picker:
             self.tree.expanded = [(i,) for i in range(len(listings))] + list(self._places())
             then()
 
-        self.job.start(lambda: [Listing.of(name) for name in catalogs.configured()], show, "Listing catalogs…")
+        self.job.start(lambda: [Listing.of(name) for name in catalogs.catalog_names()], show, "Listing catalogs…")
 
     def first(self, wanted: str) -> str:
         """The wanted table, if it is listed, else the first that is, else none."""

@@ -24,8 +24,8 @@ from explorer.render.plans import (
     group_rows,
     manifest_rows,
     mode_rows,
-    pages_said,
-    pushed_lines,
+    page_words,
+    pushdown_lines,
     spec_lines,
     summary_lines,
     task_rows,
@@ -143,7 +143,7 @@ def _beside(plans: list[_Planned]) -> list[Any]:
     sides = [
         pn.Column(
             heading(f"{p.name}: {p.plan.bound}"),
-            _summary(p.plan, (*pushed_lines(p.plan, p.found), *summary_lines(p.plan))),
+            _summary(p.plan, (*pushdown_lines(p.plan, p.found), *summary_lines(p.plan))),
             *(_intervals(p.bounds) if p.bounds else ()),
             width=SIDE,
         )
@@ -184,7 +184,7 @@ def _alone(
             ),
         }
     )
-    told = (*filter(None, pushed_lines(plan, pushed_down)), *spec_lines(plan), *summary_lines(plan))
+    told = (*filter(None, pushdown_lines(plan, pushed_down)), *spec_lines(plan), *summary_lines(plan))
     return [_summary(plan, told), tabs]
 
 
@@ -247,9 +247,9 @@ def _files_grid(files: pd.DataFrame) -> list[Any]:
 def _graph(table: Table, pushed_down: Pushed | None, state: PlanState) -> list[Any]:
     files = {
         "plan.html": lambda: still_page(
-            f"plan: {state.plan.bound}", table.shown(state.plan, pushed_down)._repr_html_()
+            f"plan: {state.plan.bound}", table.plan_pictures(state.plan, pushed_down)._repr_html_()
         ).encode(),
-        "plan.svg": lambda: table.shown(state.plan, pushed_down).to_svg().encode(),
+        "plan.svg": lambda: table.plan_pictures(state.plan, pushed_down).to_svg().encode(),
     }
     buttons = pn.Row(*downloads(files, width=110, height=34))
     return [GraphPane.of(state, sizing_mode="stretch_width", height=460), buttons]
@@ -301,7 +301,7 @@ def _row_groups(table: Table, plan: Plan) -> list[dict[str, Any]]:
     return [
         {
             "file": base_name(r["file_path"]), "group": r["row_group"], "verdict": r["verdict"], "by": r["by"],
-            "because": because(r), "pages that may match": pages_said(r), "rows": r["rows"],
+            "because": because(r), "pages that may match": page_words(r), "rows": r["rows"],
             "size": human_bytes(r["total_byte_size"]),
         }
         for r in islice(group_rows(table.row_groups(plan)), LISTED)

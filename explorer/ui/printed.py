@@ -16,7 +16,7 @@ from explorer.render.changes import diff_lines, render_biography, render_history
 from explorer.render.history_pictures import diff_svg, history_svg, lifecycle_svg, overview_svg
 from explorer.render.lab_runs import render_run, sequence_svg
 from explorer.render.overview import ShownOverview, facts_html, tiles_html
-from explorer.render.pictures import data_uri, grounded, sentence, still
+from explorer.render.pictures import data_uri, sentence, still, with_white_ground
 from explorer.render.plan_result import ShownPlan
 from explorer.render.row_views import delete_lines, render_fate, render_row_diff
 from explorer.render.svg import render_svg
@@ -58,7 +58,7 @@ class Shown:
 
     def to_svg(self, result: Any) -> str | None:
         """The picture on a ground of its own."""
-        return grounded(self.picture(result)) if self.picture else None
+        return with_white_ground(self.picture(result)) if self.picture else None
 
     def to_html(self, result: Any) -> str | None:
         """The picture as an <img>, and the text folded below it."""

@@ -148,7 +148,7 @@ class ReadPanel:
         """The rows, and what the scan took."""
         rows = shown = read.result()
         self.job.say(
-            f"{count(rows.num_rows, 'row')} in {read.progress().seconds:.1f} s. {asked.about} {read.told}".rstrip()
+            f"{count(rows.num_rows, 'row')} in {read.progress().seconds:.1f} s. {asked.about} {read.cut_note}".rstrip()
         )
         if "_file" in rows.column_names:
             shown = rows.set_column(rows.schema.get_field_index("_file"), "_file", _short(rows["_file"]))

@@ -23,7 +23,7 @@ from explorer.progress import Cancelled, steps
 from explorer.queries.diff import snapshot_step
 from explorer.render.svg import picture
 from explorer.render.text import clean, clean_lines
-from explorer.reports.inspector import Section, inspect, life, row_sections, stored_pointer
+from explorer.reports.inspector import Section, catalog_pointer, inspect, life, row_sections
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.text.names import shorten, snapshot_ordinals
 from explorer.spec.text.units import second
@@ -128,7 +128,7 @@ class GraphState:
                 self._told |= {("rows", node.id)}
             return False
         if kind == "pointer":
-            self._stored = stored_pointer(self.table)
+            self._stored = catalog_pointer(self.table)
             return False
         if kind in ("life", "rows"):
             self._told |= {(kind, node) for node in self.selected[-1:]}
@@ -307,7 +307,9 @@ class ViewState(GraphState):
     def show_file(self, path: str) -> None:
         """Open and select a live data file, the deletes that apply to it, and their manifests."""
         snapshot = self.table.metadata.snapshot(self.view.snapshot_id)
-        data = next((d for d in self.table.row_reader.named(snapshot, path, deletes=False) if d.path == path), None)
+        data = next(
+            (d for d in self.table.row_reader.files_by_path(snapshot, path, deletes=False) if d.path == path), None
+        )
         if data is None:
             self.message = f"{path} is no live data file of this snapshot"
             return

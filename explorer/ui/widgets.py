@@ -26,7 +26,7 @@ from panel.io.state import set_curdoc
 from panel.util import edit_readonly
 
 from explorer.progress import steps
-from explorer.render.text import cell, clean, clean_lines, seen_whole
+from explorer.render.text import cell, clean, clean_lines, is_shown_unchanged
 from explorer.spec.secrets.redaction import SUSPECT, redact
 from explorer.spec.text.glossary import TERMS, Term
 from explorer.spec.text.names import snapshot_ordinals
@@ -407,13 +407,13 @@ def versions(table: Table) -> list[str]:
     ordinals = snapshot_ordinals(table.metadata)
     refs = [r.name for r in sorted(table.metadata.refs, key=lambda r: (r.name != "main", r.type, r.name))]
     newest = sorted(ordinals.values(), reverse=True)
-    return [*filter(seen_whole, refs[:NAMES_OFFERED]), *(f"snapshot-{n}" for n in newest[:NAMES_OFFERED])]
+    return [*filter(is_shown_unchanged, refs[:NAMES_OFFERED]), *(f"snapshot-{n}" for n in newest[:NAMES_OFFERED])]
 
 
 def column_names(table: Table) -> list[str]:
     """The top-level columns of every schema the table had, the current one's first."""
     schemas = sorted(table.metadata.schemas, key=lambda s: s.schema_id != table.metadata.current_schema_id)
-    return list(dict.fromkeys(f.name for schema in schemas for f in schema.fields if seen_whole(f.name)))
+    return list(dict.fromkeys(f.name for schema in schemas for f in schema.fields if is_shown_unchanged(f.name)))
 
 
 def upload(label: str, accept: str, take: Callable[[bytes], None]) -> tuple[FileInput, Any]:

@@ -90,7 +90,7 @@ def largest(folder: Path, name: str, packed: bool, most: int = MOST_BYTES, most_
         text = newest.read_bytes()
         room = float("inf")
         if newest.name.endswith(".gz.metadata.json"):
-            room, text = limits.unpacked_metadata(len(text)), gzip.decompress(text)
+            room, text = limits.unpack_limit_of_metadata(len(text)), gzip.decompress(text)
         return max(metadata_bytes(folder), most * memory_size(text) / limits.share(2), most * len(text) / room)
 
     small, n = size(1), 16

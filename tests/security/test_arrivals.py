@@ -148,13 +148,13 @@ def test_a_visitor_has_so_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
         makers.arrivals.check("b")
         for n in range(4):
             await makers.finish(f"a{n}")
-        closed = [makers.arrivals.opened("a") for _ in range(2)]
+        closed = [makers.arrivals.count_open_page("a") for _ in range(2)]
         with pytest.raises(TooMany):
             makers.arrivals.check("a")
         closed[0]()
         closed[0]()
         makers.arrivals.check("a")
-        makers.arrivals.opened("a")
+        makers.arrivals.count_open_page("a")
         with pytest.raises(TooMany):
             makers.arrivals.check("a")
 

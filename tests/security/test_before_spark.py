@@ -161,7 +161,7 @@ def test_what_was_given_for_one_catalog_is_not_given_to_another(table: Path, mon
     reader = direct.open_table(str(table)).reader
     reader.location = replace(reader.location, catalog="staging", properties={"token": "SECRET"})
     monkeypatch.setattr(module, "locate", locate)
-    monkeypatch.setattr("explorer.storage.catalogs.catalogs.configured", lambda: ["sandbox", "staging", "partner"])
+    monkeypatch.setattr("explorer.storage.catalogs.catalogs.catalog_names", lambda: ["sandbox", "staging", "partner"])
     for name in ("partner.db.t", "staging.db.t", "db.t"):
         with pytest.raises(explorer.TableNotFound):
             another(reader, name)

@@ -21,7 +21,7 @@ import pytest
 from explorer.errors import NotSupported, TableNotFound
 from explorer.storage.catalogs import catalogs
 from explorer.storage.storage import Storage
-from explorer.storage.stores import combined
+from explorer.storage.stores import combine
 from tests import direct
 from tests.unit.small import make_table, newest_metadata
 
@@ -164,13 +164,13 @@ def test_what_a_server_vends_is_given_and_hidden(servers: tuple[Server, Server],
 
 
 def test_a_servers_endpoint_gets_no_keys_of_the_user() -> None:
-    theirs = combined({**KEYS, "s3.region": "here"}, {"s3.endpoint": "http://theirs.example"})
+    theirs = combine({**KEYS, "s3.region": "here"}, {"s3.endpoint": "http://theirs.example"})
     assert theirs == {"s3.region": "here", "s3.endpoint": "http://theirs.example", "s3.anonymous": "true"}
     vended = {"s3.endpoint": "http://theirs.example", "s3.access-key-id": "a", "s3.secret-access-key": "b"}
-    assert combined(KEYS, vended) == vended
+    assert combine(KEYS, vended) == vended
     same = {**KEYS, "s3.endpoint": "http://mine.example"}
-    assert combined(same, {"s3.endpoint": "http://mine.example"}) == same
-    assert combined(same, {"s3.access-key-id": "new"})["s3.secret-access-key"] == "hush"
+    assert combine(same, {"s3.endpoint": "http://mine.example"}) == same
+    assert combine(same, {"s3.access-key-id": "new"})["s3.secret-access-key"] == "hush"
 
 
 def test_other_accounts_of_the_environment_have_other_cached_files(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,8 +189,8 @@ def test_an_account_that_a_server_names_gets_no_keys_of_ours(servers: tuple[Serv
         server.config["overrides"] = said
         given = catalogs.load("mine", {**own(server), **azure}).given  # type: ignore[attr-defined]
         assert given == said
-        assert "hush" not in str([v for k, v in combined(azure, given).items()])
-    assert combined(azure, {"adls.account-name": "acc"})["adls.account-key"] == "hush"
+        assert "hush" not in str([v for k, v in combine(azure, given).items()])
+    assert combine(azure, {"adls.account-name": "acc"})["adls.account-key"] == "hush"
     server.config["overrides"] = {"s3.region": "x@127.0.0.1:1/", "client.region": "eu-west-1"}
     given = catalogs.load("mine", own(server)).given  # type: ignore[attr-defined]
     assert given == {"client.region": "eu-west-1"}  # a region becomes part of a host's name

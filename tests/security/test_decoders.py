@@ -23,7 +23,7 @@ from explorer.progress import Cancelled, PartWatch, Watch
 from explorer.storage import limits, manifests
 from explorer.storage.decoder_process import client, turns
 from explorer.storage.decoder_process.turns import Turns
-from explorer.storage.formats.avro import open_container, repacked
+from explorer.storage.formats.avro import open_container, repack
 from explorer.storage.manifest_reader import ManifestReader
 from explorer.storage.storage import Storage
 from explorer.ui import pools
@@ -291,7 +291,7 @@ def test_a_manifest_of_two_hundred_columns_fits(tmp_path: Path) -> None:
     path = tmp_path / "t" / "metadata" / "m.avro"
     container = open_container(path.read_bytes(), "m.avro")
     assert sum(len(block.data) for block in container.blocks) > 8 << 20
-    data = repacked(container)
+    data = repack(container)
     assert client.run("entries", "m.avro", data, metrics=True).num_rows == 1200
     records = client.run("records", "m.avro", data, start=0, limit=None)
     assert len(json.loads(records["record"][0].as_py())["data_file"]["lower_bounds"]) == 200

@@ -14,7 +14,7 @@ import pytest
 
 from explorer.errors import ExplorerError
 from explorer.queries.collection import Collection
-from explorer.render.html_page import held
+from explorer.render.html_page import data_block
 from explorer.render.text import cell
 from explorer.reports.inspector import inspect
 from explorer.spec.secrets import redaction
@@ -62,7 +62,7 @@ def test_a_small_file_does_not_unpack_to_much(tmp_path: Path) -> None:
     assert size < 100_000
     with pytest.raises(ExplorerError, match=r"v9\.gz\.metadata\.json: its .* bytes unpack to more than .*MEMORY"):
         direct.open_table(str(file))
-    assert limits.unpacked_metadata(size) < 24 << 20
+    assert limits.unpack_limit_of_metadata(size) < 24 << 20
 
 
 def test_schemas_that_hardly_differ_are_read(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_what_a_page_shows_first_is_short(view: str, tmp_path: Path, looked_at: 
             for i in range(1, 20)
         ]
 
-    told = held(first({"table": str(packed(tmp_path / "t", change)), "view": view}).data)
+    told = data_block(first({"table": str(packed(tmp_path / "t", change)), "view": view}).data)
     assert looked_at[0] < 1_500_000
     assert len(told) < 500_000
     assert "hush" not in told

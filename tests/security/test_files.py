@@ -74,8 +74,8 @@ def all_reads(table: direct.Table, snapshot: Snapshot) -> Iterator[Callable[[], 
     yield lambda: table.manifests(at)
     yield lambda: table.graph(at)
     yield lambda: table.entries(at, "all", metrics=True).to_json()
-    yield lambda: [table.reader.stored_records(m.manifest_path, 0, 5) for m in table.tree.manifests(snapshot)]
-    yield lambda: list(map(table.reader.storage.check, table.reader.referenced_paths(snapshot)))
+    yield lambda: [table.reader.read_records(m.manifest_path, 0, 5) for m in table.tree.manifests(snapshot)]
+    yield lambda: list(map(table.reader.storage.check, table.reader.paths_of_snapshot(snapshot)))
     yield lambda: [reader.rows(f, read_schema(table.metadata, None)) for f in reader.applicability(snapshot).data]
     yield lambda: [table.reader.parquet_footer(file["file_path"]) for file in table.files(at)]
 

@@ -16,7 +16,7 @@ from explorer.storage.allowed_roots import location_is_own, own_folders
 from explorer.storage.catalogs import catalogs, configuration
 from explorer.storage.decoder_process import client, panics
 from explorer.storage.locate import Location
-from explorer.storage.paths import below, canonical, relocated, spelled
+from explorer.storage.paths import below, canonical, move_path, normal_path
 from explorer.storage.reader import TableReader
 from explorer.storage.storage import Storage
 from tests import direct
@@ -175,7 +175,7 @@ def test_every_path_of_a_snapshot_is_named(table: Path) -> None:
     opened = direct.open_table(str(table))
     snapshot = opened.metadata.current_snapshot
     assert snapshot is not None
-    paths = list(opened.reader.referenced_paths(snapshot))
+    paths = list(opened.reader.paths_of_snapshot(snapshot))
     assert paths[0] == snapshot.manifest_list
     assert {m.manifest_path for m in opened.tree.manifests(snapshot)} <= set(paths)
     assert {f["file_path"] for f in opened.files()} <= set(paths)
@@ -267,7 +267,7 @@ def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_configuration_that_came_with_the_folder_runs_nothing(working_folder: Path) -> None:
     with pytest.warns(UserWarning, match=configuration.TRUST_VARIABLE):
-        assert catalogs.configured() == ["sandbox"]
+        assert catalogs.catalog_names() == ["sandbox"]
     for name in ("prod", "sandbox"):
         with pytest.raises(TableNotFound):
             catalogs.pointer(name, "no.such")
@@ -280,18 +280,18 @@ def test_a_folder_is_trusted_when_it_is_named_and_nobody_else_writes_to_it(
     working_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(configuration.TRUST_VARIABLE, f"/nowhere{os.pathsep}{working_folder}")
-    assert catalogs.configured() == ["sandbox", "prod"]
+    assert catalogs.catalog_names() == ["sandbox", "prod"]
     (working_folder / ".pyiceberg.yaml").chmod(0o666)
     with pytest.warns(UserWarning, match="others may write to it"):
-        assert catalogs.configured() == ["sandbox"]
+        assert catalogs.catalog_names() == ["sandbox"]
 
 
 def test_the_home_folders_configuration_counts(working_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (Path(os.environ["HOME"]) / ".pyiceberg.yaml").write_text("catalog:\n  mine:\n    uri: http://localhost\n")
     with pytest.warns(UserWarning, match="is not read"):
-        assert catalogs.configured() == ["sandbox", "mine"]
+        assert catalogs.catalog_names() == ["sandbox", "mine"]
     monkeypatch.setenv("PYICEBERG_CATALOG__SECOND__URI", "http://localhost")
-    assert catalogs.configured() == ["sandbox", "mine", "second"]
+    assert catalogs.catalog_names() == ["sandbox", "mine", "second"]
 
 
 # -- the child --------------------------------------------------------------------------------------------------------
@@ -320,7 +320,7 @@ def test_honest_manifests_stay_in_this_process(table: Path, monkeypatch: pytest.
     monkeypatch.setattr(panics, "_seen", [])  # other tests may have led to some
     opened = direct.open_table(str(table))
     assert json.dumps(opened.entries(metrics=True).to_json())
-    assert opened.reader.stored_records(opened.manifests()[0]["manifest_path"])
+    assert opened.reader.read_records(opened.manifests()[0]["manifest_path"])
 
 
 def test_half_a_character_in_a_name_is_told(tmp_path: Path) -> None:
@@ -344,13 +344,13 @@ def test_half_a_character_in_a_name_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_spellings_of_one_place_are_one_place(spellings: list[str]) -> None:
-    assert len({spelled(spelling) for spelling in spellings}) == 1
-    moved = [(spelled(spellings[0]), "/new")]
+    assert len({normal_path(spelling) for spelling in spellings}) == 1
+    moved = [(normal_path(spellings[0]), "/new")]
     for spelling in spellings:
-        assert relocated(f"{spelling.rstrip('/')}/a b%20", moved) == "/new/a b%20"
-        assert relocated(spelling, moved) == "/new"
+        assert move_path(f"{spelling.rstrip('/')}/a b%20", moved) == "/new/a b%20"
+        assert move_path(spelling, moved) == "/new"
     for other in ("/x/yz", "x/yz", "/elsewhere", "s3://c/x", "gs://b/x", "/data/x", "data/x", "s3://b/x2"):
-        assert relocated(other, moved) == other
+        assert move_path(other, moved) == other
 
 
 def test_a_host_before_a_path_is_not_cut_off(table: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_manifest_list_unpacks_to_so_many_times_its_bytes(monkeypatch: pytest.
     assert avro.open_container(data, "l.avro").count == 50_000
     monkeypatch.setattr(limits, "UNPACKED_ANYWAY", 0)
     monkeypatch.setattr(limits, "DENSEST", 10)
-    room = limits.unpacked(len(data))
+    room = limits.unpack_limit(len(data))
     assert room < unpacked
     container = avro.open_container(data, "l.avro", room=room)
     assert 0 < container.count < 50_000
@@ -82,14 +82,14 @@ def test_what_is_much_together_is_decoded_one_by_one(tmp_path: Path, monkeypatch
 def test_the_doctor_takes_no_more_entries_than_it_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each of a manifest's entries that are there twice it made an object."""
     folder, taken = several(tmp_path / "t", 2, 300), list[int]()
-    once = Examination._named
+    once = Examination._entry_rows
 
     def noted(self: Examination, *asked: Any) -> Any:
         named = once(self, *asked)
         taken.append(len(named))
         return named
 
-    monkeypatch.setattr(Examination, "_named", noted)
+    monkeypatch.setattr(Examination, "_entry_rows", noted)
     report = diagnose(direct.open_table(str(folder)))
     assert any(found.rule == "file-twice" for found in report.findings)
     assert taken

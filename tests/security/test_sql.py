@@ -196,7 +196,7 @@ def test_fences_behind_the_guard(engine: SparkEngine, spark, canary: Canary) -> 
         sql_cases.FILE,
         "SELECT * FROM csv.`{url}/a.csv`",
         "SELECT * FROM python_worker_logs()",
-        *([sql_cases.TRANSFORM] if landlock.supported() else []),
+        *([sql_cases.TRANSFORM] if landlock.is_supported() else []),
     ]
     for sql in statements:
         with pytest.raises(Exception, match=r".+"):

@@ -48,7 +48,7 @@ def read_all(store: Store, paths: list[str], account: str) -> None:
     storage = Storage(["s3://warehouse/many"], store.properties(access_key_id=account))
     storage.ahead([(path, None) for path in paths])
     for path in paths:
-        storage.kept(path, limit=limits.MANIFEST)
+        storage.read_through_cache(path, limit=limits.MANIFEST)
 
 
 def first_screen(store: Store, account: str) -> None:

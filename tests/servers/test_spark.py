@@ -21,7 +21,7 @@ from explorer.spec.secrets.redaction import HIDDEN
 from explorer.storage.catalogs.catalogs import Pointer
 from explorer.storage.locate import Location
 from explorer.storage.reader import TableReader
-from explorer.storage.stores import combined
+from explorer.storage.stores import combine
 from explorer.table import Table
 from tests import direct
 from tests.servers.conftest import COMMITS, Store
@@ -118,9 +118,7 @@ def test_credentials_that_a_catalog_gave(store: Store, reads: ReadSession, monke
     assert (
         ids(Table(stale), reads, "snapshot-3") == EARLY
     )  # asked for anew: nothing is refused to a reader that has all in its cache
-    named = java_file_io(
-        store.metadata, combined({**own, "s3.access-key-id": "mine"}, {"s3.endpoint": "http://theirs"})
-    )
+    named = java_file_io(store.metadata, combine({**own, "s3.access-key-id": "mine"}, {"s3.endpoint": "http://theirs"}))
     assert named.properties["client.credentials-provider"] == ANONYMOUS  # an endpoint of the server's gets no keys
     assert not named.secrets
 

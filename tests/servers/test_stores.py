@@ -229,7 +229,7 @@ def test_what_is_needed_before_its_turn_is_fetched_once(store: Store) -> None:
     assert len(paths) > EACH
     storage.ahead([(path, None) for path in paths])
     for path in reversed(paths):
-        storage.kept(path)
+        storage.read_through_cache(path)
     time.sleep(0.3)
     assert store.proxy.requests == len(paths)
 
@@ -243,8 +243,8 @@ def test_what_failed_ahead_is_told_once_and_then_asked_anew(store: Store) -> Non
     assert store.proxy.requests == 1
     store.proxy.fault = lambda request: ""
     with pytest.raises(UnreadableFile, match="PermissionDenied"):
-        storage.kept(store.metadata)
-    assert storage.kept(store.metadata).startswith(b"{")
+        storage.read_through_cache(store.metadata)
+    assert storage.read_through_cache(store.metadata).startswith(b"{")
 
 
 def google(host: str, **token: str) -> dict[str, str]:

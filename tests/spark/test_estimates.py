@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from explorer.cli import main
 from explorer.errors import NotFoundInTable, StatementFailed
-from explorer.queries.filters import arrow_columns, bound_filter, matching
-from explorer.render.scan_reports import measured_lines, measured_object
+from explorer.queries.filters import arrow_columns, matching, parse_filter
+from explorer.render.scan_reports import timings_lines, timings_object
 from explorer.reports.estimates import estimate
 from explorer.reports.timings import beside, measure
 from explorer.spark_engine.spark import SparkEngine
@@ -133,8 +133,8 @@ def test_two_snapshots_run_in_spark(sandbox: Path) -> None:
         told = {f.name: f for f in figures(m)}
         assert (told["data files read"].planned, told["delete files"].planned) == (files, deletes)
         assert all(f.planned == f.spark and not f.why for f in told.values()), told
-    assert any("the median of 2 runs" in line for line in measured_lines(ran))
-    assert [m["version"] for m in measured_object(ran)] == ["snapshot-4", "snapshot-5"]
+    assert any("the median of 2 runs" in line for line in timings_lines(ran))
+    assert [m["version"] for m in timings_object(ran)] == ["snapshot-4", "snapshot-5"]
     asked = ["plan", "demo.compaction_bin_pack", "name > 'b'", "-s", "snapshot-4", "--measure"]
     told = CliRunner().invoke(main, [*asked, "--compare-with", "snapshot-5", "--output", "json"])
     assert [m["rows"] for m in json.loads(told.stdout)["runs"]] == [9, 9]
@@ -182,7 +182,7 @@ def test_filters_have_words_in_spark(sandbox: Path, name: str, where: str) -> No
     for path in files.filter(pc.equal(pc.fill_null(files["content"], 0), 0))["file_path"].to_pylist():
         rows = table.file_rows(path).to_arrow()
         rows = rows.filter(pc.is_null(rows["_deleted_by"]))
-        found += matching(rows, bound_filter(where, arrow_columns(rows.schema))).num_rows
+        found += matching(rows, parse_filter(where, arrow_columns(rows.schema))).num_rows
     assert ran.rows == found
 
 

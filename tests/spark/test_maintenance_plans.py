@@ -15,7 +15,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from explorer.reports.maintenance import preview, runs
-from explorer.reports.maintenance.calls import bound
+from explorer.reports.maintenance.calls import bind_filter
 from explorer.reports.maintenance.expiry import plan_expiry
 from explorer.reports.maintenance.manifests import plan_append
 from explorer.reports.maintenance.rewrites import Rewrite, plan_rewrite
@@ -303,7 +303,7 @@ def test_a_filter_leaves_what_icebergs_leaves(iceberg: Iceberg, tmp_path: Path) 
     table.append(*(table.file("data", 100, 10, day) for day in (1, 2, 3) for _ in range(6)))
     where = "day >= 2 and id > 7"
     plan = plan_rewrite(table.opened(), "binpack", {}, where, "local")
-    filtered = iceberg.expression(bound(table.opened(), where), table.made)
+    filtered = iceberg.expression(bind_filter(table.opened(), where), table.made)
     planner = iceberg.iceberg.actions.BinPackRewriteFilePlanner(table.made, filtered)
     planner.init({})
     theirs = {frozenset(f"{t.file().location()}@" for t in g.fileScanTasks()) for g in each(planner.plan().groups())}

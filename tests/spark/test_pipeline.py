@@ -34,7 +34,7 @@ from explorer.spark_engine.spark import SparkEngine, shared_engine
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.rows.row_diff import RowChanges
 from explorer.storage.manifest_reader import ManifestReader
-from explorer.storage.spill import dealt
+from explorer.storage.spill import deal_out
 from tests import direct
 from tests.spark.test_laws import OPERATIONS, generated
 from tests.unit.other_types import MISREAD, write_table
@@ -107,9 +107,9 @@ def test_what_is_dealt_out_on_the_disk_is_the_same(name: str, sandbox: Path, mon
 
     def counted(keys: Batches, key: str, number: float) -> Iterator[pa.Table]:
         numbers.append(int(number))
-        return dealt(keys, key, min(16, int(number)))
+        return deal_out(keys, key, min(16, int(number)))
 
-    monkeypatch.setattr("explorer.queries.metadata_tree.dealt", counted)
+    monkeypatch.setattr("explorer.queries.metadata_tree.deal_out", counted)
     assert compared() == held
     assert max(numbers) > 8
 

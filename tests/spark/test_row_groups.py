@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from explorer.model.metadata import Schema
-from explorer.queries.filters import bound_filter, filter_columns
+from explorer.queries.filters import filter_columns, parse_filter
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.filters.expressions import Constant, predicates
 from explorer.spec.scan.row_groups import row_groups
@@ -51,7 +51,7 @@ def test_every_test_says_what_icebergs_says(iceberg: Iceberg, engine: SparkEngin
 def compare(judge: Judge, made: Made, where: str) -> Counter[str]:
     """How many row groups each test skipped."""
     schema = schema_of(made.kinds)
-    bound = bound_filter(where, filter_columns(Schema(0, (), {}, (), schema)), null_too=True)
+    bound = parse_filter(where, filter_columns(Schema(0, (), {}, (), schema)), null_too=True)
     if isinstance(bound, Constant):
         return Counter()
     path, storage = str(made.folder), Storage([str(made.folder.parent)])

@@ -19,7 +19,7 @@ from pyiceberg.typedef import Record
 from explorer.cli import main
 from explorer.errors import NotPossible
 from explorer.model.metadata import Schema
-from explorer.queries.filters import bound_filter, filter_columns
+from explorer.queries.filters import filter_columns, parse_filter
 from explorer.render.estimates import assumptions, change_rows, estimates_lines, estimates_object, filter_rows, verdicts
 from explorer.render.layouts import ShownLayouts, layouts_object
 from explorer.render.plans import mode_rows
@@ -437,7 +437,7 @@ def test_names_and_types_are_no_words_of_a_statement() -> None:
     columns = filter_columns(Schema(0, (), {}, (), {"type": "struct", "fields": fields}))
 
     def words(where: str) -> str:
-        return condition(bound_filter(where, columns, null_too=True), fields)
+        return condition(parse_filter(where, columns, null_too=True), fields)
 
     assert words("`null` = 4") == "`null` = 4"
     assert words("`x``y` IS NOT NULL") == "`x``y` IS NOT NULL"

@@ -55,7 +55,7 @@ def as_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def chosen(tree: MetadataTree, engine: str, what: str) -> Any:
         if engine != "spark":
             return by(tree, engine, what)  # type: ignore[arg-type]
-        return SimpleNamespace(made=lambda parts: made(tree, parts))
+        return SimpleNamespace(build=lambda parts: made(tree, parts))
 
     monkeypatch.setattr(MetadataTree, "by", chosen)
 

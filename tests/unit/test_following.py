@@ -20,7 +20,7 @@ from pyiceberg.table import Table as Writable
 
 from explorer.errors import NotPossible
 from explorer.progress import Watch
-from explorer.render.changes import render_landed
+from explorer.render.changes import render_commit
 from explorer.storage.locate import Location
 from explorer.storage.reader import TableReader
 from explorer.table import Table
@@ -79,7 +79,7 @@ def test_commits_of_two_writers_are_told_each_once(home: Home) -> None:
             assert landed.snapshot is not None
             assert landed.diff is not None
             assert [c.record_count for c in landed.diff.added] == [1]
-            assert "+ data file" in render_landed(landed)
+            assert "+ data file" in render_commit(landed)
             assert landed.snapshot.snapshot_id not in seen
             seen.add(landed.snapshot.snapshot_id)
             if len(seen) == 6:
@@ -95,7 +95,7 @@ def test_what_is_no_snapshot_is_told_as_what_it_is(home: Home) -> None:
     landed = next(landings)
     assert landed.snapshot is None
     assert landed.changes["properties"] == {"added": {"owner": "me"}}
-    assert "owner" in render_landed(landed)
+    assert "owner" in render_commit(landed)
 
 
 def test_looking_leaves_nothing_behind(home: Home) -> None:
@@ -115,7 +115,7 @@ def test_looking_leaves_nothing_behind(home: Home) -> None:
 
 def test_a_remote_table_is_followed_on_demand_only_and_a_metadata_file_never(home: Home) -> None:
     table = home.opened()
-    remote = Location("t", "s3://bucket/t/metadata/v1.metadata.json", "", asked="s3://bucket/t")
+    remote = Location("t", "s3://bucket/t/metadata/v1.metadata.json", "", request="s3://bucket/t")
     reader = TableReader.__new__(TableReader)
     reader.__dict__.update(vars(table.reader) | {"location": remote})
     with pytest.raises(NotPossible, match="say how often"):

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.reports.maintenance import preview
-from explorer.reports.maintenance.calls import PROCEDURES, asked, call
+from explorer.reports.maintenance.calls import PROCEDURES, call, check_request
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.entries.numpy_columns import MOST
 from explorer.spec.maintenance.dangling_deletes import oldest_data, operations_that_drop
@@ -39,7 +39,7 @@ def test_strangers_names_stay_text_in_the_statement(opened: direct.Table) -> Non
     seen = preview(opened, "compact", options=options, where=f"{field} is not null")
     assert "map('min-input-files', '2', 'rewrite-all', 'true\\', where => \\'x')" in seen.call
     assert f"where => '`{field}` IS NOT NULL'" in seen.call
-    orphans = call(opened, asked(opened, "remove-orphans", {"equal_schemes": '{"s3a\'": "s3"}'}))
+    orphans = call(opened, check_request(opened, "remove-orphans", {"equal_schemes": '{"s3a\'": "s3"}'}))
     assert "equal_schemes => map('s3a\\'', 's3')" in orphans
 
 

@@ -173,7 +173,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SqlCatalog:
         database.executemany(f"INSERT INTO iceberg_tables ({columns}) VALUES (?, ?, ?, ?)", rows)
     monkeypatch.setenv("PYICEBERG_CATALOG__LARGE__URI", uri)
     monkeypatch.setenv("PYICEBERG_CATALOG__LARGE__TYPE", "sql")
-    monkeypatch.setattr("explorer.storage.catalogs.catalogs.configured", lambda: ["large", "absent"])
+    monkeypatch.setattr("explorer.storage.catalogs.catalogs.catalog_names", lambda: ["large", "absent"])
     return catalog
 
 

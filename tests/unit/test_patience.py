@@ -123,14 +123,14 @@ def test_decoded_manifests_count_as_their_bytes(tmp_path: Path, monkeypatch: pyt
 
 def test_more_bytes_buy_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(patience.VARIABLE, raising=False)
-    assert patience.allowed(0) == patience.SECONDS
-    assert patience.allowed(2_000_000) < 8  # of ten: Python starts in two
-    assert patience.allowed(100_000_000) > 100
+    assert patience.seconds_for(0) == patience.SECONDS
+    assert patience.seconds_for(2_000_000) < 8  # of ten: Python starts in two
+    assert patience.seconds_for(100_000_000) > 100
     monkeypatch.setenv(patience.VARIABLE, "60")
-    assert patience.allowed(0) == 60
+    assert patience.seconds_for(0) == 60
     monkeypatch.setenv(patience.VARIABLE, "a minute")
     with pytest.raises(ExplorerError, match="say how many seconds"):
-        patience.allowed(0)
+        patience.seconds_for(0)
 
 
 def test_the_time_of_children_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

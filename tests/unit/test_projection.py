@@ -23,14 +23,14 @@ from pyarrow import orc
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.model.metadata import TableMetadata
 from explorer.queries import row_reader
-from explorer.queries.filters import bound_filter, filter_columns
+from explorer.queries.filters import filter_columns, parse_filter
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.rows.row_diff import column_at
 from explorer.spec.values.variant import VariantTexts, variant_text
 from explorer.storage import file_rows
 from explorer.storage import rows as contents
 from explorer.storage.projection import FIELD_ID, name_mapping, project
-from explorer.storage.projection import mapped as mapped_field
+from explorer.storage.projection import map_ids as mapped_field
 from explorer.storage.storage import Storage
 from tests.unit.paper import on_paper
 
@@ -592,7 +592,7 @@ def test_names_with_dots_mean_one_column_to_filters_keys_and_rows(path: str, fie
     assert column_at(rows, path).to_pylist() == ([{"d": 7}] if field_id == 6 else [field_id])
     if field_id != 6:  # Iceberg Java loads no table with two fields of one name
         with pytest.raises(NotFoundInTable, match="is ambiguous: it is the name of"):
-            bound_filter(f"{path} = {field_id}", flat)
+            parse_filter(f"{path} = {field_id}", flat)
     assert row_reader.pairing_keys(schema, [path], False) == (path,)
     with pytest.raises(NotFoundInTable, match=r"l\.element"):
         row_reader.pairing_keys(schema, ["l.element"], False)

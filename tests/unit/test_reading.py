@@ -452,7 +452,7 @@ def test_of_very_many_problems_the_first_are_told(tmp_path: Path, monkeypatch: p
     assert not table.tree.lacks
     assert len(table.files()) == 2
     assert len(table.problems) == 4
-    assert table.tree.lost == {first.as_uri()}
+    assert table.tree.unreadable == {first.as_uri()}
     assert first.name in table.tree.lacks
     assert "manifest-missing" in {finding.rule for finding in direct.doctor(table).findings}
     with pytest.raises(UnreadableFile, match="nobody knows"):
@@ -464,9 +464,9 @@ def test_what_could_not_be_read_for_a_while_is_not_lost(tmp_path: Path) -> None:
     table = direct.open_table(str(make_table(tmp_path)))
     manifest = table.manifests()[0]["manifest_path"]
     table.tree._note_manifests([Problem(manifest, "timed out", rule=NOT_NOW)])
-    assert table.tree.lost == {manifest}
+    assert table.tree.unreadable == {manifest}
     assert len(table.files()) == 3
-    assert not table.tree.lost
+    assert not table.tree.unreadable
     assert not table.problems
 
 
@@ -480,14 +480,14 @@ def test_a_snapshot_that_names_no_manifests_is_told_of_itself(tmp_path: Path) ->
     table = direct.open_table(str(folder))
     assert not table.files()
     assert "neither `manifest-list` nor `manifests`" in str(table.problems[-1])
-    assert not table.tree.lost
+    assert not table.tree.unreadable
 
 
 def test_what_is_odd_is_not_lost(table: Path) -> None:
     """A manifest that somebody was warned of has been read whole."""
     opened = direct.open_table(str(table))
     opened.tree.note([Problem(manifest_of(table), "its partition fields are in no other one", severity="warning")])
-    assert not opened.tree.lost
+    assert not opened.tree.unreadable
     assert not opened.tree.lacks
 
 
@@ -499,7 +499,7 @@ def test_a_list_that_is_named_like_the_metadata_file_is_lost(tmp_path: Path) -> 
     table = direct.open_table(str(folder))
     with pytest.raises(UnreadableFile, match="nobody knows"):
         orphans(table.tree)
-    assert table.tree.lost == {name}
+    assert table.tree.unreadable == {name}
 
 
 @pytest.mark.parametrize("wrong", [{"manifest-list": 5}, {"manifest-list": None}, None, "twice", "statistics"])
@@ -527,8 +527,8 @@ def test_what_is_lost_is_told_in_few_words(tmp_path: Path) -> None:
     long = f"/../?{'a=' * 50_000}"
     table.tree._note("a", Read(None, (Problem(f"{long[:100]}…", "no path"),)), long)
     table.tree._note_manifests([Problem(f"file-{n:05}.avro", "it is gone") for n in range(10_000)])
-    assert len(table.tree.lost) == 10_001
-    assert long in table.tree.lost
+    assert len(table.tree.unreadable) == 10_001
+    assert long in table.tree.unreadable
     assert table.tree.lacks.endswith("there: file-00000.avro, file-00001.avro and 9,999 more")
     one = tmp_path / "one.avro"
     table.tree._note_manifests([Problem(str(one), f"record {n} is none") for n in range(1_000)])

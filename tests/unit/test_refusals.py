@@ -218,7 +218,7 @@ def test_a_refused_operation_is_not_run(table: Path, monkeypatch: pytest.MonkeyP
     aged(table)
     older = direct.open_table(str(sorted((table / "metadata").glob("*.metadata.json"))[1]))
     monkeypatch.setattr(runs, "check_writable", lambda *_: None)
-    monkeypatch.setattr(runs, "check_known", lambda *_: None)
+    monkeypatch.setattr(runs, "check_same_table", lambda *_: None)
     with pytest.raises(NotPossible, match="live files would be removed"):
         runs.run(older, "remove-orphans", engine=object())  # type: ignore[arg-type]  # nothing is asked of it
 

@@ -15,13 +15,13 @@ import pytest
 
 from explorer.errors import UnreadableFile
 from explorer.model.metadata import Schema
-from explorer.queries.filters import bound_filter, filter_columns
+from explorer.queries.filters import filter_columns, parse_filter
 from explorer.spec.scan.bloom import may_hold
 from explorer.spec.scan.chunk_tests import Unread
 from explorer.spec.scan.row_groups import GroupVerdict, row_groups
 from explorer.spec.values.stored_values import column_decoder
 from explorer.storage.formats.parquet import plain_footer, read_footer
-from explorer.storage.formats.parquet_chunks import BLOOM, decoded, read_parts
+from explorer.storage.formats.parquet_chunks import BLOOM, decode_part, read_parts
 from explorer.storage.formats.thrift import Compact
 from explorer.storage.storage import Storage
 
@@ -60,7 +60,7 @@ def judged(path: Path, where: str, noted: list[str] | None = None) -> list[Group
                 noted.append(found.cause)
             yield found
 
-    bound = bound_filter(where, filter_columns(SCHEMA), null_too=True)
+    bound = parse_filter(where, filter_columns(SCHEMA), null_too=True)
     return row_groups(bound, str(path), footer, read, {})
 
 
@@ -92,7 +92,7 @@ def test_a_bloom_filter_whose_length_is_not_told(tmp_path: Path) -> None:
         [(start, _)] = group["columns"][1]["parts"]["bloom filter"]
         group["columns"][1]["parts"]["bloom filter"] = [(start, BLOOM)]
     for name, keeps in (("n3", [True, False]), ("m17", [False, True]), ("a", [True, True])):
-        bound = bound_filter(f"name = '{name}'", filter_columns(SCHEMA), null_too=True)
+        bound = parse_filter(f"name = '{name}'", filter_columns(SCHEMA), null_too=True)
         found = row_groups(bound, str(path), footer, partial(read_parts, storage, str(path), footer=footer), {})
         assert [g.keeps for g in found] == keeps
 
@@ -216,7 +216,7 @@ def test_dictionary_pages_that_lie(size: int, packed: int, count: int, says: str
     head += b"\x4c\x15" + number(count) + b"\x15\x00\x00\x00"
     told = {"codec": 0, "type": "INT64", "length": 0}
     with pytest.raises(ValueError, match=says):
-        decoded(head + struct.pack("<q", 7), "dictionary", [], told)
+        decode_part(head + struct.pack("<q", 7), "dictionary", [], told)
 
 
 def test_bits() -> None:
@@ -239,7 +239,7 @@ def test_columns_that_a_file_lacks(tmp_path: Path) -> None:
     assert judged(path, "id IS NULL")[0].keeps
     storage = Storage([str(tmp_path)])
     for where, keeps in (("id = 7", True), ("id = 8", False), ("id != 7", False), ("id IS NULL", False)):
-        bound = bound_filter(where, filter_columns(SCHEMA), null_too=True)
+        bound = parse_filter(where, filter_columns(SCHEMA), null_too=True)
         footer = read_footer(storage, str(path), [1])
         (group,) = row_groups(bound, str(path), footer, lambda *_: iter(()), {1: 7})
         assert group.keeps == keeps, where

@@ -46,7 +46,7 @@ from explorer.spec.snapshots.lifecycle import biography, lifecycle, matrix
 from explorer.spec.snapshots.metadata_diff import changes, metadata_diff, schema_changes
 from explorer.spec.text.units import count, human_bytes, instant
 from explorer.storage import limits, spill
-from explorer.storage.spill import dealt, in_order
+from explorer.storage.spill import deal_out, in_order
 from tests.unit.paper import HOUR, entries, manifest, on_paper
 
 ADDED, EXISTING, DELETED = 1, 0, 2
@@ -206,7 +206,7 @@ def test_sets_are_compared_alike_however_they_are_dealt_out(by: Sequence[str], d
     lists = [FIGURE.manifests(snapshot) for snapshot in (None, *FIGURE.metadata.snapshots)]
     both = [(a, b) for a in lists for b in lists]
     keys = FIGURE.read(keys_of(both, by))
-    found = pa.concat_tables(compare_keys(by, deal) for deal in dealt(keys, KEY[0], deals))
+    found = pa.concat_tables(compare_keys(by, deal) for deal in deal_out(keys, KEY[0], deals))
     for told, ours in zip(comparisons(found, len(both)), FIGURE.comparisons(both, by), strict=True):
         assert (told.live, told.shared) == (ours.live, ours.shared)
         for mine, theirs in zip(told.alone, ours.alone, strict=True):

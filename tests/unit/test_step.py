@@ -116,13 +116,13 @@ def test_of_an_expired_parent_only_what_was_written_is_told() -> None:
 def test_for_a_step_no_more_is_read_than_the_parents_list(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     name, state = base(direct.open_table(table.metadata.location), 1), ViewState(table, "snapshot-4")
     read: list[str] = []
-    kept = table.reader.storage.kept
+    kept = table.reader.storage.read_through_cache
 
     def noted(path: str, *options: Any, **named: Any) -> bytes:
         read.append(path)
         return kept(path, *options, **named)
 
-    monkeypatch.setattr(table.reader.storage, "kept", noted)
+    monkeypatch.setattr(table.reader.storage, "read_through_cache", noted)
     parent = table.metadata.snapshot(table.metadata.snapshots[3].parent_snapshot_id)
     assert parent is not None
     assert f"{name} DELETED" in state.caption()

@@ -189,7 +189,7 @@ def test_nothing_of_a_table_is_typeset_in_a_notebook(tmp_path: Path) -> None:
     table = direct.open_table(str(place))
     plan = table.plan("id = 1")
     shown = (direct.overview(table), table.snapshots, direct.health(table), direct.doctor(table))
-    for result in (*shown, table.shown(plan)):
+    for result in (*shown, table.plan_pictures(plan)):
         assert result._repr_html_().startswith('<div class="tex2jax_ignore mathjax_ignore">')
     for result in (table.lifecycle(), table.diff(None, "main"), table.history()):
         assert explorer.show(result)._repr_html_().startswith('<div class="tex2jax_ignore mathjax_ignore">')

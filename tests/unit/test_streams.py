@@ -19,7 +19,7 @@ from explorer.errors import ExplorerError, NotFoundInTable, UnreadableFile
 from explorer.queries.collection import Collection
 from explorer.render.text import json_pieces, json_text, render_stream, render_table
 from explorer.spark_engine import engine_choice
-from explorer.spark_engine.engine_choice import Choice, chosen
+from explorer.spark_engine.engine_choice import Choice, choose_engine
 from explorer.spec.entries.lazy_table import Batches
 from explorer.storage import limits, spill
 from tests import direct
@@ -97,14 +97,14 @@ def test_many_rows_are_in_a_file_that_goes_with_them(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(limits, "share", lambda _: 400)
     monkeypatch.setattr(spill, "cache_home", lambda: tmp_path / "cache")
     before = pa.total_allocated_bytes()
-    table = spill.spooled(SCHEMA, Parts()())
+    table = spill.spool(SCHEMA, Parts()())
     assert table.whole().to_pylist() == pa.concat_tables(Parts()()).to_pylist()
     assert pa.total_allocated_bytes() - before < 400
     assert list((tmp_path / "cache").iterdir()) == []
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(spill, "cache_home", lambda: tmp_path / "file")
     with pytest.raises(ExplorerError, match="many rows need a place on the disk"):
-        spill.spooled(SCHEMA, Parts()())
+        spill.spool(SCHEMA, Parts()())
 
 
 def own_and_mapped() -> tuple[int, int]:
@@ -120,7 +120,7 @@ def test_of_rows_on_the_disk_a_part_is_in_memory(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(spill, "cache_home", lambda: tmp_path)
     schema = pa.schema([("n", pa.int64()), ("text", pa.string())])
     some = pa.table({"n": range(10_000), "text": ["x" * 1000] * 10_000}, schema)
-    rows_of_all = spill.spooled(schema, iter([some] * 20))
+    rows_of_all = spill.spool(schema, iter([some] * 20))
     before, most = own_and_mapped(), 0
     for rows in rows_of_all.read():
         assert pc.sum(pc.utf8_length(rows["text"])).as_py() == 1000 * len(rows)
@@ -142,7 +142,7 @@ def test_a_part_that_fails_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(limits, "share", lambda _: 10)
     monkeypatch.setattr(spill, "cache_home", lambda: tmp_path)
     with pytest.raises(NotFoundInTable, match="no more"):
-        spill.spooled(SCHEMA, read())
+        spill.spool(SCHEMA, read())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -232,26 +232,26 @@ def test_who_makes_the_rows_is_chosen_by_size_and_place(tmp_path: Path, monkeypa
         return "spark://elsewhere:7077"
 
     for spark in (here, there):
-        fits = chosen("auto", parts, spark)
+        fits = choose_engine("auto", parts, spark)
         assert (fits.engine, fits.large) == ("local", False)
         assert fits.why == "made here: 3 entries, about 768 B once decoded, fit in the memory limit of 1.0 GiB"
-    assert chosen("spark", parts, there) == Choice("spark", f"made by Spark ({there()}): asked for")
+    assert choose_engine("spark", parts, there) == Choice("spark", f"made by Spark ({there()}): asked for")
     monkeypatch.setattr(engine_choice, "ENTRY", 1 << 29)
-    assert chosen("auto", parts, there) == Choice(
+    assert choose_engine("auto", parts, there) == Choice(
         "spark",
         f"made by Spark ({there()}): 3 entries, about 1.5 GiB once decoded, are beyond the memory limit of 1.0 GiB",
         True,
     )
-    told = chosen("auto", parts, there, folder=True)
+    told = choose_engine("auto", parts, there, folder=True)
     assert (told.engine, told.large) == ("local", True)
     assert "lies in a folder of this machine, which workers of spark://elsewhere:7077 may not have" in told.why
-    assert chosen("auto", parts, lambda: "spark://127.0.0.1:7077", folder=True).engine == "spark"
-    assert chosen("spark", parts, there, folder=True).engine == "spark"
-    beyond = chosen("auto", parts, here)
+    assert choose_engine("auto", parts, lambda: "spark://127.0.0.1:7077", folder=True).engine == "spark"
+    assert choose_engine("spark", parts, there, folder=True).engine == "spark"
+    beyond = choose_engine("auto", parts, here)
     assert (beyond.engine, beyond.large) == ("local", True)
     uncounted = replace(parts, manifests=[replace(m, added_files_count=None) for m in parts.manifests])
-    assert chosen("auto", uncounted, there).engine == "spark"
-    assert table.files().select(limit=1).choice == chosen("auto", parts, here)
+    assert choose_engine("auto", uncounted, there).engine == "spark"
+    assert table.files().select(limit=1).choice == choose_engine("auto", parts, here)
     told = CliRunner().invoke(main, ["inspect", "partitions", table.metadata.metadata_location, "-o", "json"])
     assert (told.exit_code, told.stderr) == (0, f"{beyond.why}\n")
     for command in (["history", "commits"], ["inspect", "deletes"], ["inspect", "file", "0.parquet"]):

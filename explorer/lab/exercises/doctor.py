@@ -121,13 +121,13 @@ def _judge_compaction_filter(bench: Bench, answer: str) -> Marked:
         file_counts = (
             f"That rewrites {plan.left.files:,} files of {plan.stages[0].left.files:,}, and {A_DAY:,} are meant."
         )
-        return Marked(False, file_counts, plan=table.shown(plan))
+        return Marked(False, file_counts, plan=table.plan_pictures(plan))
     where = literal(answer)[1:-1]
     call = f"CALL {SANDBOX}.system.rewrite_data_files(table => '{{name}}', where => '{where}')"
     table = observe(table, call, bench.engine).table
     left = table.plan(answer)
     verdict = f"The day has {count(left.left.files or 0, 'file')} now, and the table {len(table.files()):,}."
-    return Marked(left.left.files == 1, verdict, plan=table.shown(left))
+    return Marked(left.left.files == 1, verdict, plan=table.plan_pictures(left))
 
 
 def _judge_remedy(

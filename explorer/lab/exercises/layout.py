@@ -72,10 +72,14 @@ def _judge_partition_fields(bench: Bench, answer: Sequence[str]) -> Marked:
         f"Partitioned by {', '.join(fields)} the 31 rows lie in {count(files, 'file')}, and February reads {read}."
     )
     if read > 9:
-        return Marked(False, f"{counts_text} A field made of ts must tell months apart.", plan=table.shown(plan))
+        return Marked(
+            False, f"{counts_text} A field made of ts must tell months apart.", plan=table.plan_pictures(plan)
+        )
     if files > 6:
-        return Marked(False, f"{counts_text} That is too fine: a file for each partition.", plan=table.shown(plan))
-    return Marked(True, counts_text, plan=table.shown(plan))
+        return Marked(
+            False, f"{counts_text} That is too fine: a file for each partition.", plan=table.plan_pictures(plan)
+        )
+    return Marked(True, counts_text, plan=table.plan_pictures(plan))
 
 
 def _judge_transform(bench: Bench, answer: str) -> Marked:
@@ -100,10 +104,12 @@ def _judge_new_spec(bench: Bench, answer: str) -> Marked:
     spec_text = f"The new spec is by {', '.join(fields) or 'nothing'}; the next day's rows lie in "
     spec_text += f"{count(len(files) - len(old), 'file')}, and {len(old & files.keys())} of the 4 old files are there."
     if "hour" in fields:
-        return Marked(False, f"{spec_text} The hour still splits them: it must go.", plan=table.shown(plan))
+        return Marked(False, f"{spec_text} The hour still splits them: it must go.", plan=table.plan_pictures(plan))
     if fields != ["day"]:
-        return Marked(False, f"{spec_text} Nothing tells a day's files by their partition.", plan=table.shown(plan))
-    return Marked(old <= files.keys() and len(files) == len(old) + 1, spec_text, plan=table.shown(plan))
+        return Marked(
+            False, f"{spec_text} Nothing tells a day's files by their partition.", plan=table.plan_pictures(plan)
+        )
+    return Marked(old <= files.keys() and len(files) == len(old) + 1, spec_text, plan=table.plan_pictures(plan))
 
 
 def _judge_rename(bench: Bench, answer: str | Sequence[str]) -> Marked:

@@ -86,7 +86,7 @@ def _judge_property(where: str, most: int, bench: Bench, answer: tuple[str, str]
     counts_text = f"Written anew with {name} = {value}, {_file_count(plan)} of {len(STATIONS)} files are opened"
     mode_text = f"the mode of {metric.name} is {metric.mode}, by {metric.rule}, which skips by: {metric.skips}."
     verdict = f"{counts_text}: {mode_text}"
-    return Marked(_file_count(plan) <= most, verdict, plan=table.shown(plan))
+    return Marked(_file_count(plan) <= most, verdict, plan=table.plan_pictures(plan))
 
 
 def _judge_sort_order(bench: Bench, answer: Sequence[str]) -> Marked:
@@ -104,7 +104,7 @@ def _judge_sort_order(bench: Bench, answer: Sequence[str]) -> Marked:
     verdict = f"Sorted by {', '.join(answer)} the queries open {sum(counts)} files ({counts_by_query})."
     right = sum(counts) <= ENOUGH
     hint = "" if right else " What every query asks of comes first, then what is asked of beside it."
-    return Marked(right, verdict + hint, plan=table.shown(plans[counts.index(max(counts))]))
+    return Marked(right, verdict + hint, plan=table.plan_pictures(plans[counts.index(max(counts))]))
 
 
 PLAN_EXERCISES = (

@@ -68,7 +68,7 @@ class _Deep:
         self.looked = 0
         self.rows: dict[str, tuple[int, int]] = {}
         """Of each data file: its rows, and the snapshots that read it."""
-        self.told: set[int] = set()
+        self.manifest_claims: set[int] = set()
         """What manifests say of data files that were read."""
         self.splits: Mapping[str, list[int]] = {}
         try:
@@ -96,12 +96,12 @@ class _Deep:
                     continue
                 rows, seen = self.rows.get(file.path, (file.record_count, 0))
                 self.rows[file.path] = (rows, seen | mask)
-                if (told := hash(_told(file, self.splits.get(file.path)))) not in self.told:
-                    self.told.add(told)
-                    yield from self._asked(file, self._data)
+                if (claims := hash(_claims(file, self.splits.get(file.path)))) not in self.manifest_claims:
+                    self.manifest_claims.add(claims)
+                    yield from self._check(file, self._data)
         self.splits, self.schema = splits, newest
         for file, mask in steps(list(deletes.values()), "delete files"):
-            yield from self._asked(file, partial(self._delete, mask))
+            yield from self._check(file, partial(self._delete, mask))
         yield from self._statistics()
 
     def _schema_then(self, manifest: ManifestFile) -> Schema | None:
@@ -111,7 +111,7 @@ class _Deep:
             return read_schema(self.table.metadata, snapshot.schema_id if snapshot else None)
         return None
 
-    def _asked(self, file: LiveFile, ask: Callable[[LiveFile], Iterator[Finding]]) -> Iterator[Finding]:
+    def _check(self, file: LiveFile, ask: Callable[[LiveFile], Iterator[Finding]]) -> Iterator[Finding]:
         self.looked += 1
         try:
             if (stored_as := self._format(file)) not in ("", file.file_format):
@@ -130,7 +130,7 @@ class _Deep:
                 self.not_checked.append(str(error))
                 lacks = error.cause.partition(LACKS[0])[2].rpartition(LACKS[1])[0]
                 if lacks and file.file_format != "PARQUET":  # whose footer tells
-                    yield self._required_absent(file, lacks)
+                    yield self._absent_column(file, lacks)
             else:  # what a library cannot decode, another may
                 more: dict[str, Any] = {"severity": "warning"} if "cannot be decoded: " in error.cause else {}
                 more |= {"refused": "part"} if file.kind == "deletion_vector" else {}
@@ -139,10 +139,10 @@ class _Deep:
             self.not_checked.append(f"{file.path}: {error}")
 
     def _of(
-        self, file: LiveFile, rule: str, what: str, found: Any = None, expected: Any = None, **more: Any
+        self, file: LiveFile, rule: str, what: str, value: Any = None, expected: Any = None, **more: Any
     ) -> Finding:
         mask = self.lists.masks.get(file.manifest_path, 0)
-        return finding(rule, what, file.path, f"named in {file.manifest_path}", found=found, expected=expected,
+        return finding(rule, what, file.path, f"named in {file.manifest_path}", found=value, expected=expected,
                        snapshots=self.lists.listing(mask), node=("file", file.path), **more)  # fmt: skip
 
     def _format(self, file: LiveFile) -> str:
@@ -190,7 +190,7 @@ class _Deep:
         if file.kind == "data_file":
             constants = self._constants(file)
             for name in absent_required_fields(self.schema.raw["fields"], footer["field_ids"], constants):
-                yield self._required_absent(file, name)
+                yield self._absent_column(file, name)
         kinds = kinds_by_id(self.schema)
         for column in footer["columns"] if file.kind == "data_file" else ():
             name, kind = kinds.get(column["field_id"], ("", None))
@@ -200,7 +200,7 @@ class _Deep:
         for name, difference in type_differences(footer["columns"], kinds):
             yield self._of_type(file, name, difference)
 
-    def _required_absent(self, file: LiveFile, name: str) -> Finding:
+    def _absent_column(self, file: LiveFile, name: str) -> Finding:
         what = f"a required column is not in the file: Spark 4.1 fails on queries that read it ({ABSENT_IN_JAVA})"
         return self._of(file, "required-absent", what, severity="error", refused="part", columns=(name,))
 
@@ -262,19 +262,19 @@ class _Deep:
         if not isinstance(kind, str) or result_type(part.transform, kind) is None:
             return
         try:
-            made = _results(columns[field.id], part.transform, kind)
+            results = _results(columns[field.id], part.transform, kind)
         except Exception:  # types that pyiceberg's transforms do not take
             return
         own = internal_value(file.partition[key])
         if isinstance(own, str) and kind != "string":  # a date that Python has none for
             return
-        wrong = [value for value in made if value != own]
+        wrong = [value for value in results if value != own]
         if not wrong:
             return
         shown = [partition_value(value, part.transform, kind) for value in (own, wrong[0])]
         claim = f"a partition field is not what {part.transform} makes of the column: filters skip rows"
         about: dict[str, Any] = {"columns": (part.name,)}
-        if type(own) is int and is_one_too_high(own, part.transform, kind) and made <= {own, own - 1}:
+        if type(own) is int and is_one_too_high(own, part.transform, kind) and results <= {own, own - 1}:
             yield self._of(file, "readers-differ", ONE_TOO_HIGH.format(part.transform), *shown, **about)
         elif is_narrow(part.transform, kind) and own in _as_java(columns[field.id], part.transform, kind):
             yield self._of(file, "partition-value", f"{claim}; {overflow_words(part.transform, kind)}", *shown, **about)
@@ -310,8 +310,8 @@ class _Deep:
                     about["remedy"] = may_be_needed(1, reason)
                 yield self._of(file, "delete-names-nothing", claim, named[0], **about)
             for path in hits:
-                mine = table.filter(pc.equal(table["file_path"], path))["pos"]
-                yield from self._beyond(file, path, mine)
+                own_positions = table.filter(pc.equal(table["file_path"], path))["pos"]
+                yield from self._beyond(file, path, own_positions)
         if file.kind != "deletion_vector" and file.file_format == "PARQUET":
             yield from self._footer(file)
         elif rows != file.record_count:
@@ -369,14 +369,14 @@ class _Deep:
                     **of_gone_snapshot(self.table.metadata, statistics),
                 )
                 continue
-            told, there = ([(b.get("type"), list(b.get("fields", ()))) for b in some]
+            metadata_blobs, footer_blobs = ([(b.get("type"), list(b.get("fields", ()))) for b in some]
                            for some in (statistics.blob_metadata, blobs))  # fmt: skip
-            if told != there:
+            if metadata_blobs != footer_blobs:
                 yield finding("statistics-file", "the metadata tells of other blobs than its footer", statistics.path,
-                              found=told, expected=there, **about)  # fmt: skip
+                              found=metadata_blobs, expected=footer_blobs, **about)  # fmt: skip
 
 
-def _told(file: LiveFile, splits: list[int] | None) -> tuple[Any, ...]:
+def _claims(file: LiveFile, splits: list[int] | None) -> tuple[Any, ...]:
     """What a manifest says of a data file; several may."""
     maps = (file.partition, file.lower, file.upper, file.nulls)
     return file.path, file.spec_id, file.record_count, tuple(splits or ()), repr([sorted(m.items()) for m in maps])
@@ -396,8 +396,8 @@ def _ends(values: pa.ChunkedArray) -> tuple[Any, Any]:
 def _as_java(values: pa.ChunkedArray, transform: str, kind: str) -> list[int]:
     """What Java makes of the least and the greatest value."""
     ends = [value for value in _ends(values) if value is not None]
-    made: list[int] = as_java(np.array(ends, np.int64), transform, kind).tolist()
-    return made
+    results: list[int] = as_java(np.array(ends, np.int64), transform, kind).tolist()
+    return results
 
 
 def _results(values: pa.ChunkedArray, transform: str, kind: str) -> set[Any]:
@@ -405,7 +405,7 @@ def _results(values: pa.ChunkedArray, transform: str, kind: str) -> set[Any]:
     pyiceberg's transforms raise."""
     ends = [value for value in _ends(values) if value is not None]
     if transform in TIMES and (kind == "date" or kind.startswith("timestamp")):
-        made: set[Any] = set(apply_transform(np.array(ends, np.int64), transform, kind).tolist()) if ends else set()
+        results: set[Any] = set(apply_transform(np.array(ends, np.int64), transform, kind).tolist()) if ends else set()
     else:
         primitive = primitive_type(kind)
         if primitive is None:
@@ -413,5 +413,5 @@ def _results(values: pa.ChunkedArray, transform: str, kind: str) -> set[Any]:
         apply = parse_transform(transform).transform(primitive)
         if transform.startswith("bucket"):
             ends = [internal_scalar(value) for value in pc.unique(values).slice(0, DISTINCT)]
-        made = {apply(value) for value in ends if value is not None}
-    return made | ({None} if values.null_count else set())
+        results = {apply(value) for value in ends if value is not None}
+    return results | ({None} if values.null_count else set())

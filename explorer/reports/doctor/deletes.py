@@ -31,19 +31,19 @@ def dangling_rules(table: Table, lists: Lists, at: Snapshot, deletes: Deletes) -
         data = deletes.misplaced.get(delete.key)
         if data is not None and any(i in data.lower and i in delete.lower for i in delete.equality_ids):
             misplaced.add(delete.key)
-            yield _misplaced(table, lists, at, delete, data)
+            yield _misplacement(table, lists, at, delete, data)
     for kind in dict.fromkeys(d.kind for d in deletes.dangling):
-        mine = [d for d in deletes.dangling if d.kind == kind and d.key not in misplaced]
-        if mine:
-            yield _dangling(lists, at, deletes, mine, _remedy(deletes, mine))
+        of_kind = [d for d in deletes.dangling if d.kind == kind and d.key not in misplaced]
+        if of_kind:
+            yield _dangling(lists, at, deletes, of_kind, _remedy(deletes, of_kind))
 
 
-def _remedy(deletes: Deletes, mine: Sequence[LiveFile]) -> str:
+def _remedy(deletes: Deletes, of_kind: Sequence[LiveFile]) -> str:
     """Why deletes of one kind are not to be dropped, or not as their rule's remedy does; empty where they may be."""
-    if reasons := _doubts(deletes, mine):
+    if reasons := _doubts(deletes, of_kind):
         return may_be_needed(len(reasons), reasons[0])
     others = _doubts(deletes, deletes.dangling)
-    return takes_others(mine[0].kind, len(others), others[0]) if others else ""
+    return takes_others(of_kind[0].kind, len(others), others[0]) if others else ""
 
 
 def _doubts(deletes: Deletes, some: Iterable[LiveFile]) -> list[str]:
@@ -53,11 +53,11 @@ def _doubts(deletes: Deletes, some: Iterable[LiveFile]) -> list[str]:
 def doubts_by_kind(deletes: Deletes) -> dict[str, tuple[int, str]]:
     """How many deletes of each kind apply to nothing and may be needed, and why, of the first of them."""
     kinds = dict.fromkeys(d.kind for d in deletes.dangling)
-    found = {kind: _doubts(deletes, [d for d in deletes.dangling if d.kind == kind]) for kind in kinds}
-    return {kind: (len(reasons), reasons[0]) for kind, reasons in found.items() if reasons}
+    reasons_by_kind = {kind: _doubts(deletes, [d for d in deletes.dangling if d.kind == kind]) for kind in kinds}
+    return {kind: (len(reasons), reasons[0]) for kind, reasons in reasons_by_kind.items() if reasons}
 
 
-def _misplaced(table: Table, lists: Lists, at: Snapshot, delete: LiveFile, data: LiveFile) -> Finding:
+def _misplacement(table: Table, lists: Lists, at: Snapshot, delete: LiveFile, data: LiveFile) -> Finding:
     meta = table.metadata
     own, other = (_where(table, file) for file in (delete, data))
     no_partition = all(value is None for value in delete.partition.values())
@@ -87,29 +87,29 @@ def _where(table: Table, file: LiveFile) -> str:
     return f"{where} (spec {file.spec_id})" if len(meta.partition_specs) > 1 else where
 
 
-def _dangling(lists: Lists, at: Snapshot, deletes: Deletes, mine: Sequence[LiveFile], remedy: str) -> Finding:
-    size = human_bytes(sum(d.bytes for d in mine))
-    named = count(len(mine), mine[0].kind.replace("_", " ").rstrip("s") + " file")
-    what = f"{named} of the snapshot ({size}) {'applies' if len(mine) == 1 else 'apply'} to no "
-    path = target_file(mine[0])
+def _dangling(lists: Lists, at: Snapshot, deletes: Deletes, of_kind: Sequence[LiveFile], remedy: str) -> Finding:
+    size = human_bytes(sum(d.bytes for d in of_kind))
+    number = count(len(of_kind), of_kind[0].kind.replace("_", " ").rstrip("s") + " file")
+    what = f"{number} of the snapshot ({size}) {'applies' if len(of_kind) == 1 else 'apply'} to no "
+    path = target_file(of_kind[0])
     cut = path and any(data.startswith(path) for data in deletes.files.data.paths())
     why = f"its path bounds are cut to {path!r}, where paths of data files only begin so" if cut else ""
     return lists.of(
         "delete-dangling",
         f"{what}data file of it: whoever plans a scan reads what hides nothing",
-        mine[0].manifest_path,
-        found=mine[0].path,
-        expected=why or deletes.why_alone(mine[0]),
-        count=len(mine),
-        examples=tuple(d.path for d in mine[:3]),
+        of_kind[0].manifest_path,
+        found=of_kind[0].path,
+        expected=why or deletes.why_alone(of_kind[0]),
+        count=len(of_kind),
+        examples=tuple(d.path for d in of_kind[:3]),
         snapshots=(at.snapshot_id,),
-        node=("file", mine[0].path),
+        node=("file", of_kind[0].path),
         remedy=remedy,
-        **({} if len(mine) >= MANY else {"severity": "info"}),
+        **({} if len(of_kind) >= MANY else {"severity": "info"}),
     )
 
 
-def dropped_rules(table: Table, lists: Lists) -> Iterator[Finding]:
+def removal_rules(table: Table, lists: Lists) -> Iterator[Finding]:
     """Rule 71: a commit that removes equality deletes which the files that it adds still need."""
     for snapshot in lists.snapshots:
         own = [
@@ -124,7 +124,7 @@ def dropped_rules(table: Table, lists: Lists) -> Iterator[Finding]:
             continue
         gone: list[LiveFile] = []
         for manifest, stored in table.tree.stored(removing, metrics=True):
-            gone += _removed(stored, manifest)
+            gone += _removals(stored, manifest)
         gone = [d for d in gone if d.kind == "equality_deletes"]
         files = Applicability(table.metadata, LiveFiles.of([]), gone)
         for manifest, stored in table.tree.stored(adding, metrics=True) if gone else ():
@@ -132,17 +132,17 @@ def dropped_rules(table: Table, lists: Lists) -> Iterator[Finding]:
             for data in live_files(live_entries(added, manifest), manifest.partition_spec_id, manifest.manifest_path):
                 needed = next((v.delete for v in files.of(data) if v.applies), None)
                 if needed is not None:
-                    yield _dropped(lists, snapshot, data, needed)
+                    yield _removal_finding(lists, snapshot, data, needed)
 
 
-def _removed(stored: pa.Table, manifest: Any) -> list[LiveFile]:
+def _removals(stored: pa.Table, manifest: Any) -> list[LiveFile]:
     """The files of a manifest's DELETED entries."""
     some = stored.filter(pc.fill_null(pc.equal(stored["status"], DELETED), False))
     entries = as_of_snapshot(some, manifest, manifest.added_snapshot_id)
     return files_of(entries, manifest.partition_spec_id, manifest.manifest_path, ("DELETED",))
 
 
-def _dropped(lists: Lists, snapshot: Snapshot, data: LiveFile, needed: LiveFile) -> Finding:
+def _removal_finding(lists: Lists, snapshot: Snapshot, data: LiveFile, needed: LiveFile) -> Finding:
     operation = snapshot.operation or "commit"
     return lists.of(
         "delete-dropped",

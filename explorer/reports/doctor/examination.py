@@ -19,9 +19,9 @@ from explorer.model.problem import Problem
 from explorer.progress import Cancelled, steps
 from explorer.render.doctor import ShownReport
 from explorer.reports.doctor.deep import deep_rules
-from explorer.reports.doctor.deletes import dangling_rules, doubts_by_kind, dropped_rules
+from explorer.reports.doctor.deletes import dangling_rules, doubts_by_kind, removal_rules
 from explorer.reports.doctor.files import file_rules
-from explorer.reports.doctor.lost_manifests import lost_files
+from explorer.reports.doctor.lost_manifests import find_lost_files
 from explorer.reports.doctor.other_metadata import fork_rules, other_attempts
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.doctor.commits import commit_rules
@@ -72,13 +72,13 @@ def diagnose(
     examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
     findings = [f for f in examination.findings() if f.rule not in choice.skip]
     listed = examination.lists.lists.get(table.metadata.current_snapshot_id or 0, ())
-    told = choice.choose_findings(
+    final_findings = choice.choose_findings(
         group_findings(findings, examination.lists), table.name, table.metadata, listed,
-        examination.sound_previous(findings), lost_files(table, examination.lists), deep, examination.doubts,
+        examination.sound_previous(findings), find_lost_files(table, examination.lists), deep, examination.doubts,
     )  # fmt: skip
     where = table.reader.storage.resolve
-    told = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in told)
-    return ShownReport(table.name, told, examination.checked, tuple(examination.not_checked))
+    final_findings = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in final_findings)
+    return ShownReport(table.name, final_findings, examination.checked, tuple(examination.not_checked))
 
 
 class Examination:
@@ -110,9 +110,9 @@ class Examination:
         list_files = [s.manifest_list for s in self.lists.snapshots if s.manifest_list and self._is_read(s)]
         yield from list_schema_rules(self.lists, self._headers(list_files))
         yield from manifest_rules(self.lists, self._headers(paths), table.tree.sizes(paths))
-        yield from Across(self.lists, self._named).findings()
+        yield from Across(self.lists, self._entry_rows).findings()
         yield from self._dangling()
-        yield from dropped_rules(table, self.lists)
+        yield from removal_rules(table, self.lists)
         if self.depth.snapshot is None:
             yield from commit_rules(self.lists, self._current_before)
             yield from fork_rules(table)
@@ -173,8 +173,8 @@ class Examination:
         wanted = np.unique(np.concatenate([*(n.field("key").to_numpy() for n in named), np.zeros(0, np.int64)]))
         data = [m for m in records.values() if not m.content]
         for path, of_data in self._facts(replace(about, wanted=wanted.astype(np.int64)), data).items():
-            known = held.get(path)  # listed as data and as deletes
-            held[path] = replace(of_data, others=(*of_data.others, known.row, *known.others)) if known else of_data
+            other = held.get(path)  # listed as data and as deletes
+            held[path] = replace(of_data, others=(*of_data.others, other.row, *other.others)) if other else of_data
         self.checked |= {
             "snapshots": len(lists), "manifests": len(held), "entries": sum(_entries(h) for h in held.values())
         }  # fmt: skip
@@ -184,15 +184,15 @@ class Examination:
         if not manifests:
             return {}
         parts = Parts(manifests, about.metrics, partial(facts, about), FACTS, folded=True)
-        rows, _ = self.table.made(parts, "doctor", self.depth.engine)
-        found: dict[str, Held] = {}
+        rows, _ = self.table.build(parts, "doctor", self.depth.engine)
+        held: dict[str, Held] = {}
         for part in rows.read():
             for at in range(part.num_rows):
                 row = part.slice(at, 1)
                 path = row["manifest_path"][0].as_py()
-                known = found.get(path)
-                found[path] = replace(known, others=(*known.others, row)) if known else Held(row)
-        return found
+                other = held.get(path)
+                held[path] = replace(other, others=(*other.others, row)) if other else Held(row)
+        return held
 
     def _is_read(self, snapshot: Snapshot) -> bool:
         return snapshot.snapshot_id not in self.lists.unread
@@ -206,7 +206,7 @@ class Examination:
                 self.not_checked.append(f"the header of {path}: {error.cause}")
         return headers
 
-    def _named(self, path: str, keys: Sequence[int], of: str, most: int | None) -> list[dict[str, Any]]:
+    def _entry_rows(self, path: str, keys: Sequence[int], of: str, most: int | None) -> list[dict[str, Any]]:
         """See spec.doctor.cross_file_rules.Named."""
         manifest = self.lists.records[path]
         for _, stored in self.table.tree.stored([manifest]):
@@ -216,8 +216,8 @@ class Examination:
             names = ["file_path", "content_offset", "referenced_data_file", "status", "record_count"]
             some = stored.select([*names, "file_size_in_bytes"])
             some = some.append_column("inherited_snapshot_id", snapshot_ids(stored, manifest)).take(pa.array(at))
-            told = zip(at.tolist(), some.to_pylist(), strict=True)
-            return [row | {"record": record} for record, row in told]
+            records = zip(at.tolist(), some.to_pylist(), strict=True)
+            return [row | {"record": record} for record, row in records]
         return []
 
     def _dangling(self) -> Iterator[Finding]:
@@ -258,9 +258,9 @@ class Examination:
         now = meta.current_snapshot
         for kind in dict.fromkeys(s.kind for s in meta.statistics):
             files = [s for s in meta.statistics if s.kind == kind]
-            known = [s for f in files if (s := meta.snapshot(f.snapshot_id))]
-            if now and now.snapshot_id not in {s.snapshot_id for s in known}:
-                newest = max(known, key=lambda s: s.sequence_number, default=None)
+            snapshots = [s for f in files if (s := meta.snapshot(f.snapshot_id))]
+            if now and now.snapshot_id not in {s.snapshot_id for s in snapshots}:
+                newest = max(snapshots, key=lambda s: s.sequence_number, default=None)
                 yield finding(
                     "statistics-stale",
                     f"no {kind} file is of the current snapshot",
@@ -284,14 +284,14 @@ class Examination:
         """What could not be read, as its rule has it."""
         meta = self.table.metadata
         by_list = {s.manifest_list: s.snapshot_id for s in meta.snapshots if s.manifest_list}
-        asked = self.depth.files, self.depth.deep
-        told = {*WALK, "totals-differ", *compress(("file-missing", "record-count"), asked)}  # by rules
+        depths = self.depth.files, self.depth.deep
+        own_rules = {*WALK, "totals-differ", *compress(("file-missing", "record-count"), depths)}  # by rules
         for problem in self.table.problems:
             if problem.rule == NOT_NOW:
                 self.not_checked.append(str(problem))
             elif problem.severity == "info" and not problem.rule:  # a note
                 continue
-            elif problem.rule not in told:
+            elif problem.rule not in own_rules:
                 yield self._of_problem(problem, by_list)
 
     def _of_problem(self, problem: Problem, by_list: Mapping[str, int]) -> Finding:
@@ -302,7 +302,7 @@ class Examination:
         if file in self.lists.masks or file in by_list:
             more |= {} if problem.severity != "error" or problem.rule == "path-outside" else {"refused": "scan"}
         if file in self.lists.masks:
-            more |= {} if problem.rule else self._lost(file)
+            more |= {} if problem.rule else self._manifest_counts(file)
             return self.lists.of(problem.rule or "manifest-missing", problem.cause, file, problem.location, **more)
         if file in by_list:
             node: Any = ("manifest_list", by_list[file])
@@ -333,7 +333,7 @@ class Examination:
         beside = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         return f"; beside it lies {beside}, of another attempt to commit the same snapshot" if names else ""
 
-    def _lost(self, path: str) -> dict[str, Any]:
+    def _manifest_counts(self, path: str) -> dict[str, Any]:
         """What the list says that a manifest had."""
         m = self.lists.records[path]
         live = [m.added_files_count, m.existing_files_count]
@@ -341,8 +341,8 @@ class Examination:
         if None in live or None in rows:
             return {}
         kind = "delete file" if m.content else "data file"
-        told = (count(sum(n or 0 for n in numbers), word) for numbers, word in ((live, kind), (rows, "row")))
-        return {"expected": f"{' with '.join(told)}, as the manifest list says"}
+        counts = (count(sum(n or 0 for n in numbers), word) for numbers, word in ((live, kind), (rows, "row")))
+        return {"expected": f"{' with '.join(counts)}, as the manifest list says"}
 
     def _plugins(self) -> Iterator[Finding]:
         """Rules that installed packages bring."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from explorer.errors import AccessRefused, NotNow, UnreadableFile
-from explorer.queries.orphans import unreached_files
+from explorer.queries.orphans import orphan_files
 from explorer.spec.commits.uncommitted_files import words_of_uncommitted_files
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.grouping import MEMBERS
@@ -27,7 +27,7 @@ class _Wrong:
     """What is wrong with one file, and which snapshots need it, as a mask."""
 
     cause: str
-    found: int | None
+    size: int | None
     expected: int | None
     manifest: str
     mask: int
@@ -48,9 +48,9 @@ def file_rules(
         names = ("file_path", "file_size_in_bytes", "file_format", "content")
         rows = zip(*(live[name].to_pylist() for name in names), strict=True)
         formats = {p: (s, str(f).upper(), c) for p, s, f, c in rows if p and hash((p, s)) not in fine}
-        known = {path: size for path, (size, _, _) in formats.items()}
-        sizes = table.tree.sizes(p for p in known if p not in wrong)
-        for file, recorded in known.items():
+        recorded_sizes = {path: size for path, (size, _, _) in formats.items()}
+        sizes = table.tree.sizes(p for p in recorded_sizes if p not in wrong)
+        for file, recorded in recorded_sizes.items():
             if file in wrong:
                 wrong[file].mask |= mask
                 continue
@@ -76,16 +76,16 @@ def file_rules(
     checked["files"] = looked
     if outside:
         not_checked.append(f"{count(outside, 'file')} outside the folders that may be read (add them with --root)")
-    yield from _told(lists, wrong)
+    yield from _findings(lists, wrong)
     if whole:
         yield from _orphans(table, not_checked)
 
 
-def _told(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
+def _findings(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
     """A finding for each file; beyond what a report can hold, one for the others of a kind."""
     for file, what in list(wrong.items())[:MEMBERS]:
         yield finding(
-            "file-missing", what.cause, file, f"named in {what.manifest}", found=what.found, expected=what.expected,
+            "file-missing", what.cause, file, f"named in {what.manifest}", found=what.size, expected=what.expected,
             snapshots=lists.listing(what.mask), node=("file", file), refused=what.refused,
         )  # fmt: skip
     rest: dict[tuple[str, Refused], list[str]] = {}
@@ -103,7 +103,7 @@ def _told(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
 
 def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
     try:
-        loose, others = unreached_files(table.tree)
+        loose, others = orphan_files(table.tree)
     except UnreadableFile as error:
         not_checked.append(f"orphan files: {error}")
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.errors import ExplorerError
-from explorer.queries.orphans import unnamed_data_files
+from explorer.queries.orphans import data_files_without_entry
 from explorer.spec.doctor.lists import Lists
 from explorer.spec.doctor.remedies import LostFiles
 from explorer.spec.text.names import path_in_sql
@@ -13,7 +13,7 @@ MAX_READ = 100
 """Files whose rows are counted."""
 
 
-def lost_files(table: Table, lists: Lists) -> LostFiles | None:
+def find_lost_files(table: Table, lists: Lists) -> LostFiles | None:
     """Find the files that the lost manifests of the current snapshot may have named.
 
     Args:
@@ -29,7 +29,7 @@ def lost_files(table: Table, lists: Lists) -> LostFiles | None:
     if current is None or not lost or current.snapshot_id in lists.unread:
         return None
     try:
-        files = unnamed_data_files(table.tree)
+        files = data_files_without_entry(table.tree)
     except ExplorerError:
         return None
     records = [m for m in listed if m.manifest_path in lost]

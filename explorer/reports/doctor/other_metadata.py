@@ -22,17 +22,17 @@ def fork_rules(table: Table) -> Iterator[Finding]:
     """Rule 69: a second metadata file of one version, with a snapshot that the table does not have."""
     meta = table.metadata
     folder = meta.metadata_location.rpartition("/")[0]
-    known = {
+    own_names = {
         path.rpartition("/")[2] for path in (meta.metadata_location, *(e.metadata_file for e in meta.metadata_log))
     }
-    versions = {number: name for name in known if (number := _version(name)) is not None}
-    twins = [name for name in names_in(table, folder) if name not in known and _version(name) in versions]
+    versions = {number: name for name in own_names if (number := _version(name)) is not None}
+    twins = [name for name in names_in(table, folder) if name not in own_names and _version(name) in versions]
     for name in steps(twins[:TRIED], "metadata files"):
         try:
             other, _ = read_metadata(table.reader.storage, f"{folder}/{name}")
         except UnreadableFile:
             continue
-        if other.table_uuid == meta.table_uuid and (own := _unknown(other, meta)):
+        if other.table_uuid == meta.table_uuid and (own := _new_snapshots(other, meta)):
             yield _fork(meta, other, own, versions[_version(name) or 0])
 
 
@@ -41,7 +41,7 @@ def _version(name: str) -> int | None:
     return int(match[1] or match[2]) if match else None
 
 
-def _unknown(other: TableMetadata, meta: TableMetadata) -> list[Snapshot]:
+def _new_snapshots(other: TableMetadata, meta: TableMetadata) -> list[Snapshot]:
     """The last snapshot of another metadata file, where the table does not have it."""
     last = other.last_sequence_number
     return [s for s in other.snapshots if meta.snapshot(s.snapshot_id) is None and s.sequence_number == last]

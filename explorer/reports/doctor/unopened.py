@@ -18,7 +18,7 @@ EARLIER = 20
 """Other metadata files that are tried."""
 
 
-def unopened(
+def report_unreadable(
     name: str, error: UnreadableFile, skip: Iterable[str] = (), severity: Mapping[str, str] | None = None
 ) -> ShownReport:
     """The report on a table whose metadata file cannot be read. Raises the error where that says nothing of the file:
@@ -26,11 +26,13 @@ def unopened(
     if isinstance(error, (NotNow, AccessRefused)) or error.cause.startswith(VIEW):
         raise error
     return ShownReport(
-        name, RuleChoice.of(skip, severity).choose_findings([_unopened(name, error)], name, None), {"metadata files": 1}
+        name,
+        RuleChoice.of(skip, severity).choose_findings([_unreadable_finding(name, error)], name, None),
+        {"metadata files": 1},
     )
 
 
-def _unopened(name: str, error: UnreadableFile) -> Finding:
+def _unreadable_finding(name: str, error: UnreadableFile) -> Finding:
     """A table whose metadata file cannot be read: which other one can."""
     folder, _, own = error.path.rpartition("/")
     best: tuple[int, str, bool] | None = None

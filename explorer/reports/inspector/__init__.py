@@ -13,16 +13,16 @@ from explorer.reports.inspector.file_nodes import inspect_file, inspect_row_grou
 from explorer.reports.inspector.manifest_nodes import inspect_manifest, inspect_manifest_list
 from explorer.reports.inspector.sections import Inspection, Section
 from explorer.reports.inspector.table_nodes import (
+    catalog_pointer,
     inspect_catalog,
     inspect_metadata,
     inspect_ref,
     inspect_snapshot,
     inspect_statistics,
-    stored_pointer,
 )
 from explorer.table import Table
 
-__all__ = ["Inspection", "Section", "inspect", "life", "row_sections", "stored_pointer"]
+__all__ = ["Inspection", "Section", "catalog_pointer", "inspect", "life", "row_sections"]
 
 
 MAKERS: Mapping[str, Callable[[Table, Mapping[str, Any]], list[Section]]] = {

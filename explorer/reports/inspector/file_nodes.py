@@ -86,7 +86,7 @@ def inspect_file(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         sections.append(
             Section("column metrics", columns=columns, rows=[[m[c] for c in columns] for m in metrics], note=note)
         )
-    sections.append(raw_section("raw Avro record", table.reader.stored_records(manifest.manifest_path, ordinal, 1)[0]))
+    sections.append(raw_section("raw Avro record", table.reader.read_records(manifest.manifest_path, ordinal, 1)[0]))
     return [*sections, *_footer(table, row)]
 
 
@@ -123,7 +123,7 @@ def life(table: Table, path: str) -> Section:
         biography = table.file(path)
     except ExplorerError as error:
         return Section("its life", note=str(error))
-    told = [
+    rows = [
         (runs(e.snapshot for e in c), c[0].manifest, c[0].status, core.read_as(c[0].logical_status))
         for c in biography.chapters()
     ]
@@ -133,7 +133,7 @@ def life(table: Table, path: str) -> Section:
         f"{', '.join(biography.refs) or 'none'}."
     )
     note = f"{summary} To let it go: {biography.goes_when}."
-    return Section("its life", columns=("snapshots", "manifest", "stored", "reads as"), rows=told, note=note)
+    return Section("its life", columns=("snapshots", "manifest", "stored", "reads as"), rows=rows, note=note)
 
 
 ROWS_SHOWN = 200
@@ -153,7 +153,7 @@ def row_sections(table: Table, facts: Mapping[str, Any], is_data: bool) -> list[
         return [Section("rows", note=str(error))]
     shown = list(stored[:ROWS_SHOWN])
     sections = [_rows_section("rows", stored.columns, shown, len(stored))]
-    told = [
+    rows = [
         (
             base_name(v.delete.path),
             KIND_WORDS[v.delete.kind],
@@ -162,8 +162,8 @@ def row_sections(table: Table, facts: Mapping[str, Any], is_data: bool) -> list[
         )
         for v in verdicts
     ]
-    if told:
-        sections.append(Section("deletes that could matter", columns=("delete", "kind", "applies", "why"), rows=told))
+    if rows:
+        sections.append(Section("deletes that could matter", columns=("delete", "kind", "applies", "why"), rows=rows))
     return sections
 
 

@@ -100,12 +100,12 @@ def order_words(meta: TableMetadata, order: SortOrder | None) -> str:
     if not order.fields:
         return "unsorted"
     directions = {"asc": "ascending", "desc": "descending"}
-    said = []
+    fields = []
     for f in order.fields:
         source = ", ".join(source_name(meta, i) for i in f.source_ids)
         by = source if f.transform == "identity" else f"{f.transform} of {source}"
-        said.append(f"{by} {directions.get(f.direction, f.direction)}, {f.null_order.replace('-', ' ')}")
-    return f"by {'; then '.join(said)}"
+        fields.append(f"{by} {directions.get(f.direction, f.direction)}, {f.null_order.replace('-', ' ')}")
+    return f"by {'; then '.join(fields)}"
 
 
 def schema_section(title: str, fields: Any) -> Section:

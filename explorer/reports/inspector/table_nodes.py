@@ -44,7 +44,7 @@ def inspect_catalog(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     ]
 
 
-def stored_pointer(table: Table) -> Section:
+def catalog_pointer(table: Table) -> Section:
     """What the catalog stores now, by its own names: it is asked, which may take as long as its server does."""
     try:
         stored = pointer(table)

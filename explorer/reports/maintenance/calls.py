@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from explorer.errors import NotFoundInTable, NotPossible
-from explorer.queries.filters import bound_filter, filter_columns
+from explorer.queries.filters import filter_columns, parse_filter
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.filters.expressions import TRUE, Expression
 from explorer.spec.maintenance.rewrite_options import OPTIONS, Strategy
@@ -52,7 +52,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Argument]] = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class OperationRequest:
     """An operation with all that it was given. `options` are those of the procedure's map, or its own arguments, as
     text; `where` is a filter (docs/filters.md), `columns` what to sort by."""
 
@@ -63,64 +63,64 @@ class Asked:
 
     def values(self) -> dict[str, Any]:
         """The arguments, parsed. Raises NotFoundInTable for one that there is not, or that does not fit."""
-        known = ARGUMENTS.get(self.operation, {})
-        return {name: _value(name, known[name], text) for name, text in self.options.items()}
+        kinds = ARGUMENTS.get(self.operation, {})
+        return {name: _value(name, kinds[name], text) for name, text in self.options.items()}
 
 
-def asked(
+def check_request(
     table: Table,
     operation: str,
     options: Mapping[str, str],
     where: str = "",
     columns: str = "",
     retain_last: int | None = None,
-) -> Asked:
+) -> OperationRequest:
     """What is asked for, checked. An expiry goes by the policy of the table and its refs (spec.snapshots.retention),
     unless `options` or `retain_last` say otherwise. Raises NotFoundInTable for what there is not."""
     if operation not in (*PROCEDURES, *LOOKS):
         raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join((*PROCEDURES, *LOOKS))}")
     strategy = STRATEGIES.get(operation)
-    known: Sequence[str] = sorted(OPTIONS[strategy] if strategy else ARGUMENTS.get(operation, {}))
-    if unknown := [name for name in options if name not in known]:
-        there = f"there are {', '.join(known)}" if known else "there are none"
+    names: Sequence[str] = sorted(OPTIONS[strategy] if strategy else ARGUMENTS.get(operation, {}))
+    if unknown := [name for name in options if name not in names]:
+        there = f"there are {', '.join(names)}" if names else "there are none"
         raise NotFoundInTable(f"no option {unknown[0]!r} of {operation}: {there}")
     if where.strip() and not strategy:
         raise NotFoundInTable(f"{operation} takes no filter")
     given = dict(options)
     if operation == "expire" and retain_last is not None:
         given = {"retain_last": str(retain_last), **given}
-    made = Asked(operation, given, where, columns)
-    made.values() if not strategy else None
+    request = OperationRequest(operation, given, where, columns)
+    request.values() if not strategy else None
     if strategy in ("sort", "zorder"):
         _sort_columns(table, columns)
-    return made
+    return request
 
 
-def call(table: Table, made: Asked) -> str:
+def call(table: Table, request: OperationRequest) -> str:
     """The statement that carries an operation out (dangling-deletes: a compaction that drops them too); empty where no
     procedure does. Raises NotPossible for a filter that Spark has no words for."""
-    if made.operation == "dangling-deletes":
-        made = Asked("compact", DROPS_DANGLING)
-    if made.operation not in PROCEDURES:
+    if request.operation == "dangling-deletes":
+        request = OperationRequest("compact", DROPS_DANGLING)
+    if request.operation not in PROCEDURES:
         return ""
     arguments = [f"table => {name_argument(table)}"]
-    strategy = STRATEGIES.get(made.operation)
+    strategy = STRATEGIES.get(request.operation)
     if strategy in ("sort", "zorder"):
         arguments.append("strategy => 'sort'")
-        listed = ", ".join(quoting.identifier([c]) for c in _sort_columns(table, made.columns))
+        listed = ", ".join(quoting.identifier([c]) for c in _sort_columns(table, request.columns))
         order = f"zorder({listed})" if strategy == "zorder" else listed
-        if made.columns.strip() or strategy == "zorder" or not table.metadata.default_sort_order_id:
+        if request.columns.strip() or strategy == "zorder" or not table.metadata.default_sort_order_id:
             arguments.append(f"sort_order => {quoting.literal(order)}")  # else by the table's own
     if strategy:
-        if made.options:
-            pairs = ", ".join(f"{quoting.literal(k)}, {quoting.literal(v)}" for k, v in made.options.items())
+        if request.options:
+            pairs = ", ".join(f"{quoting.literal(k)}, {quoting.literal(v)}" for k, v in request.options.items())
             arguments.append(f"options => map({pairs})")
-        if made.where.strip():
-            arguments.append(f"where => {quoting.literal(_condition(table, made.where))}")
+        if request.where.strip():
+            arguments.append(f"where => {quoting.literal(_condition(table, request.where))}")
     else:
-        kinds = ARGUMENTS[made.operation]
-        arguments += [f"{name} => {_literal(kinds[name], value)}" for name, value in made.values().items()]
-    return procedure_call(table, PROCEDURES[made.operation], *arguments)
+        kinds = ARGUMENTS[request.operation]
+        arguments += [f"{name} => {_literal(kinds[name], value)}" for name, value in request.values().items()]
+    return procedure_call(table, PROCEDURES[request.operation], *arguments)
 
 
 def procedure_call(table: Table, procedure: str, *arguments: str) -> str:
@@ -149,10 +149,10 @@ def catalog_and_name(table: Table) -> tuple[str, str]:
     return NOWHERE if catalog is None else (catalog, table.name.removeprefix(f"{catalog}."))
 
 
-def bound(table: Table, where: str) -> Expression:
+def bind_filter(table: Table, where: str) -> Expression:
     """A filter bound to the table's current schema. Raises NotFoundInTable."""
     schema = table.metadata.schema(table.metadata.current_schema_id)
-    return bound_filter(where, filter_columns(schema), null_too=True) if where.strip() and schema else TRUE
+    return parse_filter(where, filter_columns(schema), null_too=True) if where.strip() and schema else TRUE
 
 
 def moment(text: str | int | None) -> int:
@@ -160,12 +160,12 @@ def moment(text: str | int | None) -> int:
     if re.fullmatch(r"[0-9]{1,18}", str(text)):
         return int(str(text))
     try:
-        told = datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+        time = datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
     except ValueError as error:
         raise NotFoundInTable(
             f"{text!r} is no time: give milliseconds, or ISO 8601 such as 2026-11-21 05:00:00"
         ) from error
-    return int((told if told.tzinfo else told.replace(tzinfo=datetime.timezone.utc)).timestamp() * 1000)
+    return int((time if time.tzinfo else time.replace(tzinfo=datetime.timezone.utc)).timestamp() * 1000)
 
 
 def _condition(table: Table, where: str) -> str:
@@ -173,7 +173,7 @@ def _condition(table: Table, where: str) -> str:
     schema = table.metadata.schema(table.metadata.current_schema_id)
     if schema is None:
         raise NotPossible("the table has no current schema to filter by")
-    return quoting.condition(bound(table, where), schema.raw["fields"], catalog, in_call=True)
+    return quoting.condition(bind_filter(table, where), schema.raw["fields"], catalog, in_call=True)
 
 
 def _sort_columns(table: Table, columns: str) -> list[str]:
@@ -203,12 +203,12 @@ def _value(name: str, kind: Argument, text: str) -> Any:
         return [part.strip() for part in text.split(",")]
     if kind == "map":
         try:
-            told = json.loads(text)
+            values = json.loads(text)
         except (ValueError, RecursionError):
-            told = None
-        if not isinstance(told, dict) or not all(isinstance(v, str) for v in told.values()):
+            values = None
+        if not isinstance(values, dict) or not all(isinstance(v, str) for v in values.values()):
             raise NotFoundInTable(f'{name} is {text!r}: give JSON such as {{"s3a,s3n": "s3"}}')
-        return told
+        return values
     return text
 
 

@@ -18,9 +18,9 @@ from explorer.table import Table
 NOTHING = "nothing now"
 
 
-def dangling_rows(table: Table, tree: MetadataTree, known: Deletes) -> list[dict[str, Any]]:
+def dangling_rows(table: Table, tree: MetadataTree, deletes: Deletes) -> list[dict[str, Any]]:
     """A row for each delete of the current snapshot that applies to nothing."""
-    oldest, fails = oldest_data(tree.manifests(table.metadata.current_snapshot)), bool(_failure(known))
+    oldest, fails = oldest_data(tree.manifests(table.metadata.current_snapshot)), bool(_failure(deletes))
 
     def ways(delete: LiveFile) -> str:
         return "; ".join(w for w in operations_that_drop(delete, oldest) if not (fails and w == REMOVAL)) or NOTHING
@@ -30,22 +30,22 @@ def dangling_rows(table: Table, tree: MetadataTree, known: Deletes) -> list[dict
             "file": delete.path,
             "kind": delete.kind,
             "dropped_by": ways(delete),
-            "reason": known.why_alone(delete),
-            "may_be_needed": known.doubt(delete),
+            "reason": deletes.why_alone(delete),
+            "may_be_needed": deletes.doubt(delete),
             "sequence_number": delete.sequence_number,
             "bytes": delete.bytes,
             "record_count": delete.record_count,
         }
-        for delete in known.dangling
+        for delete in deletes.dangling
     ]  # fmt: skip
 
 
-def dangling_words(known: Deletes, rows: Sequence[dict[str, Any]]) -> list[str]:
+def dangling_words(deletes: Deletes, rows: Sequence[dict[str, Any]]) -> list[str]:
     """What is to be said of `dangling_rows`."""
-    words = [f"{count(len(rows), 'delete')} of {len(known.files.deletes)} apply to no data file: they hide nothing."]
-    if doubts := _doubts(known):
+    words = [f"{count(len(rows), 'delete')} of {len(deletes.files.deletes)} apply to no data file: they hide nothing."]
+    if doubts := _doubts(deletes):
         words.append(f"Look before you drop them: {doubts}.")
-    if rows and (failure := _failure(known)):
+    if rows and (failure := _failure(deletes)):
         words.append(f"remove-dangling-deletes would fail: {failure}.")
     ways = Counter(way for row in rows for way in row["dropped_by"].split("; ") if way != NOTHING)
     words += [f"{count(number, 'delete')} would be dropped by {way}." for way, number in ways.most_common()]
@@ -56,19 +56,19 @@ def dangling_words(known: Deletes, rows: Sequence[dict[str, Any]]) -> list[str]:
     return words
 
 
-def removal_refusal(known: Deletes) -> str:
+def removal_refusal(deletes: Deletes) -> str:
     """Why remove-dangling-deletes must not be asked for; empty where it drops only what nobody needs."""
-    if not known.dangling:
+    if not deletes.dangling:
         return ""
-    if failure := _failure(known):
+    if failure := _failure(deletes):
         return f"Spark would fail: {failure}."
-    doubts = _doubts(known)
+    doubts = _doubts(deletes)
     return f"Do not run this with remove-dangling-deletes: of what it drops, {doubts}." if doubts else ""
 
 
-def removal_words(known: Deletes, rewrites: bool) -> str:
+def removal_words(deletes: Deletes, rewrites: bool) -> str:
     """What remove-dangling-deletes does in a rewrite of data files, or in one that finds nothing to rewrite."""
-    number = len(known.dangling)
+    number = len(deletes.dangling)
     if rewrites:
         now = f": {count(number, 'delete applies', 'deletes apply')} to none now" if number else ""
         return (
@@ -83,17 +83,17 @@ def removal_words(known: Deletes, rewrites: bool) -> str:
     )
 
 
-def _failure(known: Deletes) -> str:
+def _failure(deletes: Deletes) -> str:
     """Why Spark can drop no delete that applies to nothing: it plans a scan, and counts the bytes of what it drops."""
-    if known.refused:
-        return refusal(known.refused)
-    unsized = [d for d in known.files.deletes if d.kind == "deletion_vector" and d.content_size is None]
+    if deletes.refused:
+        return refusal(deletes.refused)
+    unsized = [d for d in deletes.files.deletes if d.kind == "deletion_vector" and d.content_size is None]
     return f"the deletion vector {unsized[0].path} has no content_size_in_bytes in its manifest" if unsized else ""
 
 
-def _doubts(known: Deletes) -> str:
+def _doubts(deletes: Deletes) -> str:
     """How many of the deletes may be needed, and why; empty where none may."""
-    reasons = [why for delete in known.dangling if (why := known.doubt(delete))]
+    reasons = [why for delete in deletes.dangling if (why := deletes.doubt(delete))]
     if not reasons:
         return ""
     first = Counter(reasons).most_common(1)[0][0]

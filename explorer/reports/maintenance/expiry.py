@@ -60,12 +60,12 @@ class Expiry:
                 some = ", ".join(map(str, ids[:20])) + (", …" if len(ids) > 20 else "")
                 yield f"clean_expired_metadata would drop {count(len(ids), name)} that no snapshot left uses: {some}."
         yield from (f"The {r.ref.type} {r.ref.name} would go: {r.reason}." for r in decided.refs if not r.kept)
-        yield from _kept_words(meta, decided)
+        yield from _retention_words(meta, decided)
 
     def _cut_off_words(self, table: str) -> str:
         """Warn of snapshots that no branch or tag leads to: a later commit may have cut them off by mistake."""
         ordinals = snapshot_ordinals(self.metadata)
-        cut_off = [s.snapshot_id for s in _unreferenced(self.metadata, self.decided)]
+        cut_off = [s.snapshot_id for s in _snapshots_without_ref(self.metadata, self.decided)]
         names = runs(snapshot_name(i, ordinals) for i in cut_off)
         return (
             f"Look before you run this: {names} {'is' if len(cut_off) == 1 else 'are'} of no branch or tag, and "
@@ -115,7 +115,7 @@ def plan_expiry(tree: MetadataTree, values: Mapping[str, Any]) -> Expiry:
     gone = reach(tree, meta.snapshots, without=decided.kept)
     if decided.expired:
         read_through(tree)
-    unreferenced = _unreferenced(meta, decided)
+    unreferenced = _snapshots_without_ref(meta, decided)
     others = [s for s in meta.snapshots if s not in unreferenced]
     cut_off = reach(tree, unreferenced, without=others)
     removed_ids = {s.snapshot_id for s in meta.snapshots} - {s.snapshot_id for s in decided.kept}
@@ -134,13 +134,13 @@ def plan_expiry(tree: MetadataTree, values: Mapping[str, Any]) -> Expiry:
     return Expiry(meta, decided, gone, statistics, tuple(schemas), tuple(specs), cut_off)
 
 
-def _unreferenced(metadata: TableMetadata, decided: Retention) -> list[Snapshot]:
+def _snapshots_without_ref(metadata: TableMetadata, decided: Retention) -> list[Snapshot]:
     """The expired snapshots that no branch or tag leads to, oldest first."""
     led_to = reachable_snapshots(parents_of(metadata.snapshots), (ref.snapshot_id for ref in metadata.refs))
     return [s for s in decided.expired if s.snapshot_id not in led_to]
 
 
-def _kept_words(meta: TableMetadata, decided: Retention) -> list[str]:
+def _retention_words(meta: TableMetadata, decided: Retention) -> list[str]:
     """Which rule keeps which snapshots, a rule a sentence."""
     ordinals = snapshot_ordinals(meta)
     kept: dict[str, list[int]] = {}

@@ -30,15 +30,15 @@ def plan_append(tree: MetadataTree) -> tuple[list[str], Rows]:
     gone = [m for m in listed if not has_live(m)]
     rows: Rows = []
     for number, group in enumerate(bins, 1):
-        told = {
+        shared = {
             "becomes": "merged" if group.merged else "kept", "bin": number, "reason": group.reason,
             "content": KINDS[min(group.content, 1)], "partition_spec_id": group.spec_id,
         }  # fmt: skip
         new = {"manifest": "(the append's own)", "manifest_path": None, "bytes": length}
-        rows += [told | row for row in (*([new] if group.with_new else []), *_named(tree, group.manifests))]
+        rows += [shared | row for row in (*([new] if group.with_new else []), *_manifest_rows(tree, group.manifests))]
     rows += [
-        {"becomes": "dropped", "bin": None, "reason": "no live file is left in it", **_told(m), **row}
-        for m, row in zip(gone, _named(tree, gone), strict=True)
+        {"becomes": "dropped", "bin": None, "reason": "no live file is left in it", **_facts(m), **row}
+        for m, row in zip(gone, _manifest_rows(tree, gone), strict=True)
     ]
     before, after = len(listed), sum(1 if b.merged else len(b.manifests) + b.with_new for b in bins)
     sentences = [
@@ -82,14 +82,14 @@ def plan_rewrite_manifests(
             sentences.append(f"No {kind} manifest would be written anew: {plan.reason}.")
         becomes = "rewritten" if plan.rewritten else "left"
         rows += [
-            {"becomes": becomes, "reason": plan.reason, **_told(m), **row}
-            for m, row in zip(plan.manifests, _named(tree, plan.manifests), strict=True)
+            {"becomes": becomes, "reason": plan.reason, **_facts(m), **row}
+            for m, row in zip(plan.manifests, _manifest_rows(tree, plan.manifests), strict=True)
         ]
     others = [m for m in listed if m.partition_spec_id != wanted]
     why = f"it is not of partition spec {wanted}: call it with its spec_id"
     rows += [
-        {"becomes": "left", "reason": why, **_told(m), **row}
-        for m, row in zip(others, _named(tree, others), strict=True)
+        {"becomes": "left", "reason": why, **_facts(m), **row}
+        for m, row in zip(others, _manifest_rows(tree, others), strict=True)
     ]
     if others:
         specs = ", ".join(map(str, sorted({m.partition_spec_id for m in others})))
@@ -99,11 +99,11 @@ def plan_rewrite_manifests(
     return sentences, rows
 
 
-def _told(manifest: ManifestFile) -> Mapping[str, Any]:
+def _facts(manifest: ManifestFile) -> Mapping[str, Any]:
     return {"content": KINDS[min(manifest.content, 1)], "partition_spec_id": manifest.partition_spec_id}
 
 
-def _named(tree: MetadataTree, manifests: Any) -> Iterator[dict[str, Any]]:
+def _manifest_rows(tree: MetadataTree, manifests: Any) -> Iterator[dict[str, Any]]:
     listed = list(manifests)
     names = manifest_names(((m.manifest_path, m.added_snapshot_id) for m in listed), snapshot_ordinals(tree.metadata))
     for manifest in listed:

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.queries.orphans import Below, files_beside, known_files, other_metadata
+from explorer.queries.orphans import Below, all_files_in_metadata, files_beside, other_metadata
 from explorer.spec.maintenance.orphan_rules import (
     EQUAL,
     MODES,
@@ -22,7 +22,7 @@ from explorer.spec.maintenance.orphan_rules import (
 )
 
 
-def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, list[Fate], list[str]]:
+def file_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, list[Fate], list[str]]:
     """What remove_orphan_files with these arguments would do with each file that is no live one, or that it would take
     for none; and what is to be said of metadata files that the table does not know. Raises ValueError where Iceberg
     would refuse the arguments, UnreadableFile where the folder, a list or a manifest, or another metadata file cannot
@@ -37,9 +37,11 @@ def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing
     )  # fmt: skip
     hint = f"{tree.metadata.location.rstrip('/')}/metadata/version-hint.text"
     below = Below(tree, location)
-    known = spellings(listing, below.written, below.telling(chain((hint,), known_files(tree))))  # fills live
+    path_spellings = spellings(
+        listing, below.written, below.telling(chain((hint,), all_files_in_metadata(tree)))
+    )  # fills live
     others = other_metadata(tree, {**below.paths, **files_beside(tree)})
     maybe = below.may_be_live(others)
     hidden = partition_folder_prefixes(tree.metadata)
-    told = list(fates(listing, below.written, known, below.live, hidden, maybe, below.bytes))
-    return listing, told, [other.why for other in others]
+    fates_of_files = list(fates(listing, below.written, path_spellings, below.live, hidden, maybe, below.bytes))
+    return listing, fates_of_files, [other.why for other in others]

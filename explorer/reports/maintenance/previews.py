@@ -17,16 +17,16 @@ from explorer.reports.maintenance.calls import (
     DROPS_DANGLING,
     LOOKS,
     STRATEGIES,
-    Asked,
-    asked,
+    OperationRequest,
     call,
     catalog_and_name,
+    check_request,
     is_printable,
 )
 from explorer.reports.maintenance.dangling import dangling_rows, dangling_words, removal_refusal, removal_words
 from explorer.reports.maintenance.expiry import plan_expiry
 from explorer.reports.maintenance.manifests import plan_append, plan_rewrite_manifests
-from explorer.reports.maintenance.orphans import listed_fates
+from explorer.reports.maintenance.orphans import file_fates
 from explorer.reports.maintenance.refusals import check_readable_by_iceberg, read_through
 from explorer.reports.maintenance.rewrites import plan_rewrite
 from explorer.spark_engine.engine_choice import Engine
@@ -97,13 +97,13 @@ def preview(
     """What an operation would do to a table; nothing is written, and any table may be asked. `options` are those of the
     procedure, by its names, as text; `where` is a filter of what to rewrite. Raises NotFoundInTable for an operation,
     option, column or filter that there is not."""
-    made = asked(table, operation, options or {}, where, columns, retain_last)
+    request = check_request(table, operation, options or {}, where, columns, retain_last)
     table = table.complete
     tree = table.tree.by(engine, f"preview of {operation}")
     try:
         check_readable_by_iceberg(table.metadata)
-        plan = _planned(table, tree, made, engine)
-        statement = call(table, made) if plan.acts and not plan.refusal else ""
+        plan = _plan(table, tree, request, engine)
+        statement = call(table, request) if plan.acts and not plan.refusal else ""
     except pa.ArrowException:  # some are ValueErrors too, and no refusal
         raise
     except UnreadableFile as error:
@@ -142,13 +142,13 @@ def _unreadable(operation: str, error: UnreadableFile) -> str:
     return f"Spark would fail, and change nothing: {error}."
 
 
-def _planned(table: Table, tree: MetadataTree, made: Asked, engine: Engine) -> Plan:
-    operation = made.operation
+def _plan(table: Table, tree: MetadataTree, request: OperationRequest, engine: Engine) -> Plan:
+    operation = request.operation
     if operation in STRATEGIES:
-        return _rewriting(table, made, engine)
+        return _rewriting(table, request, engine)
     if operation == "dangling-deletes":
         return _dangling(table, tree, engine)
-    values = made.values()
+    values = request.values()
     if operation == "expire":
         if endless := endless_expiry(tree.metadata):
             return Plan((endless,), {}, False, endless)
@@ -174,9 +174,9 @@ def _planned(table: Table, tree: MetadataTree, made: Asked, engine: Engine) -> P
 
 def _dangling(table: Table, tree: MetadataTree, engine: Engine) -> Plan:
     """What drops deletes that apply to nothing. The statement compacts too, so it must be one that may be run."""
-    known = table.row_reader.deletes(table.metadata.current_snapshot, tree)
-    rows = dangling_rows(table, tree, known)
-    explained, acts = dangling_words(known, rows), bool(rows) and not removal_refusal(known)
+    deletes = table.row_reader.deletes(table.metadata.current_snapshot, tree)
+    rows = dangling_rows(table, tree, deletes)
+    explained, acts = dangling_words(deletes, rows), bool(rows) and not removal_refusal(deletes)
     if acts:
         try:
             compaction = plan_rewrite(table, "binpack", DROPS_DANGLING, "", engine)
@@ -191,8 +191,8 @@ def _dangling(table: Table, tree: MetadataTree, engine: Engine) -> Plan:
     return Plan(explained, {"deletes": Collection.of_rows(rows, "deletes")}, acts)
 
 
-def _rewriting(table: Table, made: Asked, engine: Engine) -> Plan:
-    plan = plan_rewrite(table, STRATEGIES[made.operation], made.options, made.where, engine)
+def _rewriting(table: Table, request: OperationRequest, engine: Engine) -> Plan:
+    plan = plan_rewrite(table, STRATEGIES[request.operation], request.options, request.where, engine)
 
     rule, target = plan.rule, human_bytes(plan.rule.target)
 
@@ -213,16 +213,16 @@ def _rewriting(table: Table, made: Asked, engine: Engine) -> Plan:
     acts, refusal = len(plan.grouping.groups_to_rewrite) > 0, plan.refusal
     if rule.removes_dangling:
         tree = table.tree.by(engine, "dangling deletes")
-        known = table.row_reader.deletes(table.metadata.current_snapshot, tree)
-        explained.append(removal_words(known, acts))
-        acts, refusal = acts or bool(known.dangling), refusal or removal_refusal(known)
+        deletes = table.row_reader.deletes(table.metadata.current_snapshot, tree)
+        explained.append(removal_words(deletes, acts))
+        acts, refusal = acts or bool(deletes.dangling), refusal or removal_refusal(deletes)
     return Plan(explained, tables, acts, refusal)
 
 
 def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> Plan:
     if refusal := gc_refusal(tree.metadata):
         raise ValueError(refusal)
-    listing, fates, others = listed_fates(tree, values)
+    listing, fates, others = file_fates(tree, values)
     tally = Counter((fate.becomes, fate.live) for fate in fates)
 
     def rows() -> Iterator[dict[str, Any]]:

@@ -13,7 +13,7 @@ from explorer.errors import UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.queries.parquet_groups import columns_not_rewritten
+from explorer.queries.parquet_groups import columns_spark_cannot_rewrite
 from explorer.spec.deletes.deletes import lacks_place, target_file
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.lazy_table import Parts
@@ -66,7 +66,7 @@ def _nothing(_: ManifestFile, stored: pa.Table) -> pa.Table:
     return NOTHING.empty_table()
 
 
-def repeated_file(rows: Iterable[pa.Table], repeated: Ints) -> str:
+def explain_repeated_file(rows: Iterable[pa.Table], repeated: Ints) -> str:
     """Return why Iceberg refuses to rewrite files of which one is live twice.
 
     Args:
@@ -137,7 +137,7 @@ def unfit_type(tree: MetadataTree, paths: Sequence[str], total: int) -> tuple[st
         note = f"Of {count(total, 'file')} the first {len(paths):,} were looked into: doctor --deep looks into all."
     for path in paths:
         try:
-            unfit = columns_not_rewritten(tree.reader, path, read_schema(metadata, None))
+            unfit = columns_spark_cannot_rewrite(tree.reader, path, read_schema(metadata, None))
         except UnreadableFile:  # of another format, or damaged: others say so
             continue
         opened += 1
@@ -151,7 +151,7 @@ def unfit_type(tree: MetadataTree, paths: Sequence[str], total: int) -> tuple[st
     return "", note, opened
 
 
-def promoted_date(metadata: TableMetadata) -> str:
+def explain_date_promotion(metadata: TableMetadata) -> str:
     """Return why Spark cannot rewrite data files from before a date column became a timestamp; empty otherwise."""
     current = metadata.schema(metadata.current_schema_id)
     names = {i: f.name for i, f in current.by_id.items() if str(f.type).startswith("timestamp")} if current else {}
@@ -165,7 +165,7 @@ def promoted_date(metadata: TableMetadata) -> str:
     return ""
 
 
-def misplaced_delete(
+def find_misplaced_delete(
     tree: MetadataTree, manifests: Sequence[ManifestFile], deletes: Collection[LiveFile]
 ) -> tuple[LiveFile, str] | None:
     """Find a position delete or vector that names a live data file of another partition or spec.
@@ -185,13 +185,15 @@ def misplaced_delete(
         return None
     places = {path: repr(delete.place) for path, delete in named.items()}
     rows = tree.read(Parts(manifests, False, partial(_elsewhere, places), PLACES))
-    found = next((path for part in rows.read() for path in part["file_path"].to_pylist()), None)
-    return None if found is None else (named[found], found)
+    data_path = next((path for part in rows.read() for path in part["file_path"].to_pylist()), None)
+    return None if data_path is None else (named[data_path], data_path)
 
 
-def misplaced_words(tree: MetadataTree, manifests: Sequence[ManifestFile], deletes: Collection[LiveFile]) -> str:
-    """Return `misplaced_delete` as the reason why nothing may be rewritten; empty when there is none."""
-    misplaced = misplaced_delete(tree, manifests, deletes)
+def explain_misplaced_delete(
+    tree: MetadataTree, manifests: Sequence[ManifestFile], deletes: Collection[LiveFile]
+) -> str:
+    """Return `find_misplaced_delete` as the reason why nothing may be rewritten; empty when there is none."""
+    misplaced = find_misplaced_delete(tree, manifests, deletes)
     if misplaced is None:
         return ""
     delete, path = misplaced
@@ -202,7 +204,7 @@ def misplaced_words(tree: MetadataTree, manifests: Sequence[ManifestFile], delet
     )
 
 
-def unplaced_vectors(deletes: Iterable[LiveFile]) -> dict[tuple[str, int | None], str]:
+def vectors_without_place(deletes: Iterable[LiveFile]) -> dict[tuple[str, int | None], str]:
     """Why Spark would fail on data files that some deletion vectors apply to, by the vector's key: their manifest does
     not say where they are in their files."""
     return {

@@ -12,15 +12,15 @@ import pyarrow as pa
 from explorer.model.manifest import ManifestFile
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.scan import deletes_of
-from explorer.reports.maintenance.calls import bound
+from explorer.reports.maintenance.calls import bind_filter
 from explorer.reports.maintenance.refusals import (
     MAX_CHECKED_FILES,
     MAX_OPENED_FILES,
-    misplaced_words,
-    promoted_date,
-    repeated_file,
+    explain_date_promotion,
+    explain_misplaced_delete,
+    explain_repeated_file,
     unfit_type,
-    unplaced_vectors,
+    vectors_without_place,
     wrong_size,
 )
 from explorer.spark_engine.engine_choice import Engine
@@ -61,7 +61,7 @@ def plan_rewrite(table: Table, strategy: Strategy, options: Mapping[str, str], w
     NotFoundInTable for a filter that does not fit, and of a complete table UnreadableFile."""
     metadata, snapshot = table.metadata, table.metadata.current_snapshot
     chosen = rule(metadata, strategy, options)
-    filtered = bound(table, where)
+    filtered = bind_filter(table, where)
     tree = table.tree.by(engine, "plan of a rewrite")
     scan = Scan(metadata, filtered, frozenset())
     listed = tree.manifests(snapshot)
@@ -80,7 +80,7 @@ def plan_rewrite(table: Table, strategy: Strategy, options: Mapping[str, str], w
     refusal = note = ""
     if len(grouping.groups_to_rewrite):
         refusal, note = _refusal(table, tree, strategy, grouping, rows)
-    files = Batches(FILES, lambda: _told(chosen, grouping, rows, already))
+    files = Batches(FILES, lambda: _file_rows(chosen, grouping, rows, already))
     return Rewrite(chosen, grouping, files, already, refusal, note)
 
 
@@ -91,25 +91,25 @@ def _refusal(
     snapshot = table.metadata.current_snapshot
     data = [m for m in tree.manifests(snapshot) if m.content == 0]
     deletes = table.row_reader.applicability(snapshot).deletes
-    if misplaced := misplaced_words(tree, data, deletes):
+    if misplaced := explain_misplaced_delete(tree, data, deletes):
         return misplaced, ""
-    if unplaced := unplaced_vectors(deletes):
-        known = table.row_reader.deletes(snapshot, tree)
-        if used := [key for key in unplaced if key not in {delete.key for delete in known.alone}]:
+    if unplaced := vectors_without_place(deletes):
+        pairs = table.row_reader.deletes(snapshot, tree)
+        if used := [key for key in unplaced if key not in {delete.key for delete in pairs.alone}]:
             return unplaced[used[0]], ""
-    if strategy != "position-deletes" and (repeated := repeated_file(rows.read(), grouping.duplicates)):
+    if strategy != "position-deletes" and (repeated := explain_repeated_file(rows.read(), grouping.duplicates)):
         return repeated, ""
-    first, total = list(islice(_rewritten(grouping, rows), MAX_CHECKED_FILES)), int(grouping.amounts[0].sum())
+    first, total = list(islice(_files_to_rewrite(grouping, rows), MAX_CHECKED_FILES)), int(grouping.amounts[0].sum())
     refusal, note = wrong_size(tree, first, total)
     if refusal or strategy == "position-deletes":
         return refusal, note
     unfit, unopened, opened = unfit_type(tree, [path for path, _ in first[:MAX_OPENED_FILES]], total)
     if not unfit and opened < total:  # what was not looked into may be from before a promotion
-        unfit = promoted_date(table.metadata)
+        unfit = explain_date_promotion(table.metadata)
     return unfit, " ".join(filter(None, (note, unopened)))
 
 
-def _rewritten(grouping: Grouping, rows: Batches) -> Iterator[tuple[str, int]]:
+def _files_to_rewrite(grouping: Grouping, rows: Batches) -> Iterator[tuple[str, int]]:
     """The paths and recorded sizes of the files that would be rewritten, without deletion vectors: theirs are sizes of
     blobs."""
     for part in rows.read():
@@ -119,18 +119,18 @@ def _rewritten(grouping: Grouping, rows: Batches) -> Iterator[tuple[str, int]]:
                 yield path, size
 
 
-def _told(rule: Rule, grouping: Grouping, rows: Batches, already: str) -> Iterator[pa.Table]:
+def _file_rows(rule: Rule, grouping: Grouping, rows: Batches, already: str) -> Iterator[pa.Table]:
     for part in rows.read():
         columns = (part[n].to_pylist() for n in ("reasons", "size", "record_count", "deletes", "deleted_rows"))
         groups = list(grouping.group_numbers(part))
-        told = {
+        by_name = {
             "file": part["file_path"], "becomes": ["rewritten" if n and n > 0 else "left" for n in groups],
             "group": [None if n is None else abs(n) for n in groups],
             "reason": [already or file_reason(rule, *row) for row in zip(*columns, strict=True)],
             "partition": part["partition"].cast("string"), "bytes": part["size"],
         }  # fmt: skip
         yield (
-            pa.table({**{n: part[n] for n in ("spec_id", "record_count", "deletes")}, **told})
+            pa.table({**{n: part[n] for n in ("spec_id", "record_count", "deletes")}, **by_name})
             .select(FILES.names)
             .cast(FILES)
         )

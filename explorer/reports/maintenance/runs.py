@@ -14,9 +14,9 @@ from explorer.model.metadata import Snapshot
 from explorer.reports.maintenance import Preview, preview
 from explorer.reports.maintenance.calls import (
     LOOKS,
-    asked,
     call,
     catalog_and_name,
+    check_request,
     moment,
     name_argument,
     procedure_call,
@@ -98,7 +98,7 @@ def check_writable(table: Table, allow_writes: bool = False) -> None:
         )
 
 
-def check_known(table: Table, engine: SparkEngine) -> None:
+def check_same_table(table: Table, engine: SparkEngine) -> None:
     """Check that Spark would write to the table that was opened.
 
     Raises NotPossible when Spark has no catalog of the name of the table's, and AccessRefused when that catalog has
@@ -116,7 +116,7 @@ def check_known(table: Table, engine: SparkEngine) -> None:
         )
 
 
-def checked_write(table: Table, sql: str, engine: SparkEngine) -> tuple[Any, Any]:
+def prepare_write(table: Table, sql: str, engine: SparkEngine) -> tuple[Any, Any]:
     """A session for a statement that writes to a table, and its plan, for guard.run. Raises AccessRefused, EngineError,
     StatementFailed, UnreadableFile."""
     own = tuple(table.name.split("."))
@@ -130,12 +130,12 @@ def checked_write(table: Table, sql: str, engine: SparkEngine) -> tuple[Any, Any
 def _sql(table: Table, sql: str, what: str, engine: SparkEngine | None) -> list[dict[str, Any]]:
     """Run a statement of ours on a table, checked like a person's: its names are strangers', too."""
     spark, began = engine or shared_engine(), time.perf_counter()
-    session, plan = checked_write(table, sql, spark)
+    session, plan = prepare_write(table, sql, spark)
     noted = partial(audit, "write", person(), sql, [table.metadata.metadata_location])
     try:
         answer: list[dict[str, Any]] = run_checked(session, plan).toArrow().to_pylist()
     except Exception as error:  # Spark raises many kinds
-        failed = failure(error, spark.lost, what)
+        failed = failure(error, spark.is_lost, what)
         noted(f"failed: {failed}", time.perf_counter() - began, 0)
         raise failed from error
     noted("answered", time.perf_counter() - began, len(answer))
@@ -158,8 +158,8 @@ def run(
     `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable, StatementFailed, and NotPossible for what no
     procedure does, or what the preview says must not be run."""
     check_writable(table, allow_writes)
-    check_known(table, engine or shared_engine())
-    sql = call(table, asked(table, operation, options or {}, where, columns, retain_last))
+    check_same_table(table, engine or shared_engine())
+    sql = call(table, check_request(table, operation, options or {}, where, columns, retain_last))
     if operation in LOOKS:
         raise NotPossible(f"{operation} can only be looked at")
     seen = preview(table, operation, columns, retain_last, options=options, where=where)
@@ -215,9 +215,9 @@ def _come_and_go(table: Table, first: int | None, second: int) -> str:
     old_alone, new_alone = only(old, new), only(new, old)
     [comparison] = tree.by("auto", "undo").comparisons([(old_alone, new_alone)], KEY)
     gone, come = (sum(map(len, side.values())) for side in comparison.alone)
-    lost, lists = tree.lost, [table.metadata.snapshot(i) for i in (first, second)]
+    lost, lists = tree.unreadable, [table.metadata.snapshot(i) for i in (first, second)]
     old_lost, new_lost = (
-        (snapshot is not None and tree.lost_of(snapshot)[0]) or any(m.manifest_path in lost for m in alone)
+        (snapshot is not None and tree.unreadable_in(snapshot)[0]) or any(m.manifest_path in lost for m in alone)
         for snapshot, alone in zip(lists, (old_alone, new_alone), strict=True)
     )
     if old_lost and new_lost:
@@ -229,7 +229,7 @@ def _come_and_go(table: Table, first: int | None, second: int) -> str:
 
 def _is_incomplete(table: Table, snapshot: Snapshot) -> bool:
     """Whether something of a snapshot is known to be lost."""
-    list_is_lost, manifests = table.tree.lost_of(snapshot)
+    list_is_lost, manifests = table.tree.unreadable_in(snapshot)
     return list_is_lost or bool(manifests)
 
 
@@ -245,7 +245,7 @@ def run_undo(
     is then. Raises AccessRefused, EngineError, NotFoundInTable, NotPossible where Iceberg would not come to an end,
     StatementFailed (with Iceberg's reason)."""
     check_writable(table, allow_writes)
-    check_known(table, engine or shared_engine())
+    check_same_table(table, engine or shared_engine())
     _preview_refs(table, operation, name, snapshot)
     about = None if operation == "rollback-to-time" or snapshot is None else table.resolve(snapshot).snapshot
     if endless := endless_walk(table.metadata, operation, about):

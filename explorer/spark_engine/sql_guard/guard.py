@@ -39,11 +39,11 @@ _SELECTOR = re.compile(r"branch_\w+")
 def query(spark: SparkSession, sql: str, views: Views, tables: Tables) -> DataFrame:
     """The rows of a plain query over views of this session and tables that `tables` lets through, not yet read. Raises
     AccessRefused for anything else, and StatementFailed when it is no SQL."""
-    plan = _parsed(spark, sql)
+    plan = _parse(spark, sql)
     statement = _Statement(spark, views, tables)
     statement.check(plan, sql_allowlist.QUERIES)
     frame = run(spark, plan)
-    check_analysed(spark, frame._jdf.queryExecution().analyzed(), statement.checked)  # type: ignore[operator]
+    check_analysis(spark, frame._jdf.queryExecution().analyzed(), statement.checked)  # type: ignore[operator]
     return frame
 
 
@@ -52,14 +52,14 @@ def condition(spark: SparkSession, frame: DataFrame, where: str) -> DataFrame:
     expression = check_condition(spark, where)
     logical: Any = spark._jvm.org.apache.spark.sql.catalyst.plans.logical  # type: ignore[union-attr]
     rows = run(spark, logical.Filter(expression, frame._jdf.logicalPlan()))  # type: ignore[operator]
-    check_analysed(spark, rows._jdf.queryExecution().analyzed())  # type: ignore[operator]
+    check_analysis(spark, rows._jdf.queryExecution().analyzed())  # type: ignore[operator]
     return rows
 
 
 def check_condition(spark: SparkSession, where: str) -> Any:
     """The parsed condition. Refuses one that does more than compute over the columns of its row: it reads no table.
     Raises AccessRefused, and StatementFailed when it is no SQL."""
-    expression = _parsed(spark, where, "parseExpression")
+    expression = _parse(spark, where, "parseExpression")
     _Statement(spark, {}, refuse_tables).check(expression, sql_allowlist.QUERIES)
     return expression
 
@@ -91,7 +91,7 @@ def check_write(spark: SparkSession, sql: str, table: Sequence[str], tables: Tab
     def readable(name: tuple[str, ...]) -> str:
         return tables(name) if name[: len(own)] != own else ""
 
-    plan = _parsed(spark, sql)
+    plan = _parse(spark, sql)
     statement = _Statement(spark, {}, readable)
     if statement.kind(plan) == "plans.logical.Call":
         # Spark's analysis already runs a procedure, so its arguments are all checked as they are written
@@ -118,11 +118,11 @@ def check_write(spark: SparkSession, sql: str, table: Sequence[str], tables: Tab
         analysed = state.executePlan(plan, skip).analyzed()
     except Exception as error:
         raise StatementFailed(reason(error)) from error
-    check_analysed(spark, analysed)
+    check_analysis(spark, analysed)
     return plan
 
 
-def check_analysed(spark: SparkSession, plan: Any, checked: Collection[str] | None = None) -> None:
+def check_analysis(spark: SparkSession, plan: Any, checked: Collection[str] | None = None) -> None:
     """Refuse a plan in which Spark's analysis put anything that does more than compute, or rows that are not Iceberg's;
     where `checked` says which metadata files were looked at, also a table as another file has it. Raises
     AccessRefused."""
@@ -166,7 +166,7 @@ def reason(error: Exception) -> str:
     return str(error).split("JVM stacktrace")[0].strip()[:700]
 
 
-def _parsed(spark: SparkSession, sql: str, how: str = "parsePlan") -> Any:
+def _parse(spark: SparkSession, sql: str, how: str = "parsePlan") -> Any:
     if len(sql) > LONGEST:
         raise AccessRefused(f"a statement has at most {LONGEST:,} characters here, and this has {len(sql):,}")
     with active_session(spark):  # whose settings decide
@@ -231,8 +231,8 @@ class _Statement:
             if parts[0].lower() in scope:
                 return
             if parts[0].lower() not in self.views:
-                known = ", ".join(sorted(self.views)) or "none"
-                raise AccessRefused(f"there is no view {name} here (there are: {known}); name a table in full")
+                names = ", ".join(sorted(self.views)) or "none"
+                raise AccessRefused(f"there is no view {name} here (there are: {names}); name a table in full")
             self.checked.add(self.views[parts[0].lower()]())
             return
         if not all(_PLAIN.fullmatch(part) for part in parts):
@@ -243,16 +243,16 @@ class _Statement:
             )
         self.checked.add(self.tables(parts))
 
-    def _function(self, parts: tuple[str, ...], known: frozenset[str]) -> None:
+    def _function(self, parts: tuple[str, ...], functions: frozenset[str]) -> None:
         name = parts[-1].lower()
-        if len(parts) == 1 and name in known:
+        if len(parts) == 1 and name in functions:
             return
         iceberg = len(parts) == 3 and parts[1].lower() == "system" and name in sql_allowlist.ICEBERG_FUNCTIONS
         if iceberg and is_iceberg_catalog(self.spark, parts[0]):
             return
         if name in sql_allowlist.REACHING:
             raise AccessRefused(f"the function {name} is not allowed here: it reaches out of the query")
-        near = similar_names(name, known)
+        near = similar_names(name, functions)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise AccessRefused(f"{'.'.join(parts)} is not on the list of functions that are allowed here{hint}")
 

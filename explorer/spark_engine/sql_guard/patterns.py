@@ -29,8 +29,8 @@ class _Group:
     @property
     def all_ways(self) -> int:
         """Those, and one if the text does not tell by its next character which alternative it is."""
-        told = all(len(begin) == 1 for begin in self.begins) and len(set(self.begins)) == len(self.begins)
-        return self.ways + (len(self.begins) > 1 and not told)
+        is_distinct = all(len(begin) == 1 for begin in self.begins) and len(set(self.begins)) == len(self.begins)
+        return self.ways + (len(self.begins) > 1 and not is_distinct)
 
 
 def why_slow(pattern: str) -> str | None:
@@ -47,8 +47,8 @@ def why_slow(pattern: str) -> str | None:
             if (pattern[at + 1 : at + 2].isdigit() and pattern[at + 1] != "0") or pattern[at + 1 : at + 2] == "k":
                 return "it refers back to a group"
             groups[-1].add("any")
-            found = _ESCAPE.match(pattern, at)
-            last, at = 0, found.end() if found else at + 1
+            escape = _ESCAPE.match(pattern, at)
+            last, at = 0, escape.end() if escape else at + 1
         elif char == "[":
             groups[-1].add("any")
             last, at = 0, _class_ends(pattern, at)

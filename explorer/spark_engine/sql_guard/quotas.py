@@ -55,13 +55,13 @@ def _slots() -> threading.Semaphore:
 def slot(waits: threading.Event) -> Iterator[bool]:
     """One of the reads that run at once; False where `waits` was set before it was its turn."""
     slots = _slots()
-    mine = False
-    while not mine and not waits.is_set():
-        mine = slots.acquire(timeout=WAIT_S)
+    has_slot = False
+    while not has_slot and not waits.is_set():
+        has_slot = slots.acquire(timeout=WAIT_S)
     try:
-        yield mine
+        yield has_slot
     finally:
-        if mine:
+        if has_slot:
             slots.release()
 
 

@@ -21,10 +21,10 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 def identifier(parts: Iterable[str]) -> str:
     """A name of several parts, those in backticks that need them."""
-    return ".".join(part if _PLAIN.fullmatch(part) else _quoted(part) for part in parts)
+    return ".".join(part if _PLAIN.fullmatch(part) else _quote(part) for part in parts)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -103,7 +103,7 @@ def _term(term: BoundTerm, paths: Paths, catalog: str) -> str:
     path = paths.get(term.column.field_id)
     if path is None:
         raise NotPossible(f"the schema has no field of id {term.column.field_id}, which {term} asks for")
-    column = ".".join(map(_quoted, path))
+    column = ".".join(map(_quote, path))
     if term.transform == "identity":
         return column
     name, _, argument = term.transform.partition("[")

@@ -18,8 +18,8 @@ from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.progress import Cancelled, steps
 from explorer.spec.secrets.redaction import harmless, redact, secret_values
 from explorer.spec.text.names import similar_names
-from explorer.storage.catalogs.configuration import configuration, untrusted
-from explorer.storage.catalogs.sandbox_entries import SANDBOX, moved_words, other_sandbox
+from explorer.storage.catalogs.configuration import configuration, trust_notice
+from explorer.storage.catalogs.sandbox_entries import SANDBOX, explain_move, other_sandbox
 from explorer.storage.data_dirs import sandbox_home
 from explorer.storage.paths import local_path
 
@@ -46,7 +46,7 @@ class Pointer:
     storage: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-def configured() -> list[str]:
+def catalog_names() -> list[str]:
     """Names of all catalogs at hand: the sandbox first, then those pyiceberg is configured with."""
     return [SANDBOX, *sorted(n for n in _catalogs() if n != SANDBOX)]
 
@@ -57,7 +57,7 @@ def default_name() -> str:
     return named if isinstance(named, str) and named else "default"
 
 
-def chosen_name(catalog: str | None, extra: Mapping[str, str] | None = None) -> str:
+def choose_name(catalog: str | None, extra: Mapping[str, str] | None = None) -> str:
     """The catalog that is meant: the one that is named; else the default one where the properties describe it, or the
     sandbox."""
     if catalog is not None:
@@ -107,17 +107,17 @@ def properties_of(name: str, extra: Mapping[str, str] | None = None) -> dict[str
             f"{SANDBOX!r} is the embedded catalog: the property {min(other)!r} describes another, which needs another "
             "name (--catalog)"
         )
-    if name not in configured() and not extra:
-        raise TableNotFound(_unknown(name))
+    if name not in catalog_names() and not extra:
+        raise TableNotFound(_name_error(name))
     return properties(name, extra)
 
 
-def _unknown(name: str) -> str:
-    known = configured()
-    near = similar_names(name, known)
+def _name_error(name: str) -> str:
+    names = catalog_names()
+    near = similar_names(name, names)
     return (
-        f"no catalog {name!r} is configured (known: {', '.join(known)}{f'; did you mean {near[0]}?' if near else ''}); "
-        "add it to .pyiceberg.yaml or pass properties" + (f". {notice}" if (notice := untrusted()) else "")
+        f"no catalog {name!r} is configured (known: {', '.join(names)}{f'; did you mean {near[0]}?' if near else ''}); "
+        "add it to .pyiceberg.yaml or pass properties" + (f". {notice}" if (notice := trust_notice()) else "")
     )
 
 
@@ -129,22 +129,20 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
     # pyiceberg read its configuration when it was imported, the working folder's too: ours takes its place.
     pyiceberg._ENV_CONFIG.config = FrozenDict(**configuration())
     try:
-        catalog = _connected(name, own)
+        catalog = _connect(name, own)
     except NotInstalledError as error:
         ours = _extra(own)
-        fix = (
-            f"a package is missing: pip install 'iceberg-metadata-explorer[{ours}]'" if ours else _redacted(error, own)
-        )
+        fix = f"a package is missing: pip install 'iceberg-metadata-explorer[{ours}]'" if ours else _redact(error, own)
         raise TableNotFound(f"catalog {name!r} cannot be opened: {fix}") from harmless(error, own)
     except Cancelled:
         raise
     except Exception as error:
-        said = f"{type(error).__name__}: {_redacted(error, own)}"
-        raise TableNotFound(f"catalog {name!r} cannot be opened: {said}") from harmless(error, own)
+        reason = f"{type(error).__name__}: {_redact(error, own)}"
+        raise TableNotFound(f"catalog {name!r} cannot be opened: {reason}") from harmless(error, own)
     return catalog
 
 
-def _connected(name: str, own: Mapping[str, str]) -> Catalog:
+def _connect(name: str, own: Mapping[str, str]) -> Catalog:
     kind = own.get("type") or ("rest" if own.get("uri", "").startswith("http") else "")
     if kind == "rest" and "py-catalog-impl" not in own:
         from explorer.storage.catalogs.rest import ListedRest
@@ -177,11 +175,11 @@ def split(table: str, catalog: str | None = None, extra: Mapping[str, str] | Non
     """(catalog, identifier) of `db.t` (in the sandbox, or the catalog that the properties describe) or `catalog.db.t`.
     Raises TableNotFound for what is no name."""
     parts = table.split(".")
-    if catalog is None and len(parts) > 2 and parts[0] in configured():
+    if catalog is None and len(parts) > 2 and parts[0] in catalog_names():
         return parts[0], ".".join(parts[1:])
     if len(parts) < 2:
         raise TableNotFound(f"{table!r} is no table name: use db.table, catalog.db.table, or a path with a / in it")
-    return chosen_name(catalog, extra), table
+    return choose_name(catalog, extra), table
 
 
 def find(table: str, catalog: str | None = None, extra: Mapping[str, str] | None = None) -> tuple[str, str, Pointer]:
@@ -194,15 +192,15 @@ def find(table: str, catalog: str | None = None, extra: Mapping[str, str] | None
         if catalog is not None or name != SANDBOX or table.startswith(f"{SANDBOX}."):
             raise
         default, first = default_name(), table.partition(".")[0]
-        if default != SANDBOX and default in configured():
+        if default != SANDBOX and default in catalog_names():
             try:
                 return default, identifier, pointer(default, identifier, extra)
             except TableNotFound as other:
                 raise TableNotFound(f"{error}; nor in the default catalog: {other}") from other
-        if first in configured():
+        if first in catalog_names():
             raise TableNotFound(f"{first!r} is a catalog: its tables are named {first}.namespace.table") from error
         if table.count(".") > 1:
-            raise TableNotFound(f"{error}. If {first!r} is meant to be a catalog: {_unknown(first)}") from error
+            raise TableNotFound(f"{error}. If {first!r} is meant to be a catalog: {_name_error(first)}") from error
         raise
 
 
@@ -214,7 +212,7 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
         if (row := _sql_row(catalog, identifier)) is not None:
             metadata_location = str(row["metadata_location"])
             if name == SANDBOX and (other := other_sandbox(sandbox_home(), metadata_location)) is not None:
-                raise TableNotFound(f"{identifier}: {moved_words(other)}")
+                raise TableNotFound(f"{identifier}: {explain_move(other)}")
             return Pointer(metadata_location)
         location = _metadata_location(catalog, identifier)
         if getattr(catalog, "signs", False) and "s3.access-key-id" not in catalog.properties:
@@ -229,13 +227,13 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
         raise
     except Exception as error:
         raise TableNotFound(
-            f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error, _known(catalog))}"
-        ) from harmless(error, _known(catalog))
+            f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redact(error, _all_properties(catalog))}"
+        ) from harmless(error, _all_properties(catalog))
 
 
 def _metadata_location(catalog: Catalog, identifier: str) -> str:
-    asked = getattr(catalog, "metadata_location", None)  # a REST server's, whose answer is not parsed as a whole
-    return str(asked(identifier)) if asked else catalog.load_table(identifier).metadata_location
+    location_of = getattr(catalog, "metadata_location", None)  # a REST server's, whose answer is not parsed as a whole
+    return str(location_of(identifier)) if location_of else catalog.load_table(identifier).metadata_location
 
 
 @dataclass(frozen=True)
@@ -246,7 +244,7 @@ class Stored:
     row: Mapping[str, str | None]
 
 
-def stored(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> Stored:
+def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> Stored:
     """The pointer as a catalog stores it: the row of an SQL catalog (SQLite, PostgreSQL), the answer of a REST server.
     Raises TableNotFound; NotSupported for other catalogs."""
     from explorer.storage.catalogs.rest import ListedRest
@@ -254,19 +252,19 @@ def stored(name: str, identifier: str, extra: Mapping[str, str] | None = None) -
     catalog = load(name, extra)
     try:
         if (row := _sql_row(catalog, identifier)) is not None:
-            told = {column: None if value is None else redact(str(value)) for column, value in row.items()}
+            shown_row = {column: None if value is None else redact(str(value)) for column, value in row.items()}
             database = catalog.engine.dialect.name  # type: ignore[attr-defined]
-            return Stored(f"the row of iceberg_tables in {database}", told)
+            return Stored(f"the row of iceberg_tables in {database}", shown_row)
         if isinstance(catalog, ListedRest):
-            return Stored("the answer of the REST server that loads the table", catalog.answered(identifier))
+            return Stored("the answer of the REST server that loads the table", catalog.table_answer(identifier))
     except NoSuchTableError as error:
         raise TableNotFound(f"no table {identifier!r} in catalog {name!r}") from error
     except Cancelled:
         raise
     except Exception as error:
         raise TableNotFound(
-            f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error, _known(catalog))}"
-        ) from harmless(error, _known(catalog))
+            f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redact(error, _all_properties(catalog))}"
+        ) from harmless(error, _all_properties(catalog))
     raise NotSupported(f"what the catalog {name!r} stores is not shown: it is neither an SQL nor a REST catalog")
 
 
@@ -288,7 +286,7 @@ def _near(catalog: Catalog, name: str, identifier: str) -> str:
 
 def tables(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Iterator[CatalogTable]:
     """All tables of a catalog, by namespace then name, nested namespaces too."""
-    return _listed(load(name, extra), name)
+    return _list_tables(load(name, extra), name)
 
 
 def namespaces(name: str, extra: Mapping[str, str] | None = None) -> list[tuple[str, ...]]:
@@ -305,7 +303,7 @@ def tables_in(name: str, namespace: tuple[str, ...]) -> list[CatalogTable]:
         return _tables(catalog, name, namespace)
 
 
-def _listed(catalog: Catalog, name: str) -> Iterator[CatalogTable]:
+def _list_tables(catalog: Catalog, name: str) -> Iterator[CatalogTable]:
     with _listing(catalog, name):
         for namespace in _namespaces(catalog):
             yield from _tables(catalog, name, namespace)
@@ -340,8 +338,10 @@ def _listing(catalog: Catalog, name: str) -> Iterator[None]:
     except Cancelled:
         raise
     except Exception as error:
-        said = f"{type(error).__name__}: {_redacted(error, _known(catalog))}"
-        raise TableNotFound(f"catalog {name!r} cannot be listed: {said}") from harmless(error, _known(catalog))
+        reason = f"{type(error).__name__}: {_redact(error, _all_properties(catalog))}"
+        raise TableNotFound(f"catalog {name!r} cannot be listed: {reason}") from harmless(
+            error, _all_properties(catalog)
+        )
 
 
 def _sql_row(catalog: Catalog, identifier: str) -> Mapping[str, Any] | None:
@@ -364,11 +364,11 @@ def _sql_row(catalog: Catalog, identifier: str) -> Mapping[str, Any] | None:
     return dict(row)
 
 
-def _known(catalog: Catalog) -> Mapping[str, str]:
+def _all_properties(catalog: Catalog) -> Mapping[str, str]:
     """The properties that a catalog was opened with, and what its server gave."""
     return {**catalog.properties, **getattr(catalog, "given", {})}
 
 
-def _redacted(error: Exception, properties: Mapping[str, str]) -> str:
+def _redact(error: Exception, properties: Mapping[str, str]) -> str:
     """An error's first line, without secrets, and without those of a catalog that it may repeat."""
     return redact((str(error).splitlines() or [""])[0], secret_values(properties))[:300]

@@ -28,7 +28,7 @@ def configuration() -> Mapping[str, Any]:
     """What pyiceberg itself would read, but for a working folder that is not trusted; a warning says so, once. Raises
     ExplorerError for a file that is no such configuration."""
     own = [os.environ.get(pyiceberg.PYICEBERG_HOME), os.path.expanduser("~")]
-    if (notice := untrusted()) is None:
+    if (notice := trust_notice()) is None:
         own.append(os.getcwd())
     elif notice not in _told:
         _told.add(notice)
@@ -38,7 +38,7 @@ def configuration() -> Mapping[str, Any]:
     return merged
 
 
-def untrusted() -> str | None:
+def trust_notice() -> str | None:
     """Why the working folder's file is left out, and how to have it read; None when there is none, or it is trusted."""
     folder = Path.cwd()
     file = folder / pyiceberg.PYICEBERG_YML

@@ -31,10 +31,10 @@ class _Ending:
     _answers = False
 
     def _new_conn(self) -> socket.socket:
-        made: socket.socket = super()._new_conn()  # type: ignore[misc]
+        connection: socket.socket = super()._new_conn()  # type: ignore[misc]
         self._forget()
-        self._other = made.dup()
-        return made
+        self._other = connection.dup()
+        return connection
 
     def connect(self) -> None:
         with _ends(lambda: self._other):
@@ -128,9 +128,9 @@ def set_deadlines(session: requests.Session, url: str) -> None:
     through = adapter.proxy_manager_for
 
     def manager(*args: Any, **options: Any) -> Any:
-        made = through(*args, **options)
-        made.pool_classes_by_scheme = pools
-        return made
+        proxy_manager = through(*args, **options)
+        proxy_manager.pool_classes_by_scheme = pools
+        return proxy_manager
 
     adapter.poolmanager.pool_classes_by_scheme = pools
     adapter.proxy_manager_for = manager

@@ -24,7 +24,7 @@ def set_limits(catalog: Catalog) -> None:
     client = getattr(catalog, "_client", None)
     if client is not None and hasattr(client, "_init_thrift_transport"):
         make = client._init_thrift_transport
-        client._init_thrift_transport = lambda: _bounded(make())
+        client._init_thrift_transport = lambda: _limit_answers(make())
         client._transport = client._init_thrift_transport()
     glue = getattr(catalog, "glue", None)
     if glue is not None:
@@ -41,7 +41,7 @@ def set_limits(catalog: Catalog) -> None:
         session.send = send_within_limits
 
 
-def _bounded(transport: Any) -> Any:
+def _limit_answers(transport: Any) -> Any:
     from thrift.transport.TTransport import TTransportBase
 
     class Bounded(TTransportBase):  # type: ignore[misc]  # thrift has no types

@@ -99,35 +99,35 @@ class ListedRest(RestCatalog):
         headers = {"Authorization": provider._client_secret_header}
         response = session.post(provider.token_url, data=data, headers=headers)
         response.raise_for_status()
-        said = response.json()
-        seconds = said.get("expires_in", provider.expires_in)
+        answer = response.json()
+        seconds = answer.get("expires_in", provider.expires_in)
         if seconds is None:
             raise BadAnswer("the answer with its token does not say when that expires; say expires_in in your settings")
-        provider._token = said["access_token"]
+        provider._token = answer["access_token"]
         provider._expires_at = time.monotonic() + seconds - provider.refresh_margin
 
     def _fetch_config(self) -> None:
         own, uri = dict(self.properties), self.uri
         super()._fetch_config()
-        said = self.properties
-        self.given = {k: v for k, v in _storage(said).items() if own.get(k) != v}
-        self.signs = _yes(said.get(SIGNING))
-        self.properties = {**own, **{k: said[k] for k in PROTOCOL if k in said}}
+        merged = self.properties
+        self.given = {k: v for k, v in _storage(merged).items() if own.get(k) != v}
+        self.signs = _yes(merged.get(SIGNING))
+        self.properties = {**own, **{k: merged[k] for k in PROTOCOL if k in merged}}
         self.uri = uri
 
     @_again
     def metadata_location(self, identifier: str) -> str:
         """Where the server says that a table's metadata is; its credentials are `given` then. Raises NoSuchTableError,
         requests' errors."""
-        said = self._asked_table(identifier)
-        location, config = said.get("metadata-location"), said.get("config") or {}
-        vended = said.get("storage-credentials") or []
+        answer = self._ask_table(identifier)
+        location, config = answer.get("metadata-location"), answer.get("config") or {}
+        vended = answer.get("storage-credentials") or []
         if not isinstance(location, str) or not isinstance(config, dict) or not isinstance(vended, list):
             raise BadAnswer("its answer says not where the table's metadata is, as the protocol has it")
         credentials = [StorageCredential.model_validate(one) for one in vended[:CREDENTIALS]]
-        told = {**config, **self._resolve_storage_credentials(credentials, location)}
-        self.given |= _storage(told)
-        self.signs = (self.signs or _yes(told.get(SIGNING))) and "s3.access-key-id" not in self.given
+        settings = {**config, **self._resolve_storage_credentials(credentials, location)}
+        self.given |= _storage(settings)
+        self.signs = (self.signs or _yes(settings.get(SIGNING))) and "s3.access-key-id" not in self.given
         return location
 
     @_again
@@ -160,10 +160,10 @@ class ListedRest(RestCatalog):
         size, listed = property_as_int(self.properties, PAGE_SIZE, None), 0
         if size is not None and size <= 0:
             raise ValueError(f"{PAGE_SIZE} must be a positive integer")
-        asked = {**params, **({} if size is None else {"pageSize": str(size)})}
+        page_params = {**params, **({} if size is None else {"pageSize": str(size)})}
         for _ in range(PAGES):
-            said = self._asked(url, asked, NoSuchNamespaceError)
-            items, token = said.get(key), said.get("next-page-token")
+            answer = self._ask(url, page_params, NoSuchNamespaceError)
+            items, token = answer.get(key), answer.get("next-page-token")
             if not isinstance(items, list) or not (token is None or isinstance(token, str)):
                 raise BadAnswer(f"its answer has no list of {key}")
             listed += len(items)
@@ -172,17 +172,17 @@ class ListedRest(RestCatalog):
             yield from items
             if not token:
                 return
-            asked["pageToken"] = token
+            page_params["pageToken"] = token
         raise BadAnswer(f"its list of {key} has more than {PAGES:,} pages")
 
-    def _asked_table(self, identifier: str) -> dict[str, Any]:
+    def _ask_table(self, identifier: str) -> dict[str, Any]:
         self._check_endpoint(Capability.V1_LOAD_TABLE)
         mode = self.properties.get(SNAPSHOT_LOADING_MODE)
         params = {"snapshots": mode} if mode in ("all", "refs") else {}
         names = self._split_identifier_for_path(identifier)
-        return self._asked(self.url(Endpoints.load_table, prefixed=True, **names), params, NoSuchTableError)
+        return self._ask(self.url(Endpoints.load_table, prefixed=True, **names), params, NoSuchTableError)
 
-    def _asked(self, url: str, params: dict[str, str], missing: type[Exception]) -> dict[str, Any]:
+    def _ask(self, url: str, params: dict[str, str], missing: type[Exception]) -> dict[str, Any]:
         """What the server answers: an object of JSON, bounded as a metadata file is."""
         self._most = ANSWER_BYTES
         try:
@@ -194,12 +194,12 @@ class ListedRest(RestCatalog):
         except requests.HTTPError as error:
             _handle_non_200_response(error, {404: missing})
         try:
-            said = load_json(response.content, url, Problems(url))
+            answer = load_json(response.content, url, Problems(url))
         except UnreadableFile as error:
             raise BadAnswer(f"its answer cannot be read: {error.cause}") from error
-        if not isinstance(said, dict):
+        if not isinstance(answer, dict):
             raise BadAnswer("its answer is no object of JSON")
-        return said
+        return answer
 
     def _set_limits(self, session: requests.Session) -> None:
         """Have a session follow no redirect, and read no more of an answer, nor of all, than it may have."""
@@ -223,16 +223,18 @@ class ListedRest(RestCatalog):
 
         session.send = send_within_limits  # type: ignore[method-assign]
 
-    def answered(self, identifier: str) -> dict[str, str | None]:
+    def table_answer(self, identifier: str) -> dict[str, str | None]:
         """What the server answers of a table, without the values of its configuration, which may be secrets. Raises
         NoSuchTableError, requests' errors."""
-        said = self._asked_table(identifier)
-        metadata, config = said.get("metadata") or {}, said.get("config") or {}
-        told = {"metadata-location": said.get("metadata-location")}
-        told |= {f"metadata.{key}": metadata[key] for key in METADATA if key in metadata}
-        told |= {f"config.{key}": "(not shown)" for key in config}
-        told |= {f"storage-credentials.{c.get('prefix')}": "(not shown)" for c in said.get("storage-credentials") or []}
-        clean = metadata_without_secrets(told)
+        answer = self._ask_table(identifier)
+        metadata, config = answer.get("metadata") or {}, answer.get("config") or {}
+        shown = {"metadata-location": answer.get("metadata-location")}
+        shown |= {f"metadata.{key}": metadata[key] for key in METADATA if key in metadata}
+        shown |= {f"config.{key}": "(not shown)" for key in config}
+        shown |= {
+            f"storage-credentials.{c.get('prefix')}": "(not shown)" for c in answer.get("storage-credentials") or []
+        }
+        clean = metadata_without_secrets(shown)
         return {redact(key): None if value is None else str(value) for key, value in clean.items()}
 
     def _load_file_io(self, properties: Any = None, location: str | None = None) -> FileIO:
@@ -256,8 +258,8 @@ class Bounded:
         while part := self._raw.read1(size, decode_content=decode_content):
             read += len(part)
             if read > self._most:
-                told = f"{self._most >> 20} MiB" if self._most >> 20 else human_bytes(self._most)
-                raise requests.ConnectionError(f"its answer has more than {told}")
+                most = f"{self._most >> 20} MiB" if self._most >> 20 else human_bytes(self._most)
+                raise requests.ConnectionError(f"its answer has more than {most}")
             check_cancellation()
             if time.monotonic() > self._until:
                 raise requests.ConnectionError(f"its answer takes more than {ANSWER_S} s")
@@ -267,9 +269,9 @@ class Bounded:
         return getattr(self._raw, name)
 
 
-def _storage(said: dict[str, Any]) -> dict[str, str]:
+def _storage(config: dict[str, Any]) -> dict[str, str]:
     """By the list. A region becomes part of a host's name, so it is only accepted as one."""
-    listed = {k: str(v) for k, v in said.items() if v is not None and (k in STORAGE or k.startswith(_PER_ACCOUNT))}
+    listed = {k: str(v) for k, v in config.items() if v is not None and (k in STORAGE or k.startswith(_PER_ACCOUNT))}
     return {k: v for k, v in listed.items() if not k.endswith(".region") or re.fullmatch("[a-z0-9-]{1,40}", v)}
 
 

@@ -35,9 +35,9 @@ _TABLES = (
 
 def other_sandbox(sandbox: Path, metadata_location: str) -> str | None:
     """The folder of another sandbox that a metadata file lies in; None for one of this sandbox, or of none."""
-    folder, found, _ = metadata_location.rpartition(_INSIDE)
+    folder, separator, _ = metadata_location.rpartition(_INSIDE)
     try:
-        if not found or below(canonical(metadata_location), canonical(str(sandbox))):
+        if not separator or below(canonical(metadata_location), canonical(str(sandbox))):
             return None
     except UnreadableFile:
         return None
@@ -49,10 +49,10 @@ def catalog_entries(sandbox: Path) -> dict[str, str]:
     catalog = sandbox / "catalog.db"
     if not catalog.is_file():
         return {}
-    asked = "SELECT table_namespace || '.' || table_name, metadata_location FROM iceberg_tables"
+    query = "SELECT table_namespace || '.' || table_name, metadata_location FROM iceberg_tables"
     with contextlib.closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         try:
-            return dict(connection.execute(f"{asked} WHERE metadata_location IS NOT NULL").fetchall())
+            return dict(connection.execute(f"{query} WHERE metadata_location IS NOT NULL").fetchall())
         except sqlite3.Error:  # no catalog yet, or another program holds it: whoever opens it says so
             return {}
 
@@ -104,7 +104,7 @@ def forget_entries(sandbox: Path, names: Iterable[str]) -> None:
         connection.executemany(f"DELETE FROM iceberg_tables WHERE {where}", [(name,) for name in names])
 
 
-def moved_words(other: str) -> str:
+def explain_move(other: str) -> str:
     """What to say of a sandbox whose catalog points into another."""
     return (
         f"this sandbox was moved or copied: its catalog still points into {other}, where nothing is read or written. "

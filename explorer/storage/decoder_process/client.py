@@ -104,10 +104,10 @@ def to_json(value: Any) -> str:
 
 def from_json(text: str) -> Any:
     """What `to_json` wrote, with the bytes back."""
-    return json.loads(text, object_hook=_restored)
+    return json.loads(text, object_hook=_restore)
 
 
-def _restored(value: dict[str, Any]) -> Any:
+def _restore(value: dict[str, Any]) -> Any:
     coded = value.get("\0bytes")
     if len(value) == 1 and isinstance(coded, str):
         with contextlib.suppress(ValueError):  # a file may have such a key itself
@@ -163,7 +163,7 @@ class _Worker:
     def ask(self, task: str, path: str, data: bytes, arguments: dict[str, Any], turn: Turn) -> pa.Table:
         self.healthy = False
         try:
-            with self._watched(turn):
+            with self._watch(turn):
                 return self._ask(task, path, data, arguments)
         except (OSError, ValueError) as error:  # the pipe broke, or ended early
             if turn.ended:
@@ -198,7 +198,7 @@ class _Worker:
             return pa.Table.from_batches(batches, stream.schema)
 
     @contextlib.contextmanager
-    def _watched(self, turn: Turn) -> Iterator[None]:
+    def _watch(self, turn: Turn) -> Iterator[None]:
         """While it is at work, kill it after WALL, or when its turn is over."""
         done, until = threading.Event(), time.monotonic() + WALL
 

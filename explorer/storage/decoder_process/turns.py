@@ -26,7 +26,7 @@ class Turn:
 
     owner: Hashable
     watch: Watch | None
-    asked: int
+    number: int
     began: float = 0.0
     aside: bool = False
     ended: str = field(default="")
@@ -94,7 +94,7 @@ class Turns:
     def _is_next(self, turn: Turn) -> bool:
         busy = Counter(running.owner for running in self._running)
         free = [waiting for waiting in self._waiting if busy[waiting.owner] < self.places]
-        first = min(free, key=lambda w: (busy[w.owner], self._last.get(w.owner, 0), w.asked), default=None)
+        first = min(free, key=lambda w: (busy[w.owner], self._last.get(w.owner, 0), w.number), default=None)
         if first is not turn:
             return False
         if sum(not running.aside for running in self._running) < self.places:

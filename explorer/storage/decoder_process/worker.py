@@ -57,10 +57,10 @@ def footer(
 
 
 def part(data: bytes, path: str, limits: Mapping[str, int], **arguments: Any) -> pa.Table:
-    """io.chunks.decoded as one JSON text."""
+    """storage.formats.parquet_chunks.decode_part as one JSON text."""
     from explorer.storage.formats import parquet_chunks
 
-    return pa.table({"part": pa.array([to_json(parquet_chunks.decoded(data, **arguments))], pa.string())})
+    return pa.table({"part": pa.array([to_json(parquet_chunks.decode_part(data, **arguments))], pa.string())})
 
 
 TASKS: dict[str, Callable[..., pa.Table]] = {

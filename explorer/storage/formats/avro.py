@@ -28,7 +28,7 @@ from explorer.model.problem import Problem, Problems
 from explorer.progress import check_cancellation
 from explorer.storage import limits
 from explorer.storage.decoder_process import client, panics
-from explorer.storage.excerpts import quoted
+from explorer.storage.excerpts import quote
 from explorer.storage.formats.avro_schema import Shape, check_schema, load_schema
 
 if sys.version_info >= (3, 14):
@@ -96,7 +96,7 @@ def _write_long(value: int) -> bytes:
     return bytes(out)
 
 
-def _sized(data: bytes, at: int) -> tuple[bytes, int]:
+def _read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
     size, at = _long(data, at)
     if size < 0 or at + size > len(data):
         raise IndexError
@@ -149,13 +149,13 @@ def _unpack(codec: str, data: bytes, room: int, most: int) -> bytes:
 
 def _schema(text: bytes, path: str) -> tuple[Any, Shape]:
     try:
-        return _measured(text)
+        return _schema_and_shape(text)
     except UnreadableFile as error:
         raise UnreadableFile(path, error.cause) from error
 
 
 @functools.lru_cache(16)
-def _measured(text: bytes) -> tuple[Any, Shape]:
+def _schema_and_shape(text: bytes) -> tuple[Any, Shape]:
     """A schema and its shape; manifests of a table share a few."""
     schema = load_schema(text, "")
     return schema, check_schema(schema, "")
@@ -165,7 +165,7 @@ def open_container(data: bytes, path: str, header_only: bool = False, room: int 
     """Open an Avro file's bytes, which unpack to no more than `room`, or else to as many as any file. Raises
     UnreadableFile when the header is unusable; damage after it is a Problem."""
     if data[:4] != MAGIC:
-        what = "it is empty" if not data else f"it starts with {quoted(data[:12])}, not with Avro's {MAGIC!r}"
+        what = "it is empty" if not data else f"it starts with {quote(data[:12])}, not with Avro's {MAGIC!r}"
         raise UnreadableFile(path, f"not an Avro file: {what}")
     try:
         meta: dict[str, bytes] = {}
@@ -175,8 +175,8 @@ def open_container(data: bytes, path: str, header_only: bool = False, room: int 
                 _, at = _long(data, at)
             for _ in range(abs(count)):
                 check_cancellation()
-                key, at = _sized(data, at)
-                value, at = _sized(data, at)
+                key, at = _read_bytes(data, at)
+                value, at = _read_bytes(data, at)
                 meta[key.decode()] = value
             count, at = _long(data, at)
         sync, at = data[at : at + 16], at + 16
@@ -210,7 +210,7 @@ def _blocks(
         kept = f"the {read} records before it are shown" if read else "nothing before it could be read"
         try:
             count, at = _long(data, at)
-            packed, at = _sized(data, at)
+            packed, at = _read_bytes(data, at)
             if data[at : at + 16] != sync:
                 cause = "the file is cut off" if at + 16 > len(data) else "the sync marker does not match"
                 raise ValueError(cause)
@@ -239,7 +239,7 @@ class Undecodable(Exception):
     """A decoder refused the bytes, or broke on them."""
 
 
-def repacked(container: Container, schema: Any = None) -> bytes:
+def repack(container: Container, schema: Any = None) -> bytes:
     """The readable blocks as an Avro file without compression, under the writer's schema or another one that reads the
     same bytes."""
     sync = b"icedive-sync-16b"
@@ -254,7 +254,7 @@ def to_polars(container: Container, columns: list[str] | None = None, schema: An
     """Decode all readable blocks in bulk; columns that are not wanted are skipped, not decoded. Raises Undecodable on
     what polars does not support or trips over."""
     try:
-        return polars.read_avro(io.BytesIO(repacked(container, schema)), columns=columns)
+        return polars.read_avro(io.BytesIO(repack(container, schema)), columns=columns)
     except polars.exceptions.PanicException as error:  # no Exception
         panics.note(container.path)
         raise Undecodable(f"{type(error).__name__}: {error}") from error
@@ -266,7 +266,7 @@ def records(container: Container, start: int = 0, limit: int | None = None) -> I
     """The records as stored, with every field the writer wrote. Raises UnreadableFile naming the record."""
     if container.plain and all(len(block.data) <= PLAIN_RECORDS for block in container.blocks):
         return records_here(container, start, limit)
-    return client.records(container.path, repacked(container), start, limit)
+    return client.records(container.path, repack(container), start, limit)
 
 
 def records_here(container: Container, start: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:

@@ -84,18 +84,18 @@ class _Check:
             raise self.refuse(f"nests deeper than {MAX_DEPTH} levels")
         self.plain = self.plain and depth <= PLAIN_DEPTH
         if isinstance(node, str):
-            size = _Size(LEAST[node], 1) if node in LEAST else self.named(node, namespace)
+            size = _Size(LEAST[node], 1) if node in LEAST else self.reference(node, namespace)
         elif isinstance(node, list):
             size = self.union(node, namespace, depth, in_list)
         elif isinstance(node, Mapping):
-            size = self.declared(node, namespace, depth, in_list)
+            size = self.definition(node, namespace, depth, in_list)
         else:
             raise self.refuse(f"has an element that is no type: {_cut(node)}")
         if size.types > MAX_TYPES:
             raise self.refuse(f"has more than {MAX_TYPES} types once its names are resolved")
         return size
 
-    def named(self, name: str, namespace: str) -> _Size:
+    def reference(self, name: str, namespace: str) -> _Size:
         """A reference: by full name, or in the namespace around it, or in none (decoders differ)."""
         meant = {name, f"{namespace}.{name}"} if "." not in name else {name}
         if meant & self.open:
@@ -116,7 +116,7 @@ class _Check:
         sizes = [self.walk(branch, namespace, depth + 1, in_list) for branch in branches]
         return _Size(1 + min(s.least for s in sizes), _total(sizes))
 
-    def declared(self, node: Mapping[str, Any], namespace: str, depth: int, in_list: bool) -> _Size:
+    def definition(self, node: Mapping[str, Any], namespace: str, depth: int, in_list: bool) -> _Size:
         kind, logical = node.get("type"), node.get("logicalType")
         if not isinstance(kind, str):
             self.plain = False

@@ -19,7 +19,7 @@ from explorer.errors import UnreadableFile
 from explorer.model.problem import Problems
 from explorer.progress import check_cancellation
 from explorer.storage import limits
-from explorer.storage.excerpts import quoted
+from explorer.storage.excerpts import quote
 
 WHITESPACE = b" \t\n\r"
 NO_JSON = "is no JSON, and Iceberg Java refuses it"
@@ -96,7 +96,7 @@ def _load(text: bytes, path: str, problems: Problems) -> Any:
     except UnicodeDecodeError as error:
         raise UnreadableFile(path, f"not UTF-8 ({error.reason}), as JSON must be; it has {len(text)} bytes") from error
     except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
-        start = quoted(text[:12])
+        start = quote(text[:12])
         raise UnreadableFile(path, f"not JSON ({error}); it starts with {start} and has {len(text)} bytes") from error
     if rest := len(whole) - end:
         cause = (

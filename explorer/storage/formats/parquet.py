@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 from explorer.errors import UnreadableFile
 from explorer.storage import limits
 from explorer.storage.decoder_process.client import from_json, run
-from explorer.storage.excerpts import quoted
+from explorer.storage.excerpts import quote
 from explorer.storage.formats.parquet_chunks import places
-from explorer.storage.projection import children, field_id, has_ids, mapped, with_ids_by_place
+from explorer.storage.projection import children, field_id, has_ids, map_ids, with_ids_by_place
 from explorer.storage.storage import Storage
 
 TAIL = 64 << 10
@@ -49,7 +49,7 @@ def read_footer(
     if size < 12:
         raise UnreadableFile(path, f"too short for a Parquet file: {size} bytes")
     if tail[-4:] != b"PAR1":
-        raise UnreadableFile(path, f"not a Parquet file: it ends with {quoted(tail[-4:])}, not b'PAR1'")
+        raise UnreadableFile(path, f"not a Parquet file: it ends with {quote(tail[-4:])}, not b'PAR1'")
     length = int.from_bytes(tail[-8:-4], "little") + 8
     if length > size:
         raise UnreadableFile(path, f"the Parquet footer claims {length} bytes in a file of {size}")
@@ -58,8 +58,8 @@ def read_footer(
         tail = storage.read(path, size - length, length)
     try:
         packed = run("footer", path, tail[-length:], columns=list(columns), ids=ids)["footer"][0].as_py()
-        told: dict[str, Any] = from_json(packed)
-        return told
+        footer: dict[str, Any] = from_json(packed)
+        return footer
     except UnreadableFile as error:
         raise UnreadableFile(path, f"the Parquet footer is damaged: {error.cause}") from error
 
@@ -70,7 +70,7 @@ def plain_footer(footer: bytes, wanted: Sequence[int] = (), ids: Mapping[str, An
     schema = metadata.schema.to_arrow_schema()
     if ids is not None and not has_ids(schema):
         mapping = ids["mapping"]
-        schema = with_ids_by_place(schema) if mapping is None else pa.schema([mapped(f, mapping) for f in schema])
+        schema = with_ids_by_place(schema) if mapping is None else pa.schema([map_ids(f, mapping) for f in schema])
     field_ids = _column_ids(metadata, schema)
     columns = [metadata.schema.column(i) for i in range(metadata.num_columns)]
     groups = []
@@ -110,9 +110,9 @@ def plain_footer(footer: bytes, wanted: Sequence[int] = (), ids: Mapping[str, An
         }
         for c, own in zip(columns, field_ids, strict=True)
     ]
-    if asked := [at for at, c in enumerate(described) if c["field_id"] in wanted]:
-        _add_parts(groups, asked, footer)
-        _add_raw_bounds(groups, asked, metadata)
+    if indexes := [at for at, c in enumerate(described) if c["field_id"] in wanted]:
+        _add_parts(groups, indexes, footer)
+        _add_raw_bounds(groups, indexes, metadata)
     all_ids = {} if ids is None else {"field_ids": sorted({i for f in schema for i in _ids_within(f)})}
     return all_ids | {
         "num_rows": metadata.num_rows,
@@ -141,8 +141,8 @@ def _add_parts(groups: Sequence[dict[str, Any]], columns: Sequence[int], footer:
     try:
         if len(footer) > MAX_PLACES:
             raise ValueError(f"it has {len(footer):,} bytes, and is looked through up to {MAX_PLACES:,}")
-        for group, found in zip(groups, places(footer, columns), strict=True):
-            for at, parts in zip(columns, found, strict=True):
+        for group, parts_of_columns in zip(groups, places(footer, columns), strict=True):
+            for at, parts in zip(columns, parts_of_columns, strict=True):
                 group["columns"][at]["parts"] = parts
     except Exception as error:  # whatever damaged structs lead to
         for chunk in (group["columns"][at] for group in groups for at in columns):

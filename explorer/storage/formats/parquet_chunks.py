@@ -65,18 +65,18 @@ def read_parts(
     """One kind of part of each of these chunks (row group, column), which have it: of a dictionary the values, of a
     bloom filter the bits, of a page index what it says of pages; `Unread` where it cannot be read. `footer` has the
     places (storage.formats.parquet.read_footer)."""
-    found = [footer["row_groups"][group]["columns"][column]["parts"] for group, column in chunks]
-    ranges = _Ranges(storage, path, [(o, n) for parts in found for o, n in parts[part]])
-    for (group, column), parts in zip(chunks, found, strict=True):
-        told = footer["columns"][column] | {"codec": parts["codec"], "rows": footer["row_groups"][group]["num_rows"]}
+    parts_of_chunks = [footer["row_groups"][group]["columns"][column]["parts"] for group, column in chunks]
+    ranges = _Ranges(storage, path, [(o, n) for parts in parts_of_chunks for o, n in parts[part]])
+    for (group, column), parts in zip(chunks, parts_of_chunks, strict=True):
+        chunk = footer["columns"][column] | {"codec": parts["codec"], "rows": footer["row_groups"][group]["num_rows"]}
         try:
             data = [ranges.read(offset, length) for offset, length in parts[part]]
-            answer = run("part", path, b"".join(data), part=part, lengths=[len(d) for d in data], told=told)
+            answer = run("part", path, b"".join(data), part=part, lengths=[len(d) for d in data], chunk=chunk)
         except UnreadableFile as error:
             yield Unread(error.cause)
             continue
-        made = from_json(answer["part"][0].as_py())
-        yield data[0][made[0] : made[1]] if part == "bloom filter" else made
+        content = from_json(answer["part"][0].as_py())
+        yield data[0][content[0] : content[1]] if part == "bloom filter" else content
 
 
 class _Ranges:
@@ -99,20 +99,20 @@ class _Ranges:
         return self.data[offset - self.start :][:length]
 
 
-def decoded(data: bytes, part: Part, lengths: Sequence[int], told: Mapping[str, Any]) -> Any:
+def decode_part(data: bytes, part: Part, lengths: Sequence[int], chunk: Mapping[str, Any]) -> Any:
     """See `read_parts`; of a bloom filter where its bits begin and end. In the child. Raises ValueError, pyarrow's
     too."""
     try:
         if part == "dictionary":
-            return _dictionary(data, told)
+            return _dictionary(data, chunk)
         if part == "bloom filter":
             return _bloom_place(data)
-        return _page_index(data[: lengths[0]], data[lengths[0] :], told)
+        return _page_index(data[: lengths[0]], data[lengths[0] :], chunk)
     except KeyError as error:
         raise ValueError(f"field {error} of its {part} is missing") from error
 
 
-def _dictionary(data: bytes, told: Mapping[str, Any]) -> list[Any]:
+def _dictionary(data: bytes, chunk: Mapping[str, Any]) -> list[Any]:
     header = Compact(data)
     page = header.struct()
     about, size, packed = page[7], page[2], data[header.at :][: page[3]]
@@ -122,23 +122,23 @@ def _dictionary(data: bytes, told: Mapping[str, Any]) -> list[Any]:
         raise ValueError("a dictionary page that is not what its checksum says")
     if about[2] not in (0, 2):
         raise ValueError(f"a dictionary in encoding {about[2]}")
-    width = _width(told)
+    width = _width(chunk)
     if not 0 <= about[1] <= VALUES or (width and size != about[1] * width):
         raise ValueError(f"a dictionary of {about[1]:,} values in {size:,} bytes; at most {VALUES:,} are read here")
-    values = _plain(_unpacked(packed, told["codec"], size), told["type"], told["length"])
+    values = _plain(_unpack(packed, chunk["codec"], size), chunk["type"], chunk["length"])
     if len(values) != about[1]:
         raise ValueError(f"{len(values):,} values in a dictionary of {about[1]:,}")
     return values
 
 
-def _width(told: Mapping[str, Any]) -> int:
+def _width(chunk: Mapping[str, Any]) -> int:
     """Bytes of a value in plain encoding; 0 where they differ."""
-    if told["type"] in _WIDTHS:
-        return int(_WIDTHS[told["type"]][2])
-    return {"FIXED_LEN_BYTE_ARRAY": int(told["length"]), "INT96": _INT96}.get(told["type"], 0)
+    if chunk["type"] in _WIDTHS:
+        return int(_WIDTHS[chunk["type"]][2])
+    return {"FIXED_LEN_BYTE_ARRAY": int(chunk["length"]), "INT96": _INT96}.get(chunk["type"], 0)
 
 
-def _unpacked(packed: bytes, codec: int, size: int) -> bytes:
+def _unpack(packed: bytes, codec: int, size: int) -> bytes:
     """As many bytes. pyarrow leaves what was in memory after fewer, so one byte less must be too little room."""
     if codec == 0 and size != len(packed):
         raise ValueError(f"{len(packed):,} bytes that are not compressed, {size:,} once unpacked")
@@ -186,7 +186,7 @@ def _bloom_place(data: bytes) -> tuple[int, int]:
     return header.at, header.at + size
 
 
-def _page_index(column: bytes, offsets: bytes, told: Mapping[str, Any]) -> dict[str, Any]:
+def _page_index(column: bytes, offsets: bytes, chunk: Mapping[str, Any]) -> dict[str, Any]:
     """The first row of each page, whether it has only nulls, its number of nulls, least and most value."""
     about, pages = Compact(column).struct(), Compact(offsets).struct()[1]
     rows, only, nulls = [page[3] for page in pages], about[1], about.get(5)
@@ -195,17 +195,17 @@ def _page_index(column: bytes, offsets: bytes, told: Mapping[str, Any]) -> dict[
         raise ValueError(f"an index of {' and '.join(map(str, sorted(same)))} pages")
     if {type(n) for n in (*rows, *(nulls or ()))} != {int} or {type(n) for n in only} != {bool}:
         raise ValueError("an index whose rows, nulls or null pages are none")
-    if rows[0] != 0 or any(a >= b for a, b in zip(rows, [*rows[1:], told["rows"]], strict=True)):
-        raise ValueError(f"pages that begin with rows {rows[:5]}… of {told['rows']:,}")
-    bounds = [[None if n else _bound(b, told) for n, b in zip(only, about[i], strict=True)] for i in (2, 3)]
+    if rows[0] != 0 or any(a >= b for a, b in zip(rows, [*rows[1:], chunk["rows"]], strict=True)):
+        raise ValueError(f"pages that begin with rows {rows[:5]}… of {chunk['rows']:,}")
+    bounds = [[None if n else _bound_value(b, chunk) for n, b in zip(only, about[i], strict=True)] for i in (2, 3)]
     return {"rows": rows, "only_nulls": only, "nulls": nulls, "min": bounds[0], "max": bounds[1]}
 
 
-def _bound(data: bytes, told: Mapping[str, Any]) -> Any:
+def _bound_value(data: bytes, chunk: Mapping[str, Any]) -> Any:
     """A bound in plain encoding; None for what is not one value of the type. Raises TypeError for what is no bytes."""
     data = bytes(memoryview(data))
-    if told["type"] == "BYTE_ARRAY":
+    if chunk["type"] == "BYTE_ARRAY":
         return data
-    if told["type"] == "BOOLEAN":
+    if chunk["type"] == "BOOLEAN":
         return bool(data[0]) if len(data) == 1 else None
-    return _plain(data, told["type"], told["length"])[0] if len(data) == _width(told) else None
+    return _plain(data, chunk["type"], chunk["length"])[0] if len(data) == _width(chunk) else None

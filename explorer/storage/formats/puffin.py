@@ -9,7 +9,7 @@ import pyarrow as pa
 from explorer.errors import UnreadableFile
 from explorer.model.problem import Problems
 from explorer.storage import limits
-from explorer.storage.excerpts import quoted
+from explorer.storage.excerpts import quote
 from explorer.storage.formats.json_text import load_json
 from explorer.storage.storage import Storage
 
@@ -28,7 +28,7 @@ def read_footer(storage: Storage, path: str) -> dict[str, Any]:
     if size < 16:
         raise UnreadableFile(path, f"too short for a Puffin file: {size} bytes")
     if tail[-4:] != MAGIC:
-        raise NoPuffin(path, f"not a Puffin file: it ends with {quoted(tail[-4:])}, not {MAGIC!r}")
+        raise NoPuffin(path, f"not a Puffin file: it ends with {quote(tail[-4:])}, not {MAGIC!r}")
     length, compressed = int.from_bytes(tail[-12:-8], "little", signed=True), tail[-8] & 1
     if not 0 <= length <= size - 16:
         raise UnreadableFile(path, f"the Puffin footer claims {length} bytes in a file of {size}")

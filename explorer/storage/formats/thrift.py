@@ -21,7 +21,7 @@ class Compact:
         fields: dict[int, Any] = {}
         field_id = 0
         while head := self._take(1)[0]:
-            field_id = field_id + (head >> 4) if head >> 4 else self._signed()
+            field_id = field_id + (head >> 4) if head >> 4 else self._read_zigzag()
             kind = head & 15
             fields[field_id] = kind == TRUE if kind in (TRUE, FALSE) else self._value(kind, depth - 1)
         return fields
@@ -30,16 +30,16 @@ class Compact:
         if depth < 0:
             raise ValueError(f"structs that nest deeper than {DEPTH}, at {self.at}")
         if kind in INTS:
-            return self._signed()
+            return self._read_zigzag()
         if kind == BINARY:
-            return self._take(self._unsigned())
+            return self._take(self._read_varint())
         if kind == STRUCT:
             return self.struct(depth)
         if kind in (LIST, SET):
             head = self._take(1)[0]
-            return self._many(head >> 4 if head >> 4 != 15 else self._unsigned(), (head & 15,), depth)
+            return self._many(head >> 4 if head >> 4 != 15 else self._read_varint(), (head & 15,), depth)
         if kind == MAP:
-            size = self._unsigned()
+            size = self._read_varint()
             kinds = self._take(1)[0] if size else 0
             return self._many(2 * size, (kinds >> 4, kinds & 15), depth)
         if kind in (TRUE, FALSE, BYTE):  # of a list
@@ -61,7 +61,7 @@ class Compact:
         self.at += length
         return taken
 
-    def _unsigned(self) -> int:
+    def _read_varint(self) -> int:
         number = 0
         for shift in range(0, 64, 7):
             byte = self._take(1)[0]
@@ -70,6 +70,6 @@ class Compact:
                 return number
         raise ValueError(f"a number that does not end, at {self.at}")
 
-    def _signed(self) -> int:
-        number = self._unsigned()
+    def _read_zigzag(self) -> int:
+        number = self._read_varint()
         return (number >> 1) ^ -(number & 1)
