@@ -351,6 +351,7 @@ def test_a_failed_build_leaves_no_table(sandbox: Path, engine: SparkEngine) -> N
     scenario = Scenario("half_made", "nothing", "none", broken)
     spark = engine.session()
     others = "sandbox.building.another_process_builds_this"
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.building")
     spark.sql(f"CREATE TABLE {others} (id INT) USING iceberg")
     spark.sql("CREATE TABLE sandbox.building.half_made (left_by_an_earlier_run INT) USING iceberg")
     try:
