@@ -149,7 +149,7 @@ def diff_lines(diff: SnapshotDiff) -> Iterator[str]:
         yield clean(f"{what}{f' {which}' if which else ''}: {change}")
 
 
-def commit_object(landed: Landed) -> dict[str, Any]:
+def new_commit_object(landed: Landed) -> dict[str, Any]:
     """A commit that landed as JSON: the metadata file that was current then, the snapshot, its diff or the changes."""
     at = {"metadata_location": landed.metadata.metadata_location}
     if landed.snapshot is None:
@@ -163,7 +163,7 @@ def commit_object(landed: Landed) -> dict[str, Any]:
     return {**at, **about, "diff": diff_object(landed.diff) if landed.diff else None}
 
 
-def render_commit(landed: Landed) -> str:
+def render_new_commit(landed: Landed) -> str:
     """A commit that landed as text: a line that names it, and what it changed."""
     if landed.snapshot is None:
         return f"{clean(base_name(landed.metadata.metadata_location))}\n{render_changes(landed.changes)}"

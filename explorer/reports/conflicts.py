@@ -69,8 +69,8 @@ def decision_of(
     moved: bool | None = None,
     base_is_ancestor: bool = True,
 ) -> Decision:
-    """core.commit.decide on what these snapshots changed, with the partitions of the files in conflict. Those `before`
-    are read only where the intent looks at them."""
+    """spec.commits.commit.decide on what these snapshots changed, with the partitions of the files in conflict. Those
+    `before` are read only where the intent looks at them."""
     back = intent.looks and "validateFromSnapshot" not in intent.validations
     earlier = [change_of(table, s) for s in steps(before, "snapshots")] if back else []
     later = [change_of(table, s) for s in steps(since, "snapshots")]

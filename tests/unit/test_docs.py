@@ -56,3 +56,21 @@ def test_only_documents_of_the_repository_are_cited(path: Path) -> None:
         assert not re.search(
             r"design\.md|the seeds?['\u2019 ]|\bof the seeds?\b|the design (?:has|had|offers|wants)", text
         )
+
+
+NAMED = re.compile(
+    r"(?<![\w/.`\"'-])((?:spec|storage|spark_engine|graph|render|queries|reports|lab|serving)(?:\.[a-z]\w*)+)"
+)
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_docstrings_name_modules_that_are_there(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    nodes = [n for n in ast.walk(tree) if isinstance(n, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+    for text in filter(None, map(ast.get_docstring, nodes)):
+        for name in NAMED.findall(text):
+            parts = name.split(".")
+            assert any(
+                (PACKAGE.joinpath(*parts[:at])).is_dir() or PACKAGE.joinpath(*parts[:at]).with_suffix(".py").is_file()
+                for at in range(len(parts), 1, -1)
+            ), name  # fmt: skip

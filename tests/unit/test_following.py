@@ -20,7 +20,7 @@ from pyiceberg.table import Table as Writable
 
 from explorer.errors import NotPossible
 from explorer.progress import Watch
-from explorer.render.changes import render_commit
+from explorer.render.changes import render_new_commit
 from explorer.storage.locate import Location
 from explorer.storage.reader import TableReader
 from explorer.table import Table
@@ -79,7 +79,7 @@ def test_commits_of_two_writers_are_told_each_once(home: Home) -> None:
             assert landed.snapshot is not None
             assert landed.diff is not None
             assert [c.record_count for c in landed.diff.added] == [1]
-            assert "+ data file" in render_commit(landed)
+            assert "+ data file" in render_new_commit(landed)
             assert landed.snapshot.snapshot_id not in seen
             seen.add(landed.snapshot.snapshot_id)
             if len(seen) == 6:
@@ -95,7 +95,7 @@ def test_what_is_no_snapshot_is_told_as_what_it_is(home: Home) -> None:
     landed = next(landings)
     assert landed.snapshot is None
     assert landed.changes["properties"] == {"added": {"owner": "me"}}
-    assert "owner" in render_commit(landed)
+    assert "owner" in render_new_commit(landed)
 
 
 def test_looking_leaves_nothing_behind(home: Home) -> None:

@@ -94,7 +94,7 @@ def check_writable(table: Table, allow_writes: bool = False) -> None:
         )
     if is_teaching(table) and not allow_writes:
         raise AccessRefused(
-            f"{table.name} is a teaching table: work on a copy (scenarios.fresh_copy), or pass allow_writes=True"
+            f"{table.name} is a teaching table: work on a copy (icedive lab copy NAME), or pass allow_writes=True"
         )
 
 

@@ -21,7 +21,7 @@ RESERVED = 1 << 30
 
 
 def entries(data: bytes, path: str, limits: Mapping[str, int], metrics: bool) -> pa.Table:
-    """io.manifests.entries, by whichever decoder can."""
+    """storage.manifests.entries, by whichever decoder can."""
     from explorer.storage import manifests
     from explorer.storage.formats import avro
 
@@ -29,7 +29,7 @@ def entries(data: bytes, path: str, limits: Mapping[str, int], metrics: bool) ->
 
 
 def records(data: bytes, path: str, limits: Mapping[str, int], start: int, limit: int | None) -> pa.Table:
-    """io.avro.records, each as JSON (see storage.decoder_process.client.to_json)."""
+    """storage.formats.avro.records, each as JSON (see storage.decoder_process.client.to_json)."""
     from explorer.storage.formats import avro
 
     texts, size = [], 0
@@ -41,7 +41,7 @@ def records(data: bytes, path: str, limits: Mapping[str, int], start: int, limit
 
 
 def columns(data: bytes, path: str, limits: Mapping[str, int], **arguments: Any) -> pa.Table:
-    """io.stored.columns."""
+    """storage.column_reader.columns."""
     from explorer.storage import column_reader
 
     return column_reader.columns(data, path, limits, **arguments)
@@ -50,7 +50,7 @@ def columns(data: bytes, path: str, limits: Mapping[str, int], **arguments: Any)
 def footer(
     data: bytes, path: str, limits: Mapping[str, int], columns: list[int], ids: Mapping[str, Any] | None
 ) -> pa.Table:
-    """io.parquet.read_footer's plain data as one JSON text; `data` is the end of the file."""
+    """storage.formats.parquet.read_footer's plain data as one JSON text; `data` is the end of the file."""
     from explorer.storage.formats.parquet import plain_footer
 
     return pa.table({"footer": pa.array([to_json(plain_footer(data, columns, ids))], pa.string())})
