@@ -46,7 +46,7 @@ class Answer(Generic[T]):
         text: Makes the lines of its text.
         rows: Makes its main rows, where it has rows.
         picture: Makes its picture as SVG, where it has one.
-        html: Makes what a notebook shows in place of picture and text.
+        html: Makes what a notebook and a page show in place of the text.
         level: Says how good the news is, once the text or the JSON is made.
         notes: What is to be known beside the answer, a sentence each.
     """
@@ -116,7 +116,8 @@ class Answer(Generic[T]):
         """
         from explorer.render.html_page import still_page
 
-        return still_page(next(self.lines(), ""), self._repr_html_())
+        drawn = self.picture() if self.picture else ""
+        return still_page(next(self.lines(), ""), f"{drawn}{self._below(drawn)}")
 
     def to_arrow(self) -> pa.Table:
         """Return the answer's rows.
@@ -158,12 +159,15 @@ class Answer(Generic[T]):
         return "\n".join(text)
 
     def _repr_html_(self) -> str:
+        from explorer.render.pictures import still
         from explorer.render.text import not_typeset
 
+        drawn = still(self.picture(), next(self.lines(), "")) if self.picture else ""
+        return not_typeset(f"{drawn}{self._below(drawn)}")
+
+    def _below(self, drawn: str) -> str:
+        """What stands below the picture: facts, or the text, folded where there is a picture."""
         if self.html:
             return self.html()
-        from explorer.render.pictures import still
-
-        drawn = still(self.picture(), next(self.lines(), "")) if self.picture else ""
         text = f"<pre>{escape(repr(self))}</pre>"
-        return not_typeset(f"{drawn}<details><summary>as text</summary>{text}</details>" if drawn else text)
+        return f"<details><summary>as text</summary>{text}</details>" if drawn else text

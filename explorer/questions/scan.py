@@ -109,7 +109,7 @@ def plan(
         lambda: data,
         lambda: lines,
         picture=lambda: shown().to_svg(),
-        html=lambda: shown()._repr_html_(),
+        html=lambda: shown().facts_html(),
     )
 
 
@@ -151,7 +151,7 @@ def estimate(
             lambda: layouts_object(layouts),
             lambda: layouts_lines(layouts),
             picture=lambda: layouts_svg(layouts),
-            html=ShownLayouts(layouts)._repr_html_,
+            html=ShownLayouts(layouts).facts_html,
         )
     from explorer.render.estimates import estimates_lines, estimates_object
     from explorer.reports.estimates import estimate as estimates_of

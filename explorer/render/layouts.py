@@ -114,10 +114,14 @@ class ShownLayouts:
         return "\n".join(layouts_lines(self.compared))
 
     def _repr_html_(self) -> str:
+        return not_typeset(f"{layouts_svg(self.compared)}{self.facts_html()}")
+
+    def facts_html(self) -> str:
+        """What is told without a picture: what was written, and each layout's costs."""
         rows = layout_rows(self.compared)
         head = "".join(f"<th>{escape(clean(name))}</th>" for name in rows[0])
         body = "".join(
             f"<tr>{''.join(f'<td>{escape(clean(value))}</td>' for value in row.values())}</tr>" for row in rows
         )
         sentences = "".join(f"<div>{escape(line)}</div>" for line in head_lines(self.compared))
-        return not_typeset(f"{sentences}{layouts_svg(self.compared)}<table><tr>{head}</tr>{body}</table>")
+        return f"{sentences}<table><tr>{head}</tr>{body}</table>"

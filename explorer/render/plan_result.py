@@ -70,15 +70,21 @@ class ShownPlan:
 
     def _html(self) -> Iterator[str]:
         yield f"<div><p><b>{escape(clean(str(self.plan.bound)))}</b></p>"
-        yield from (f"<div>{escape(line)}</div>" for line in self._lines() if line)
         yield from self._pictures()
+        yield f"{self.facts_html()}</div>"
+
+    def facts_html(self) -> str:
+        """What is told without pictures: projections, reasons, residuals, tasks."""
+        return "".join(self._facts())
+
+    def _facts(self) -> Iterator[str]:
+        yield from (f"<div>{escape(line)}</div>" for line in self._lines() if line)
         rows = self.reasons()
         if rows:
             head = "".join(f"<th {CELL}>{name}</th>" for name in rows[0])
             body = "".join(f"<tr>{''.join(_cell(value) for value in row.values())}</tr>" for row in rows)
             yield f"<table><tr>{head}</tr>{body}</table>"
         yield from (f"<div>{escape(line)}</div>" for line in summary_lines(self.plan))
-        yield "</div>"
 
 
 def _reason(place: str, row: Mapping[str, Any]) -> dict[str, str]:
