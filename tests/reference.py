@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from explorer.cli.base import FIRST, LAST
 from explorer.questions import GROUPS, QUESTIONS, Parameter, Question
 
 TARGET = Path(__file__).parents[1] / "docs" / "reference.md"
@@ -17,6 +18,8 @@ Each question has a command and a method. Both have the same parameters and retu
 - In Python, `table` is `explorer.open_table(...)`, and `catalog` is `explorer.catalog(...)`.
 - [cli.md](cli.md) explains what all commands share: tables, snapshots, options of lists, exit codes.
 """
+EVERYDAY = (*FIRST, *LAST)
+"""Everyday questions in the order of the command line's help."""
 SUBJECTS = {"table": "TABLE", "place": "TABLE", "catalog": "[CATALOG]", "": ""}
 
 
@@ -25,7 +28,8 @@ def text() -> str:
     parts = [HEAD]
     for group, about in GROUPS.items():
         parts.append(f"## {group.capitalize() or 'Everyday'}\n\n{about}\n")
-        parts += [_section(q) for q in QUESTIONS.values() if q.group == group]
+        listed = [q for q in QUESTIONS.values() if q.group == group]
+        parts += map(_section, listed if group else sorted(listed, key=lambda q: EVERYDAY.index(q.name)))
     return "\n".join(parts)
 
 
