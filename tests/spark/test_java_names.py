@@ -41,6 +41,6 @@ def test_a_name_is_asked_of_java_once(engine: SparkEngine, monkeypatch: pytest.M
 def test_it_is_said_once(engine: SparkEngine) -> None:
     assert engine.session()
     before = JVMView.__getattr__
-    assert before.__name__ == "asked"
+    assert before.__name__ == "look_up"
     py4j_cache.keep()
     assert JVMView.__getattr__ is before
