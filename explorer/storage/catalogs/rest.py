@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import requests
 from pyiceberg.catalog import rest as protocol
@@ -66,7 +66,7 @@ SIGNING = "s3.remote-signing-enabled"
 
 
 F = TypeVar("F", bound=Callable[..., Any])
-_again: Callable[[F], F] = protocol.retry(**protocol._RETRY_ARGS)  # type: ignore[operator]
+_again: Callable[[F], F] = cast(Any, protocol).retry(**protocol._RETRY_ARGS)
 """Once more with a new token, where the old one is over."""
 
 
