@@ -34,7 +34,7 @@ def text() -> str:
 
 
 def _section(question: Question) -> str:
-    places = [SUBJECTS[question.subject], *(_place(p) for p in question.parameters if p.is_positional)]
+    places = [SUBJECTS[question.subject], *(p.place for p in question.parameters if p.is_positional)]
     command = " ".join(filter(None, ("icedive", *question.path, *places)))
     lines = [f"### {' '.join(question.path)}\n", f"`{command}`{_method(question)}\n", f"{question.summary}\n"]
     if question.description:
@@ -58,13 +58,8 @@ def _method(question: Question) -> str:
     return f" · `{'.'.join(filter(None, (*words, question.name.replace('-', '_'))))}()`"
 
 
-def _place(parameter: Parameter) -> str:
-    name = parameter.name.upper()
-    return name if parameter.is_required else f"[{name}]{'...' if parameter.kind.several else ''}"
-
-
 def _row(parameter: Parameter) -> str:
-    name = parameter.name.upper() if parameter.is_positional else f"--{parameter.name.replace('_', '-')}"
+    name = parameter.name.upper() if parameter.is_positional else parameter.option
     choices = [f"`{choice}`" for choice in parameter.kind.choices if choice]
     meaning = parameter.help + (f" One of {', '.join(choices)}." if choices else "")
     default = parameter.default

@@ -26,8 +26,10 @@ from explorer.cli.patience import patience
 from explorer.errors import EngineError, ExplorerError, WrongUsage
 from explorer.progress import Watch
 from explorer.questions import GROUPS as QUESTION_GROUPS
+from explorer.spec.doctor.rules import EXIT_CODES
 
-FAILED, INCOMPLETE, NO_ENGINE, WARNING, ERROR, INTERRUPTED = 1, 3, 4, 5, 6, 130
+FAILED, NO_ENGINE, INTERRUPTED = 1, 4, 130
+INCOMPLETE, WARNING, ERROR = (EXIT_CODES[level] for level in ("incomplete", "warning", "error"))
 COMMAND = "icedive"
 GROUPS = {**QUESTION_GROUPS, "export": "Pages and pictures that open without this program."}
 

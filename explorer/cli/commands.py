@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from explorer.cli import complete
-from explorer.cli.base import ERROR, INCOMPLETE, WARNING, finish, group, pairs, place_options, places, safe, say
+from explorer.cli.base import ERROR, WARNING, finish, group, pairs, place_options, places, safe, say
 from explorer.cli.output import FORMATS, ROW_FORMATS, Output, output_option
 from explorer.cli.patience import begin, remove_limit
 from explorer.errors import WrongUsage
 from explorer.progress import listener
 from explorer.questions import QUESTIONS, Parameter, Question
 from explorer.questions.parameters import CatalogAt, TableAt
+from explorer.spec.doctor.rules import EXIT_CODES
 
 if TYPE_CHECKING:
     from explorer.questions.answers import Answer
 
-EXIT_CODES = {"ok": 0, "incomplete": INCOMPLETE, "warning": WARNING, "error": ERROR}
 PLACE = ("catalog", "properties", "roots", "relocate")
 SHORT = {"snapshot": "-s", "option": "-O"}
 
@@ -64,16 +64,11 @@ def command_of(question: Question) -> click.Command:
         decorated = click.argument("subject", metavar="TABLE", shell_complete=complete.tables)(decorated)
     elif question.subject == "catalog":
         decorated = click.argument("subject", metavar="[CATALOG]", required=False)(place_options(decorated))
-    positional = [p for p in question.parameters if p.is_positional]
-    about = "\n\n".join(filter(None, (question.summary, question.description)))
-    about += "".join(f"\n\n\b\n{_metavar(p)}: {p.help}" for p in positional) if positional else ""
-    command = click.command(question.name, help=about.replace("\b\n", ""), short_help=question.summary)(decorated)
+    positional = [f"{p.name.upper()}: {p.help}" for p in question.parameters if p.is_positional]
+    about = "\n\n".join(filter(None, (question.summary, question.description, *positional)))
+    command = click.command(question.name, help=about, short_help=question.summary)(decorated)
     command.params.sort(key=lambda param: param.name in PLACE)  # options that most people never need come last
     return command
-
-
-def _metavar(parameter: Parameter) -> str:
-    return parameter.name.upper()
 
 
 def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -88,12 +83,11 @@ def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[...
     if (completer := complete.values(kind.offer)) is not None:
         how["shell_complete"] = completer
     if parameter.is_positional:
-        shown = name.upper() if parameter.is_required else f"[{name.upper()}]{'...' if kind.several else ''}"
         how |= {"nargs": -1} if kind.several else {}
         if not (parameter.is_required or kind.several):
             how["default"] = parameter.default
-        return click.argument(name, metavar=shown, required=parameter.is_required, **how)
-    words = [f"--{name.replace('_', '-')}", *([SHORT[name]] if name in SHORT else []), name]
+        return click.argument(name, metavar=parameter.place, required=parameter.is_required, **how)
+    words = [parameter.option, *([SHORT[name]] if name in SHORT else []), name]
     if kind.form == "flag":
         return click.option(*words, is_flag=True, help=parameter.help)
     if kind.several:
@@ -181,7 +175,7 @@ def _subject(question: Question, given: dict[str, Any]) -> Any:
 
 def _value(parameter: Parameter, given: Any) -> Any:
     """The value of a parameter as its question takes it."""
-    kind, option = parameter.kind, f"--{parameter.name.replace('_', '-')}"
+    kind, option = parameter.kind, parameter.option
     if given is None:
         return parameter.default if kind.form != "count" else None
     if kind.form == "pairs":

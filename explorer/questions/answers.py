@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from explorer.render.blocks import Block, Picture, Rows, Text
+from explorer.spec.doctor.rules import Level
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     from explorer.queries.collection import Collection
 
 T = TypeVar("T")
-Level = Literal["ok", "incomplete", "warning", "error"]
 LONGEST = 200_000
 """Characters of a text that a notebook prints."""
 
 
+@runtime_checkable
 class Result(Protocol):
     """What every answer can do. Lists of rows (queries.collection.Collection) are such answers too."""
 
@@ -116,8 +117,8 @@ class Answer(Generic[T]):
         """
         from explorer.render.html_page import still_page
 
-        drawn = self.picture() if self.picture else ""
-        return still_page(next(self.lines(), ""), f"{drawn}{self._below(drawn)}")
+        text, drawn = repr(self), self.picture() if self.picture else ""
+        return still_page(text.partition("\n")[0], f"{drawn}{self._below(text)}")
 
     def to_arrow(self) -> pa.Table:
         """Return the answer's rows.
@@ -162,12 +163,13 @@ class Answer(Generic[T]):
         from explorer.render.pictures import still
         from explorer.render.text import not_typeset
 
-        drawn = still(self.picture(), next(self.lines(), "")) if self.picture else ""
-        return not_typeset(f"{drawn}{self._below(drawn)}")
+        text = repr(self)
+        drawn = still(self.picture(), text.partition("\n")[0]) if self.picture else ""
+        return not_typeset(f"{drawn}{self._below(text)}")
 
-    def _below(self, drawn: str) -> str:
+    def _below(self, text: str) -> str:
         """What stands below the picture: facts, or the text, folded where there is a picture."""
         if self.html:
             return self.html()
-        text = f"<pre>{escape(repr(self))}</pre>"
-        return f"<details><summary>as text</summary>{text}</details>" if drawn else text
+        lines = f"<pre>{escape(text)}</pre>"
+        return f"<details><summary>as text</summary>{lines}</details>" if self.picture else lines

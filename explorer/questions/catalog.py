@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from explorer.questions.answers import Answer, Level
-from explorer.questions.check import level_of
+from explorer.questions.answers import Answer
 from explorer.questions.parameters import NOTHING, CatalogAt, EngineName, Limits, Pairs, TableAt, Texts
 from explorer.questions.registry import question
+from explorer.spec.doctor.rules import Level
 
 if TYPE_CHECKING:
     from explorer.queries.collection import Collection
@@ -154,12 +154,15 @@ def doctor(
     from explorer.reports.doctor import diagnose, report_unreadable
 
     options: dict[str, Any] = {"files": files, "deep": deep, "skip": skip, "severity": severity, "engine": engine}
+    swept_tables = sweep(lambda one: diagnose(one, **options), namespace=namespace, **catalog.arguments())
     reports: list[ShownReport] = []
     failures: list[str] = []
 
     def make_reports() -> Iterator[ShownReport]:
-        """Each table's report as it is made; what has none is in `failures`."""
-        for swept in sweep(lambda one: diagnose(one, **options), namespace=namespace, **catalog.arguments()):
+        """Each table's report, those that are there first, the others as they are made; what has none is in
+        `failures`."""
+        yield from tuple(reports)
+        for swept in swept_tables:
             report = swept.answer
             if report is None:
                 try:
@@ -173,7 +176,7 @@ def doctor(
             yield report
 
     def level() -> Level:
-        levels = {level_of(report) for report in reports}
+        levels = {report.level for report in reports}
         worst = next((one for one in ("error", "warning", "incomplete") if one in levels), "ok")
         return "incomplete" if failures and worst == "ok" else worst  # type: ignore[return-value]
 

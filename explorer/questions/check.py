@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from explorer.questions.answers import Answer, Level
+from explorer.questions.answers import Answer
 from explorer.questions.parameters import (
     NOTHING,
     EngineName,
@@ -86,17 +86,8 @@ def report_answer(report: ShownReport, each: bool = False) -> Answer[ShownReport
         lambda: (render_report(report, each),),
         lambda: Collection.of_rows([finding_row(finding) for finding in report.findings], "findings"),
         html=report._repr_html_,
-        level=lambda: level_of(report),
+        level=lambda: report.level,
     )
-
-
-def level_of(report: ShownReport) -> Level:
-    """Return how good a report is."""
-    if report.worst in ("fatal", "error"):
-        return "error"
-    if report.worst == "warning":
-        return "warning"
-    return "incomplete" if report.not_checked else "ok"
 
 
 @question("rules", "check", columns=("number", "id", "severity", "depth", "title"))

@@ -51,6 +51,17 @@ class Parameter:
         """Whether it has no default."""
         return self.default is inspect.Parameter.empty
 
+    @property
+    def option(self) -> str:
+        """The option that it is on the command line, if it is not positional."""
+        return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def place(self) -> str:
+        """What stands for it on the command line, if it is positional."""
+        name = self.name.upper()
+        return name if self.is_required else f"[{name}]{'...' if self.kind.several else ''}"
+
 
 @dataclass(frozen=True)
 class Question:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from explorer.errors import NotFoundInTable, WrongUsage
@@ -103,7 +104,7 @@ def plan(
         *plans.pushdown_lines(planned, pushed), *plans.plan_lines(planned), *plans.answer_lines(answers),
         *scan_reports.timings_lines(runs),
     )  # fmt: skip
-    shown = lambda: table.plan_pictures(planned, pushed)  # noqa: E731
+    shown = cache(lambda: table.plan_pictures(planned, pushed))
     return Answer(
         planned,
         lambda: data,

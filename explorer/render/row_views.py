@@ -90,11 +90,6 @@ def delete_lines(deletes: Deletes, limit: int | None = None) -> Iterator[str]:
         yield clean(f"⚠ {missing_place_words(deletes.unplaced)}")
 
 
-def render_deletes(deletes: Deletes) -> str:
-    """`delete_lines` as one text."""
-    return "\n".join(delete_lines(deletes)) + "\n"
-
-
 def row_diff_object(diff: RowDiff) -> dict[str, Any]:
     """A row diff as JSON, all rows that it has."""
     changes = diff.changes

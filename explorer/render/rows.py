@@ -13,7 +13,6 @@ import pyarrow as pa
 from explorer.graph.graph import Graph
 from explorer.model.manifest import MANIFEST_CONTENT, ManifestFile
 from explorer.model.metadata import Schema, Snapshot, SnapshotRef, TableMetadata
-from explorer.model.problem import Problem
 from explorer.spec.schemas.schema_fields import walk_fields
 from explorer.spec.secrets.redaction import metadata_without_secrets, without_secrets
 from explorer.spec.values.values import row_dicts, source_type, summary_bound
@@ -169,17 +168,6 @@ def manifest_table(manifests: Sequence[ManifestFile], metadata: TableMetadata) -
     types = [("name", pa.string()), ("contains_null", pa.bool_()), ("contains_nan", pa.bool_()), *bounds.items()]
     summaries = pa.list_(pa.struct(types))
     return pa.table({k: pa.array([r[k] for r in listed], summaries if k == "partitions" else None) for k in listed[0]})
-
-
-def problem_row(problem: Problem) -> dict[str, str]:
-    """One problem."""
-    return {
-        "severity": problem.severity,
-        "file": problem.file,
-        "location": problem.location,
-        "cause": problem.cause,
-        "unaffected": problem.unaffected,
-    }
 
 
 def graph_object(graph: Graph) -> dict[str, Any]:

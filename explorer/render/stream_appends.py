@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from explorer.render.text import clean, not_typeset, render_table
+from explorer.render.text import clean, render_table
 from explorer.spec.commits.lab_runs import Appends
 
 COLOURS = ("#d55e00", "#1565c0")
@@ -66,16 +65,3 @@ def appends_svg(appends: Sequence[Appends]) -> str:
         out.append(f'<rect x="{x}" y="{y - 9}" width="12" height="10" fill="{colour}"/>')
         out.append(f'<text x="{x + 18}" y="{y}">{escape(f"{one.kind} ({CLASSES[one.kind]})")}</text>')
     return "\n".join([*out, "</svg>"])
-
-
-@dataclass(frozen=True)
-class ShownAppends:
-    """Appends as a notebook shows them."""
-
-    appends: tuple[Appends, ...]
-
-    def __repr__(self) -> str:
-        return appends_text(self.appends)
-
-    def _repr_html_(self) -> str:
-        return not_typeset(f"{appends_svg(self.appends)}<pre>{escape(appends_text(self.appends))}</pre>")

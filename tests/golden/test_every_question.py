@@ -14,6 +14,7 @@ import explorer
 from explorer.cli import main
 from explorer.lab.scenarios import SCENARIOS
 from explorer.questions import QUESTIONS, Question
+from explorer.questions.answers import Result
 from tests.helpers import steady
 
 SPARK = {("rows",), ("sql",), ("history", "watch")}
@@ -82,6 +83,7 @@ def test_python_and_the_command_line_agree(one: Question, name: str, sandbox: Pa
             assert (failed.exit_code, str(error) in failed.stderr) == (1, True)
             continue
         run = CliRunner().invoke(main, [*one.path, teaching_table, *words, "--output", "json"])
+        assert isinstance(answer, Result)
         level = answer.level() if hasattr(answer, "level") else "ok"
         assert run.exit_code == {"ok": 0, "incomplete": 3, "warning": 5, "error": 6}[level], run.output
         assert aged(json.loads(run.stdout)) == aged(json.loads(json.dumps(answer.to_json())))

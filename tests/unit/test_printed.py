@@ -16,7 +16,7 @@ import explorer
 from explorer.lab.stepper import Run
 from explorer.render.changes import render_biography, render_diff, render_history, render_lifecycle
 from explorer.render.history_pictures import MANIFESTS, SNAPSHOTS, diff_svg, lifecycle_svg
-from explorer.render.row_views import render_deletes, render_row_diff
+from explorer.render.row_views import delete_lines, render_row_diff
 from explorer.render.text import render_fields, render_table
 from explorer.spec.commits.lab_runs import Event, WriterState
 from explorer.spec.commits.operations import Operation
@@ -41,7 +41,7 @@ def test_results_are_told_and_not_represented(shell: InteractiveShell, whole: Pa
         "diff": (table.diff("snapshot-1", "snapshot-3"), render_diff),
         "lifecycle": (table.lifecycle(), render_lifecycle),
         "history": (table.history(), lambda lines: render_history(lines, [])),
-        "deletes": (table.deletes(), render_deletes),
+        "deletes": (table.deletes(), lambda deletes: "\n".join(delete_lines(deletes))),
         "row diff": (table.row_diff("snapshot-1", "snapshot-3"), render_row_diff),
         "file": (table.file(table.files()[0]["file_path"]), render_biography),
         "plan": (table.plan("id = 1"), lambda plan: "filter: "),

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import click
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
 from explorer.cli import main
@@ -169,3 +171,16 @@ def test_a_table_that_does_not_open_is_still_checked(tmp_path: Path) -> None:
     answer = explorer.doctor(str(folder))
     assert (answer.level(), answer.value.findings[0].rule) == ("error", "metadata-unreadable")
     assert QUESTIONS["doctor",].ask(TableAt(str(folder))).to_json() == answer.to_json()
+
+
+def test_a_catalog_is_checked_once_however_often_its_answer_is_looked_at(tmp_path: Path) -> None:
+    own = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": f"file://{tmp_path}/warehouse"}
+    small = SqlCatalog("small", **own)
+    small.create_namespace("db")
+    for name in ("db.a", "db.b"):
+        small.create_table(name, pa.schema([("id", pa.int64())])).append(pa.table({"id": [1, 2]}))
+    small.engine.dispose()
+    answer = explorer.catalog("small", own).doctor()
+    first, lines = answer.to_json(), answer.to_text()
+    assert [row["table"] for row in first] == [report.table for report in answer.value] == ["small.db.a", "small.db.b"]
+    assert (answer.to_json(), answer.to_text()) == (first, lines)

@@ -12,15 +12,11 @@ from explorer.model.metadata import TableMetadata
 from explorer.spec.doctor.cases import CASES
 from explorer.spec.doctor.remedies import GOES_BACK, LostFiles, Situation, complains, keeps_from_loading, remedy
 from explorer.spec.doctor.remedy_texts import LETTER_OF_CASE, MISREAD_BY, REMEDY_OF, Remedy
-from explorer.spec.doctor.rules import BY_ID, RULES, Rule, Severity
+from explorer.spec.doctor.rules import BY_ID, EXIT_CODES, RULES, Level, Rule, Severity
 from explorer.spec.secrets.redaction import redact
 from explorer.spec.snapshots.lineage import ancestry
 
 ORDER: Sequence[Severity] = ("fatal", "error", "warning", "info")
-EXIT = {"fatal": 6, "error": 6, "warning": 5, "info": 0}
-"""The exit code of the worst finding; 0 without any."""
-INCOMPLETE = 3
-"""The exit code where something could not be checked, and nothing worse than info was found."""
 Refused = Literal["", "table", "scan", "part"]
 NodeKind = Literal["metadata", "snapshot", "ref", "manifest_list", "manifest", "file", "statistics"]
 
@@ -81,9 +77,16 @@ class Report:
         return self.findings[0].severity if self.findings else None
 
     @property
+    def level(self) -> Level:
+        """How good it is: of what was checked the worst, else whether all could be."""
+        if self.worst in ("fatal", "error"):
+            return "error"
+        return "warning" if self.worst == "warning" else "incomplete" if self.not_checked else "ok"
+
+    @property
     def exit_code(self) -> int:
-        """What the command exits with: 0 clean, 3 not all could be checked, 5 warnings, 6 errors."""
-        return (EXIT[self.worst] if self.worst else 0) or (INCOMPLETE if self.not_checked else 0)
+        """What the command exits with."""
+        return EXIT_CODES[self.level]
 
 
 def _remedy_key(cause: Finding) -> str:

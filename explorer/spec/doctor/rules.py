@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 Severity = Literal["fatal", "error", "warning", "info"]
 Depth = Literal["quick", "files", "deep"]
+Level = Literal["ok", "incomplete", "warning", "error"]
+EXIT_CODES: Mapping[Level, int] = {"ok": 0, "incomplete": 3, "warning": 5, "error": 6}
+"""What the command exits with, by how good its answer is."""
 
 
 @dataclass(frozen=True)
