@@ -1,0 +1,52 @@
+// Bundle the front end into explorer/app/static: one script, one style sheet, the licences of what they contain, and a
+// digest of the sources, by which a test without Node sees whether the bundle is up to date.
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync, writeFileSync, mkdirSync, existsSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = join(here, "..", "explorer", "app", "static");
+mkdirSync(out, { recursive: true });
+
+const { metafile } = await build({
+  absWorkingDir: here,
+  entryPoints: { app: "src/main.tsx" },
+  outdir: out,
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  minify: true,
+  charset: "utf8",
+  legalComments: "none",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  metafile: true,
+  logLevel: "warning",
+});
+
+const names = new Set();
+for (const input of Object.keys(metafile.inputs)) {
+  const match = input.match(/node_modules\/((?:@[^/]+\/)?[^/]+)/);
+  if (match) names.add(match[1]);
+}
+const licences = [...names].sort().map((name) => {
+  const folder = join(here, "node_modules", name);
+  const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+  const text = file && existsSync(join(folder, file)) ? readFileSync(join(folder, file), "utf8").trim() : "";
+  return `${name} ${version} (${license})\n\n${text}\n`;
+});
+writeFileSync(join(out, "licenses.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
+
+function files(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? files(join(folder, entry.name)) : [join(folder, entry.name)]);
+}
+const digest = createHash("sha256");
+const sources = [...files(join(here, "src")), ...["build.mjs", "package.json", "package-lock.json"].map((name) => join(here, name))];
+for (const file of sources.map((one) => relative(here, one).split(sep).join("/")).sort()) {
+  digest.update(`${file}\n`).update(readFileSync(join(here, file), "utf8").replaceAll("\r\n", "\n"));
+}
+writeFileSync(join(out, "sources.sha256"), `${digest.digest("hex")}\n`);
