@@ -16,10 +16,13 @@ import panel.reactive
 import panel_material_ui as pmui
 from panel.io.resources import LOCAL_DIST
 
+from explorer.app.bring_up import show_file, show_node, show_row
+from explorer.app.graph_state import ViewState
 from explorer.errors import ExplorerError
 from explorer.graph.ids import manifest_node
 from explorer.progress import Cancelled, is_cancelled
 from explorer.serving import places
+from explorer.serving.pools import AWAY, Task
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.doctor.findings import Finding
@@ -30,7 +33,6 @@ from explorer.table import Table
 from explorer.ui.background import Job, Session
 from explorer.ui.bar import Bar, SparkWords
 from explorer.ui.beside import WITHIN, Beside
-from explorer.ui.bringing import show_file, show_node, show_row
 from explorer.ui.browser import LOOK, Browser, query
 from explorer.ui.contents import ON_SPARK, WRITING, Offers, content
 from explorer.ui.doctor import show_finding
@@ -40,9 +42,7 @@ from explorer.ui.overview import welcome
 from explorer.ui.palette import FILES, Palette, Place
 from explorer.ui.pane import GraphPane
 from explorer.ui.picker import Picker
-from explorer.ui.pools import AWAY, Task
 from explorer.ui.rooms import TITLES, VIEWS, Rooms
-from explorer.ui.state import ViewState
 from explorer.ui.widgets import SHORT, Text, folded, shell, soon, toast, versions
 
 pn.extension("tabulator", notifications=True)

@@ -16,10 +16,11 @@ from panel.io.state import set_curdoc
 
 from explorer.errors import ExplorerError
 from explorer.progress import Cancelled, Progress
+from explorer.serving.pools import ELSEWHERE, HERE, Pool, Task
 from explorer.spark_engine.failures import explain
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.secrets.redaction import redact
-from explorer.ui.pools import ELSEWHERE, HERE, Pool, Task
+from explorer.ui.visitors import submit
 from explorer.ui.widgets import note
 
 TICK_MS = 100
@@ -74,7 +75,7 @@ class Session:
         self.jobs.add(job)
         if not self._ticking.running:
             self._ticking.start()
-        task = pool.submit(work, self)
+        task = submit(pool, work, self)
         if self._document is not None:  # at once: the next look may be a tick away
             task.when_over(self._look_soon)
         return task

@@ -9,12 +9,12 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.app.graph_state import ViewState
 from explorer.render.text import brief
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count
 from explorer.table import Table
-from explorer.ui.state import ViewState
 from explorer.ui.widgets import Text, keep_text, versions
 
 CUT = """:host { color: #fff; max-width: 30vw; overflow: hidden; }

@@ -11,6 +11,7 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.app.answer_states import CompareState
 from explorer.graph.lanes import LaneRow, lanes
 from explorer.graph.vocabulary import KINDS
 from explorer.render.changes import COMMIT_SIZES, change_rows, commit_rows, contents, run_words
@@ -21,7 +22,6 @@ from explorer.spec.snapshots.lineage import HistoryEntry, LogEntry
 from explorer.spec.text.names import base_name, first_of, snapshot_ordinals
 from explorer.spec.text.units import count, instant
 from explorer.table import Table
-from explorer.ui.answer_states import CompareState
 from explorer.ui.background import Job, answered
 from explorer.ui.costs import costs_figures, costs_words
 from explorer.ui.lifelines import lifeline_words, lifelines

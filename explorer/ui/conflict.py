@@ -9,6 +9,7 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.app.graph_state import MarkedState
 from explorer.graph.ids import list_node, manifest_node
 from explorer.graph.uncommitted import Uncommitted
 from explorer.reports.conflicts import explain_conflict
@@ -18,7 +19,6 @@ from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.pane import GraphPane
-from explorer.ui.state import MarkedState
 from explorer.ui.widgets import CHOICE, SMALL, WRAP, WRAPPED, Text, folded, grid, heading, version_input
 
 

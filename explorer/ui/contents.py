@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from explorer.app.graph_state import ViewState
 from explorer.queries.collection import Collection
 from explorer.spec.text.units import count
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
@@ -23,7 +24,6 @@ from explorer.ui.overview import OverviewPanel
 from explorer.ui.plan import plan_view
 from explorer.ui.race import RacePanel
 from explorer.ui.rows import ReadPanel, SqlPanel, deletes_view, fate_view, row_diff_view
-from explorer.ui.state import ViewState
 from explorer.ui.tables import exports_view, table_view
 from explorer.ui.widgets import heading, lazy_tabs
 

@@ -8,6 +8,8 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.app.bring_up import bring_up
+from explorer.app.graph_state import ViewState
 from explorer.graph.finding_nodes import about
 from explorer.render.doctor import summary
 from explorer.render.rows import plain
@@ -17,8 +19,6 @@ from explorer.spec.doctor.findings import Finding, Report
 from explorer.spec.text.names import shorten
 from explorer.table import Table
 from explorer.ui.background import Job
-from explorer.ui.bringing import bring_up
-from explorer.ui.state import ViewState
 from explorer.ui.widgets import SMALL, WRAP, grid, note
 
 WIDTHS = {"severity": 80, "rule": 150, "what is wrong": 360, "where": 320, "found": 150, "expected": 150, "times": 60,

@@ -14,12 +14,12 @@ from explorer.render.estimates import assumptions, short_changes, short_filters,
 from explorer.render.scan_reports import short_figures, timing
 from explorer.reports.estimates import estimate
 from explorer.reports.timings import RUNS, measure
+from explorer.serving.pools import ELSEWHERE
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.spec.layout.estimates import Estimates
 from explorer.spec.scan.scan_report_diff import Measured
 from explorer.table import Table
 from explorer.ui.background import Job
-from explorer.ui.pools import ELSEWHERE
 from explorer.ui.widgets import NUMBER, SMALL, WRAP, grid, heading, note
 
 MIB = 1 << 20

@@ -19,6 +19,7 @@ from typing import Any
 
 from panel.io.server import DocHandler, authenticated
 
+from explorer.app.graph_state import ViewState
 from explorer.errors import ExplorerError, NotFoundInTable
 from explorer.lab.scenarios.build import available_names
 from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
@@ -30,6 +31,7 @@ from explorer.reports.overview import overview
 from explorer.serving import places
 from explorer.serving.arrivals import Arrivals, Gone, TooMany
 from explorer.serving.attempts import network
+from explorer.serving.pools import FIRST, Task
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
 from explorer.table import Table
@@ -37,9 +39,8 @@ from explorer.ui.assets import asset, first_script, first_style
 from explorer.ui.bar import where
 from explorer.ui.browser import LOOK, query
 from explorer.ui.overview import WELCOME
-from explorer.ui.pools import FIRST, Task, remember_visitor
 from explorer.ui.rooms import ROOMS, VIEWS
-from explorer.ui.state import ViewState
+from explorer.ui.visitors import remember_visitor
 
 WAIT_S = 0.5
 """So long is waited for a table; a page of one that takes longer comes without."""

@@ -12,13 +12,13 @@ import panel_material_ui as pmui
 from explorer.errors import NotFoundInTable
 from explorer.render.health import bar_words, beyond_html, level_counts, section_html, short_row, summary
 from explorer.reports.health import catalog_checkup, checkup
+from explorer.serving.pools import AWAY
 from explorer.spec.health.measures import BY_ID, LEVELS, MEASURES, Bars, Health, Section, Tile, thresholds
 from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.figures import bars_figure, shades_key, tiles_figure, told
-from explorer.ui.pools import AWAY
 from explorer.ui.widgets import CHOICE, SMALL, WRAP, grid, heading, note, picture, plot
 
 CARD, DRAWN = 490, 460

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from explorer.ui.state import GraphState
+from explorer.app.graph_state import GraphState
 
 
 class Answer(NamedTuple):

@@ -14,12 +14,14 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.app.graph_state import MarkedState
 from explorer.graph.uncommitted import Uncommitted
 from explorer.lab.catalogue import predict
 from explorer.lab.planning import rows_of
 from explorer.lab.sandbox import Bench
 from explorer.lab.stepper import NAMES, Run, replay
 from explorer.render.lab_runs import load_rows, sequence_svg
+from explorer.serving.pools import ELSEWHERE
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.commits.commit import Decision
 from explorer.spec.text.names import base_name
@@ -27,8 +29,7 @@ from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.orders import Orders, every_order, orders_view
 from explorer.ui.pane import GraphPane
-from explorer.ui.pools import ELSEWHERE
-from explorer.ui.state import MarkedState
+from explorer.ui.visitors import submit
 from explorer.ui.widgets import WRAP, LiveTabs, grid, heading, note, picture, upload
 from explorer.ui.writers import Writers
 
@@ -156,7 +157,7 @@ class LabPanel:
 
     def _end(self, _: Any) -> None:
         if self.run is not None:
-            ELSEWHERE.submit(self._one_at_a_time(self.run.close), self)
+            submit(ELSEWHERE, self._one_at_a_time(self.run.close), self)
 
     # -- what is done -------------------------------------------------------------------------------------------------
     def _one_at_a_time(self, work: Callable[[], Any]) -> Callable[[], Any]:

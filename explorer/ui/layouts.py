@@ -11,11 +11,11 @@ import panel_material_ui as pmui
 
 from explorer.lab.layouts import LIMIT, compare_layouts
 from explorer.render.layouts import head_lines, layout_rows, layouts_svg
+from explorer.serving.pools import ELSEWHERE
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.spec.layout.layout_comparison import Compared
 from explorer.table import Table
 from explorer.ui.background import Job
-from explorer.ui.pools import ELSEWHERE
 from explorer.ui.widgets import NUMBER, SMALL, WRAP, grid, note, picture
 
 

@@ -18,13 +18,13 @@ from explorer.render.maintenance import display_row
 from explorer.render.text import cell
 from explorer.reports.maintenance import runs
 from explorer.reports.maintenance.calls import LOOKS, PROCEDURES, STRATEGIES
+from explorer.serving.pools import ELSEWHERE
 from explorer.spec.snapshots.ref_operations import OPERATIONS as REF_OPERATIONS
 from explorer.spec.snapshots.refs import RefPreview
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import human_bytes
 from explorer.table import Table
 from explorer.ui.background import Job
-from explorer.ui.pools import ELSEWHERE
 from explorer.ui.widgets import CHOICE, NUMBER, SMALL, WRAP, Statement, grid, heading, lazy_tabs, note, version_input
 
 ABOUT = {

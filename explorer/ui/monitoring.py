@@ -10,10 +10,10 @@ from typing import Any
 
 from tornado.web import RequestHandler
 
+from explorer.serving.pools import AWAY, CLICKS, ELSEWHERE, FIRST, HERE
 from explorer.spark_engine.spark import shared_engine
 from explorer.spark_engine.sql_guard import quotas
 from explorer.ui.background import Session
-from explorer.ui.pools import AWAY, CLICKS, ELSEWHERE, FIRST, HERE
 
 VARIABLE = "ICEDIVE_METRICS_TOKEN"
 

@@ -9,14 +9,14 @@ import anywidget
 import traitlets
 from IPython.display import display
 
+from explorer.app.answer_states import CompareState, DeletesState, PlanState
+from explorer.app.graph_state import GraphState, ViewState
 from explorer.render.pictures import still
 from explorer.render.svg import render_svg, vocabulary
 from explorer.render.text import render_tree
 from explorer.table import Table
-from explorer.ui.answer_states import CompareState, DeletesState, PlanState
 from explorer.ui.assets import asset, script, style
 from explorer.ui.host import GraphHost
-from explorer.ui.state import GraphState, ViewState
 
 _OUT, _GONE = ".jp-OutputArea-child", ":is(.jupyter-widgets, .jp-RenderedSVG)"
 _LIVE = ":is(.ix-root, .ix-panel)"

@@ -11,17 +11,17 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.app.answer_states import CompareState
+from explorer.app.graph_state import ViewState
 from explorer.lab.observe import API, Observation, observe, observe_api
 from explorer.lab.scenarios import fresh_copy, origin, reset_copy
 from explorer.render.lab_runs import report_rows
 from explorer.reports.maintenance.runs import is_teaching, is_writable
+from explorer.serving.pools import ELSEWHERE
 from explorer.spec.text.names import base_name
 from explorer.spec.text.units import count, human_bytes
-from explorer.ui.answer_states import CompareState
 from explorer.ui.background import Job, answered
 from explorer.ui.pane import GraphPane
-from explorer.ui.pools import ELSEWHERE
-from explorer.ui.state import ViewState
 from explorer.ui.widgets import CHOICE, WRAP, LiveTabs, grid, heading, label
 
 

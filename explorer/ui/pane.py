@@ -11,14 +11,14 @@ import panel as pn
 import param
 from panel.custom import AnyWidgetComponent
 
+from explorer.app.graph_state import GraphState
 from explorer.progress import Cancelled
 from explorer.render.svg import vocabulary
+from explorer.serving.pools import AWAY, CLICKS, Task
 from explorer.spark_engine.failures import explain
 from explorer.ui.assets import script, style
 from explorer.ui.background import QUIET_S, Session
 from explorer.ui.host import GraphHost, answer_to
-from explorer.ui.pools import AWAY, CLICKS, Task
-from explorer.ui.state import GraphState
 
 WAITING = 50
 """Requests of a page that wait for their turn; of more, which no person makes, the oldest are left out."""

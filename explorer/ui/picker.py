@@ -14,10 +14,10 @@ import panel_material_ui as pmui
 
 from explorer.errors import ExplorerError
 from explorer.progress import Cancelled, is_cancelled
+from explorer.serving.pools import AWAY
 from explorer.storage.catalogs import catalogs
 from explorer.ui.background import Job
 from explorer.ui.kept import KeptTables
-from explorer.ui.pools import AWAY
 from explorer.ui.widgets import label
 
 SHOWN = 500

@@ -14,6 +14,7 @@ import panel_material_ui as pmui
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.app.answer_states import PlanState
 from explorer.queries.collection import Collection
 from explorer.render.html_page import still_page
 from explorer.render.plan_pictures import funnel_svg, intervals_svg, partitions_svg
@@ -41,7 +42,6 @@ from explorer.spec.scan.scan import OUTCOMES, READ
 from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
-from explorer.ui.answer_states import PlanState
 from explorer.ui.background import Job, answered
 from explorer.ui.estimates import estimates_view, runs_view
 from explorer.ui.file_map import FileMapPanel

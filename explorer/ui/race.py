@@ -11,10 +11,10 @@ import panel_material_ui as pmui
 from explorer.lab.race import FAULTS, Fault, Tally, faults, race
 from explorer.progress import Progress, is_cancelled, tell
 from explorer.render.lab_runs import race_svg
+from explorer.serving.pools import Pool
 from explorer.spec.commits.lab_runs import Lap
 from explorer.spec.text.units import count
 from explorer.ui.background import Job
-from explorer.ui.pools import Pool
 from explorer.ui.widgets import NUMBER, WRAP, grid, heading, picture
 
 RACES = Pool("races", 1, 1)

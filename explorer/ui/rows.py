@@ -14,10 +14,12 @@ import panel_material_ui as pmui
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.app.answer_states import DeletesState
 from explorer.queries.collection import Collection
 from explorer.render.row_views import change_table, cost_rows, delete_rows, event_rows, row_diff_words
 from explorer.render.rows import plain
 from explorer.render.text import cell
+from explorer.serving.pools import ELSEWHERE, HERE, Pool
 from explorer.spark_engine.read_queue import ReadRequest, ReadSession, SparkRead, SqlRequest, metadata_columns
 from explorer.spec.deletes.delete_layers import Layer
 from explorer.spec.deletes.snapshot_deletes import Deletes
@@ -27,11 +29,9 @@ from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes
 from explorer.spec.values.values import pandas_values, row_dicts
 from explorer.table import Table
-from explorer.ui.answer_states import DeletesState
 from explorer.ui.background import Job, answered
 from explorer.ui.layers import layers_figure, layers_words
 from explorer.ui.pane import GraphPane
-from explorer.ui.pools import ELSEWHERE, HERE, Pool
 from explorer.ui.tables import download_buttons
 from explorer.ui.timeline import DRAWN, timeline, timeline_words
 from explorer.ui.widgets import (

@@ -52,7 +52,8 @@ def serve(
     from bokeh.settings import settings
     from bokeh.util.warnings import BokehUserWarning
 
-    from explorer.ui import app, bundled, defaults, pools
+    from explorer.serving import pools
+    from explorer.ui import app, bundled, defaults
     from explorer.ui.first import TABLE_VARIABLE
     from explorer.ui.monitoring import HANDLERS
 

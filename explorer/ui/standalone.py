@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from explorer.app.graph_state import FILES, ViewState
 from explorer.errors import ExplorerError
 from explorer.graph.graph import Graph, Node
 from explorer.model.metadata import Snapshot
@@ -20,7 +21,6 @@ from explorer.reports.inspector import Section, inspect
 from explorer.spec.text.names import snapshot_ordinals
 from explorer.spec.text.units import instant
 from explorer.table import Table
-from explorer.ui.state import FILES, ViewState
 
 SNAPSHOTS, LEVEL, SNAPSHOT_FILES = 50, 100, 100
 """At most so many snapshots, nodes of a level, and files of a snapshot are in a page."""

@@ -25,12 +25,12 @@ from explorer.queries.collection import Collection
 from explorer.render.list_columns import telling
 from explorer.render.rows import plain
 from explorer.render.text import cell
+from explorer.serving.pools import HERE, Pool
 from explorer.spec.text.names import manifest_names, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, instant
 from explorer.spec.values.values import column_values, pandas_values, partition_path_by_name, row_dicts
 from explorer.ui.background import Job
 from explorer.ui.export import export
-from explorer.ui.pools import HERE, Pool
 from explorer.ui.widgets import CELL, SMALL, WRAP, Text, grid, sizes_in_words, told
 
 WIDTHS = {

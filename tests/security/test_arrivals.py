@@ -15,7 +15,7 @@ from tornado.httpclient import AsyncHTTPClient
 
 from explorer.serving import arrivals
 from explorer.serving.arrivals import Arrivals, Gone, TooMany
-from explorer.ui import app, pools
+from explorer.ui import app, visitors
 from explorer.ui.access import Access
 from explorer.ui.first import FirstPage
 from tests.unit.test_background import until
@@ -221,9 +221,9 @@ def test_a_name_is_the_one_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> 
     page = Document()
     monkeypatch.setattr(type(pn.state), "user", property(lambda _: "guest"))
     with set_curdoc(page):
-        assert pools.viewer() == "guest"
-        pools.remember_visitor(page, "jane", "10.0.0.1")
-        assert (pools.viewer(), pools.visitor()) == ("jane", "jane")
-        pools.remember_visitor(page, "", "10.0.0.1")
-        assert pools.visitor() == "10.0.0.1"
-        assert pools._name() == ""
+        assert visitors.viewer() == "guest"
+        visitors.remember_visitor(page, "jane", "10.0.0.1")
+        assert (visitors.viewer(), visitors.visitor()) == ("jane", "jane")
+        visitors.remember_visitor(page, "", "10.0.0.1")
+        assert visitors.visitor() == "10.0.0.1"
+        assert visitors._name() == ""

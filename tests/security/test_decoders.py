@@ -20,13 +20,14 @@ from panel.io.state import set_curdoc
 
 from explorer.errors import NotNow, UnreadableFile
 from explorer.progress import Cancelled, PartWatch, Watch
+from explorer.serving import pools
 from explorer.storage import limits, manifests
 from explorer.storage.decoder_process import client, turns
 from explorer.storage.decoder_process.turns import Turns
 from explorer.storage.formats.avro import open_container, repack
 from explorer.storage.manifest_reader import ManifestReader
 from explorer.storage.storage import Storage
-from explorer.ui import pools
+from explorer.ui import visitors
 from tests import direct
 from tests.cases.mini import Table as Mini
 from tests.security.dimensions import base, data_file
@@ -301,11 +302,11 @@ def test_a_manifest_of_two_hundred_columns_fits(tmp_path: Path) -> None:
 def test_all_pages_of_a_visitor_are_one_owner() -> None:
     pages = [Document(), Document(), Document()]
     for page, visitor in zip(pages, ("10.0.0.1", "10.0.0.1", "10.0.0.2"), strict=True):
-        pools.remember_visitor(page, "", visitor)
+        visitors.remember_visitor(page, "", visitor)
     owners = []
     for page in pages:
         with set_curdoc(page):
-            owners.append(pools.Task(lambda: None, object())._watch.owner)
+            owners.append(visitors.submit(pools.HERE, lambda: None, object())._watch.owner)
     assert owners == ["10.0.0.1", "10.0.0.1", "10.0.0.2"]
     session = object()
     assert pools.Task(lambda: None, session)._watch.owner is session

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from explorer.app.graph_state import ViewState
 from explorer.errors import ExplorerError
 from explorer.queries.collection import Collection
 from explorer.render.html_page import data_block
@@ -22,7 +23,6 @@ from explorer.spec.secrets.redaction import BEGUN, HIDDEN, beginning
 from explorer.storage import limits
 from explorer.storage.metadata import parse_metadata
 from explorer.ui.first import first
-from explorer.ui.state import ViewState
 from explorer.ui.tables import frame
 from explorer.ui.widgets import CELL, grid
 from tests import direct

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from explorer.app.graph_state import REFS_TOLD, ViewState
 from explorer.graph.lanes import MOST_LANES
 from explorer.model.problem import Problems
 from explorer.progress import Cancelled, Watch
@@ -21,7 +22,6 @@ from explorer.spec.snapshots.retention import retention
 from explorer.storage.formats.avro import open_container
 from explorer.storage.formats.json_text import load_json
 from explorer.storage.manifests import manifest_files
-from explorer.ui.state import REFS_TOLD, ViewState
 from explorer.ui.widgets import NAMES_OFFERED, versions
 from tests import direct
 from tests.security.build import avro_file, text

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from explorer.app.graph_state import ViewState
 from explorer.cli import main
 from explorer.lab.scenarios import SCENARIOS
 from explorer.render.rows import plain
 from explorer.reports.inspector import inspect
 from explorer.spec.overview.summary_totals import totals
-from explorer.ui.state import ViewState
 from tests.helpers import open_demo
 
 

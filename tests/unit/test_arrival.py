@@ -15,9 +15,9 @@ from tornado.httpclient import AsyncHTTPClient
 
 from benchmarks.sessions import come
 from explorer.progress import Cancelled, Watch, steps
+from explorer.serving.pools import CLICKS, FIRST
 from explorer.ui import app, first
 from explorer.ui.access import Access
-from explorer.ui.pools import CLICKS, FIRST
 from tests.unit.test_background import Gate, until
 
 

@@ -17,12 +17,12 @@ from panel.io.state import set_curdoc
 
 from explorer.errors import NotFoundInTable, NotPossible
 from explorer.progress import Cancelled, Progress, Watch, as_one_step, is_cancelled, steps, tell
+from explorer.serving import pools
+from explorer.serving.pools import Pool, Task
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
 from explorer.table import Table
-from explorer.ui import pools
 from explorer.ui.background import Job, Session
-from explorer.ui.pools import Pool, Task
 from tests.unit.small import make_table
 
 

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from pyiceberg.expressions import EqualTo
 
+from explorer.app.answer_states import CompareState
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.graph.lanes import lanes
@@ -24,7 +25,6 @@ from explorer.spec.snapshots.lineage import HistoryEntry
 from explorer.spec.text.names import base_name, runs
 from explorer.table import Table
 from explorer.ui import changes
-from explorer.ui.answer_states import CompareState
 from explorer.ui.changes import _diff_parts as diff_parts
 from explorer.ui.changes import lane_cell
 from explorer.ui.costs import costs_figures, costs_words

@@ -18,13 +18,13 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.table import Table as Writable
 
+from explorer.app.graph_state import ViewState
 from explorer.errors import NotPossible
 from explorer.progress import Watch
 from explorer.render.changes import render_new_commit
 from explorer.storage.locate import Location
 from explorer.storage.reader import TableReader
 from explorer.table import Table
-from explorer.ui.state import ViewState
 from tests import direct
 from tests.unit.small import in_catalog, make_table, newest_metadata
 

@@ -8,15 +8,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from explorer.app.answer_states import CompareState
+from explorer.app.graph_state import MarkedState, ViewState
 from explorer.graph.graph import Elided
 from explorer.graph.vocabulary import COLUMNS, EDGES, KINDS, MARKS, OPERATIONS, STATUSES
 from explorer.render.svg import picture, vocabulary
 from explorer.table import Table
-from explorer.ui.answer_states import CompareState
 from explorer.ui.host import GraphHost
 from explorer.ui.notebook import GraphWidget
 from explorer.ui.pane import GraphPane
-from explorer.ui.state import MarkedState, ViewState
 from tests import direct
 from tests.unit.small import make_table, writable
 

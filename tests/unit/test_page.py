@@ -21,6 +21,7 @@ from panel.io.resources import Resources
 from panel.io.state import set_curdoc
 from pyiceberg.catalog.sql import SqlCatalog
 
+from explorer.app.graph_state import ViewState
 from explorer.errors import TableNotFound
 from explorer.graph.ids import manifest_node
 from explorer.progress import steps
@@ -32,7 +33,6 @@ from explorer.ui.contents import content
 from explorer.ui.pane import GraphPane
 from explorer.ui.picker import SHOWN, Picker
 from explorer.ui.rooms import ROOMS, VIEWS, Rooms
-from explorer.ui.state import ViewState
 from explorer.ui.widgets import Text, grid
 from tests import direct
 from tests.unit.small import make_table

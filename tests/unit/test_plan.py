@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from pyiceberg.expressions import EqualTo
 
 import explorer
+from explorer.app.answer_states import PlanState
 from explorer.cli import main
 from explorer.errors import NotFoundInTable, NotSupported
 from explorer.model.manifest import FieldSummary
@@ -34,7 +35,6 @@ from explorer.spec.scan.plan import PLANNERS, Answer, Plan
 from explorer.spec.scan.plan_parts import files_to_read as files_read
 from explorer.spec.scan.scan import READ, Scan, evaluate
 from explorer.spec.scan.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
-from explorer.ui.answer_states import PlanState
 from explorer.ui.contents import _lacks
 from tests import direct
 from tests.cases.mini import Table as Written

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from explorer.app.graph_state import ViewState
 from explorer.graph.ids import manifest_node
 from explorer.model.manifest import ManifestFile
 from explorer.spec.commits.commit_summary import step
 from explorer.table import Table
 from explorer.ui.export import export_table
 from explorer.ui.notebook import TableWidget
-from explorer.ui.state import ViewState
 from tests import direct
 from tests.unit import paper
 from tests.unit.small import make_table, writable

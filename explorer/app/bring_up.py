@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from explorer.app.graph_state import ViewState
 from explorer.graph.graph import Node
 from explorer.graph.ids import list_node, manifest_node
-from explorer.ui.state import ViewState
 
 
 def bring_up(view: ViewState, kind: str, key: str, wanted: Callable[[Node], bool]) -> bool:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from typing import Any, ClassVar
-from weakref import WeakKeyDictionary
-
-import panel as pn
 
 from explorer.errors import NotPossible
 from explorer.progress import Cancelled, Phase, Progress, Watch, is_cancelled, tell
@@ -28,44 +24,14 @@ TURN_S, REST_S, SHARE = 0.02, 0.005, 4
 many times what it worked: others' clicks slow it down, and never stop it."""
 
 
-_visitors: WeakKeyDictionary[Any, tuple[str, str]] = WeakKeyDictionary()
-
-
-def viewer() -> str:
-    """Who looks at this page: the name they logged in by, or their session's, shortened so that it opens nothing."""
-    if name := _name():
-        return name
-    context: Any = pn.state.curdoc.session_context if pn.state.curdoc else None
-    return f"session {hashlib.sha256(str(context.id).encode()).hexdigest()[:8]}" if context else ""
-
-
-def remember_visitor(page: Any, name: str, address: str) -> None:
-    """Remember who looks at a page, and from where: one visitor may have many of them."""
-    _visitors[page] = name, address
-
-
-def visitor() -> str:
-    """Who visits this page: the name they logged in by, or their address; nothing where that is not known."""
-    page = pn.state.curdoc
-    name, address = _visitors.get(page, ("", "")) if page is not None else ("", "")
-    return name or address or _name()
-
-
-def _name() -> str:
-    """The name that who looks at this page logged in by. Panel calls everybody a guest who says so by a cookie."""
-    page = pn.state.curdoc
-    known = _visitors.get(page) if page is not None else None
-    return str(pn.state.user or "") if known is None else known[0]
-
-
 class Task:
     """Work under way, in the words of spark_engine.read_queue.SparkRead. May be used from any thread. What it shares
     with the work of all pools (decoders) its visitor has a fair part of, where one is known, or else its owner."""
 
-    def __init__(self, work: Callable[[], Any], owner: Hashable) -> None:
+    def __init__(self, work: Callable[[], Any], owner: Hashable, who: str = "", visitor: str = "") -> None:
         self.owner = owner
-        self._work, self._who = work, viewer()
-        self._watch = _Courteous(self, visitor() or owner)
+        self._work, self._who = work, who
+        self._watch = _Courteous(self, visitor or owner)
         self.answer: Future[Any] = Future()
         self.taken = False
         """Whether a page that was still to come waits for it now."""
@@ -193,9 +159,9 @@ class Pool:
         self._running: list[Task] = []
         self.every.append(self)
 
-    def submit(self, work: Callable[[], Any], owner: Hashable) -> Task:
-        """Have it done when it is its turn."""
-        task = Task(work, owner)
+    def submit(self, work: Callable[[], Any], owner: Hashable, who: str = "", visitor: str = "") -> Task:
+        """Have it done when it is its turn; `who` asks is in the log of what is run, from where in `visitor`."""
+        task = Task(work, owner, who, visitor)
         with self._lock:
             self._waiting.append(task)
             self._start()

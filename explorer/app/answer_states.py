@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from explorer.app.graph_state import GraphState
 from explorer.graph.delete_graph import delete_graph
 from explorer.graph.diff_graph import diff_graph
 from explorer.graph.plan_graph import plan_graph
@@ -16,7 +17,6 @@ from explorer.spec.deletes.delete_layers import Layer
 from explorer.spec.scan.plan import Plan
 from explorer.spec.scan.plan_parts import verdicts
 from explorer.table import Table
-from explorer.ui.state import GraphState
 
 
 class CompareState(GraphState):
