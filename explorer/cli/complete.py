@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from explorer.questions.parameters import Offer, TableAt
-
-if TYPE_CHECKING:
-    from explorer.table import Table
 
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -29,14 +25,16 @@ def tables(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
 
 def values(offer: Offer) -> Completer | None:
     """Return what offers values of a kind, from the table that the command names; None for a kind that has none."""
-    if offer not in _NAMES:
+    from explorer.questions.offers import NAMES, offers
+
+    if offer not in NAMES:
         return None
 
     def complete(context: click.Context, _: click.Parameter, begun: str) -> list[str]:
         name = context.params.get("subject")
         if not name:
             return []
-        return _beginning(begun, lambda: _NAMES[offer](TableAt(name, context.params.get("catalog")).open()))
+        return _beginning(begun, lambda: offers(offer, TableAt(name, context.params.get("catalog")).open(), begun))
 
     return complete
 
@@ -47,30 +45,3 @@ def _beginning(begun: str, names: Callable[[], Iterable[str]]) -> list[str]:
     with suppress(ExplorerError, OSError):
         return sorted({name for name in names() if name.startswith(begun) and name.isprintable()})
     return []
-
-
-def _snapshots(table: Table) -> Iterable[str]:
-    return [*(row["snapshot"] for row in table.snapshots), *_refs(table)]
-
-
-def _refs(table: Table) -> Iterable[str]:
-    return [ref.name for ref in table.metadata.refs]
-
-
-def _columns(table: Table) -> Iterable[str]:
-    from explorer.storage.rows import read_schema
-
-    return [field.name for field in read_schema(table.metadata, None).fields]
-
-
-def _files(table: Table) -> Iterable[str]:
-    from explorer.spec.text.names import base_name
-
-    return [base_name(row["file_path"]) for row in table.files().select(columns=["file_path"], limit=MOST)]
-
-
-MOST = 1_000
-"""Files that are looked through."""
-_NAMES: dict[str, Callable[[Any], Iterable[str]]] = {
-    "snapshots": _snapshots, "refs": _refs, "columns": _columns, "files": _files,
-}  # fmt: skip

@@ -107,6 +107,22 @@ class Collection(Sequence[Mapping[str, Any]]):
         for batch in self.iter_batches(4096):
             yield from row_dicts(pa.Table.from_batches([batch]), "lossy")
 
+    @property
+    def is_read(self) -> bool:
+        """Whether all rows were read already."""
+        return not isinstance(self._rows, Batches)
+
+    def take(self, places: np.ndarray[Any, Any]) -> pa.Table:
+        """Return the rows at some places, in their order.
+
+        Args:
+            places: The numbers of the rows, from 0.
+
+        Returns:
+            The rows.
+        """
+        return self._all().take(places)
+
     def iter_batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
         """Read the rows in batches, as they are asked for.
 

@@ -52,6 +52,11 @@ class Parameter:
         return self.default is inspect.Parameter.empty
 
     @property
+    def label(self) -> str:
+        """What a form calls it."""
+        return self.name.replace("_", " ")
+
+    @property
     def option(self) -> str:
         """The option that it is on the command line, if it is not positional."""
         return f"--{self.name.replace('_', '-')}"

@@ -26,8 +26,9 @@ from explorer.graph.graph import Edge, Elided, Graph, Node
 from explorer.queries.collection import Collection
 from explorer.render.dot import render_dot, render_image
 from explorer.reports.inspector import inspect
+from explorer.serving.access import FOR_LOOPBACK
 from explorer.spec.secrets.redaction import HIDDEN, redact, without_secrets
-from explorer.ui.access import FOR_LOOPBACK, Access
+from explorer.ui.access import Access
 from explorer.ui.export import export
 from explorer.ui.first import begun, first
 from explorer.ui.tables import _csv

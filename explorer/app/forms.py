@@ -1,0 +1,115 @@
+"""Questions as a page lists them: their names, and what their forms have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from explorer.app.rights import Rights
+from explorer.errors import WrongUsage
+from explorer.questions import GROUPS, QUESTIONS, Parameter, Question
+from explorer.serving import places
+from explorer.storage.locate import names_a_path
+
+
+def groups() -> list[dict[str, str]]:
+    """Return the groups of questions, with a line for each."""
+    return [{"name": name, "title": title} for name, title in GROUPS.items()]
+
+
+def questions(rights: Rights) -> list[dict[str, Any]]:
+    """Return the questions that a session may ask, with their parameters."""
+    return [_form(one) for one in QUESTIONS.values() if not one.is_endless and rights.allow(one)]
+
+
+def _form(question: Question) -> dict[str, Any]:
+    return {
+        "name": " ".join(question.path),
+        "group": question.group,
+        "subject": question.subject,
+        "summary": question.summary,
+        "description": question.description,
+        "writes": question.is_writing,
+        "parameters": [_field(one) for one in question.parameters],
+    }
+
+
+def _field(parameter: Parameter) -> dict[str, Any]:
+    kind = parameter.kind
+    given = None if parameter.is_required else parameter.default
+    return {
+        "name": parameter.name,
+        "label": parameter.label,
+        "help": parameter.help,
+        "form": kind.form,
+        "choices": list(kind.choices),
+        "several": kind.several,
+        "offer": kind.offer,
+        "required": parameter.is_required,
+        "default": list(given) if isinstance(given, tuple) else given if not hasattr(given, "keys") else {},
+        "least": kind.least,
+        "is_filter": kind.metavar == "FILTER",
+    }
+
+
+def read_arguments(question: Question, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a question as Python takes them.
+
+    Args:
+        question: The question.
+        given: Its parameters by name, as JSON.
+
+    Returns:
+        The arguments; what was left empty is left out.
+
+    Raises:
+        WrongUsage: There is no such parameter, its value has another type, or a required one is missing.
+        AccessRefused: A text names a path that this server does not open.
+    """
+    known = {one.name: one for one in question.parameters}
+    arguments = {}
+    for name, value in given.items():
+        if name not in known:
+            raise WrongUsage(f"{' '.join(question.path)} has no parameter {name[:60]!r}")
+        if value is not None and value != "" and value != []:
+            arguments[name] = _value(known[name], value)
+    if missing := [one.label for one in known.values() if one.is_required and one.name not in arguments]:
+        raise WrongUsage(f"enter a value for {', '.join(missing)}")
+    return arguments
+
+
+def _value(parameter: Parameter, value: Any) -> Any:
+    kind = parameter.kind
+    if kind.form in ("pairs", "numbers"):
+        types: tuple[type, ...] = (str,) if kind.form == "pairs" else (int, float)
+        if not isinstance(value, dict) or not all(isinstance(one, types) for one in value.values()):
+            raise WrongUsage(f"{parameter.label} has names with values")
+        return value
+    if not kind.several:
+        return _one(parameter, value)
+    if not isinstance(value, list):
+        raise WrongUsage(f"{parameter.label} is a list")
+    return tuple(_one(parameter, one) for one in value)
+
+
+def _one(parameter: Parameter, value: Any) -> Any:
+    kind, label = parameter.kind, parameter.label
+    if kind.form == "flag":
+        if not isinstance(value, bool):
+            raise WrongUsage(f"{label} is true or false")
+        return value
+    if kind.form in ("number", "count", "decimal"):
+        whole = isinstance(value, int) or (kind.form == "decimal" and isinstance(value, float))
+        if isinstance(value, bool) or not whole or not math.isfinite(value):
+            raise WrongUsage(f"{label} is a number")
+        if kind.least is not None and value < kind.least:
+            raise WrongUsage(f"{label} is at least {kind.least:g}")
+        return value
+    if not isinstance(value, str):
+        raise WrongUsage(f"{label} is a text")
+    if kind.choices and value not in kind.choices:
+        raise WrongUsage(f"{label} is one of {', '.join(filter(None, kind.choices))}")
+    if kind.metavar == "TEXT" and names_a_path(value):  # another table, or a file
+        places.check(value.partition("@")[0])
+    return value

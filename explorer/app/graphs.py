@@ -1,0 +1,89 @@
+"""The graphs of a table: the metadata tree, and the same files under a question. Each is a GraphState."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from explorer.app.answer_states import CompareState, DeletesState, PlanState
+from explorer.app.bring_up import show_row
+from explorer.app.graph_state import GraphState, ViewState
+from explorer.app.protocol import BadMessage, DrawGraph
+from explorer.errors import NotFoundInTable
+from explorer.render.text import clean
+from explorer.reports.doctor import diagnose
+from explorer.table import Table
+
+
+def _tree(table: Table, request: DrawGraph) -> GraphState:
+    """The tree as of a snapshot; of one that is gone, the current one: a link may be older than what expired."""
+    try:
+        return ViewState(table, request.snapshot or None)
+    except NotFoundInTable as error:
+        state = ViewState(table)
+        state.message = f"{error}. This is the current snapshot."
+        return state
+
+
+def _findings(table: Table, request: DrawGraph) -> GraphState:
+    """The tree with what the doctor finds."""
+    state = ViewState(table, request.snapshot or None)
+    state.mark(diagnose(table).findings)
+    return state
+
+
+def _difference(table: Table, request: DrawGraph) -> GraphState:
+    """What a snapshot has that another has not; without a name that other one is its parent."""
+    after = table.resolve(request.snapshot or None).snapshot
+    before: str | int | None = request.before or after.parent_snapshot_id
+    return CompareState(table, None if before == "none" else before, after.snapshot_id)
+
+
+MODES: Mapping[str, Callable[[Table, DrawGraph], GraphState]] = {
+    "table": _tree,
+    "findings": _findings,
+    "plan": lambda table, asked: PlanState(table, table.plan(asked.filter, asked.snapshot or None)),
+    "deletes": lambda table, asked: DeletesState(table, asked.snapshot or None),
+    "diff": _difference,
+}
+"""How each graph is made."""
+
+
+def key_of(request: DrawGraph) -> tuple[str, ...]:
+    """Return what tells one graph of a session from the others. The tree goes from snapshot to snapshot."""
+    place = () if request.mode == "table" else (request.snapshot, request.filter, request.before)
+    return (request.table, request.mode, *place)
+
+
+def make(table: Table, request: DrawGraph) -> GraphState:
+    """Make the graph that is asked for. Raises BadMessage for a mode that there is not, and ExplorerError."""
+    if request.mode not in MODES:
+        raise BadMessage(f"there is no graph {request.mode[:40]!r}", request.id)
+    return MODES[request.mode](table, request)
+
+
+def carry_out(state: GraphState, action: Mapping[str, Any]) -> GraphState | None:
+    """Carry out an action on a copy of a graph.
+
+    Args:
+        state: The graph, which stays as it is.
+        action: See graph_state.GraphState.handle; or `show`, with the `kind` (snapshot, manifest, file) and the `key`
+            (an id, or a path) of what is brought up.
+
+    Returns:
+        The graph as it is then; None if nothing came of it.
+    """
+    later = state.copied()
+    if action.get("type") == "show":
+        later.message = ""
+        if isinstance(later, ViewState):
+            show_row(later, str(action.get("kind"))[:20], str(action.get("key"))[:10_000])
+        return later
+    return None if later.handle(action) is None else later
+
+
+def shown(state: GraphState) -> dict[str, Any]:
+    """Return what a page draws of a graph."""
+    snapshot = state.snapshot_id if isinstance(state, ViewState) else None
+    return {**state.state(), "timeline": state.timeline(), "snapshot": "" if snapshot is None else str(snapshot),
+            "title": clean(state.graph.title)}  # fmt: skip

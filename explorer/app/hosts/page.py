@@ -1,0 +1,158 @@
+"""The page of `icedive serve`: Tornado handlers behind the door of serving.access. Nothing here imports Panel."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from contextlib import suppress
+from functools import cache, partial
+from html import escape
+from importlib.resources import files
+from typing import Any, ClassVar
+
+from tornado.httputil import HTTPServerRequest
+from tornado.web import Application, RequestHandler
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
+
+from explorer.app.protocol import BadMessage
+from explorer.app.rights import Rights
+from explorer.app.session import Session
+from explorer.serving.access import Access
+
+log = logging.getLogger(__name__)
+TITLE = "Iceberg metadata explorer"
+PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(TITLE)}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="static/icon.svg">
+<link rel="stylesheet" href="static/app.css"><script type="module" src="static/app.js"></script></head>
+<body class="ice"><div id="app"><noscript>This page needs JavaScript. The command line answers the same questions:
+icedive --help.</noscript></div></body></html>"""
+TYPES = {
+    "app.js": "text/javascript",
+    "app.css": "text/css",
+    "icon.svg": "image/svg+xml",
+    "licenses.txt": "text/plain; charset=utf-8",
+}
+"""The files that a page loads."""
+POLICY_VIOLATION = 1008
+"""What a WebSocket is closed with (RFC 6455, 7.4.1)."""
+MOST_OPEN = 200
+"""Pages of one visitor that may be open: an office may share an address."""
+
+
+@cache
+def asset(name: str) -> bytes:
+    """Return a file of explorer/app/static."""
+    return files("explorer.app").joinpath("static").joinpath(name).read_bytes()
+
+
+class Page(RequestHandler):
+    """The page, which is the same for everybody: it asks for all else by its socket."""
+
+    def get(self) -> None:
+        """Send it."""
+        self.set_header("Content-Type", "text/html; charset=utf-8")
+        self.finish(PAGE)
+
+
+class File(RequestHandler):
+    """One of its files."""
+
+    def get(self, name: str) -> None:
+        """Send it; a browser asks again whether it has changed."""
+        if name not in TYPES:
+            self.send_error(404)
+            return
+        self.set_header("Content-Type", TYPES[name])
+        self.set_header("Cache-Control", "no-cache")
+        self.finish(asset(name))
+
+
+class Socket(WebSocketHandler):
+    """The messages of one page."""
+
+    _pages: ClassVar[dict[str, int]] = {}
+    """How many pages each visitor has open."""
+
+    def initialize(self, rights: Rights) -> None:
+        """See Tornado."""
+        self._rights = rights
+        self._session: Session | None = None
+
+    def check_origin(self, origin: str) -> bool:
+        """The door has looked at it."""
+        return True
+
+    def get_compression_options(self) -> dict[str, Any]:
+        """Compress what is sent, and take no more of what comes than what a message may have."""
+        return {"compression_level": 6, "mem_level": 6}
+
+    def open(self, *_: str, **__: str) -> None:
+        """A page is there."""
+        self._visitor = self.request.remote_ip or ""
+        if self._pages.get(self._visitor, 0) >= MOST_OPEN:
+            self.close(POLICY_VIOLATION, "too many pages")
+            return
+        self._pages[self._visitor] = self._pages.get(self._visitor, 0) + 1
+        loop = asyncio.get_running_loop()
+
+        def send(text: str) -> None:  # from any thread
+            loop.call_soon_threadsafe(partial(asyncio.ensure_future, self._write(text), loop=loop))
+
+        self._session = Session(send, self._rights, who=self._visitor, visitor=self._visitor)
+
+    async def _write(self, text: str) -> None:
+        with suppress(WebSocketClosedError):  # the page is gone
+            await self.write_message(text)
+
+    def on_message(self, message: str | bytes) -> None:
+        """A request of the page, or something else, after which the connection is closed."""
+        if self._session is None:
+            return
+        try:
+            self._session.handle(message)
+        except BadMessage as error:
+            log.warning("a message of a page was refused: %s", error)
+            self.close(POLICY_VIOLATION, "refused")
+
+    def on_close(self) -> None:
+        """The page is gone."""
+        if self._session is not None:
+            self._session.close()
+            left = self._pages.pop(self._visitor, 1) - 1
+            if left > 0:
+                self._pages[self._visitor] = left
+
+
+class Server(Application):
+    """The page's server. Whatever is asked passes the door first.
+
+    Args:
+        access: The door.
+        rights: What the pages' sessions may do.
+        prefix: The path below which the page is served.
+        handlers: More paths, below the prefix, and who answers them.
+    """
+
+    def __init__(self, access: Access, rights: Rights, prefix: str = "", handlers: Any = ()) -> None:
+        self.prefix, self.app_paths = prefix, ("/",)
+        self._door = access
+        routes: list[Any] = [
+            (rf"{prefix}/", Page),
+            (rf"{prefix}/static/([\w.]+)", File),
+            (rf"{prefix}/ws", Socket, {"rights": rights}),
+            *((f"{prefix}{path}", handler) for path, handler in dict(handlers).items()),
+        ]
+        super().__init__(routes, websocket_ping_interval=20, log_function=_log_errors)
+        access.prepare(self)
+
+    def find_handler(self, request: HTTPServerRequest, **options: Any) -> Any:
+        """See Tornado; the door first."""
+        admitted = self._door.admit(self, request)
+        return super().find_handler(request, **options) if admitted is None else admitted
+
+
+def _log_errors(handler: RequestHandler) -> None:
+    """An ordinary day logs nothing: what was refused is answered, and an error has its own line."""
+    if handler.get_status() >= 500:
+        log.error("%s %s: %d", handler.request.method, json.dumps(handler.request.path[:200]), handler.get_status())

@@ -1,0 +1,321 @@
+"""One browser's conversation with the server: requests come, answers and progress go. A host carries the messages.
+
+A session holds nothing that a browser cannot ask for again: tables that are open, graphs, answers whose rows are asked
+for. So a new session goes on where one that was lost ended."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import Any, ClassVar, TypeVar
+
+from explorer.app import graphs, protocol
+from explorer.app.blocks import ShownAnswer
+from explorer.app.forms import groups, questions, read_arguments
+from explorer.app.graph_state import GraphState
+from explorer.app.protocol import (
+    Ask,
+    BadMessage,
+    Cancel,
+    Catalogs,
+    DrawGraph,
+    GetRows,
+    Hello,
+    Offer,
+    Open,
+    Request,
+    read_request,
+)
+from explorer.app.rights import Rights
+from explorer.app.start import TABLE_VARIABLE, catalog_names, header, namespaces, tables, teaching_tables
+from explorer.errors import ExplorerError, NotPossible, WrongUsage
+from explorer.progress import Cancelled
+from explorer.questions import QUESTIONS, Question
+from explorer.questions.offers import offers
+from explorer.questions.parameters import CatalogAt, TableAt
+from explorer.render.svg import vocabulary
+from explorer.render.text import clean_lines
+from explorer.serving import places
+from explorer.serving.pools import AWAY, CLICKS, ELSEWHERE, HERE, Pool, Task
+from explorer.spark_engine.failures import explain
+from explorer.spec.secrets.redaction import redact
+from explorer.storage.locate import parse_move
+from explorer.table import Table
+
+MOST_TABLES, MOST_GRAPHS, MOST_ANSWERS = 4, 12, 12
+"""Tables, graphs and answers that a session keeps: the newest."""
+MOST_WAITING = 32
+"""Requests of one session that are under way."""
+ON_SPARK = frozenset({("rows",), ("sql",)})
+"""Questions that Spark answers."""
+QUIET_S, TICK_S = 0.4, 0.25
+"""What is over sooner than the first shows no progress; what takes longer shows it anew after each of the second."""
+V = TypeVar("V")
+
+
+class Kept(OrderedDict[Hashable, V]):
+    """The newest values, so many at most."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def __setitem__(self, key: Hashable, value: V) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        while len(self) > self._most:
+            self.popitem(last=False)
+
+
+class Session:
+    """One conversation.
+
+    Args:
+        send: Takes a message to the browser, as JSON text; it is called from any thread.
+        rights: What the session may do.
+        who: Who asks, for the log of what is run.
+        visitor: From where, as far as it is known: all sessions of a visitor share its part of the server.
+    """
+
+    def __init__(self, send: Callable[[str], None], rights: Rights, who: str = "", visitor: str = "") -> None:
+        self._send, self.rights, self._who, self._visitor = send, rights, who, visitor
+        self._tasks: dict[int, Task] = {}
+        self._tables: Kept[Table] = Kept(MOST_TABLES)
+        self._graphs: Kept[GraphState] = Kept(MOST_GRAPHS)
+        self._answers: Kept[ShownAnswer] = Kept(MOST_ANSWERS)
+        self._moves: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._lock = threading.RLock()
+
+    def handle(self, text: str | bytes) -> None:
+        """Take a message of the browser; the answer is sent when it is there.
+
+        Args:
+            text: The message.
+
+        Raises:
+            BadMessage: It is none that a page of ours sends, and has no number to answer to.
+        """
+        try:
+            request = read_request(text)
+        except BadMessage as error:
+            if not error.request:
+                raise
+            self._put(protocol.error(error.request, str(error), "usage"))
+            return
+        if isinstance(request, Cancel):
+            if (task := self._tasks.get(request.request)) is not None:
+                task.cancel()
+            return
+        if len(self._tasks) >= MOST_WAITING:
+            self._put(protocol.error(request.id, "too many requests are under way: wait for their answers"))
+            return
+        task = self._pool(request).submit(partial(self._answer, request), self, self._who, self._visitor)
+        self._tasks[request.id] = task
+        task.when_over(partial(self._end, request.id, task))
+        Ticker.watch(self)
+
+    def close(self) -> None:
+        """Nobody listens any more: stop what is under way."""
+        self._send = _nowhere
+        for task in list(self._tasks.values()):
+            task.cancel()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an answer is still to come."""
+        return bool(self._tasks)
+
+    def tell_progress(self) -> None:
+        """Send how far the answers are that take long."""
+        for number, task in list(self._tasks.items()):
+            now = task.progress()
+            if not task.over and now.seconds >= QUIET_S:
+                text = clean_lines(str(now).removeprefix("running, "))
+                self._put(protocol.progress(number, text, now.done, now.total))
+
+    # -- under way ----------------------------------------------------------------------------------------------------
+    def _pool(self, request: Request) -> Pool:
+        if isinstance(request, Catalogs | Open):
+            return AWAY
+        if not isinstance(request, Ask | GetRows):
+            return CLICKS
+        words = tuple(request.question.split(" "))
+        spark = words in ON_SPARK or any(request.arguments.get(name) for name in ("measure", "engines", "write"))
+        return ELSEWHERE if spark or words[0] in ("lab", "catalog") else HERE
+
+    def _end(self, number: int, task: Task) -> None:
+        self._tasks.pop(number, None)
+        try:
+            data = task.result()
+            message = json.dumps(protocol.answer(number, data), ensure_ascii=False, separators=(",", ":"))
+        except Cancelled:
+            message = json.dumps(protocol.error(number, "Cancelled.", "cancelled"))
+        except WrongUsage as error:
+            message = json.dumps(protocol.error(number, clean_lines(redact(str(error))), "usage"))
+        except ExplorerError as error:
+            message = json.dumps(protocol.error(number, clean_lines(redact(str(error)))))
+        except Exception as error:  # nobody else would tell the person
+            logging.getLogger(__name__).exception("a request of a page failed")
+            message = json.dumps(protocol.error(number, clean_lines(redact(explain(error, lost=False)))))
+        self._send(message)
+
+    def _put(self, message: dict[str, Any]) -> None:
+        self._send(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
+
+    # -- answers, on a pool's thread -----------------------------------------------------------------------------------
+    def _answer(self, request: Request) -> Any:
+        answers: dict[type[Any], Callable[[Any], Any]] = {
+            Hello: self._hello, Catalogs: self._catalogs, Open: self._open, DrawGraph: self._draw, Ask: self._ask,
+            GetRows: self._rows, Offer: self._offer,
+        }  # fmt: skip
+        return answers[type(request)](request)
+
+    def _hello(self, _: Hello) -> dict[str, Any]:
+        start = os.environ.get(TABLE_VARIABLE, "")
+        return {
+            "version": protocol.VERSION,
+            "vocabulary": vocabulary(),
+            "groups": groups(),
+            "questions": questions(self.rights),
+            "rights": {"sql": self.rights.sql, "lab": self.rights.lab, "moves": not places.is_restricted()},
+            "catalogs": catalog_names(),
+            "teaching": teaching_tables(),
+            "table": start,
+        }
+
+    def _catalogs(self, request: Catalogs) -> dict[str, Any]:
+        if not request.catalog:
+            return {"catalogs": catalog_names()}
+        if not request.namespace:
+            return {"namespaces": namespaces(request.catalog)}
+        return {"tables": tables(request.catalog, request.namespace)}
+
+    def _open(self, request: Open) -> dict[str, Any]:
+        self._moves[request.table] = tuple(parse_move(move) for move in request.moves)
+        with self._lock:
+            self._tables.pop(request.table, None)
+        table = self._table(request.table)
+        return header(table, request.table, request.snapshot)
+
+    def _table(self, name: str) -> Table:
+        """Return a table, opened now if it is not open. Raises ExplorerError."""
+        with self._lock:
+            if (table := self._tables.get(name)) is not None:
+                return table
+        moves = self._moves.get(name, ())
+        if not name:
+            raise WrongUsage("this question is about a table: open one")
+        if name != os.environ.get(TABLE_VARIABLE):
+            places.check(name, moves)
+        table = TableAt(name, relocate=moves).open()
+        with self._lock:
+            self._tables[name] = table
+        return table
+
+    def _draw(self, request: DrawGraph) -> dict[str, Any]:
+        table, key = self._table(request.table), graphs.key_of(request)
+        with self._lock:
+            state = self._graphs.get(key)
+        if state is None or (state.table is not table and request.mode != "table"):
+            state = graphs.make(table, request)
+        elif not request.action and request.mode == "table" and request.snapshot:
+            state = graphs.carry_out(state, {"type": "snapshot", "id": request.snapshot}) or state
+        if request.action:
+            later = graphs.carry_out(state, request.action)
+            if later is None:
+                return {"same": True}
+            state = later
+        with self._lock:
+            self._graphs[key] = state
+            self._tables[request.table] = state.table
+        return graphs.shown(state)
+
+    def _ask(self, request: Ask) -> dict[str, Any]:
+        return self._answered(request).to_json()
+
+    def _rows(self, request: GetRows) -> dict[str, Any]:
+        pages = self._answered(request).rows(request.block)
+        if pages is None:
+            raise NotPossible("this part of the answer is no list of rows")
+        return pages.page(request.start, request.count, request.sort, request.descending, request.filter)
+
+    def _answered(self, request: Ask | GetRows) -> ShownAnswer:
+        """Return the answer to a question; one that writes is asked each time."""
+        question = _question(request.question)
+        about = (request.table, request.catalog)
+        key = (request.question, *about, json.dumps(dict(request.arguments), sort_keys=True))
+        table = self._table(request.table) if question.subject == "table" else None
+        with self._lock:
+            known = self._answers.get(key)
+        if known is not None and known.table is table and isinstance(request, GetRows):
+            return known
+        arguments = read_arguments(question, request.arguments)
+        self.rights.check(question, arguments)
+        if isinstance(request, GetRows) and question.is_writing:
+            raise NotPossible("the rows of this answer are gone: ask again")
+        if question.subject:
+            result = question.ask(self._subject(question, request, table), **arguments)
+        else:
+            result = question.ask(**arguments)
+        answer = ShownAnswer(result, table)
+        with self._lock:
+            self._answers[key] = answer
+        return answer
+
+    def _subject(self, question: Question, request: Ask | GetRows, table: Table | None) -> Any:
+        if question.subject == "table":
+            return table
+        if question.subject == "catalog":
+            return CatalogAt(request.catalog) if request.catalog else CatalogAt()
+        places.check(request.table, self._moves.get(request.table, ()))
+        return TableAt(request.table, relocate=self._moves.get(request.table, ()))
+
+    def _offer(self, request: Offer) -> dict[str, Any]:
+        return {"values": offers(request.kind, self._table(request.table), request.text, 200)}  # type: ignore[arg-type]
+
+
+def _question(words: str) -> Question:
+    question = QUESTIONS.get(tuple(words.split(" ")))
+    if question is None or question.is_endless:
+        raise WrongUsage(f"there is no question {words[:60]!r}")
+    return question
+
+
+def _nowhere(_: str) -> None:
+    """Where messages of a session that is closed go."""
+
+
+class Ticker:
+    """Tells the sessions that wait for answers how far these are, on a thread of its own."""
+
+    _sessions: ClassVar[set[Session]] = set()
+    _lock: ClassVar[threading.Lock] = threading.Lock()
+    _thread: ClassVar[threading.Thread | None] = None
+
+    @classmethod
+    def watch(cls, session: Session) -> None:
+        """Look after a session until it has its answers."""
+        with cls._lock:
+            cls._sessions.add(session)
+            if cls._thread is None:
+                cls._thread = threading.Thread(target=cls._run, name="progress", daemon=True)
+                cls._thread.start()
+
+    @classmethod
+    def _run(cls) -> None:
+        pause = threading.Event()
+        while True:
+            pause.wait(TICK_S)
+            with cls._lock:
+                cls._sessions = {session for session in cls._sessions if session.is_busy}
+                if not cls._sessions:
+                    cls._thread = None
+                    return
+                waiting = list(cls._sessions)
+            for session in waiting:
+                session.tell_progress()

@@ -1,0 +1,84 @@
+"""What a page shows before anything is asked: catalogs, teaching tables, and the facts of a table that is opened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from explorer.lab.scenarios.build import available_names
+from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
+from explorer.render.overview import facts, tiles
+from explorer.render.text import brief, clean
+from explorer.reports.overview import overview
+from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.storage.catalogs import catalogs
+from explorer.table import Table
+
+TABLE_VARIABLE = "ICEDIVE_TABLE"
+"""Names the table that a page opens first."""
+MOST_VERSIONS = 500
+"""Branches, tags and snapshots that a page offers; any other can be entered."""
+
+
+def catalog_names() -> list[str]:
+    """Return the names of the catalogs that are configured here."""
+    return [clean(name) for name in catalogs.catalog_names()]
+
+
+def namespaces(catalog: str) -> list[list[str]]:
+    """Return the namespaces of a catalog. Raises ExplorerError."""
+    return [list(space) for space in catalogs.namespaces(catalog)]
+
+
+def tables(catalog: str, namespace: tuple[str, ...]) -> list[str]:
+    """Return the tables of a namespace, as they are opened. Raises ExplorerError."""
+    return [f"{catalog}.{one.identifier}" for one in catalogs.tables_in(catalog, namespace)]
+
+
+def teaching_tables() -> list[dict[str, str]]:
+    """Return the teaching tables that are here, and what each teaches."""
+    there = available_names()
+    return [
+        {"table": f"sandbox.{NAMESPACE}.{one.name}", "name": one.name, "teaches": one.teaches, "source": one.source}
+        for one in SCENARIOS
+        if one.name in there
+    ]
+
+
+def header(table: Table, name: str, snapshot: str = "") -> dict[str, Any]:
+    """Return what stands above a table's graph.
+
+    Args:
+        table: The table.
+        name: Its name, as it was opened.
+        snapshot: The snapshot in view; the current one if empty.
+
+    Returns:
+        Its title, its facts, its snapshots and refs, why this metadata file was opened, and its problems.
+    """
+    meta = table.metadata
+    ordinals = snapshot_ordinals(meta)
+    known = snapshot in {str(one.snapshot_id) for one in meta.snapshots}
+    told = overview(table, int(snapshot) if known else None, quick=True)
+    refs = sorted(meta.refs, key=lambda ref: (ref.name != "main", ref.type, ref.name))
+    newest = sorted(meta.snapshots, key=lambda one: -ordinals[one.snapshot_id])
+    teaches = {f"{NAMESPACE}.{one.name}": one.teaches for one in SCENARIOS}
+    return {
+        "name": name,
+        "title": brief(table.name),
+        "format_version": meta.format_version,
+        "tiles": [[*map(brief, tile)] for tile in tiles(told)],
+        "facts": [[*map(brief, fact)] for fact in facts(told)],
+        "current": "" if meta.current_snapshot_id is None else str(meta.current_snapshot_id),
+        "refs": [
+            {"name": clean(ref.name), "type": ref.type, "snapshot": str(ref.snapshot_id)}
+            for ref in refs[:MOST_VERSIONS]
+        ],
+        "snapshots": [
+            {"id": str(one.snapshot_id), "name": snapshot_name(one.snapshot_id, ordinals)}
+            for one in newest[:MOST_VERSIONS]
+        ],
+        "columns": [clean(column.name) for column in told.columns],
+        "why": brief(table.why),
+        "problems": [brief(f"{one.severity}: {one}") for one in table.problems],
+        "teaches": teaches.get(table.name, ""),
+    }

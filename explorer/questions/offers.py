@@ -1,0 +1,60 @@
+"""What can be entered for a parameter that names something of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from explorer.questions.parameters import Offer
+
+if TYPE_CHECKING:
+    from explorer.table import Table
+
+MOST = 1_000
+"""Files that are looked through."""
+
+
+def offers(kind: Offer, table: Table, text: str = "", most: int = MOST) -> list[str]:
+    """Return what can be entered for a parameter.
+
+    Args:
+        kind: What its kind offers (parameters.Kind.offer).
+        table: The table that the question is about.
+        text: What the names begin with.
+        most: So many names at most.
+
+    Returns:
+        Names that can be shown, snapshots and metadata files from the newest, others in the order of the table.
+
+    Raises:
+        ExplorerError: The table's metadata cannot be read.
+    """
+    names = NAMES.get(kind, lambda _: ())(table)
+    return list(islice(dict.fromkeys(name for name in names if name.startswith(text) and name.isprintable()), most))
+
+
+def _snapshots(table: Table) -> Iterable[str]:
+    return [*_refs(table), *reversed([row["snapshot"] for row in table.snapshots])]
+
+
+def _refs(table: Table) -> Iterable[str]:
+    return [ref.name for ref in sorted(table.metadata.refs, key=lambda ref: (ref.name != "main", ref.type, ref.name))]
+
+
+def _columns(table: Table) -> Iterable[str]:
+    from explorer.storage.rows import read_schema
+
+    return [field.name for field in read_schema(table.metadata, None).fields]
+
+
+def _files(table: Table) -> Iterable[str]:
+    from explorer.spec.text.names import base_name
+
+    return [base_name(row["file_path"]) for row in table.files().select(columns=["file_path"], limit=MOST)]
+
+
+NAMES: dict[str, Callable[[Any], Iterable[str]]] = {
+    "snapshots": _snapshots, "refs": _refs, "columns": _columns, "files": _files,
+}  # fmt: skip
+"""What is listed for each kind."""
