@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from explorer.app.rights import Rights
+from explorer.app.rights import ALLOW_WRITES, Rights
 from explorer.errors import WrongUsage
 from explorer.questions import GROUPS, QUESTIONS, Parameter, Question
 from explorer.serving import places
@@ -31,7 +31,7 @@ def _form(question: Question) -> dict[str, Any]:
         "summary": question.summary,
         "description": question.description,
         "writes": question.is_writing,
-        "parameters": [_field(one) for one in question.parameters],
+        "parameters": [_field(one) for one in question.parameters if one.name != ALLOW_WRITES],
     }
 
 

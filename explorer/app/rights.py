@@ -11,6 +11,8 @@ from explorer.questions import Question
 from explorer.questions.parameters import Sql, kind_of
 
 SQL = kind_of(Sql)
+ALLOW_WRITES = "allow_writes"
+"""The parameter by which other tables than the sandbox's are written; no page has it."""
 
 
 @dataclass(frozen=True)
@@ -47,5 +49,7 @@ class Rights:
         runs = in_sql or (arguments.get("sql") and arguments.get("measure"))
         if runs and not self.sql:
             raise AccessRefused("SQL is not run here: the server was started without --allow-sql.")
+        if arguments.get(ALLOW_WRITES):
+            raise AccessRefused("A page writes to the sandbox alone: use the command line for other tables.")
         if arguments.get("write") and not self.lab:
             raise AccessRefused("Nothing is written here: the server was started without --allow-lab.")

@@ -1,0 +1,437 @@
+// The whole page: header, rail, facts, timeline, the mode's graph and answer, the drawer of lists.
+
+import { useEffect, useState } from "preact/hooks";
+import { Asked } from "./answer";
+import { CatalogPanel, openTable, Welcome } from "./catalog";
+import { exampleFilter, QuestionForm, useOffer, type Arguments } from "./form";
+import { canvas, GraphView, InspectorView, stepTimeline, TimelineView } from "./graph-view";
+import { IconButton, Dialog, Field, Message, Tabs, Working } from "./parts";
+import { LISTS, MODES, type Mode } from "./modes";
+import type { Question } from "./protocol";
+import {
+  draw, go, graph, graphMode, header, hello, isCatalogOpen, isHelpOpen, isInspectorOpen, isOpening, isPaletteOpen, link, place,
+  problem, question,
+} from "./store";
+import { titleOf } from "./words";
+
+export function App() {
+  const told = hello.value;
+  useEffect(() => listen(), []);
+  useEffect(() => {
+    document.title = header.value ? `${header.value.title} – Iceberg metadata explorer` : "Iceberg metadata explorer";
+  }, [header.value?.title]);
+  if (!told) return <div class="app starting"><Working text="Connecting…" /></div>;
+  const isTableOpen = Boolean(place.value.table) && (header.value !== null || isOpening.value);
+  return (
+    <div class="app">
+      <HeaderBar />
+      {link.value === "lost" && <div class="banner" role="status">The connection to the server was lost. What is shown stays; the page connects again.</div>}
+      <div class="body">
+        <Rail />
+        {isCatalogOpen.value && <CatalogPanel />}
+        {isTableOpen ? <TableView /> : place.value.mode === "ask" ? <main class="table"><QuestionsView /></main> : <Welcome />}
+      </div>
+      {isPaletteOpen.value && <Palette />}
+      {isHelpOpen.value && <Help />}
+    </div>
+  );
+}
+
+// ---- header -------------------------------------------------------------------------------------------------------
+function HeaderBar() {
+  const told = header.value, { snapshot, before, mode } = place.value;
+  const names = told ? [...told.refs.map(({ name }) => name), ...told.snapshots.map(({ name }) => name)] : [];
+  const shown = told && (nameOf(snapshot || told.current) || snapshot);
+  const parts = told?.title.split(".") ?? [];
+  return (
+    <header class="header">
+      <a class="brand" href="?" onClick={(event) => {
+        event.preventDefault();
+        go({ table: "" });
+        header.value = null;
+      }} aria-label="Iceberg metadata explorer: start">◆</a>
+      <button type="button" class="crumb" aria-expanded={isCatalogOpen.value} onClick={() => (isCatalogOpen.value = !isCatalogOpen.value)}>
+        {told ? parts.map((part, at) => <span key={at}>{at > 0 && <i> / </i>}{at === parts.length - 1 ? <b>{part}</b> : part}</span>) : "Tables"}
+        <span aria-hidden="true"> ▾</span>
+      </button>
+      {told && (
+        <>
+          <VersionField label="Snapshot" value={shown ?? ""} names={names} enter={(name) => goToVersion(name)} />
+          {mode === "compare" && (
+            <VersionField label="Compare with" value={before ? nameOf(before) || before : ""} hint="its parent" names={["none", ...names]}
+              enter={(name) => go({ before: idOf(name) })} />
+          )}
+        </>
+      )}
+      <span class="gap" />
+      <button type="button" class="search-button" onClick={() => (isPaletteOpen.value = true)}><span>Go to…</span><kbd>Ctrl K</kbd></button>
+      {told && told.problems.length > 0 && (
+        <button type="button" class="warn-button" onClick={() => go({ mode: "findings" })} title={told.problems.join("\n")}>
+          ⚠ {told.problems.length}
+        </button>
+      )}
+      <IconButton icon="moon" name="Light or dark" press={toggleTheme} />
+      <IconButton icon="help" name="Keys and help (?)" press={() => (isHelpOpen.value = true)} />
+    </header>
+  );
+}
+
+function VersionField({ label, value, names, enter, hint = "" }: {
+  label: string; value: string; names: readonly string[]; enter: (name: string) => void; hint?: string;
+}) {
+  return <div class="version"><Field label={label} value={value} options={names} enter={enter} hint={hint} width="13rem" /></div>;
+}
+
+function nameOf(id: string): string {
+  return header.value?.snapshots.find((one) => one.id === id)?.name ?? "";
+}
+
+function idOf(name: string): string {
+  const told = header.value;
+  return told?.snapshots.find((one) => one.name === name)?.id ?? told?.refs.find((one) => one.name === name)?.snapshot ?? name;
+}
+
+function goToVersion(name: string): void {
+  const id = idOf(name), told = header.value;
+  go({ snapshot: id === told?.current ? "" : id });
+}
+
+function toggleTheme(): void {
+  const root = document.documentElement, isDark = getComputedStyle(root).colorScheme === "dark";
+  root.dataset["theme"] = isDark ? "light" : "dark";
+  try {
+    localStorage.setItem("icedive-theme", root.dataset["theme"]);
+  } catch {
+    // a page that may not keep anything follows the system again
+  }
+}
+
+// ---- rail ---------------------------------------------------------------------------------------------------------
+function Rail() {
+  const { mode, table } = place.value;
+  return (
+    <nav class="rail" aria-label="Modes">
+      <ul>
+        {MODES.map((one) => (
+          <li key={one.id}>
+            <button type="button" class="rail-button" aria-current={one.id === mode ? "page" : undefined} title={one.hint}
+              disabled={!table && one.id !== "ask"} onClick={() => go({ mode: one.id, question: "", arguments: "" })}>
+              <IconOf mode={one} />
+              <span>{one.title}</span>
+            </button>
+          </li>
+        ))}
+        {hello.value?.rights.lab && (
+          <li>
+            <button type="button" class="rail-button" aria-current={place.value.question.startsWith("lab ") ? "page" : undefined}
+              title="Commits that meet, step by step" onClick={() => go({ mode: "ask", question: "lab run", arguments: "" })}>
+              <LabIcon />
+              <span>Lab</span>
+            </button>
+          </li>
+        )}
+      </ul>
+    </nav>
+  );
+}
+
+import { Icon } from "./icons";
+const IconOf = ({ mode }: { mode: Mode }) => <Icon name={mode.icon} />;
+const LabIcon = () => <Icon name="lab" />;
+
+// ---- a table ------------------------------------------------------------------------------------------------------
+function TableView() {
+  const mode = MODES.find((one) => one.id === place.value.mode) ?? MODES[0];
+  const told = header.value;
+  if (!mode) return null;
+  return (
+    <main class="table">
+      {told ? <Facts /> : <Working text="Opening…" />}
+      {problem.value && <Message level="warning">{problem.value}</Message>}
+      {mode.id === "ask" ? <QuestionsView /> : told && <ModeView mode={mode} />}
+      {told && mode.id !== "ask" && <Drawer />}
+    </main>
+  );
+}
+
+function Facts() {
+  const told = header.value;
+  const [isOpen, setOpen] = useState(false);
+  if (!told) return null;
+  const caption = graph.value?.caption;
+  return (
+    <>
+      <div class="facts">
+        <ul class="plain tiles">
+          {told.tiles.map(([what, value, more]) => <li key={what} title={more}><b>{value}</b> {what}</li>)}
+          <li>v{told.format_version}</li>
+        </ul>
+        {told.teaches && <span class="teaches" title={told.teaches}>ⓘ {told.teaches}</span>}
+        <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>Details</button>
+      </div>
+      {isOpen && <dl class="details-list">{told.facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
+        <div><dt>opened</dt><dd>{told.why}</dd></div></dl>}
+      {graphMode.value === "table" || graphMode.value === "findings"
+        ? <div class="timeline-row"><TimelineView /><p class="caption" title={caption}>{caption}</p></div> : null}
+    </>
+  );
+}
+
+function ModeView({ mode }: { mode: Mode }) {
+  const told = header.value, at = place.value;
+  const form = question(mode.question);
+  const snapshots = told?.snapshots ?? [], viewed = at.snapshot || told?.current || "";
+  const parent = snapshots[snapshots.findIndex((one) => one.id === viewed) + 1]?.id ?? "none";
+  const given = form ? mode.arguments(at, told?.current ?? "", parent) : null;
+  const asked: Question | null = form && given ? { question: mode.question, table: at.table, arguments: given } : null;
+  return (
+    <div class="mode">
+      {mode.needs.includes("filter") && <FilterBar />}
+      {asked && form && (
+        <section class={graphMode.value ? "mode-answer" : "mode-answer alone"} aria-label={mode.title}>
+          <Asked question={asked} form={form} open={showInGraph} {...(selectedKey() ? { selected: selectedKey() } : {})} />
+        </section>
+      )}
+      {!asked && mode.needs.includes("filter") && <FilterExamples />}
+      {graphMode.value && (asked || mode.id === "") && (
+        <div class="mode-graph">
+          <GraphView mode={graphMode.value} />
+          {isInspectorOpen.value && <InspectorView />}
+        </div>
+      )}
+    </div>
+  );
+}
+
+// The path or id of the selected node, as lists have it.
+function selectedKey(): string {
+  const fields = graph.value?.details?.sections.flatMap((one) => one.fields ?? []) ?? [];
+  const found = fields.find(([name]) => name === "path" || name === "file_path" || name === "manifest_path" || name === "snapshot-id");
+  return found ? String(found[1]) : "";
+}
+
+function showInGraph(kind: string, key: string): void {
+  if (kind === "snapshot") {
+    goToVersion(key);
+    return;
+  }
+  if (graphMode.value !== "table") go({ mode: "" });
+  isInspectorOpen.value = true;
+  void draw({ type: "show", kind, key });
+}
+
+function FilterBar() {
+  const { filter } = place.value, columns = useOffer("columns");
+  return (
+    <div class="filter-bar">
+      <Field label="Filter" value={filter} hint={exampleFilter()} width="36rem" options={columns.map((name) => `${name} = `)}
+        enter={(text) => go({ filter: text })} />
+      <span class="muted">From metadata alone. Press Enter to plan.</span>
+    </div>
+  );
+}
+
+function FilterExamples() {
+  const columns = header.value?.columns.slice(0, 4) ?? [];
+  return (
+    <div class="empty">
+      <p>Enter a filter to see which manifests and files a scan reads, and the comparison that decides.</p>
+      <p>Examples:</p>
+      <ul>
+        {columns.map((name) => {
+          const quoted = /^[A-Za-z_]\w*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+          return <li key={name}><button type="button" class="quiet" onClick={() => go({ filter: `${quoted} IS NOT NULL` })}>{`${quoted} IS NOT NULL`}</button></li>;
+        })}
+      </ul>
+    </div>
+  );
+}
+
+// ---- lists --------------------------------------------------------------------------------------------------------
+function Drawer() {
+  const { list, table, snapshot, arguments: text } = place.value, one = LISTS.find((each) => each.question === list);
+  const form = one && question(one.question);
+  const snapshots = form?.parameters.some(({ name }) => name === "snapshot") && snapshot ? { snapshot } : {};
+  const given: Arguments = { ...snapshots, ...parse(text) };
+  const needs = form?.parameters.filter(({ required }) => required) ?? [];
+  const isReady = needs.every(({ name }) => name in given);
+  return (
+    <section class={one ? "drawer open" : "drawer"} aria-label="Lists">
+      <div class="drawer-head">
+        <Tabs label="Lists" names={LISTS.map(({ question: id, title }) => ({ id, title }))} active={list}
+          choose={(id) => go({ list: id === list ? "" : id, arguments: "" })} />
+        {one && <IconButton icon="down" name="Close the list" press={() => go({ list: "", arguments: "" })} />}
+      </div>
+      {one && form && (
+        <div class="drawer-body">
+          {needs.length > 0 && <QuestionForm form={form} given={given} hidden={["engine"]} ask={(next) => go({ arguments: JSON.stringify(next) })} />}
+          {isReady ? <Asked question={{ question: one.question, table, arguments: given }} form={form} open={showInGraph}
+            {...(selectedKey() ? { selected: selectedKey() } : {})} /> : <p class="empty">{form.summary}</p>}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function parse(text: string): Arguments {
+  try {
+    const given: unknown = JSON.parse(text || "{}");
+    return typeof given === "object" && given !== null && !Array.isArray(given) ? (given as Arguments) : {};
+  } catch {
+    return {};
+  }
+}
+
+// ---- every question -----------------------------------------------------------------------------------------------
+function QuestionsView() {
+  const told = hello.value, at = place.value, form = at.question ? question(at.question) : undefined;
+  if (!told) return null;
+  const given = parse(at.arguments), isAsked = at.arguments !== "";
+  const about = form?.subject === "table" || form?.subject === "place" ? { table: at.table } : {};
+  const lacks = (form?.subject === "table" || form?.subject === "place") && !at.table;
+  const needs = form?.parameters.some(({ required, name }) => required && !(name in given));
+  return (
+    <div class="questions">
+      <nav class="question-list" aria-label="Questions">
+        {told.groups.map((group) => {
+          const mine = told.questions.filter((one) => one.group === group.name);
+          if (mine.length === 0) return null;
+          return (
+            <div key={group.name}>
+              <h3 title={group.title}>{group.name ? titleOf(group.name) : "Everyday"}</h3>
+              <ul class="plain">
+                {mine.map((one) => (
+                  <li key={one.name}>
+                    <button type="button" class="tree-button" aria-current={one.name === at.question ? "true" : undefined} title={one.summary}
+                      onClick={() => go({ mode: "ask", question: one.name, arguments: "" })}>{titleOf(one.name)}</button>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          );
+        })}
+      </nav>
+      <div class="question-view">
+        {!form && <p class="empty">Choose a question at the left.</p>}
+        {form && (
+          <>
+            <h2>{form.summary}</h2>
+            {form.description && <p class="muted">{form.description}</p>}
+            {lacks ? <Message level="warning">This question is about a table: open one first.</Message> : (
+              <>
+                <QuestionForm key={form.name} form={form} given={given} ask={(next) => go({ arguments: JSON.stringify(next) })} />
+                {(isAsked || (!needs && !form.writes)) && !needs && (
+                  <Asked question={{ question: form.name, ...about, arguments: given }} form={form} open={showInGraph} />
+                )}
+              </>
+            )}
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+// ---- go to --------------------------------------------------------------------------------------------------------
+interface Target {
+  kind: string;
+  name: string;
+  act: () => void;
+}
+
+function Palette() {
+  const [text, setText] = useState(""), [at, setAt] = useState(0);
+  const close = () => (isPaletteOpen.value = false);
+  const targets = targetsOf().filter(({ name, kind }) => `${kind} ${name}`.toLowerCase().includes(text.toLowerCase())).slice(0, 60);
+  const run = (one: Target | undefined) => {
+    if (!one) return;
+    close();
+    one.act();
+  };
+  return (
+    <Dialog title="Go to" close={close}>
+      <input type="text" list={undefined} class="palette-input" aria-label="Go to" placeholder="A table, snapshot, mode or question" value={text} autofocus role="combobox"
+        aria-expanded="true" aria-controls="palette-list" aria-activedescendant={targets[at] ? `target-${at}` : undefined}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "ArrowDown") setAt(Math.min(targets.length - 1, at + 1));
+          else if (event.key === "ArrowUp") setAt(Math.max(0, at - 1));
+          else if (event.key === "Enter") run(targets[at]);
+          else return;
+          event.preventDefault();
+        }} />
+      <ul class="plain palette" role="listbox" id="palette-list" aria-label="Where to">
+        {targets.map((one, i) => (
+          <li key={`${one.kind} ${one.name}`} id={`target-${i}`} role="option" aria-selected={i === at} onClick={() => run(one)}>
+            <span class="muted">{one.kind}</span> {one.name}
+          </li>
+        ))}
+        {targets.length === 0 && <li class="muted">Nothing has this name.</li>}
+      </ul>
+    </Dialog>
+  );
+}
+
+function targetsOf(): Target[] {
+  const told = header.value, known = hello.value;
+  const modes = place.value.table ? MODES.map((one) => ({ kind: "mode", name: one.title, act: () => go({ mode: one.id }) })) : [];
+  const snapshots = told?.snapshots.slice(0, 200).map((one) => ({ kind: "snapshot", name: one.name, act: () => goToVersion(one.name) })) ?? [];
+  const refs = told?.refs.map((one) => ({ kind: one.type, name: one.name, act: () => goToVersion(one.name) })) ?? [];
+  const questions = known?.questions.map((one) => ({ kind: "question", name: `${titleOf(one.name)}: ${one.summary}`,
+    act: () => go({ mode: "ask", question: one.name, arguments: "" }) })) ?? [];
+  const tables = known?.teaching.map((one) => ({ kind: "table", name: one.table, act: () => openTable(one.table) })) ?? [];
+  return [...modes, ...refs, ...snapshots, ...questions, ...tables];
+}
+
+// ---- keys ---------------------------------------------------------------------------------------------------------
+const KEYS: readonly [string, string][] = [
+  ["Ctrl K", "Go to a table, snapshot, mode or question"], ["?", "This help"], ["f", "Fit the graph"], ["+ −", "Zoom"],
+  ["← → ↑ ↓", "Move in the graph"], ["Enter, Space", "Unfold or fold the selected node"], ["[ ]", "Previous and next snapshot"],
+  ["Escape", "Close, or select nothing"],
+];
+
+function Help() {
+  return (
+    <Dialog title="Keys and help" close={() => (isHelpOpen.value = false)}>
+      <h2>Keys</h2>
+      <dl class="keys">{KEYS.map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
+      <button type="button" onClick={() => (isHelpOpen.value = false)}>Close</button>
+    </Dialog>
+  );
+}
+
+function listen(): () => void {
+  const press = (event: KeyboardEvent) => {
+    const target = event.target instanceof Element ? event.target : null;
+    if ((event.ctrlKey || event.metaKey) && event.key === "k") {
+      isPaletteOpen.value = true;
+      event.preventDefault();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || target?.closest("input,textarea,select,dialog,[role=grid]")) return;
+    const keys: Record<string, () => void> = {
+      "?": () => (isHelpOpen.value = true),
+      f: () => canvas?.fit(true),
+      "+": () => canvas?.zoom(1.25),
+      "-": () => canvas?.zoom(1 / 1.25),
+      "[": () => stepTimeline(-1),
+      "]": () => stepTimeline(1),
+      Escape: () => {
+        isInspectorOpen.value = false;
+        canvas?.select([]);
+      },
+    };
+    if (!target?.closest("button,a,summary,[role=tab]") || event.key === "Escape") {
+      for (const key of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]) keys[key] = () => canvas?.walk(key);
+    }
+    const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
+    if (!act) return;
+    act();
+    event.preventDefault();
+  };
+  document.addEventListener("keydown", press);
+  return () => document.removeEventListener("keydown", press);
+}

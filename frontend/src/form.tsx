@@ -1,0 +1,116 @@
+// The form of a question, made from its parameters.
+
+import { useEffect, useState } from "preact/hooks";
+import type { Form, Parameter } from "./protocol";
+import { header, place, server } from "./store";
+import { Field } from "./parts";
+
+export type Arguments = Record<string, unknown>;
+
+// What a text field has, as the value of a parameter; undefined where it is empty.
+export function valueOf(parameter: Parameter, text: string): unknown {
+  if (text === "") return undefined;
+  if (parameter.form === "pairs" || parameter.form === "numbers") {
+    const pairs = text.split(/[\n,]/).map((one) => one.trim()).filter(Boolean).map((one) => one.split("=", 2) as [string, string?]);
+    return Object.fromEntries(pairs.map(([name, value = ""]) => [name.trim(), parameter.form === "numbers" ? Number(value) : value.trim()]));
+  }
+  if (parameter.several) return text.split("\n").map((one) => one.trim()).filter(Boolean);
+  if (parameter.form === "number" || parameter.form === "decimal") return Number(text);
+  if (parameter.form === "count") return text === "all" ? undefined : Number(text);
+  return text;
+}
+
+// The value of a parameter as text.
+export function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (Array.isArray(value)) return value.join("\n");
+  if (typeof value === "object") return Object.entries(value).map(([name, one]) => `${name}=${one}`).join("\n");
+  return String(value);
+}
+
+// The fields of a question; `ask` is called with its arguments. Those that most people never need unfold.
+export function QuestionForm({ form, given, ask, hidden = [] }: {
+  form: Form; given: Arguments; ask: (given: Arguments) => void; hidden?: readonly string[];
+}) {
+  const [draft, setDraft] = useState<Arguments>(given);
+  useEffect(() => setDraft(given), [JSON.stringify(given)]);
+  const shown = form.parameters.filter((one) => !hidden.includes(one.name));
+  const set = (name: string, value: unknown) => setDraft((before) => ({ ...before, [name]: value }));
+  const first = shown.filter((one) => one.required || one.is_filter || one.name in given).slice(0, 6);
+  const others = shown.filter((one) => !first.includes(one));
+  return (
+    <form class="question-form" onSubmit={(event) => {
+      event.preventDefault();
+      ask(Object.fromEntries(Object.entries(draft).filter(([, value]) => value !== undefined && value !== "" && value !== false)));
+    }}>
+      <div class="fields">
+        {first.map((one) => <ParameterField key={one.name} parameter={one} value={draft[one.name]} set={(value) => set(one.name, value)} />)}
+        <button type="submit" class="primary">{form.writes ? "Run" : "Ask"}</button>
+      </div>
+      {others.length > 0 && (
+        <details class="more-fields" open={first.length === 0}>
+          <summary>{first.length ? "More options" : "Options"}</summary>
+          <div class="fields">
+            {others.map((one) => <ParameterField key={one.name} parameter={one} value={draft[one.name]} set={(value) => set(one.name, value)} />)}
+          </div>
+        </details>
+      )}
+    </form>
+  );
+}
+
+function ParameterField({ parameter, value, set }: { parameter: Parameter; value: unknown; set: (value: unknown) => void }) {
+  const offered = useOffer(parameter.offer);
+  if (parameter.form === "flag") {
+    return (
+      <label class="check" title={parameter.help}>
+        <input type="checkbox" checked={value === true} onChange={(event) => set(event.currentTarget.checked)} />
+        {parameter.label}
+      </label>
+    );
+  }
+  if (parameter.form === "choice" && !parameter.several) {
+    return (
+      <label class="field" title={parameter.help}>
+        <span>{parameter.label}</span>
+        <select value={textOf(value ?? parameter.default)} onChange={(event) => set(event.currentTarget.value)}>
+          {parameter.choices.map((one) => <option key={one} value={one}>{one || "–"}</option>)}
+        </select>
+      </label>
+    );
+  }
+  const hint = parameter.is_filter ? exampleFilter() : parameter.default ? textOf(parameter.default) : "";
+  if (parameter.several || parameter.form === "pairs" || parameter.form === "numbers") {
+    return (
+      <label class="field tall" title={parameter.help}>
+        <span>{`${parameter.label}, one a line`}</span>
+        <textarea rows={2} spellcheck={false} value={textOf(value)} placeholder={hint}
+          onChange={(event) => set(valueOf(parameter, event.currentTarget.value))} />
+      </label>
+    );
+  }
+  return <div title={parameter.help}><Field label={parameter.label} value={textOf(value)} hint={hint} options={offered} required={parameter.required}
+    enter={(text) => set(valueOf(parameter, text))} {...(parameter.is_filter ? { width: "22rem" } : {})} /></div>;
+}
+
+// A filter with a column of the open table, to begin with.
+export function exampleFilter(): string {
+  const column = header.value?.columns[0];
+  return column ? `${/^[A-Za-z_]\w*$/.test(column) ? column : `"${column}"`} = …` : "";
+}
+
+// What can be entered for a kind of parameter, once it is known.
+export function useOffer(kind: string): string[] {
+  const [values, setValues] = useState<string[]>([]);
+  const { table } = place.value;
+  useEffect(() => {
+    setValues([]);
+    if (!kind || !table) return;
+    let isHere = true;
+    server().request<{ values: string[] }>("offer", { table, kind }).then((told) => isHere && setValues(told.values), () => {});
+    return () => {
+      isHere = false;
+    };
+  }, [kind, table]);
+  return values;
+}

@@ -1,0 +1,154 @@
+// The graph, its timeline and its inspector (graph/), within the app.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { GraphCanvas, Inspector, legend, Timeline, foundWords } from "./graph";
+import type { GraphState } from "./protocol";
+import type { Vocabulary } from "./graph";
+import { draw, go, graph, graphProgress, hello, isInspectorOpen, place, server } from "./store";
+import { IconButton, Working } from "./parts";
+
+const TYPING_MS = 250;
+
+// The canvas that the page has now: keys and the palette use it.
+export let canvas: GraphCanvas | null = null;
+
+export function select(ids: string[]): void {
+  const { table, snapshot, before, filter } = place.value;
+  const mode = currentMode();
+  go({ node: ids.at(-1) ?? "" });
+  server().request<GraphState>("graph", { table, mode, snapshot, before, filter, action: { type: "select", ids } }, "select").then(
+    (drawn) => {
+      if (graph.value) graph.value = { ...graph.value, selected: drawn.selected, details: drawn.details };
+    },
+    () => {},
+  );
+}
+
+let currentMode = (): string => "table";
+
+export function GraphView({ mode }: { mode: string }) {
+  currentMode = () => mode;
+  const told = hello.value;
+  return told ? <Mounted key={told.version} vocabulary={told.vocabulary} /> : null;
+}
+
+function Mounted({ vocabulary }: { vocabulary: Vocabulary }) {
+  const box = useRef<HTMLDivElement>(null), drawn = useRef<GraphCanvas | null>(null);
+  const [percent, setPercent] = useState(100), [found, setFound] = useState(""), [isLegendOpen, setLegend] = useState(false);
+  const key = useRef<HTMLDivElement>(null), state = graph.value;
+
+  useEffect(() => {
+    const made = new GraphCanvas(vocabulary, {
+      select: (ids) => {
+        if (ids.length) isInspectorOpen.value = true;
+        select(ids);
+      },
+      toggle: (id, double) => {
+        const node = graph.value?.picture.nodes.find((one) => one.id === id);
+        const type = double && node ? vocabulary.kinds[node.kind]?.double ?? "toggle" : "toggle";
+        void draw({ type: type === "focus" ? "focus" : "toggle", id });
+      },
+      page: (id) => void draw({ type: "page", id }),
+      hover: () => {},
+      zoom: setPercent,
+    });
+    drawn.current = canvas = made;
+    box.current?.replaceChildren(made.element);
+    return () => {
+      canvas = null;
+      made.close();
+    };
+  }, [vocabulary]);
+
+  useEffect(() => {
+    const made = drawn.current;
+    if (!made || !state) return;
+    made.show(state.picture);
+    made.select(state.selected);
+    key.current?.replaceChildren(legend(vocabulary, state.picture));
+  }, [state?.picture, state?.selected]);
+
+  const progress = graphProgress.value;
+  let typing: ReturnType<typeof setTimeout> | undefined;
+  return (
+    <div class="stage">
+      <div class="stage-graph" ref={box} />
+      <div class="stage-tools" role="toolbar" aria-label="Graph">
+        <input type="search" aria-label="Search the graph" placeholder="Search files, manifests, snapshots" spellcheck={false}
+          onInput={(event) => {
+            const text = event.currentTarget.value;
+            clearTimeout(typing);
+            typing = setTimeout(() => {
+              const search = () => setFound(text ? foundWords(drawn.current?.find(text) ?? { count: 0, at: 0 }) : "");
+              if (state?.offers.includes("search")) void draw({ type: "search", text }).then(search);
+              search();
+            }, TYPING_MS);
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter") return;
+            const at = drawn.current?.findNext(event.shiftKey ? -1 : 1);
+            if (at) setFound(foundWords(at));
+          }} />
+        <span class="found" role="status">{found}</span>
+        <IconButton icon="fit" name="Fit the graph (f)" press={() => drawn.current?.fit(true)} />
+        <button type="button" class="icon-button" aria-label="Zoom out (-)" title="Zoom out (-)" onClick={() => drawn.current?.zoom(1 / 1.25)}>−</button>
+        <span class="percent">{Math.round(percent)} %</span>
+        <button type="button" class="icon-button" aria-label="Zoom in (+)" title="Zoom in (+)" onClick={() => drawn.current?.zoom(1.25)}>+</button>
+        <button type="button" aria-expanded={isLegendOpen} onClick={() => setLegend(!isLegendOpen)}>Legend</button>
+        <IconButton icon="inspector" name="Show or hide the inspector" pressed={isInspectorOpen.value}
+          press={() => (isInspectorOpen.value = !isInspectorOpen.value)} />
+      </div>
+      <div class="stage-legend" hidden={!isLegendOpen} ref={key} />
+      {progress && <div class="stage-working"><Working text={progress.text} done={progress.done} total={progress.total}
+        cancel={() => server().cancelChannel("graph")} /></div>}
+    </div>
+  );
+}
+
+export function InspectorView() {
+  const box = useRef<HTMLDivElement>(null), shown = useRef<Inspector | null>(null);
+  const terms = hello.value?.vocabulary.terms, details = graph.value?.details ?? null;
+  useEffect(() => {
+    if (!terms) return;
+    const made = new Inspector(terms, { act: (type) => void draw({ type, id: place.value.node }) });
+    shown.current = made;
+    box.current?.replaceChildren(made.element);
+  }, [terms]);
+  useEffect(() => shown.current?.show(details), [details, terms]);
+  return (
+    <div class="inspector-box">
+      <IconButton icon="close" name="Close the inspector" press={() => {
+        isInspectorOpen.value = false;
+        select([]);
+      }} />
+      <div ref={box} />
+    </div>
+  );
+}
+
+export function TimelineView() {
+  const box = useRef<HTMLDivElement>(null), shown = useRef<Timeline | null>(null);
+  const vocabulary = hello.value?.vocabulary, state = graph.value;
+  useEffect(() => {
+    if (!vocabulary) return;
+    const made = new Timeline(vocabulary, (id) => void draw({ type: "snapshot", id }));
+    shown.current = made;
+    box.current?.replaceChildren(made.element);
+    return () => made.close();
+  }, [vocabulary]);
+  const data = state?.timeline, ids = JSON.stringify((data as { ids?: string[] } | undefined)?.ids ?? []);
+  useEffect(() => {
+    if (data) shown.current?.set(data);
+  }, [ids, vocabulary]);
+  useEffect(() => {
+    if (state) shown.current?.show(state.snapshot);
+  }, [state?.snapshot, ids, vocabulary]);
+  return <div class="timeline-box" ref={box} />;
+}
+
+export function stepTimeline(by: number): void {
+  const state = graph.value, ids = (state?.timeline as { ids?: string[] } | undefined)?.ids;
+  if (!state || !ids) return;
+  const to = ids[ids.indexOf(state.snapshot) + by];
+  if (to) void draw({ type: "snapshot", id: to });
+}

@@ -1,0 +1,51 @@
+// Where a page is: everything that a link to it has. It is in the URL, so Back, Forward and copied links work.
+
+export interface Place {
+  table: string;
+  mode: string;
+  snapshot: string;
+  before: string;
+  filter: string;
+  list: string;
+  question: string;
+  arguments: string;
+  node: string;
+}
+
+export const NOWHERE: Place = {
+  table: "", mode: "", snapshot: "", before: "", filter: "", list: "", question: "", arguments: "", node: "",
+};
+const NAMES = Object.keys(NOWHERE) as (keyof Place)[];
+// Views of the dashboard before this page, and where they are now.
+const OLD_VIEWS: Record<string, Partial<Place>> = {
+  overview: {}, graph: {}, plan: { mode: "plan" }, diff: { mode: "compare" }, deletes: { mode: "deletes" },
+  problems: { mode: "findings" }, doctor: { mode: "findings" }, health: { mode: "health" },
+  files: { list: "inspect files" }, entries: { list: "inspect entries" }, manifests: { list: "inspect manifests" },
+  snapshots: { list: "inspect snapshots" }, partitions: { list: "inspect partitions" },
+  rows: { mode: "ask", question: "rows" }, sql: { mode: "ask", question: "sql" }, fate: { mode: "ask", question: "data history" },
+  lifecycle: { mode: "ask", question: "history lifecycle" }, commits: { mode: "ask", question: "history commits" },
+  maintain: { mode: "ask", question: "maintain preview" }, undo: { mode: "ask", question: "refs preview" },
+  conflict: { mode: "ask", question: "check commit" }, tables: { mode: "tables" },
+};
+
+// The place that a URL's query names; unknown parameters are left out, links to old views lead to what they became.
+export function placeOf(query: string): Place {
+  const given = new URLSearchParams(query), place = { ...NOWHERE };
+  for (const name of NAMES) place[name] = given.get(name) ?? "";
+  const view = given.get("view"), compare = given.get("compare");
+  if (compare) place.before = compare;
+  return view && Object.hasOwn(OLD_VIEWS, view) ? { ...place, ...OLD_VIEWS[view] } : place;
+}
+
+// The query of a URL that leads to a place.
+export function queryOf(place: Place): string {
+  const given = new URLSearchParams();
+  for (const name of NAMES) if (place[name]) given.set(name, place[name]);
+  const text = given.toString();
+  return text ? `?${text}` : "";
+}
+
+// Whether going from one place to another is a step that Back undoes: what is selected is not.
+export function isStep(from: Place, to: Place): boolean {
+  return NAMES.some((name) => name !== "node" && from[name] !== to[name]);
+}

@@ -1,0 +1,146 @@
+// What the page knows: where it is, what the server told, and the answers that are shown.
+
+import { batch, computed, signal } from "@preact/signals";
+import type { Connection, GraphState, Header, Hello, Link, Progress } from "./protocol";
+import { RequestError } from "./protocol";
+import { isStep, NOWHERE, type Place } from "./place";
+
+export const link = signal<Link>("connecting");
+export const hello = signal<Hello | null>(null);
+export const place = signal<Place>(NOWHERE);
+export const header = signal<Header | null>(null);
+export const graph = signal<GraphState | null>(null);
+export const graphProgress = signal<Progress | null>(null);
+export const isOpening = signal(false);
+export const problem = signal("");
+export const isInspectorOpen = signal(false);
+export const isCatalogOpen = signal(false);
+export const isPaletteOpen = signal(false);
+export const isHelpOpen = signal(false);
+
+// The graph of a mode; modes without one show an answer alone.
+export const GRAPH_OF: Record<string, string> = {
+  "": "table", plan: "plan", compare: "diff", deletes: "deletes", findings: "findings",
+};
+export const graphMode = computed(() => GRAPH_OF[place.value.mode] ?? "");
+export const question = (name: string) => hello.value?.questions.find((one) => one.name === name);
+
+let connection: Connection;
+let remember: (place: Place, step: boolean) => void = () => {};
+
+// Connect the store with what carries requests, and with what keeps the place (the URL, or nothing).
+export function start(with_: Connection, keep: (place: Place, step: boolean) => void): void {
+  connection = with_;
+  remember = keep;
+}
+
+export function server(): Connection {
+  return connection;
+}
+
+// Go to another place; what is not named stays. A table that is not open is opened.
+export function go(change: Partial<Place>): void {
+  const from = place.value;
+  const to = change.table !== undefined && change.table !== from.table ? { ...NOWHERE, ...change } : { ...from, ...change };
+  if (JSON.stringify(from) === JSON.stringify(to)) return;
+  remember(to, isStep(from, to));
+  arrive(to);
+}
+
+// Be at a place, which Back, Forward or a link led to.
+export function arrive(to: Place): void {
+  const from = place.value;
+  batch(() => {
+    place.value = to;
+    problem.value = "";
+  });
+  if (to.table && (to.table !== from.table || header.value === null)) void open();
+  else if (to.table && differs(from, to, ["snapshot", "before", "filter", "mode"])) void draw();
+}
+
+function differs(from: Place, to: Place, names: (keyof Place)[]): boolean {
+  return names.some((name) => from[name] !== to[name]);
+}
+
+export async function open(): Promise<void> {
+  const { table, snapshot } = place.value;
+  batch(() => {
+    isOpening.value = true;
+    graph.value = null;
+    header.value = null;
+  });
+  try {
+    const told = await server().request<Header>("open", { table, snapshot }, "open", (now) => (graphProgress.value = now));
+    batch(() => {
+      header.value = told;
+      isOpening.value = false;
+      graphProgress.value = null;
+    });
+    noteTable(table);
+    await draw();
+  } catch (error) {
+    fail(error);
+    isOpening.value = false;
+  }
+}
+
+// Draw the graph of the mode, or carry out an action on it.
+export async function draw(action?: Record<string, unknown>): Promise<void> {
+  const { table, snapshot, before, filter, node } = place.value, mode = graphMode.value;
+  if (!table || !mode) return;
+  if (mode === "plan" && !filter) {
+    graph.value = null;
+    return;
+  }
+  const fields = { table, mode, snapshot, before, filter, ...(action ? { action } : {}) };
+  try {
+    const drawn = await server().request<GraphState>("graph", fields, "graph", (now) => (graphProgress.value = now));
+    if (!drawn.same) {
+      batch(() => {
+        graph.value = !action && node && !drawn.selected.length ? { ...drawn, selected: [node] } : drawn;
+        if (drawn.message) problem.value = drawn.message;
+        if (drawn.details) isInspectorOpen.value = true;
+      });
+      if (action?.["type"] === "snapshot") settle(drawn);
+    }
+  } catch (error) {
+    fail(error);
+  } finally {
+    graphProgress.value = null;
+  }
+}
+
+// The tree went to another snapshot: so does the URL.
+function settle(drawn: GraphState): void {
+  const current = header.value?.current === drawn.snapshot ? "" : drawn.snapshot;
+  const to = { ...place.value, snapshot: current };
+  remember(to, isStep(place.value, to));
+  place.value = to;
+}
+
+export function fail(error: unknown): void {
+  if (error instanceof RequestError && error.kind === "cancelled") return;
+  problem.value = error instanceof Error ? error.message : String(error);
+}
+
+// ---- tables that were open ----------------------------------------------------------------------------------------
+const RECENT = "icedive-recent", MOST = 8;
+export const recent = signal<string[]>(readRecent());
+
+function readRecent(): string[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(RECENT) ?? "[]");
+    return Array.isArray(kept) ? kept.filter((one): one is string => typeof one === "string").slice(0, MOST) : [];
+  } catch {
+    return [];
+  }
+}
+
+function noteTable(table: string): void {
+  recent.value = [table, ...recent.value.filter((one) => one !== table)].slice(0, MOST);
+  try {
+    localStorage.setItem(RECENT, JSON.stringify(recent.value));
+  } catch {
+    // a page that may not keep anything, keeps nothing
+  }
+}
