@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from explorer.app.row_pages import RowPages
 from explorer.queries.collection import Collection
-from explorer.render.blocks import Block, Picture, Rows
+from explorer.render.blocks import Block, Facts, Findings, Group, Links, Message, Picture, Rows, Text
 from explorer.table import Table
 
 FIRST_ROWS = 100
 """Rows that come with an answer."""
+KINDS = {Picture: "picture", Message: "message", Facts: "facts", Findings: "findings", Links: "links"}
+"""Blocks that are as JSON what they are."""
 MOST_LINES = 5_000
 """Lines of text that a page shows; the command line prints all."""
 
@@ -30,29 +33,41 @@ class ShownAnswer:
         self._blocks: Sequence[Block] = result.blocks()
         self.level = getattr(result, "level", lambda: "ok")()
         self.notes = getattr(result, "notes", ())
-        self._pages = {
-            at: RowPages(_collection(block), metadata)
-            for at, block in enumerate(self._blocks)
-            if isinstance(block, Rows)
-        }
+        self._pages = [RowPages(_collection(block), metadata) for block in _rows_in(self._blocks)]
 
     def to_json(self) -> dict[str, Any]:
         """Return what a page draws first."""
-        blocks = [self._block(at, block) for at, block in enumerate(self._blocks)]
+        numbers = iter(range(len(self._pages)))
+        blocks = [self._block(block, numbers) for block in self._blocks]
         return {"blocks": blocks, "level": self.level, "notes": list(self.notes)}
 
     def rows(self, block: int) -> RowPages | None:
-        """Return the rows of a block; None if it has none."""
-        return self._pages.get(block)
+        """Return the rows of the block with a number; None if there is none."""
+        return self._pages[block] if block < len(self._pages) else None
 
-    def _block(self, at: int, block: Block) -> dict[str, Any]:
+    def _block(self, block: Block, numbers: Iterator[int]) -> dict[str, Any]:
+        """Return a block as JSON; lists of rows are numbered in their order."""
         if isinstance(block, Rows):
-            pages = self._pages[at]
-            return {"kind": "rows", "columns": pages.columns(), **pages.page(0, FIRST_ROWS)}
-        if isinstance(block, Picture):
-            return {"kind": "picture", "svg": block.svg}
-        lines = block.lines[:MOST_LINES]
-        return {"kind": "text", "lines": list(lines), "left_out": len(block.lines) - len(lines)}
+            number = next(numbers)
+            pages = self._pages[number]
+            head = {"kind": "rows", "block": number, "title": block.title, "what": pages.rows.what}
+            return {**head, "columns": pages.columns(), **pages.page(0, FIRST_ROWS)}
+        if isinstance(block, Text):
+            lines = block.lines[:MOST_LINES]
+            left_out = len(block.lines) - len(lines)
+            return {"kind": "text", "lines": list(lines), "left_out": left_out, "folded": block.folded}
+        if isinstance(block, Group):
+            inner = [self._block(one, numbers) for one in block.blocks]
+            return {**vars(block), "kind": "group", "blocks": inner}
+        return {"kind": KINDS[type(block)], **asdict(block)}
+
+
+def _rows_in(blocks: Sequence[Block]) -> Iterator[Rows]:
+    for block in blocks:
+        if isinstance(block, Rows):
+            yield block
+        elif isinstance(block, Group):
+            yield from _rows_in(block.blocks)
 
 
 def _collection(block: Rows) -> Collection:

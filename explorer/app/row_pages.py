@@ -14,7 +14,7 @@ from explorer.errors import NotFoundInTable, NotPossible
 from explorer.model.manifest import FILE_CONTENT, STATUS
 from explorer.model.metadata import TableMetadata
 from explorer.queries.collection import Collection
-from explorer.render.list_columns import first_columns, telling, with_times
+from explorer.render.list_columns import COLUMNS, first_columns, telling, with_times
 from explorer.render.rows import json_rows
 from explorer.render.text import cell
 from explorer.spec.text.units import human_bytes
@@ -44,7 +44,8 @@ class RowPages:
     def columns(self) -> list[dict[str, Any]]:
         """Return the columns: each one's name, how it is shown, what its values name, and whether it is shown first."""
         schema = self.rows.schema
-        first = set(telling(self.rows.what, schema.names)) or set(schema.names)
+        told = telling(self.rows.what, schema.names)
+        first = set(told if self.rows.what in COLUMNS else schema.names)
         return [
             {
                 "name": name,

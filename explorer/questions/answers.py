@@ -50,6 +50,8 @@ class Answer(Generic[T]):
         html: Makes what a notebook and a page show in place of the text.
         level: Says how good the news is, once the text or the JSON is made.
         notes: What is to be known beside the answer, a sentence each.
+        parts: Makes the parts of a page that shows it; without, these are its picture, its text and its rows.
+        is_graph: Whether the picture is a graph of the table's files, which a page draws itself.
     """
 
     value: T
@@ -60,6 +62,8 @@ class Answer(Generic[T]):
     html: Callable[[], str] | None = None
     level: Callable[[], Level] = field(default=lambda: "ok")
     notes: tuple[str, ...] = ()
+    parts: Callable[[], Sequence[Block]] | None = None
+    is_graph: bool = False
 
     def to_json(self) -> Any:
         """Return the answer as JSON data.
@@ -139,11 +143,13 @@ class Answer(Generic[T]):
         """Return the parts of a page that shows the answer.
 
         Returns:
-            The picture, the text and the rows, as far as it has them.
+            What answers the question, in words, pictures and rows.
         """
         from explorer.render.text import clean
 
-        parts: list[Block] = [Picture(self.picture())] if self.picture else []
+        if self.parts is not None:
+            return self.parts()
+        parts: list[Block] = [Picture(self.picture(), self.is_graph)] if self.picture else []
         parts.append(Text(tuple(map(clean, self.lines()))))
         return [*parts, Rows(self.rows())] if self.rows else parts
 

@@ -78,7 +78,9 @@ def doctor(
 def report_answer(report: ShownReport, each: bool = False) -> Answer[ShownReport]:
     """Return a report as an answer; `each` also lists the findings that one stands for."""
     from explorer.queries.collection import Collection
+    from explorer.render.blocks import Text
     from explorer.render.doctor import finding_row, render_report, report_object
+    from explorer.render.doctor_blocks import doctor_blocks
 
     return Answer(
         report,
@@ -87,6 +89,10 @@ def report_answer(report: ShownReport, each: bool = False) -> Answer[ShownReport
         lambda: Collection.of_rows([finding_row(finding) for finding in report.findings], "findings"),
         html=report._repr_html_,
         level=lambda: report.level,
+        parts=lambda: [
+            *doctor_blocks(report, report.level),
+            Text(tuple(render_report(report, each).split("\n")), True),
+        ],
     )
 
 
@@ -126,7 +132,9 @@ def health(
         A row for each measure: measure, level, title, value, unit, threshold, words, why, helps.
     """
     from explorer.queries.collection import Collection
+    from explorer.render.blocks import Text
     from explorer.render.health import health_object, render_health
+    from explorer.render.health_blocks import health_blocks
     from explorer.reports.health import checkup
 
     at = None if snapshot is None else table.resolve(snapshot).snapshot.snapshot_id
@@ -138,6 +146,7 @@ def health(
         lambda: (render_health(checked),),
         lambda: Collection.of_rows(data["measures"], "measures"),
         html=checked._repr_html_,
+        parts=lambda: [*health_blocks(checked), Text(tuple(render_health(checked).split("\n")), folded=True)],
     )
 
 

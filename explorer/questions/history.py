@@ -47,6 +47,7 @@ def diff(table: Table, before: Side, after: Side, *, engine: EngineName = "auto"
         lambda: chain(map(clean, sentence.values()), diff_lines(change)),
         lambda: Collection(Batches(CHANGED_FILES, lambda: file_change_parts(change)), "files"),
         lambda: diff_svg(change),
+        is_graph=True,
     )
 
 

@@ -302,6 +302,7 @@ def deletes(
         lambda: Collection.of_rows(list(delete_rows(result, limit)), "deletes"),
         lambda: delete_picture(result),
         notes=notes,
+        is_graph=True,
     )
 
 

@@ -93,6 +93,7 @@ def plan(
             lambda: Collection.of_rows(groups, "row groups"),
         )
     from explorer.render import scan_reports
+    from explorer.render.plan_blocks import plan_blocks
     from explorer.reports.timings import measure as measured
 
     runs = measured(table, where, (snapshot, *compare_with), sql) if measure else []
@@ -100,10 +101,8 @@ def plan(
     data = plans.plan_object(planned) | plans.pushdown_object(planned, pushed)
     data |= {"planners": answers} if engines else {}
     data |= {"runs": scan_reports.timings_object(runs)} if measure else {}
-    lines = (
-        *plans.pushdown_lines(planned, pushed), *plans.plan_lines(planned), *plans.answer_lines(answers),
-        *scan_reports.timings_lines(runs),
-    )  # fmt: skip
+    others = (*plans.answer_lines(answers), *scan_reports.timings_lines(runs))
+    lines = (*plans.pushdown_lines(planned, pushed), *plans.plan_lines(planned), *others)
     shown = cache(lambda: table.plan_pictures(planned, pushed))
     return Answer(
         planned,
@@ -111,6 +110,7 @@ def plan(
         lambda: lines,
         picture=lambda: shown().to_svg(),
         html=lambda: shown().facts_html(),
+        parts=lambda: plan_blocks(planned, shown().pictures(), lines, others),
     )
 
 

@@ -3,29 +3,106 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True)
 class Text:
-    """Lines of plain text, without control characters and credentials."""
+    """Lines of plain text, without control characters and credentials. Text that says the same as the blocks before it
+    is `folded`."""
 
     lines: tuple[str, ...]
+    folded: bool = False
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows, which a host delivers in pages."""
+    """Rows, which a host delivers in pages. `title` says what they are, where an answer has more than one list."""
 
     rows: Sequence[Mapping[str, Any]]
+    title: str = ""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture as SVG."""
+    """A picture as SVG. A page that shows the graph beside the answer leaves a picture of that graph out."""
 
     svg: str
+    is_graph: bool = False
 
 
-Block: TypeAlias = "Text | Rows | Picture"
+@dataclass(frozen=True)
+class Message:
+    """A sentence that stands first: the answer in words, or what is to be known of it. `level` is a word of
+    spec.doctor.rules."""
+
+    text: str
+    level: str = "ok"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A name and its value as text. A measure has a `limit` that it is held to, and how far it is within (`level`)."""
+
+    name: str
+    value: str
+    limit: str = ""
+    level: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and values."""
+
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class Link:
+    """What can be opened: a snapshot by its id, a manifest or a file by its path (`kind` and `key`), or another
+    question with its arguments."""
+
+    label: str
+    kind: str
+    key: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is not as it should be: what, why, and what to do; statements can be copied."""
+
+    level: str
+    title: str
+    name: str
+    lines: tuple[str, ...]
+    remedy: str = ""
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Findings, the worst first."""
+
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Links:
+    """Questions that lead on from here."""
+
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Blocks under a title, which unfold."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    is_open: bool = False
+    note: str = ""
+
+
+Block: TypeAlias = "Text | Rows | Picture | Message | Facts | Findings | Links | Group"

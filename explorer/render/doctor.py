@@ -102,7 +102,7 @@ def _is_unopened(report: Report) -> bool:
     return bool(report.checked.get("entries")) and "files read" not in report.checked
 
 
-def _not_looked_at(report: Report) -> list[str]:
+def not_looked_at(report: Report) -> list[str]:
     """What a deeper look would take in, in sentences."""
     if not _is_unopened(report):
         return []
@@ -158,7 +158,7 @@ def _explanations(finding: Finding) -> Iterator[str]:
 
 def render_report(report: Report, every: bool = False) -> str:
     """A report as text; with `every` also the place of each finding that one stands for or explains."""
-    output = [summary(report), *_not_looked_at(report)]
+    output = [summary(report), *not_looked_at(report)]
     for finding in report.findings:
         output += ["", f"{finding.severity} {finding.rule} ({finding.about.number}): {finding.about.title}"]
         output += [f"    {line}" for line in lines(finding)]
@@ -188,7 +188,7 @@ def report_html(report: Report) -> str:
         for f in report.findings
     )
     missing = "".join(f"<br>not checked: {escape(clean(line))}" for line in report.not_checked[:20])
-    unopened = "".join(f"<br>{escape(line)}" for line in _not_looked_at(report))
+    unopened = "".join(f"<br>{escape(line)}" for line in not_looked_at(report))
     return f"<div><p>{escape(clean(summary(report)))}{unopened}{missing}</p><table>{rows}</table></div>"
 
 

@@ -59,9 +59,10 @@ class ShownPlan:
 
     def to_svg(self) -> str:
         """Its pictures below each other, as one."""
-        return stack(list(self._pictures()), "a planned scan")
+        return stack(list(self.pictures()), "a planned scan")
 
-    def _pictures(self) -> Iterator[str]:
+    def pictures(self) -> Iterator[str]:
+        """Its pictures: the funnel, the files' bounds, the partitions."""
         yield funnel_svg(self.plan)
         if self.intervals and self.intervals.items:
             yield intervals_svg(self.intervals)
@@ -70,7 +71,7 @@ class ShownPlan:
 
     def _html(self) -> Iterator[str]:
         yield f"<div><p><b>{escape(clean(str(self.plan.bound)))}</b></p>"
-        yield from self._pictures()
+        yield from self.pictures()
         yield f"{self.facts_html()}</div>"
 
     def facts_html(self) -> str:

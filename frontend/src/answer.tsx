@@ -1,18 +1,16 @@
 // The answer to a question: its messages, pictures, text and rows.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Answer, Block, Form, Progress, Question } from "./protocol";
+import type { Answer, Block, Fact, Finding, Form, LinkTo, Progress, Question } from "./protocol";
 import { RequestError } from "./protocol";
 import { go, server } from "./store";
 import { Message, Working } from "./parts";
 import { Grid } from "./grid";
 import { pictureOf } from "./svg";
-import { titleOf } from "./words";
 
 // Ask a question when it changes, and show how far the answer is, and then the answer.
-export function Asked({ question, form, open, selected }: {
-  question: Question; form: Form; open?: (kind: string, key: string) => void; selected?: string;
-}) {
+export function Asked({ form, ...shown }: { form: Form } & Shown) {
+  const { question } = shown;
   const [answer, setAnswer] = useState<{ of: string; answer: Answer } | null>(null);
   const [progress, setProgress] = useState<Progress | null>(null);
   const [problem, setProblem] = useState<{ text: string; kind: string } | null>(null);
@@ -38,38 +36,115 @@ export function Asked({ question, form, open, selected }: {
   return (
     <div class="asked" aria-busy={answer?.of !== key}>
       {progress && <Working text={progress.text} done={progress.done} total={progress.total} cancel={cancel} />}
-      {answer && <AnswerView answer={answer.answer} question={question} stale={answer.of !== key}
-        {...(open ? { open } : {})} {...(selected ? { selected } : {})} />}
+      {answer && <AnswerView answer={answer.answer} stale={answer.of !== key} {...shown} />}
     </div>
   );
 }
 
-export function AnswerView({ answer, question, stale, open, selected }: {
-  answer: Answer; question: Question; stale?: boolean; open?: (kind: string, key: string) => void; selected?: string;
-}) {
-  const what = titleOf(question.question).toLowerCase();
+interface Shown {
+  question: Question;
+  open?: (kind: string, key: string) => void;
+  selected?: string;
+  // Whether the graph is shown beside the answer: then a picture of it is left out.
+  besideGraph?: boolean;
+}
+
+export function AnswerView({ answer, stale, ...shown }: { answer: Answer; stale?: boolean } & Shown) {
   return (
     <div class={stale ? "answer stale" : "answer"}>
       {answer.notes.map((note) => <Message key={note} level="warning">{note}</Message>)}
-      {answer.blocks.map((block, at) => (
-        <BlockView key={at} block={block} at={at} question={question} what={what} only={answer.blocks.length === 1}
-          {...(open ? { open } : {})} {...(selected ? { selected } : {})} />
-      ))}
+      <Blocks blocks={answer.blocks} {...shown} />
     </div>
   );
 }
 
-function BlockView({ block, at, question, what, only, open, selected }: {
-  block: Block; at: number; question: Question; what: string; only: boolean; open?: (kind: string, key: string) => void; selected?: string;
-}) {
-  if (block.kind === "picture") return <Picture svg={block.svg} />;
-  if (block.kind === "rows") {
-    return <Grid question={question} block={at} columns={block.columns} first={block} what={what}
-      {...(open ? { open } : {})} {...(selected ? { selected } : {})} />;
+function Blocks({ blocks, ...shown }: { blocks: Block[] } & Shown) {
+  return <>{blocks.map((block, at) => <BlockView key={at} block={block} {...shown} />)}</>;
+}
+
+function BlockView({ block, ...shown }: { block: Block } & Shown) {
+  switch (block.kind) {
+    case "picture":
+      return block.is_graph && shown.besideGraph ? null : <Picture svg={block.svg} />;
+    case "rows":
+      return <Rows block={block} {...shown} />;
+    case "message":
+      return <Message level={block.level}>{block.text}</Message>;
+    case "facts":
+      return <Facts facts={block.facts} />;
+    case "findings":
+      return <ul class="plain findings">{block.findings.map((one, at) => <FindingView key={at} finding={one} {...shown} />)}</ul>;
+    case "links":
+      return <p class="links">{block.links.map((one) => <LinkView key={one.label} link={one} {...shown} />)}</p>;
+    case "group":
+      return (
+        <details class="group" open={block.is_open}>
+          <summary><b>{block.title}</b> <span class="muted">{block.note}</span></summary>
+          <Blocks blocks={block.blocks} {...shown} />
+        </details>
+      );
+    case "text":
+      return <TextView block={block} />;
   }
-  const text = block.lines.join("\n");
+}
+
+function Rows({ block, question, open, selected }: { block: Extract<Block, { kind: "rows" }> } & Shown) {
+  return (
+    <>
+      {block.title && <h3>{block.title}</h3>}
+      <Grid question={question} block={block.block} columns={block.columns} first={block} what={block.what}
+        {...(open ? { open } : {})} {...(selected ? { selected } : {})} />
+    </>
+  );
+}
+
+function TextView({ block }: { block: Extract<Block, { kind: "text" }> }) {
+  const text = <pre>{block.lines.join("\n")}</pre>;
   const more = block.left_out > 0 && <p class="muted">{block.left_out.toLocaleString("en")} more lines; the command line prints all.</p>;
-  return <div class={only ? "text-block" : "text-block below"}><pre>{text}</pre>{more}</div>;
+  if (block.folded) return <details class="text-block"><summary>As text</summary>{text}{more}</details>;
+  return <div class="text-block">{text}{more}</div>;
+}
+
+function Facts({ facts }: { facts: Fact[] }) {
+  const hasLimits = facts.some(({ limit }) => limit);
+  return (
+    <table class="facts-table">
+      {hasLimits && <thead><tr><th scope="col">Measure</th><th scope="col">Value</th><th scope="col">Threshold</th><th scope="col" /></tr></thead>}
+      <tbody>
+        {facts.map(({ name, value, limit, level }) => (
+          <tr key={name} class={level ? `level-${level.replace(" ", "-")}` : ""}>
+            <th scope="row">{name}</th><td>{value}</td>{hasLimits && <><td class="muted">{limit}</td><td>{level && level !== "ok" ? level : ""}</td></>}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function FindingView({ finding, ...shown }: { finding: Finding } & Shown) {
+  const { level, title, name, lines, remedy, links } = finding;
+  return (
+    <li class={`finding finding-${level}`}>
+      <h4><span class="badge">{level}</span> {title} <span class="muted">{name}</span></h4>
+      {lines.map((line, at) => <p key={at}>{line}</p>)}
+      {remedy && <div class="remedy"><b>What helps</b><p>{remedy}</p><CopyButton text={remedy} /></div>}
+      {links.length > 0 && <p class="links">{links.map((one) => <LinkView key={one.label} link={one} {...shown} />)}</p>}
+    </li>
+  );
+}
+
+function LinkView({ link, open }: { link: LinkTo } & Shown) {
+  const press = () => {
+    if (link.kind === "question") go({ mode: "ask", question: link.key, arguments: JSON.stringify(link.arguments) });
+    else open?.(link.kind, link.key);
+  };
+  return <button type="button" class="quiet" title={link.key} onClick={press}>{link.label}</button>;
+}
+
+function CopyButton({ text }: { text: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
+  return <button type="button" onClick={copy}>{isCopied ? "Copied" : "Copy"}</button>;
 }
 
 // A picture of ours; what its parts name can be opened.

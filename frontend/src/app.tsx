@@ -66,7 +66,7 @@ function HeaderBar() {
       <span class="gap" />
       <button type="button" class="search-button" onClick={() => (isPaletteOpen.value = true)}><span>Go to…</span><kbd>Ctrl K</kbd></button>
       {told && told.problems.length > 0 && (
-        <button type="button" class="warn-button" onClick={() => go({ mode: "findings" })} title={told.problems.join("\n")}>
+        <button type="button" class="warn-button" onClick={() => go({ mode: "findings", tab: "" })} title={told.problems.join("\n")}>
           ⚠ {told.problems.length}
         </button>
       )}
@@ -115,7 +115,7 @@ function Rail() {
         {MODES.map((one) => (
           <li key={one.id}>
             <button type="button" class="rail-button" aria-current={one.id === mode ? "page" : undefined} title={one.hint}
-              disabled={!table && one.id !== "ask"} onClick={() => go({ mode: one.id, question: "", arguments: "" })}>
+              disabled={!table && one.id !== "ask"} onClick={() => go({ mode: one.id, tab: "", question: "", arguments: "" })}>
               <IconOf mode={one} />
               <span>{one.title}</span>
             </button>
@@ -179,21 +179,26 @@ function Facts() {
 
 function ModeView({ mode }: { mode: Mode }) {
   const told = header.value, at = place.value;
-  const form = question(mode.question);
-  const snapshots = told?.snapshots ?? [], viewed = at.snapshot || told?.current || "";
+  const tab = mode.tabs.find(({ id }) => id === at.tab) ?? mode.tabs[0], form = tab && question(tab.question);
+  const snapshots = told?.snapshots ?? [], current = told?.current ?? "", viewed = at.snapshot || current;
   const parent = snapshots[snapshots.findIndex((one) => one.id === viewed) + 1]?.id ?? "none";
-  const given = form ? mode.arguments(at, told?.current ?? "", parent) : null;
-  const asked: Question | null = form && given ? { question: mode.question, table: at.table, arguments: given } : null;
+  const lacks = mode.needs === "filter" && !at.filter;
+  const asked: Question | null = tab && form && !lacks
+    ? { question: tab.question, table: at.table, arguments: tab.arguments({ place: at, current, parent }) } : null;
+  const hasGraph = Boolean(graphMode.value) && !lacks && (at.tab === "" || mode.tabs.length === 0);
   return (
     <div class="mode">
-      {mode.needs.includes("filter") && <FilterBar />}
+      {mode.needs === "filter" && <FilterBar />}
+      {lacks && <FilterExamples />}
+      {asked && mode.tabs.length > 1 && (
+        <Tabs label={mode.title} names={mode.tabs} active={tab?.id ?? ""} choose={(id) => go({ tab: id })} controls="mode-answer" />
+      )}
       {asked && form && (
-        <section class={graphMode.value ? "mode-answer" : "mode-answer alone"} aria-label={mode.title}>
-          <Asked question={asked} form={form} open={showInGraph} {...(selectedKey() ? { selected: selectedKey() } : {})} />
+        <section id="mode-answer" class={hasGraph ? "mode-answer" : "mode-answer alone"} aria-label={mode.title}>
+          <Asked question={asked} form={form} open={showInGraph} besideGraph={hasGraph} {...(selectedKey() ? { selected: selectedKey() } : {})} />
         </section>
       )}
-      {!asked && mode.needs.includes("filter") && <FilterExamples />}
-      {graphMode.value && (asked || mode.id === "") && (
+      {hasGraph && (
         <div class="mode-graph">
           <GraphView mode={graphMode.value} />
           {isInspectorOpen.value && <InspectorView />}
@@ -215,7 +220,7 @@ function showInGraph(kind: string, key: string): void {
     goToVersion(key);
     return;
   }
-  if (graphMode.value !== "table") go({ mode: "" });
+  if (graphMode.value !== "table") go({ mode: "", tab: "" });
   isInspectorOpen.value = true;
   void draw({ type: "show", kind, key });
 }
@@ -377,7 +382,7 @@ function Palette() {
 
 function targetsOf(): Target[] {
   const told = header.value, known = hello.value;
-  const modes = place.value.table ? MODES.map((one) => ({ kind: "mode", name: one.title, act: () => go({ mode: one.id }) })) : [];
+  const modes = place.value.table ? MODES.map((one) => ({ kind: "mode", name: one.title, act: () => go({ mode: one.id, tab: "" }) })) : [];
   const snapshots = told?.snapshots.slice(0, 200).map((one) => ({ kind: "snapshot", name: one.name, act: () => goToVersion(one.name) })) ?? [];
   const refs = told?.refs.map((one) => ({ kind: one.type, name: one.name, act: () => goToVersion(one.name) })) ?? [];
   const questions = known?.questions.map((one) => ({ kind: "question", name: `${titleOf(one.name)}: ${one.summary}`,

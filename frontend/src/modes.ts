@@ -3,42 +3,79 @@
 import type { IconName } from "./icons";
 import type { Place } from "./place";
 
+// One of the answers of a mode: a question, with its arguments at a place.
+export interface Tab {
+  id: string;
+  title: string;
+  question: string;
+  arguments(at: At): Record<string, unknown>;
+}
+
 export interface Mode {
   id: string;
   title: string;
   icon: IconName;
   hint: string;
-  question: string;
-  // The arguments of the question at a place; null where something must be entered first.
-  arguments(place: Place, current: string, parent: string): Record<string, unknown> | null;
-  needs: readonly ("filter" | "before")[];
+  tabs: readonly Tab[];
+  // What must be entered before anything is asked.
+  needs: "" | "filter";
 }
 
-const at = (place: Place): Record<string, unknown> => (place.snapshot ? { snapshot: place.snapshot } : {});
+// A place, with the current snapshot and the parent of the snapshot in view.
+export interface At {
+  place: Place;
+  current: string;
+  parent: string;
+}
+
+const snapshot = ({ place }: At): Record<string, unknown> => (place.snapshot ? { snapshot: place.snapshot } : {});
+const where = (at: At): Record<string, unknown> => ({ where: at.place.filter, ...snapshot(at) });
+const pair = ({ place, current, parent }: At): Record<string, unknown> =>
+  ({ before: place.before || parent, after: place.snapshot || current });
 
 export const MODES: readonly Mode[] = [
-  { id: "", title: "Graph", icon: "graph", hint: "The tree of metadata, manifests and files", question: "", arguments: () => null, needs: [] },
+  { id: "", title: "Graph", icon: "graph", hint: "The tree of metadata, manifests and files", tabs: [], needs: "" },
   {
-    id: "plan", title: "Plan", icon: "plan", hint: "What a filter reads and skips, and why", question: "plan", needs: ["filter"],
-    arguments: (place) => (place.filter ? { where: place.filter, ...at(place) } : null),
+    id: "plan", title: "Plan", icon: "plan", hint: "What a filter reads and skips, and why", needs: "filter",
+    tabs: [
+      { id: "", title: "Summary", question: "plan", arguments: where },
+      { id: "why", title: "Why", question: "plan", arguments: (at) => ({ ...where(at), stage: "files" }) },
+      { id: "where", title: "Where", question: "inspect map", arguments: where },
+      { id: "cost", title: "Cost", question: "plan", arguments: (at) => ({ ...where(at), stage: "tasks" }) },
+      { id: "help", title: "What would help", question: "scan estimate", arguments: (at) => ({ ...where(at), where: [at.place.filter] }) },
+    ],
   },
   {
-    id: "compare", title: "Compare", icon: "compare", hint: "What changed between two snapshots", question: "diff", needs: ["before"],
-    arguments: (place, current, parent) => ({ before: place.before || parent, after: place.snapshot || current }),
+    id: "compare", title: "Compare", icon: "compare", hint: "What changed between two snapshots", needs: "",
+    tabs: [
+      { id: "", title: "Files", question: "diff", arguments: pair },
+      { id: "rows", title: "Rows", question: "data diff", arguments: pair },
+      { id: "commits", title: "Commits", question: "history commits", arguments: () => ({}) },
+      { id: "manifests", title: "Manifests", question: "history lifecycle", arguments: () => ({}) },
+    ],
   },
   {
-    id: "deletes", title: "Deletes", icon: "deletes", hint: "Which delete hides rows of which file", question: "inspect deletes", needs: [],
-    arguments: at,
+    id: "deletes", title: "Deletes", icon: "deletes", hint: "Which delete hides rows of which file", needs: "",
+    tabs: [
+      { id: "", title: "Pairs", question: "inspect deletes", arguments: snapshot },
+      { id: "layers", title: "Layers", question: "inspect deletes", arguments: (at) => ({ ...snapshot(at), show: "layers" }) },
+      { id: "count", title: "Visible rows", question: "count", arguments: snapshot },
+    ],
   },
   {
-    id: "findings", title: "Findings", icon: "findings", hint: "What the doctor finds", question: "doctor", needs: [],
-    arguments: at,
+    id: "findings", title: "Findings", icon: "findings", hint: "What the doctor finds", needs: "",
+    tabs: [{ id: "", title: "Findings", question: "doctor", arguments: snapshot }],
   },
   {
-    id: "health", title: "Health", icon: "health", hint: "Measures of the table, and what to do", question: "health", needs: [],
-    arguments: at,
+    id: "health", title: "Health", icon: "health", hint: "Measures of the table, and what to do", needs: "",
+    tabs: [
+      { id: "", title: "Measures", question: "health", arguments: snapshot },
+      { id: "columns", title: "Column statistics", question: "inspect columns", arguments: snapshot },
+      { id: "clustering", title: "Clustering", question: "inspect columns", arguments: (at) => ({ ...snapshot(at), show: "clustering" }) },
+      { id: "map", title: "Map of files", question: "inspect map", arguments: snapshot },
+    ],
   },
-  { id: "ask", title: "All questions", icon: "ask", hint: "Every question that the product answers", question: "", arguments: () => null, needs: [] },
+  { id: "ask", title: "All questions", icon: "ask", hint: "Every question that the product answers", tabs: [], needs: "" },
 ];
 
 export interface List {

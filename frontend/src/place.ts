@@ -3,6 +3,7 @@
 export interface Place {
   table: string;
   mode: string;
+  tab: string;
   snapshot: string;
   before: string;
   filter: string;
@@ -13,7 +14,7 @@ export interface Place {
 }
 
 export const NOWHERE: Place = {
-  table: "", mode: "", snapshot: "", before: "", filter: "", list: "", question: "", arguments: "", node: "",
+  table: "", mode: "", tab: "", snapshot: "", before: "", filter: "", list: "", question: "", arguments: "", node: "",
 };
 const NAMES = Object.keys(NOWHERE) as (keyof Place)[];
 // Views of the dashboard before this page, and where they are now.

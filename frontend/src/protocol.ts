@@ -39,10 +39,39 @@ export interface RowPage {
   more: boolean;
 }
 
+// What can be opened: a node of the graph (snapshot, manifest, file), or a question with its arguments.
+export interface LinkTo {
+  label: string;
+  kind: string;
+  key: string;
+  arguments: Record<string, unknown>;
+}
+
+export interface Fact {
+  name: string;
+  value: string;
+  limit: string;
+  level: string;
+}
+
+export interface Finding {
+  level: string;
+  title: string;
+  name: string;
+  lines: string[];
+  remedy: string;
+  links: LinkTo[];
+}
+
 export type Block =
-  | { kind: "text"; lines: string[]; left_out: number }
-  | { kind: "picture"; svg: string }
-  | ({ kind: "rows"; columns: Column[] } & RowPage);
+  | { kind: "text"; lines: string[]; left_out: number; folded: boolean }
+  | { kind: "picture"; svg: string; is_graph: boolean }
+  | { kind: "message"; text: string; level: string }
+  | { kind: "facts"; facts: Fact[] }
+  | { kind: "findings"; findings: Finding[] }
+  | { kind: "links"; links: LinkTo[] }
+  | { kind: "group"; title: string; note: string; is_open: boolean; blocks: Block[] }
+  | ({ kind: "rows"; block: number; title: string; what: string; columns: Column[] } & RowPage);
 
 export interface Answer {
   blocks: Block[];
