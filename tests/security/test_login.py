@@ -12,9 +12,9 @@ from tornado.httpclient import AsyncHTTPClient, HTTPResponse
 from tornado.httpserver import HTTPServer
 from tornado.web import Application
 
+from explorer.serving import access
 from explorer.serving.access import Login
 from explorer.serving.attempts import ADDRESSES, SUPPLY, Attempts
-from explorer.ui import access
 from explorer.ui.access import Access
 from tests.helpers import run_apart
 

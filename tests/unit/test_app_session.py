@@ -1,0 +1,219 @@
+"""A session of the app: every question, graphs, rows, rights, progress and cancelling, by messages alone."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import explorer
+from explorer.app.rights import Rights
+from explorer.app.session import MOST_WAITING
+from explorer.progress import steps
+from explorer.questions import QUESTIONS, Question
+from explorer.questions.answers import Result
+from explorer.render.text import clean
+from tests import protocol_schema
+from tests.app_client import Client
+
+SCHEMA = {**protocol_schema.schema(), "$ref": "#/$defs/answer"}
+TABLE = "demo.equality_deletes"
+NOT_HERE = {("rows",), ("sql",), ("maintain", "preview"), ("catalog", "doctor"), ("catalog", "health")}
+"""They need Spark, or read the whole sandbox; others of their kind are asked."""
+GIVEN: dict[str, Any] = {
+    "where": "name = 'jack'", "before": "snapshot-1", "after": "main", "base": "snapshot-1", "operation": "append",
+}  # fmt: skip
+ASKED = [
+    one for one in QUESTIONS.values() if not (one.is_writing or one.is_endless or one.path in NOT_HERE)
+]  # fmt: skip
+
+
+@pytest.fixture
+def client(sandbox: Path) -> Iterator[Client]:
+    made = Client(Rights(sql=True, lab=True))
+    yield made
+    for message in made.messages:
+        jsonschema.validate(message, SCHEMA)
+    made.session.close()
+
+
+def arguments(one: Question) -> dict[str, Any]:
+    given: dict[str, Any] = {p.name: GIVEN[p.name] for p in one.parameters if p.is_required and p.name in GIVEN}
+    if one.path == ("inspect", "file"):
+        given["path"] = Path(explorer.open_table(TABLE).inspect.files()[0]["file_path"]).name
+    if one.path == ("history", "metadata"):
+        given["before"] = "0"
+    if one.path == ("refs", "preview"):
+        given |= {"operation": "tag", "name": "x", "snapshot": "snapshot-1"}
+    if one.path == ("scan", "estimate"):
+        given["where"] = ["name = 'jack'"]
+    return given
+
+
+# -- questions ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("one", ASKED, ids=lambda one: " ".join(one.path))
+def test_every_question_is_answered_in_blocks(one: Question, client: Client) -> None:
+    about = {"table": {"table": TABLE}, "place": {"table": TABLE}, "catalog": {"catalog": "sandbox"}, "": {}}[
+        one.subject
+    ]
+    data = client.data(type="ask", question=" ".join(one.path), arguments=arguments(one), **about)
+    assert data["blocks"]
+    for block in data["blocks"]:
+        if block["kind"] == "rows":
+            assert all(len(row) == len(block["columns"]) for row in block["rows"])
+            assert {"name", "kind", "link", "first"} == set(block["columns"][0] if block["columns"] else SHAPE)
+
+
+SHAPE = {"name": "", "kind": "", "link": "", "first": False}
+
+
+def test_an_answer_says_the_same_as_the_command_line(client: Client) -> None:
+    data = client.data(type="ask", question="plan", table=TABLE, arguments={"where": "name = 'jack'"})
+    told = explorer.open_table(TABLE).plan("name = 'jack'")
+    assert isinstance(told, Result)
+    folded = [block for block in data["blocks"] if block["kind"] == "text" and block["folded"]]
+    assert "\n".join(folded[0]["lines"]).rstrip() == "\n".join(map(clean, told.to_text().rstrip().split("\n")))
+
+
+@pytest.mark.parametrize(
+    ("request_", "text"),
+    [
+        ({"question": "no such"}, "there is no question 'no such'"),
+        ({"question": "history watch", "table": TABLE}, "there is no question 'history watch'"),
+        ({"question": "plan", "table": TABLE}, "enter a value for where"),
+        ({"question": "plan", "table": TABLE, "arguments": {"where": "a = 1", "x": 1}}, "plan has no parameter 'x'"),
+        ({"question": "plan", "table": TABLE, "arguments": {"where": 1}}, "where is a text"),
+        ({"question": "plan", "table": TABLE, "arguments": {"where": "id = 1", "stage": "no"}}, "stage is one of"),
+        ({"question": "plan", "table": TABLE, "arguments": {"where": "id = 1", "sql": "yes"}}, "sql is true or false"),
+        ({"question": "inspect deletes", "table": TABLE, "arguments": {"limit": -1}}, "limit is at least 0"),
+        ({"question": "inspect deletes", "table": TABLE, "arguments": {"limit": 1.5}}, "limit is a number"),
+        ({"question": "doctor", "table": TABLE, "arguments": {"skip": "one"}}, "skip is a list"),
+        (
+            {"question": "health", "table": TABLE, "arguments": {"threshold": {"a": "b"}}},
+            "threshold has names with values",
+        ),
+        ({"question": "plan", "arguments": {"where": "id = 1"}}, "this question is about a table: open one"),
+        ({"question": "plan", "table": "demo.nothing", "arguments": {"where": "id = 1"}}, "nothing"),
+    ],
+)
+def test_what_is_wrong_is_said(request_: dict[str, Any], text: str, client: Client) -> None:
+    message = client.ask(type="ask", **request_)
+    assert message["type"] == "error"
+    assert text in message["text"]
+
+
+# -- rights ------------------------------------------------------------------------------------------------------------
+def test_without_rights_nothing_is_written_and_no_sql_runs(sandbox: Path) -> None:
+    client = Client()
+    listed = {one["name"] for one in client.data(type="hello")["questions"]}
+    writing = {" ".join(one.path) for one in QUESTIONS.values() if one.is_writing}
+    assert not listed & (writing | {"sql"})
+    for name in (*writing, "sql"):
+        assert client.ask(type="ask", question=name, table=TABLE, arguments={})["type"] == "error"
+    message = client.ask(type="ask", question="sql", table=TABLE, arguments={"query": "SELECT 1"})
+    assert "runs SQL" in message["text"]
+    message = client.ask(type="ask", question="rows", table=TABLE, arguments={"condition": "id = 1"})
+    assert "SQL is not run here" in message["text"]
+    measured = {"where": "id = 1", "sql": True, "measure": True}
+    assert "SQL is not run here" in client.ask(type="ask", question="plan", table=TABLE, arguments=measured)["text"]
+
+
+def test_no_page_writes_to_other_tables(client: Client) -> None:
+    listed = client.data(type="hello")["questions"]
+    assert all(field["name"] != "allow_writes" for one in listed for field in one["parameters"])
+    given = {"operation": "compact", "allow_writes": True}
+    message = client.ask(type="ask", question="maintain run", table=TABLE, arguments=given)
+    assert "A page writes to the sandbox alone" in message["text"]
+
+
+# -- graphs ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("mode", ["table", "findings", "plan", "deletes", "diff"])
+def test_every_mode_has_a_graph(mode: str, client: Client) -> None:
+    more = {"filter": "name = 'jack'"} if mode == "plan" else {}
+    drawn = client.data(type="graph", table=TABLE, mode=mode, **more)
+    nodes = drawn["picture"]["nodes"]
+    assert nodes
+    one = nodes[-1]["id"]
+    chosen = client.data(type="graph", table=TABLE, mode=mode, action={"type": "select", "ids": [one]}, **more)
+    assert chosen["selected"] == [one]
+    assert chosen["details"]["title"]
+
+
+def test_the_tree_goes_from_snapshot_to_snapshot(client: Client) -> None:
+    first = client.data(type="graph", table=TABLE)
+    ids = first["timeline"]["ids"]
+    assert first["snapshot"] == ids[-1]
+    assert client.data(type="graph", table=TABLE, action={"type": "snapshot", "id": ids[0]})["snapshot"] == ids[0]
+    assert client.data(type="graph", table=TABLE, snapshot=ids[1])["snapshot"] == ids[1]
+    gone = client.data(type="graph", table=TABLE, snapshot="12345", mode="table")
+    assert gone["message"] or gone["snapshot"] in ids
+
+
+def test_rows_and_nodes_lead_to_each_other(client: Client) -> None:
+    rows = client.data(type="ask", question="inspect files", table=TABLE)["blocks"][0]
+    at = [column["name"] for column in rows["columns"]].index("file_path")
+    assert rows["columns"][at]["link"] == "file"
+    path = rows["rows"][0][at]
+    shown = client.data(type="graph", table=TABLE, action={"type": "show", "kind": "file", "key": path})
+    told = [value for section in shown["details"]["sections"] for _, value, *_ in section.get("fields", [])]
+    assert path in told
+
+
+def test_a_new_session_goes_on_where_one_was_lost(client: Client) -> None:
+    kept = client.data(type="graph", table=TABLE, mode="plan", filter="name = 'jack'")
+    client.session.close()
+    other = Client(Rights())
+    again = other.data(type="graph", table=TABLE, mode="plan", filter="name = 'jack'")
+    assert again["picture"] == kept["picture"]
+    assert other.data(type="rows", question="inspect files", table=TABLE, block=0, count=1)["rows"]
+
+
+# -- under way ---------------------------------------------------------------------------------------------------------
+class Gate:
+    """Work that waits until it may go on, or is cancelled."""
+
+    def __init__(self) -> None:
+        self.began, self.goes_on = threading.Event(), threading.Event()
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        self.began.set()
+        for _ in steps(range(100_000), "steps"):
+            if self.goes_on.wait(0.02):
+                return {}
+        return {}
+
+
+def test_progress_comes_and_what_nobody_waits_for_ends(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = Gate()
+    monkeypatch.setattr(client.session, "_open", gate)
+    number = client.send(type="open", table=TABLE)
+    told = client.wait(lambda message: message["type"] == "progress")
+    assert told["id"] == number
+    assert "steps" in told["text"]
+    client.send(type="cancel", request=number)
+    message = client.wait(lambda one: one["id"] == number and one["type"] == "error")
+    assert message["kind"] == "cancelled"
+
+
+def test_a_session_has_so_many_requests_and_no_more(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = Gate()
+    monkeypatch.setattr(client.session, "_open", gate)
+    for _ in range(MOST_WAITING):
+        client.send(type="open", table=TABLE)
+    assert "too many requests" in client.ask(type="open", table=TABLE)["text"]
+    gate.goes_on.set()
+
+
+def test_a_closed_session_stops_and_says_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = Gate()
+    monkeypatch.setattr(client.session, "_open", gate)
+    client.send(type="open", table=TABLE)
+    assert gate.began.wait(60)
+    client.session.close()
+    client.session.handle(json.dumps({"type": "hello", "id": 99}))
+    assert all(message["id"] != 99 for message in client.messages)
