@@ -92,7 +92,7 @@ class GraphState:
         node = self.graph.node(self.selected[-1]) if self.selected else None
         if node is None:
             return None
-        inspection = inspect(self.table, node)
+        inspection = inspect(self.table, node, self.graph)
         if node.kind == "catalog" and self.table.reader.location.catalog is not None:
             known = [self._stored] if self._stored else []
             actions = [] if known else [["pointer", "Ask the catalog what it stores"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from explorer.graph.drawing import Drawing
-from explorer.graph.graph import Graph, Node
+from explorer.graph.graph import Card, Graph, Node
 from explorer.graph.ids import file_node
 from explorer.spec.deletes.deletes import KIND_WORDS
 from explorer.spec.deletes.snapshot_deletes import Deletes
@@ -51,7 +51,15 @@ def delete_graph(
             f"a reader opens {count(cost.deletes, 'delete')}"
             + (f", {human_bytes(cost.delete_bytes)}" if cost.deletes else ""),
         )
-        drawing.add(Node(node, "data_file", file_label(cost.data.path), lines, facts=facts(cost.data, 0)))
+        measures = f"{count(cost.data.record_count, 'row')} · {human_bytes(cost.data.size)}"
+        card = Card(
+            f"{measures} · sequence {count(cost.data.sequence_number)}",
+            lines[1],
+            rows=cost.data.record_count,
+            bytes=cost.data.size,
+        )
+        label = file_label(cost.data.path)
+        drawing.add(Node(node, "data_file", label, lines, facts=facts(cost.data, 0), card=card))
 
     lone = "dangling: applies to no data file" if deletes.whole else "applies to no file that was read"
 
@@ -59,8 +67,18 @@ def delete_graph(
         node = file_node(delete.path, delete.content_offset)
         lines = [f"sequence {delete.sequence_number} · {count(delete.record_count, 'delete')}"]
         lines.append(lone if alone else KIND_WORDS[delete.kind])
-        label = file_label(delete.path)
-        drawing.add(Node(node, delete.kind, label, tuple(lines), "filtered" if alone else "", facts=facts(delete, 1)))
+        label, status = file_label(delete.path), "filtered" if alone else ""
+        size = delete.content_size or delete.size
+        measures = f"{count(delete.record_count, 'delete')} · {human_bytes(size)}"
+        note = "" if alone else KIND_WORDS[delete.kind]
+        card = Card(
+            f"{measures} · sequence {count(delete.sequence_number)}",
+            note,
+            rows=delete.record_count,
+            bytes=size,
+            dead=alone,
+        )
+        drawing.add(Node(node, delete.kind, label, tuple(lines), status, facts=facts(delete, 1), card=card))
         return node
 
     lonely = {d.key for d in deletes.alone}
@@ -68,10 +86,15 @@ def delete_graph(
         path, verdicts = cost.data.path, deletes.files.of(cost.data)
         for verdict in sorted(verdicts, key=lambda v: not v.applies)[:MANY]:
             node = add(verdict.delete, verdict.delete.key in lonely)
-            drawing.edge(node, file_node(path), "applies" if verdict.applies else "does not apply")
+            kind = "applies" if verdict.applies else "does not apply"
+            drawing.edge(node, file_node(path), kind, why=verdict.against)
         if (hidden := len(verdicts) - MANY) > 0:
             label = f"{count(hidden, 'more delete')} of {file_label(path)}"
             drawing.leave_out("deletes", file_node(path), "deletes", hidden, len(verdicts), 1, label)
-    for delete in deletes.alone[:PAGE] if rows.start == 0 else ():
+    alone = deletes.alone if rows.start == 0 else ()
+    for delete in alone[:PAGE]:
         add(delete, True)
+    if hidden := sum(file_node(d.path, d.content_offset) not in drawing.nodes for d in alone):
+        label = f"{count(hidden, 'more delete')} without a data file"
+        drawing.leave_out("alone", add(alone[0], True), "deletes", hidden, len(alone), 1, label)
     return drawing.graph(f"{title}: deletes", snapshot_id, COLUMNS)

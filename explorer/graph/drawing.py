@@ -27,10 +27,10 @@ class Drawing:
         """Draw a node, unless it is drawn already."""
         self.nodes.setdefault(node.id, node)
 
-    def edge(self, source: str, target: str, kind: str = "contains", status: str = "") -> None:
+    def edge(self, source: str, target: str, kind: str = "contains", status: str = "", why: str = "") -> None:
         """Draw an edge between nodes that are drawn."""
         if source in self.nodes and target in self.nodes:
-            self.edges.setdefault((source, target, kind), Edge(source, target, kind, status))
+            self.edges.setdefault((source, target, kind), Edge(source, target, kind, status, why))
 
     def graph(self, title: str, snapshot_id: int | None, columns: tuple[str, ...] = COLUMNS) -> Graph:
         """What is drawn by now, without the edges to what is not drawn."""

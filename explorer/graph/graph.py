@@ -10,11 +10,27 @@ from explorer.graph.vocabulary import COLUMNS, KINDS
 
 
 @dataclass(frozen=True)
+class Card:
+    """What the app's card of a node says instead of `Node.lines`. `chips` are partition values, or ranges of them, by
+    field name; `rows` and `bytes` are a file's, `operation` is a snapshot's. A delete is `dead` where every data file
+    is drawn and it applies to none."""
+
+    measures: str = ""
+    note: str = ""
+    chips: tuple[tuple[str, str], ...] = ()
+    rows: int | None = None
+    bytes: int | None = None
+    operation: str = ""
+    dead: bool = False
+
+
+@dataclass(frozen=True)
 class Node:
     """A node. `id` is opaque and stays the same for the same thing from step to step. `label` and `lines` are plain
     text. `status` is a logical status, "filtered", in a diff "added", "removed" or "kept", or "" where it has none.
     `fold` is "" (a leaf), "folded" or "open". `facts` identify the thing (snapshot_id, path, ...), and are JSON. `mark`
-    says more of it: one of MARKS. `beside` is the node of the snapshot that added it, drawn or not."""
+    says more of it: one of MARKS. `beside` is the node of the snapshot that added it, drawn or not. Without a `card`
+    the lines are all that is said."""
 
     id: str
     kind: str
@@ -27,6 +43,7 @@ class Node:
     facts: Mapping[str, Any] = field(default_factory=dict)
     mark: str = ""
     beside: str = ""
+    card: Card | None = None
 
     @property
     def column(self) -> int:
@@ -36,12 +53,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """A directed edge. `kind` is one of EDGES; `status` that of the entry which makes an edge from manifest to file."""
+    """A directed edge. `kind` is one of EDGES; `status` that of the entry which makes an edge from manifest to file; a
+    delete's edge says `why` it does not apply."""
 
     source: str
     target: str
     kind: str = "contains"
     status: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.graph.drawing import Drawing
-from explorer.graph.graph import Node
+from explorer.graph.graph import Card, Node
 from explorer.graph.ids import file_node, list_node, manifest_node, node_id, snapshot_node
 from explorer.graph.source import GraphSource, GraphView
 from explorer.model.manifest import ManifestFile, file_kind
@@ -19,7 +20,7 @@ from explorer.spec.entries.entries import DELETED
 from explorer.spec.entries.live_files import LiveFile, LiveFiles, live_files
 from explorer.spec.text.names import base_name, file_label, manifest_names, shorten, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes
-from explorer.spec.values.values import partition_path, row_dicts
+from explorer.spec.values.values import partition_ranges, partition_values, row_dicts
 
 LETTERS = 30
 """That a line of a card has room for."""
@@ -153,6 +154,7 @@ class Below:
                     wrong,
                     facts,
                     beside=snapshot_node(manifest.added_snapshot_id) if manifest.added_snapshot_id is not None else "",
+                    card=self.manifest_card(manifest),
                 )
             )
             if opened:
@@ -179,6 +181,29 @@ class Below:
             return _lines(stored)
         now = [f"{count(n)} {name}" for n, name in ((added + existing, "existing"), (deleted, "filtered")) if n]
         return [*_lines(f"stored {stored}"), *_lines(f"here {' · '.join(now)}")]
+
+    def manifest_card(self, manifest: ManifestFile) -> Card:
+        """What it has as of the snapshot in view, who added it, and the partitions that its files are in."""
+        added, existing, deleted = (
+            manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count
+        )  # fmt: skip
+        noun = "delete file" if manifest.content else "file"
+        files = None if added is None or existing is None else added + existing
+        rows = (manifest.added_rows_count, manifest.existing_rows_count)
+        measures = [count(files, noun)] if files or not deleted else []
+        if not manifest.content and None not in rows and files:
+            measures.append(count(sum(n or 0 for n in rows), "row"))
+        if deleted:
+            measures.append(f"{count(deleted)} removed" if measures else f"{count(deleted, noun)} removed")
+        if manifest.added_snapshot_id == self.view.snapshot_id:
+            counts = ((added, "added"), (existing, "kept"), (deleted, "removed"))
+            parts = [f"{count(n)} {word}" for n, word in counts if n]
+            note = f"added here: {', '.join(parts)}" if len(parts) > 1 else "added here"
+        else:
+            now = "existing now" if files != 0 else "gone now"
+            note = f"added by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}, {now}"
+        spec = self.meta.spec(manifest.partition_spec_id)
+        return Card(" · ".join(measures), note, tuple(partition_ranges(manifest.partitions, spec, self.meta)))
 
     def matching(self, manifest: ManifestFile) -> list[dict[str, Any]]:
         """The entries to draw of a manifest that is read; what is left out is elided."""
@@ -212,16 +237,17 @@ class Below:
             kind = file_kind(row["content"] or 0, row["file_format"] or "")
             node = file_node(path, row["content_offset"])
             status = row["logical_status"] or "filtered"
-            where = partition_path(row["partition"], spec, self.meta)
+            chips = tuple(partition_values(row["partition"], spec, self.meta))
+            where = "/".join(f"{name}={value}" for name, value in chips)
             size = row["content_size_in_bytes"] if kind == "deletion_vector" else row["file_size_in_bytes"]
             noun = "row" if kind == "data_file" else "deleted row" if kind != "equality_deletes" else "key"
             lines = [f"{status} · {count(row['record_count'], noun)} · {human_bytes(size)}"]
             if where:
                 lines.append(shorten(where, 34))
-            lines.append(
-                "data sequence "
-                f"{row['inherited_sequence_number'] if row['inherited_sequence_number'] is not None else '?'}"
-            )
+            sequence = row["inherited_sequence_number"]
+            lines.append(f"data sequence {sequence if sequence is not None else '?'}")
+            measures = f"{count(row['record_count'], noun)} · {human_bytes(size)}"
+            card = Card(f"{measures} · sequence {count(sequence)}", "", chips, row["record_count"], size)
             footer = self.source.footers.get(path)
             parquet = (row["file_format"] or "").lower() == "parquet"
             fold = ("open" if footer and node in self.view.open_files else "folded") if parquet else ""
@@ -235,7 +261,9 @@ class Below:
             already = self.drawing.nodes.get(node)
             label = file_label(path)
             wrong, beside = self.causes.get(path, ""), self.adding_snapshot(row)
-            new_node = Node(node, kind, label, tuple(lines), status, fold, False, wrong, facts, beside=beside)
+            new_node = Node(
+                node, kind, label, tuple(lines), status, fold, False, wrong, facts, beside=beside, card=card
+            )  # fmt: skip
             if already is None or (already.status in ("filtered", "DELETED") and status in ("ADDED", "EXISTING")):
                 self.drawing.nodes[node] = new_node  # one node a file: the live entry speaks for it
             self.drawing.edge(parent, node, "contains", status)
@@ -245,14 +273,30 @@ class Below:
                 self.trouble(node, path, self.causes[path], 5)
 
     def link_deletes(self) -> None:
-        """Draw which of the drawn live deletes apply to which of the drawn live data files (spec: "Scan Planning")."""
+        """Draw which of the drawn live deletes apply to which of the drawn live data files (spec: "Scan Planning").
+        Where all data files are drawn, a delete that applies to none is dead."""
         data = [file for file in self.live.values() if file.kind == "data_file"]
         deletes = [file for file in self.live.values() if file.kind != "data_file"]
         applicability = Applicability(self.meta, LiveFiles.of(data), deletes)
+        applying: set[tuple[str, int | None]] = set()
         for file in data if deletes else ():
             for verdict in applicability.of(file):
                 if verdict.applies:
+                    applying.add(verdict.delete.key)
                     self.drawing.edge(file_node(*verdict.delete.key), file_node(file.path), "deletes from")
+        if not deletes or not self.draws_all(data):
+            return
+        for delete in deletes:
+            node = self.drawing.nodes[file_node(*delete.key)]
+            if delete.key not in applying and node.card is not None:
+                self.drawing.nodes[node.id] = replace(node, card=replace(node.card, dead=True))
+
+    def draws_all(self, data: Sequence[LiveFile]) -> bool:
+        """Whether these are all data files of the snapshot in view."""
+        listed = [m for m in self.source.manifests.get(self.view.snapshot_id or 0, ()) if not m.content]
+        counts = [n for m in listed for n in (m.added_files_count, m.existing_files_count)]
+        paths = {m.manifest_path for m in listed}
+        return None not in counts and sum(n or 0 for n in counts) == sum(file.manifest_path in paths for file in data)
 
     def adding_snapshot(self, row: Mapping[str, Any]) -> str:
         """The node of the snapshot that added an entry's file, by its sequence number; v1 has none, and a DELETED entry

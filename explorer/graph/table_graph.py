@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from explorer.graph.drawing import Drawing
-from explorer.graph.graph import Graph, Node
+from explorer.graph.graph import Card, Graph, Node
 from explorer.graph.ids import list_node, node_id, snapshot_node
 from explorer.graph.manifest_graph import Below
 from explorer.graph.source import GraphSource, GraphView
@@ -181,6 +181,7 @@ class _Builder:
         shown = snapshot.snapshot_id == self.view.snapshot_id or self.below.is_open(list_node(snapshot.snapshot_id))
         facts = {"snapshot_id": snapshot.snapshot_id, "focus": snapshot.snapshot_id == self.view.snapshot_id}
         name = snapshot_name(snapshot.snapshot_id, self.ordinals)
+        card = Card(lines[1], lines[2], operation=snapshot.operation or "no operation")
         return Node(
             snapshot_node(snapshot.snapshot_id),
             "snapshot",
@@ -191,6 +192,7 @@ class _Builder:
             current,
             "",
             facts,
+            card=card,
         )
 
 

@@ -138,3 +138,6 @@ OPERATIONS: Mapping[str, str] = {
     "replace": "#7f6fb6",
 }
 """Colours of what a snapshot's summary calls its operation; another word is drawn like any snapshot."""
+OPERATION_MARKS: Mapping[str, str] = {"append": "●", "overwrite": "■", "delete": "▼", "replace": "◆"}
+OTHER_OPERATION = "○"
+"""Shapes of operations, and of another word."""

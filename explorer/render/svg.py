@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from explorer.graph.graph import Graph
+from explorer.graph.graph import Card, Edge, Graph
 from explorer.graph.layout import HEADER, Box, column_x, layout
-from explorer.graph.vocabulary import EDGES, GONE, KINDS, MARKS, OPERATIONS, STATUSES
+from explorer.graph.vocabulary import EDGES, GONE, KINDS, MARKS, OPERATION_MARKS, OPERATIONS, OTHER_OPERATION, STATUSES
 from explorer.render.text import brief, clean
 from explorer.spec.text.glossary import meanings
 from explorer.spec.text.names import shorten
@@ -36,6 +36,8 @@ def vocabulary() -> dict[str, Any]:
         "edges": {name: {"dashed": e.dashed, "back": e.back, "color": e.color} for name, e in EDGES.items()},
         "operations": dict(OPERATIONS),
         "operation": KINDS["snapshot"].color,
+        "operation_marks": dict(OPERATION_MARKS),
+        "operation_mark": OTHER_OPERATION,
     }  # fmt: skip
 
 
@@ -60,11 +62,11 @@ def picture(graph: Graph) -> dict[str, Any]:
                 "current": n.current, "bad": bool(n.problem), "warn": bool(n.problem) and n.kind != "problem",
                 "title": brief(str(n.facts.get("path") or n.facts.get("snapshot_id") or n.label)),
                 "problem": brief(n.problem),
-                "focus": bool(n.facts.get("focus")), "mark": n.mark, **at(n.id),
+                "focus": bool(n.facts.get("focus")), "mark": n.mark, **at(n.id), **_card(n.card),
             }
             for n in graph.nodes
         ],
-        "edges": [{"s": e.source, "t": e.target, "kind": e.kind, "status": e.status} for e in graph.edges],
+        "edges": [_edge(edge) for edge in graph.edges],
         "more": [
             {
                 "id": e.id, "parent": e.parent, "label": brief(e.label), "action": e.action, "before": e.before,
@@ -72,6 +74,23 @@ def picture(graph: Graph) -> dict[str, Any]:
             }
             for e in graph.elided
         ],
+    }  # fmt: skip
+
+
+def _edge(edge: Edge) -> dict[str, Any]:
+    why = {"why": brief(edge.why)} if edge.why else {}
+    return {"s": edge.source, "t": edge.target, "kind": edge.kind, "status": edge.status, **why}
+
+
+def _card(card: Card | None) -> dict[str, Any]:
+    if card is None:
+        return {}
+    chips = [[brief(name), brief(value)] for name, value in card.chips]
+    return {
+        "card": {
+            "measures": brief(card.measures), "note": brief(card.note), "chips": chips,
+            "rows": card.rows, "bytes": card.bytes, "operation": brief(card.operation), "dead": card.dead,
+        },
     }  # fmt: skip
 
 

@@ -95,6 +95,15 @@ def test_of_thousands_of_deletes_a_graph_draws_some_and_says_so(table: direct.Ta
     assert [(group.hidden, group.total) for group in graph.elided] == [(3_000 - MANY, 3_000)]
 
 
+def test_of_many_deletes_without_a_data_file_a_graph_draws_some_and_says_so(table: direct.Table) -> None:
+    data = LiveFile("data.parquet", "data_file", 0, {}, 7, 7, 10, 100, "m1")
+    alone = [replace(data, path=str(at), kind="position_deletes", sequence_number=1) for at in range(300)]
+    graph = delete_graph("t", 1, deletes_of(applicability(table.metadata, [data, *alone])))
+    dead = [n for n in graph.nodes if n.card and n.card.dead]
+    hidden = [group for group in graph.elided if "without a data file" in group.label]
+    assert len(dead) + sum(group.hidden for group in hidden) == 300
+
+
 @pytest.fixture
 def table(whole: Path) -> direct.Table:
     return direct.open_table(str(whole))

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from explorer.errors import ExplorerError
-from explorer.graph.graph import Node
+from explorer.graph.graph import Graph, Node
+from explorer.graph.summary import summary
 from explorer.graph.vocabulary import KINDS, MARKS
 from explorer.reports.inspector.file_nodes import inspect_file, inspect_row_group, life, row_sections
 from explorer.reports.inspector.manifest_nodes import inspect_manifest, inspect_manifest_list
@@ -40,8 +41,9 @@ MAKERS: Mapping[str, Callable[[Table, Mapping[str, Any]], list[Section]]] = {
 """What makes the sections of a kind of node, from the table and the node's facts."""
 
 
-def inspect(table: Table, node: Node) -> Inspection:
-    """Everything about a node of this table's graph. What cannot be read is in `problems`; nothing is raised."""
+def inspect(table: Table, node: Node, graph: Graph | None = None) -> Inspection:
+    """Everything about a node of this table's graph; with the graph a summary, too. What cannot be read is in
+    `problems`; nothing is raised."""
     problems = [node.problem] if node.problem else []
     if node.facts.get("loose"):
         about = [("path", node.facts["path"], ""), *((MARKS[node.mark].title, line, "") for line in node.lines)]
@@ -55,4 +57,5 @@ def inspect(table: Table, node: Node) -> Inspection:
     except ExplorerError as error:
         sections = []
         problems.append(str(error))
-    return Inspection(node.label, KINDS[node.kind].title, tuple(sections), tuple(dict.fromkeys(problems)))
+    first = summary(graph, node) if graph else ()
+    return Inspection(node.label, KINDS[node.kind].title, tuple(sections), tuple(dict.fromkeys(problems)), first)

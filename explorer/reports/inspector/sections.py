@@ -49,12 +49,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What the inspector shows of one node."""
+    """What the inspector shows of one node: a `summary` first."""
 
     title: str
     kind: str
     sections: tuple[Section, ...]
     problems: tuple[str, ...] = field(default=())
+    summary: Sequence[tuple[str, Any, str]] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As the widget takes it."""
@@ -63,7 +64,7 @@ class Inspection:
             "kind": self.kind,
             "problems": [*map(redact, self.problems)],
             "sections": [s.to_json() for s in self.sections],
-        }
+        } | ({"summary": [[redact(k), _short(v), redact(hint)] for k, v, hint in self.summary]} if self.summary else {})
 
 
 def _short(value: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy.typing
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.model.manifest import FieldSummary
 from explorer.model.metadata import PartitionSpec, TableMetadata
 from explorer.spec.values.ordering import uuid_key
 from explorer.spec.values.transforms import from_bytes, parse_transform
@@ -196,19 +197,37 @@ def partition_value(value: Any, transform: str, kind: Any) -> Any:
 
 def partition_path(partition: Mapping[str, Any] | None, spec: PartitionSpec | None, metadata: TableMetadata) -> str:
     """A partition struct (keys are partition field ids) as `name=value/name=value`; empty when unpartitioned."""
-    if not partition:
-        return ""
+    return "/".join(f"{name}={value}" for name, value in partition_values(partition, spec, metadata))
+
+
+def partition_values(
+    partition: Mapping[str, Any] | None, spec: PartitionSpec | None, metadata: TableMetadata
+) -> list[tuple[str, str]]:
+    """The names and values of a partition struct (keys are partition field ids)."""
     field_of = {str(f.field_id): f for f in spec.fields} if spec else {}
-    parts = []
-    for field_id, value in partition.items():
+    values = []
+    for field_id, value in (partition or {}).items():
         field = field_of.get(field_id)
         if field is None:
-            parts.append(f"field {field_id}={value}")
+            values.append((f"field {field_id}", f"{value}"))
         else:
-            parts.append(
-                f"{field.name}={partition_value(value, field.transform, source_type(metadata, field.source_ids))}"
-            )
-    return "/".join(parts)
+            kind = source_type(metadata, field.source_ids)
+            values.append((field.name, f"{partition_value(value, field.transform, kind)}"))
+    return values
+
+
+def partition_ranges(
+    summaries: Sequence[FieldSummary] | None, spec: PartitionSpec | None, metadata: TableMetadata
+) -> list[tuple[str, str]]:
+    """The names of a manifest's partition fields, and the range of values of each that the manifest list tells."""
+    ranges = []
+    for field, summary in zip(spec.fields if spec else (), summaries or (), strict=False):
+        kind = source_type(metadata, field.source_ids)
+        bounds = [summary_bound(bound, field.transform, kind) for bound in (summary.lower_bound, summary.upper_bound)]
+        first, last = ("null" if bound is None else f"{bound}" for bound in bounds)
+        nulls = ", null" if summary.contains_null and first != "null" else ""
+        ranges.append((field.name, (first if first == last else f"{first} … {last}") + nulls))
+    return ranges
 
 
 def partition_path_by_name(

@@ -1,0 +1,55 @@
+"""What is most asked of a node, in a few fields: from the graph that it is drawn in, without reading anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from explorer.graph.graph import Graph, Node
+from explorer.spec.text.units import human_bytes
+
+LISTED = 5
+"""Names of other nodes that one field tells."""
+HIDES = ("applies", "deletes from")
+"""Kinds of edges from a delete to a data file whose rows it hides."""
+
+
+def summary(graph: Graph, node: Node) -> list[tuple[str, Any, str]]:
+    """The rows, size and partition of a node, and what it has to do with deletes, as (name, value, hint)."""
+    card = node.card
+    fields: list[tuple[str, Any, str]] = [("status", node.status.lower(), "")] if node.status else []
+    if card is None:
+        return fields
+    if card.operation:
+        fields += [("operation", card.operation, ""), ("changes", card.measures, ""), ("committed", card.note, "")]
+        return fields
+    if card.rows is not None:
+        noun = {"data_file": "rows", "equality_deletes": "keys"}.get(node.kind, "deleted rows")
+        fields.append((noun, f"{card.rows:,}", ""))
+    if card.bytes is not None:
+        fields.append(("size", human_bytes(card.bytes), ""))
+    if card.rows is None:
+        fields += [("holds", card.measures, ""), ("added", card.note, "")]
+    fields += [(name, value, "partition") for name, value in card.chips]
+    for name, kinds, incoming in (
+        ("hidden by", HIDES, True),
+        ("not hidden by", ("does not apply",), True),
+        ("applies to", HIDES, False),
+        ("does not apply to", ("does not apply",), False),
+    ):
+        if names := _others(graph, node, kinds, incoming):
+            fields.append((name, names, ""))
+    if card.dead:
+        fields.append(("applies to", "no file", "it hides nothing any more"))
+    return fields
+
+
+def _others(graph: Graph, node: Node, kinds: tuple[str, ...], incoming: bool) -> str:
+    """The labels of the nodes at the other end of some edges, and why they do not apply."""
+    labels = {n.id: n.label for n in graph.nodes}
+    ends = [
+        labels[e.source if incoming else e.target] + (f" ({e.why})" if e.why else "")
+        for e in graph.edges
+        if e.kind in kinds and (e.target if incoming else e.source) == node.id
+    ]
+    more = len(ends) - LISTED
+    return ", ".join(ends[:LISTED]) + (f" and {more:,} more" if more > 0 else "")

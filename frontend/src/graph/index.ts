@@ -1,0 +1,15 @@
+// The graph and what stands around it, for any shell: each class has an `element` to be put into a page.
+
+import "./graph.css";
+
+export { GraphCanvas } from "./canvas";
+export type { GraphHandlers } from "./canvas";
+export { Inspector } from "./inspector";
+export type { InspectorHandlers } from "./inspector";
+export { legend } from "./legend";
+export { Timeline } from "./timeline";
+export { unfolded, wayTo } from "./tree";
+export type * from "./types";
+export { Way } from "./way";
+export { foundWords } from "./words";
+export type { Found } from "./words";
