@@ -238,7 +238,7 @@ def panel(of: Any, question: str = "overview") -> Any:
 
     Args:
         of: An open table, or a run of the lab, or an answer that is one.
-        question: `overview`, `history`, `lifecycle`, `diff`, `deletes` or `plan`.
+        question: `overview`, `lineage`, `lifecycle`, `diff`, `deletes` or `plan`.
 
     Returns:
         The widget.

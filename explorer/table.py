@@ -21,7 +21,7 @@ from explorer.queries.diff import commit_run, snapshot_diff, snapshot_step
 from explorer.queries.graph import first_view, table_graph
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.row_diff import row_diff
-from explorer.queries.row_history import Fate
+from explorer.queries.row_history import RowHistory
 from explorer.queries.row_reader import RowReader
 from explorer.queries.scan import clustering, column_statistics, intervals, partition_verdicts, plan_scan, row_groups
 from explorer.queries.versions import Reading, check_readable, check_table_name, reading, sql_request
@@ -49,8 +49,8 @@ from explorer.spec.rows.row_diff import RowDiff
 from explorer.spec.scan.plan import PLANNERS, Answer, Intervals, Plan
 from explorer.spec.scan.row_groups import GroupVerdict
 from explorer.spec.snapshots.diff import SnapshotDiff
-from explorer.spec.snapshots.lifecycle import Biography, Cell, biography, lifecycle
-from explorer.spec.snapshots.lineage import HistoryEntry, LogEntry, current_log, history
+from explorer.spec.snapshots.lifecycle import FileLife, LifecycleCell, file_life, lifecycle
+from explorer.spec.snapshots.lineage import LineageEntry, LogEntry, current_log, lineage
 from explorer.spec.snapshots.metadata_diff import metadata_diff
 from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
 from explorer.storage.locate import Location, locate, locate_again
@@ -268,7 +268,7 @@ class Table:
 
     # -- what changed -------------------------------------------------------------------------------------------------
     def diff(self, before: str | int | None, after: str | int | None, engine: Engine = "auto") -> SnapshotDiff:
-        """The net difference of any two snapshots, related or not: files, manifests and their fates, schema, spec, sort
+        """The net difference of any two snapshots, related or not: files, what happened to the manifests, schema, spec, sort
         order and properties (see spec.snapshots.diff.SnapshotDiff). None is the table before its first snapshot. Raises
         NotFoundInTable, UnreadableFile for a manifest list or manifest that the difference depends on."""
         return snapshot_diff(self.complete.tree.by(engine, "diff"), self._side(before), self._side(after))
@@ -299,14 +299,14 @@ class Table:
         end = self._maybe(last)
         return commit_run(self.tree.by(engine, "commits"), self._side(first) if end else None, end)
 
-    def lifecycle(self, engine: Engine = "auto") -> list[Cell]:
+    def lifecycle(self, engine: Engine = "auto") -> list[LifecycleCell]:
         """What became of every manifest at every snapshot: created, carried, rewritten, merged or dropped, and why."""
         return lifecycle(self.tree.by(engine, "lifecycle"))
 
-    def file(self, path: str, engine: Engine = "auto") -> Biography:
+    def file_life(self, path: str, engine: Engine = "auto") -> FileLife:
         """The life of a data or delete file, by its path or the end of it. Raises NotFoundInTable."""
         try:
-            life = biography(self.tree.by(engine, "life of a file"), path)
+            life = file_life(self.tree.by(engine, "life of a file"), path)
         except ValueError as error:
             raise NotFoundInTable(str(error)) from error
         if life is None:
@@ -316,9 +316,9 @@ class Table:
             )
         return life
 
-    def history(self) -> list[HistoryEntry]:
+    def lineage(self) -> list[LineageEntry]:
         """All snapshots with their place in the lineage: current, ancestor, branch, staged, abandoned, and why."""
-        return history(self.metadata)
+        return lineage(self.metadata)
 
     def current_log(self) -> list[LogEntry]:
         """What was current when, and how it came to be: commit, rollback, fast-forward or jump."""
@@ -383,19 +383,19 @@ class Table:
         updates; without them identifier fields or, in v3, row ids do. Raises NotFoundInTable, UnreadableFile."""
         return row_diff(self.complete.row_reader, self._side(before), self._side(after), keys, engine)
 
-    def fate(
+    def row_history(
         self,
         where: str = "",
         keys: Sequence[str] = (),
         engine: Engine = "auto",
         every_file: bool = False,
         snapshot: str | int | None = None,
-    ) -> Fate:
+    ) -> RowHistory:
         """What became of the rows that match a filter (such as `name = 'jack'`), over all snapshots: see
-        queries.row_history.Fate, whose `explain` says why they are there or not. The filter is read, and rows are
+        queries.row_history.RowHistory, whose `explain` says why they are there or not. The filter is read, and rows are
         shown, by the schema by which `snapshot` is read (see `plan`). Raises NotFoundInTable, UnreadableFile."""
         schema = None if snapshot is None else self._read_as(snapshot)[1]
-        return Fate(self.row_reader, where, keys, engine, every_file, schema)
+        return RowHistory(self.row_reader, where, keys, engine, every_file, schema)
 
     def reading(self, snapshot: str | int | None = None) -> Reading:
         """Which version a read means, why, and under which schema Iceberg reads it."""

@@ -10,7 +10,7 @@ from explorer.questions.registry import question
 
 if TYPE_CHECKING:
     from explorer.queries.collection import Rows
-    from explorer.queries.row_history import Fate
+    from explorer.queries.row_history import RowHistory
     from explorer.spec.rows.live_rows import LiveRows
     from explorer.spec.rows.row_diff import RowDiff
     from explorer.table import Table
@@ -111,7 +111,7 @@ def history(
     explain: Least = 100,
     snapshot: SnapshotRef = None,
     engine: EngineName = "auto",
-) -> Answer[Fate]:
+) -> Answer[RowHistory]:
     """Show what happened to the rows that match a filter, and why they are visible or not.
 
     It says when matching rows appeared, changed or were deleted, by what, and which statistic hides a row from
@@ -130,17 +130,17 @@ def history(
     Returns:
         The events of each matching row, and sentences that say why it is visible or not.
     """
-    from explorer.render.row_views import fate_object, render_fate, version_rows
+    from explorer.render.row_views import render_row_history, row_history_json, version_rows
     from explorer.spec.text.names import snapshot_ordinals
 
-    fate = table.fate(where, key, engine, every_file, snapshot)
+    rows = table.row_history(where, key, engine, every_file, snapshot)
     at = table.resolve(snapshot).snapshot
-    sentences = fate.explain(at, explain)
-    columns = [f.name for f in fate.schema.fields]
+    sentences = rows.explain(at, explain)
+    columns = [f.name for f in rows.schema.fields]
 
     def json() -> Any:
         ordinals = snapshot_ordinals(table.metadata)
         names = [f"snapshot-{n}" for n in sorted(ordinals[s.snapshot_id] for s in table.metadata.snapshots)]
-        return fate_object(fate.events, {str(at.snapshot_id): sentences}, version_rows(fate.versions, names))
+        return row_history_json(rows.events, {str(at.snapshot_id): sentences}, version_rows(rows.versions, names))
 
-    return Answer(fate, json, lambda: (render_fate(fate.events, columns, sentences),))
+    return Answer(rows, json, lambda: (render_row_history(rows.events, columns, sentences),))

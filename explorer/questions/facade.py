@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from explorer.model.metadata import TableMetadata
     from explorer.model.problem import Problem
     from explorer.queries.collection import Collection, Rows
-    from explorer.queries.row_history import Fate
+    from explorer.queries.row_history import RowHistory
     from explorer.render.doctor import ShownReport
     from explorer.render.health import ShownHealth
     from explorer.render.overview import ShownOverview
@@ -381,7 +381,7 @@ class DataQuestions:
         explain: Least = 100,
         snapshot: SnapshotRef = None,
         engine: EngineName = "auto",
-    ) -> Answer[Fate]:
+    ) -> Answer[RowHistory]:
         """Show what happened to the rows that match a filter, and why they are visible or not.
 
         It says when matching rows appeared, changed or were deleted, by what, and which statistic hides a row from

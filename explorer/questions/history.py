@@ -59,17 +59,17 @@ def lineage(table: Table) -> Answer[Any]:
         beside it what was current when.
     """
     from explorer.queries.collection import Collection
-    from explorer.render.changes import history_object, render_history
-    from explorer.render.history_pictures import history_svg
+    from explorer.render.changes import lineage_json, render_lineage
+    from explorer.render.history_pictures import lineage_svg
 
-    entries, log = table.history(), table.current_log()
-    data = history_object(entries, log)
+    entries, log = table.lineage(), table.current_log()
+    data = lineage_json(entries, log)
     return Answer(
         entries,
         lambda: data,
-        lambda: (render_history(entries, log),),
+        lambda: (render_lineage(entries, log),),
         lambda: Collection.of_rows(data["snapshots"], "snapshots"),
-        lambda: history_svg(entries),
+        lambda: lineage_svg(entries),
     )
 
 

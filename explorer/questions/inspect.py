@@ -246,10 +246,10 @@ def file(
 
         footer = table.footer(path, snapshot)
         return Answer(footer, lambda: plain(footer), lambda: (render_footer(footer),))
-    from explorer.render.changes import biography_object, render_biography
+    from explorer.render.changes import file_life_json, render_file_life
 
-    life = table.file(path, engine)
-    return Answer(life, lambda: biography_object(life), lambda: (render_biography(life),))
+    life = table.file_life(path, engine)
+    return Answer(life, lambda: file_life_json(life), lambda: (render_file_life(life),))
 
 
 @question("deletes", "inspect", rows=True, picture=True)

@@ -15,8 +15,8 @@ from explorer.render.svg_colors import FAINT, text_color
 from explorer.spec.overview.overview import AMOUNTS, Moment, Overview
 from explorer.spec.snapshots.diff import SnapshotDiff
 from explorer.spec.snapshots.file_changes import FileChange
-from explorer.spec.snapshots.lifecycle import Cell, Life, lives
-from explorer.spec.snapshots.lineage import HistoryEntry
+from explorer.spec.snapshots.lifecycle import Life, LifecycleCell, lives
+from explorer.spec.snapshots.lineage import LineageEntry
 from explorer.spec.text.names import file_label, shorten
 from explorer.spec.text.units import count, human_bytes, instant
 
@@ -34,7 +34,7 @@ def _omission_note(number: int, noun: str, y: float) -> list[str]:
     return [text(0, y, f"… {count(number, f'older {noun}')} not drawn", SMALL)] if number > 0 else []
 
 
-def lifecycle_svg(cells: Sequence[Cell]) -> str:
+def lifecycle_svg(cells: Sequence[LifecycleCell]) -> str:
     """A line for each manifest from the snapshot that wrote it to the last that lists it, and what became of it."""
     snapshots, every = lives(cells)
     first = max(0, len(snapshots) - SNAPSHOTS)
@@ -97,18 +97,18 @@ def _key(drawn: Sequence[Life], first: int, y: float) -> list[str]:
     return out
 
 
-def _entries(cell: Cell) -> str:
+def _entries(cell: LifecycleCell) -> str:
     counts = zip((cell.added, cell.existing, cell.deleted), ("added", "existing", "deleted"), strict=True)
     return ", ".join(f"{'?' if n is None else f'{n:,}'} {what}" for n, what in counts)
 
 
-def history_svg(entries: Sequence[HistoryEntry]) -> str:
+def lineage_svg(entries: Sequence[LineageEntry]) -> str:
     """Snapshots as a log draws them, the newest above: lines of descent as lanes."""
     shown = list(entries[-SNAPSHOTS:])
     rows = lanes(shown)
     wide = 20.0 * (1 + max((r.lane for r in rows), default=0)) + 20
     height = 12 + LINE * len(shown)
-    out = [svg_head(height + 20, "the history of snapshots")]
+    out = [svg_head(height + 20, "the lineage of snapshots")]
     at = {
         e.snapshot_id: (14 + 20.0 * r.lane, 16 + LINE * float(i))
         for i, (e, r) in enumerate(zip(shown[::-1], rows, strict=True))

@@ -41,7 +41,7 @@ EACH_ENTRY = 4 << 10
 ROWS = 20_000_000
 """Rows of a data file, and positions in a delete file or vector."""
 TOLD = 1_000_000
-"""Rows of which each is told on its own: what matches a fate's filter, what a file's deletes hide."""
+"""Rows that are named one by one: those that match the filter of a row history, those that a file's deletes hide."""
 JSON_DEPTH = 100
 """How deep the values of a JSON text nest."""
 NAMES = 1_000_000

@@ -144,12 +144,12 @@ def questions(table: direct.Table) -> Iterator[Callable[[], Any]]:
     yield table.deletes
     for asked in (table.lifecycle, table.history, lambda: table.diff(None, "main"), table.deletes):
         yield lambda asked=asked: explorer.show(asked())._repr_html_()  # type: ignore[misc]
-    yield lambda: [table.file(f["file_path"]) for f in list(table.files())[:1]]
+    yield lambda: [table.file_life(f["file_path"]) for f in list(table.files())[:1]]
     for operation in (*PROCEDURES, *LOOKS):
         if operation != "remove-orphans":
             yield lambda operation=operation: runs.preview(table, operation).files  # type: ignore[misc]
     yield lambda: table.row_diff("snapshot-1", "main")
-    yield table.fate
+    yield table.row_history
     yield lambda: direct.doctor(table, deep=True).to_json()
     yield lambda: direct.live_rows(table)
 

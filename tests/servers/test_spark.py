@@ -55,7 +55,7 @@ def test_what_opened_the_table_reads_its_rows(store: Store, reads: ReadSession) 
     assert ids(table, reads, "snapshot-3") == EARLY  # pinned, without a file system of Hadoop's
     gone = table.sql("SELECT id FROM t@snapshot-3 EXCEPT SELECT id FROM t WHERE id < 103", session=reads)
     assert [r["id"] for r in gone] == [100]
-    assert [e.what for e in table.fate("id = 100").events] == ["appeared", "deleted"]
+    assert [e.what for e in table.row_history("id = 100").events] == ["appeared", "deleted"]
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_deletes_in_a_store(version: int, kind: str, store: Store, reads: ReadSe
     assert ids(table, reads, "snapshot-1", "id < 5") == [0, 1, 2, 3, 4]
     [gone] = table.sql("SELECT id FROM t@snapshot-1 EXCEPT SELECT id FROM t", session=reads)
     assert gone["id"] == 3
-    assert [e.what for e in table.fate("id = 3").events] == ["appeared", "deleted"]
+    assert [e.what for e in table.row_history("id = 3").events] == ["appeared", "deleted"]
     assert table.row_diff("snapshot-1", "main").changes.deleted.num_rows == 1
     with pytest.raises(ExplorerError):  # only versions are read: nobody is given that catalog's keys
         table.sql(f"SELECT * FROM {WRITER}.{name}", session=reads)

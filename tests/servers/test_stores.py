@@ -78,7 +78,7 @@ def test_answers_are_those_of_a_local_table(store: Store, tmp_path: Path) -> Non
     assert remote.entries(at).columns == local.entries(at).columns
     counts = [[c.added, c.state] for c in local.lifecycle() if c.snapshot == at]
     assert [[c.added, c.state] for c in remote.lifecycle() if c.snapshot == at] == counts
-    told = remote.fate("id = 100")
+    told = remote.row_history("id = 100")
     assert [e.what for e in told.events if e.row["id"] == 100] == ["appeared", "deleted"]
     assert remote.row_diff(at, "main").changes.deleted.num_rows == 1
 
@@ -278,7 +278,7 @@ def test_gcs(reads: ReadSession, tmp_path: Path) -> None:
         for metadata in write(reads, "gs://warehouse/written", asked, tmp_path).values():
             table = direct.open_table(metadata, properties=asked)
             assert sorted(row["id"] for row in table.rows(session=reads)) == KEPT
-            assert [e.what for e in table.fate("id = 3").events] == ["appeared", "deleted"]
+            assert [e.what for e in table.row_history("id = 3").events] == ["appeared", "deleted"]
             assert direct.open_table(str(table.metadata.location), properties=asked).metadata == table.metadata
             assert not table.problems
 
@@ -297,7 +297,7 @@ def test_azure(store: Store, tmp_path: Path) -> None:
             table = direct.open_table(f"abfss://{authority}/db/t", properties=asked)
             assert table.entries().columns == direct.open_table(str(local)).entries().columns
             assert [p.severity for p in table.problems] == ["info"]  # it was copied there
-            assert [e.what for e in table.fate("id = 3").events] == ["appeared"]
+            assert [e.what for e in table.row_history("id = 3").events] == ["appeared"]
         wrong = {"adls.connection-string": account.replace("Eby8", "Eby9")}
         with pytest.raises(ExplorerError, match="Azure") as refused:
             direct.open_table("abfss://lake/db/t", properties=wrong)

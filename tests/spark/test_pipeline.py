@@ -142,7 +142,7 @@ def questions(table: direct.Table, engine: Engine) -> dict[str, Any]:
             [d.path for d in known.hit],
             known.costs[:],
         ],
-        "file": table.file(table.files(ids[-1])[0]["file_path"], engine),
+        "file": table.file_life(table.files(ids[-1])[0]["file_path"], engine),
         "health": health_object(direct.health(table, engine=engine)),
         "doctor": report_object(direct.doctor(table, engine=engine)),
         "previews": [told(runs.preview(table, operation, engine=engine)) for operation in PREVIEWS],
@@ -184,7 +184,7 @@ ROWS = {"equality_deletes": "name = 'jack'", "deletion_vectors": "name > ''", "u
 
 
 def rows_are_the_same(table: direct.Table, where: str) -> None:
-    """The rows that differ between the first and the last snapshot, both ways, and the fates of those that match."""
+    """The rows that differ between the first and the last snapshot, both ways, and the histories of those that match."""
     first, last = table.metadata.snapshots[0].snapshot_id, table.metadata.snapshots[-1].snapshot_id
     for sides in ((first, last), (last, first), (None, last)):
         ours, theirs = (table.row_diff(*sides, engine=engine) for engine in ("local", "spark"))
@@ -192,7 +192,7 @@ def rows_are_the_same(table: direct.Table, where: str) -> None:
         for kind in RowChanges.kinds():
             told = [getattr(diff.changes, kind).to_pylist() for diff in (ours, theirs)]
             assert sorted(map(repr, told[0])) == sorted(map(repr, told[1]))
-    ours, theirs = (table.fate(where, engine=engine) for engine in ("local", "spark"))
+    ours, theirs = (table.row_history(where, engine=engine) for engine in ("local", "spark"))
     assert list(map(repr, theirs.events)) == list(map(repr, ours.events))  # NaN is not NaN
     assert ours.events
     assert theirs.explain(table.resolve(last).snapshot) == ours.explain(table.resolve(last).snapshot)
@@ -217,7 +217,9 @@ def test_keys_of_several_rows_are_the_same(tmp_path: Path, sandbox: Path, monkey
 
 
 @pytest.mark.parametrize("mapped", [True, False, None])
-def test_fates_of_files_that_spark_misreads_are_the_same(mapped: bool | None, sandbox: Path, tmp_path: Path) -> None:
+def test_row_histories_of_files_that_spark_misreads_are_the_same(
+    mapped: bool | None, sandbox: Path, tmp_path: Path
+) -> None:
     """Columns in another type than the spec's; files without field ids, with a name mapping and without."""
     entries = [{"field-id": 1, "names": ["id"]}, {"field-id": 2, "names": ["x"]}]
     properties = {"schema.name-mapping.default": json.dumps(entries)} if mapped else {}
@@ -225,7 +227,8 @@ def test_fates_of_files_that_spark_misreads_are_the_same(mapped: bool | None, sa
     table = direct.open_table(str(tmp_path / "t"))
     for where in ("id = 1", "x = '2020-01-01'"):
         ours, theirs = (
-            table.fate(where, engine=engine).explain(table.metadata.snapshots[-1]) for engine in ("local", "spark")
+            table.row_history(where, engine=engine).explain(table.metadata.snapshots[-1])
+            for engine in ("local", "spark")
         )
         assert any("Spark does not return" in line or "Spark may show" in line for line in ours)
         assert ("name mapping" in " ".join(ours)) == (mapped is True)

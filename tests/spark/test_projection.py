@@ -292,5 +292,5 @@ def test_position_deletes_by_another_spelling_hide_nothing(sandbox: Path, engine
         assert "it names no data file of this snapshot, but" in verdict.against
         assert opened.file_rows(path).to_arrow()["_deleted_by"].null_count == 2
         assert [p.severity for p in opened.problems] == ["warning"]
-        explained = opened.fate("id = 1").explain(opened.metadata.current_snapshot)
+        explained = opened.row_history("id = 1").explain(opened.metadata.current_snapshot)
         assert any("hides nothing" in line for line in explained)

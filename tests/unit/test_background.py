@@ -112,14 +112,14 @@ def test_what_is_one_step_is_not_stopped_in_the_middle() -> None:
 
 
 QUESTIONS: dict[str, Callable[[Table], object]] = {
-    "fate": lambda table: table.fate("id = 2"),
+    "fate": lambda table: table.row_history("id = 2"),
     "row diff": lambda table: table.row_diff("snapshot-1", "snapshot-6"),
     "diff": lambda table: table.diff("snapshot-1", "snapshot-6"),
     "lifecycle": lambda table: table.lifecycle(),
     "commits": lambda table: table.commits(),
     "deletes": lambda table: table.deletes(),
     "entries": lambda table: table.entries(),
-    "a file's life": lambda table: table.file(table.files().to_arrow()["file_path"][0].as_py()),
+    "a file's life": lambda table: table.file_life(table.files().to_arrow()["file_path"][0].as_py()),
     "graph": lambda table: table.graph(),
 }
 

@@ -272,12 +272,12 @@ def test_a_name_of_two_fields_is_refused(tmp_path: Path) -> None:
     table = Table(tmp_path / "t", [(1, "A.B", "int"), (2, "A", struct), (4, "id", "long")])
     table.append(table.parquet("a.parquet", {"A.B": [1], "id": [1]}))
     opened = direct.open_table(str(tmp_path / "t"))
-    for ask in (opened.plan, opened.fate):
+    for ask in (opened.plan, opened.row_history):
         with pytest.raises(NotFoundInTable, match=r"`A\.B` \(field 1\) and of `A`\.`B` \(field 3\)"):
             ask('"A.B" = 2')
     current = opened.metadata.current_snapshot
     assert current is not None
-    assert "shows 1 row" in opened.fate("id = 1").explain(current)[0]
+    assert "shows 1 row" in opened.row_history("id = 1").explain(current)[0]
     [finding] = [f for f in direct.doctor(opened).findings if f.rule == "field-id-conflict"]
     assert finding.what == "in schema 0, 2 fields have the name 'A.B', with the ids 1 and 3"
     assert finding.about.title == "A field id or name is used twice, or an id is reserved"
@@ -290,14 +290,14 @@ def test_a_name_that_another_column_had_is_told(tmp_path: Path) -> None:
     written.save()
     dropped = direct.open_table(tmp_path / "t")
     with pytest.raises(NotFoundInTable, match=r"no column 'v'.* It fits schema 0, by which -s snapshot-1 is read"):
-        dropped.fate("v = 'x'")
+        dropped.row_history("v = 'x'")
     with pytest.raises(NotFoundInTable, match="It fits schema 0"):
         dropped.plan("v = 'x'")
     written.set_schema([(1, "id", "long"), (3, "v", "string")])
     written.append(written.parquet("b.parquet", {"id": [2], "v": ["y"]}))
     table = direct.open_table(tmp_path / "t")
-    lines = table.fate("v = 'x'").explain(table.metadata.current_snapshot)
+    lines = table.row_history("v = 'x'").explain(table.metadata.current_snapshot)
     assert lines[-1].startswith("⚠ v is field 3 of the schema that the filter is read by. Another column, field 2, had")
     assert lines[-1].endswith("which -s snapshot-1 shows.")
-    assert len(table.fate("v = 'x'", snapshot="snapshot-1").rows) == 1
-    assert not table.fate("id = 1").former
+    assert len(table.row_history("v = 'x'", snapshot="snapshot-1").rows) == 1
+    assert not table.row_history("id = 1").former

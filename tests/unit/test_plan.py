@@ -637,7 +637,7 @@ def test_a_filter_on_a_branch_is_bound_to_its_snapshots_schema_by_java(tmp_path:
     assert "which has no 'renamed'" in "\n".join(summary_lines(table.plan("renamed = 10", "branch")))
     for where, version in (("id = 1", "branch"), ("c = 10", "tag"), ("renamed = 30", "main"), ("renamed = 30", None)):
         assert table.plan(where, version).renamed == []
-    assert len(table.fate("c = 10", snapshot="tag").rows) == 1
-    assert len(table.fate("renamed = 10", snapshot="branch").rows) == 1
+    assert len(table.row_history("c = 10", snapshot="tag").rows) == 1
+    assert len(table.row_history("renamed = 10", snapshot="branch").rows) == 1
     with pytest.raises(explorer.NotFoundInTable, match="no column 'renamed'"):
-        table.fate("renamed = 10", snapshot="tag")
+        table.row_history("renamed = 10", snapshot="tag")

@@ -64,4 +64,4 @@ def test_a_fate_says_that_spark_may_show_another_value(tmp_path: Path) -> None:
     table = direct.open_table(with_null(tmp_path / "t", "long"))
     current = table.metadata.current_snapshot
     assert current is not None
-    assert "Spark may show another value of b" in "\n".join(table.fate("a = 2").explain(current))
+    assert "Spark may show another value of b" in "\n".join(table.row_history("a = 2").explain(current))

@@ -36,7 +36,7 @@ def said(folder: Path, where: str) -> str:
     table = direct.open_table(str(folder))
     current = table.metadata.current_snapshot
     assert current is not None
-    return "\n".join(table.fate(where).explain(current))
+    return "\n".join(table.row_history(where).explain(current))
 
 
 def judged(folder: Path, where: str) -> GroupVerdict:

@@ -120,19 +120,19 @@ def inspect_row_group(table: Table, facts: Mapping[str, Any]) -> list[Section]:
 def life(table: Table, path: str) -> Section:
     """The life of one file, snapshot by snapshot. It looks through every manifest of the table."""
     try:
-        biography = table.file(path)
+        life = table.file_life(path)
     except ExplorerError as error:
         return Section("its life", note=str(error))
     rows = [
         (runs(e.snapshot for e in c), c[0].manifest, c[0].status, core.read_as(c[0].logical_status))
-        for c in biography.chapters()
+        for c in life.chapters()
     ]
-    end = f"deleted by {biography.deleted_by}" if biography.deleted_by else "not deleted"
+    end = f"deleted by {life.deleted_by}" if life.deleted_by else "not deleted"
     summary = (
-        f"Added by {biography.added_by or 'an expired snapshot'}, {end}. Refs that read it: "
-        f"{', '.join(biography.refs) or 'none'}."
+        f"Added by {life.added_by or 'an expired snapshot'}, {end}. Refs that read it: "
+        f"{', '.join(life.refs) or 'none'}."
     )
-    note = f"{summary} To let it go: {biography.goes_when}."
+    note = f"{summary} To let it go: {life.goes_when}."
     return Section("its life", columns=("snapshots", "manifest", "stored", "reads as"), rows=rows, note=note)
 
 

@@ -13,16 +13,18 @@ from explorer.spec.maintenance.orphan_rules import (
     EQUAL,
     MODES,
     OLD_ENOUGH,
-    Fate,
     Listing,
-    fates,
+    OrphanVerdict,
     flatten,
+    orphan_verdicts,
     partition_folder_prefixes,
     spellings,
 )
 
 
-def file_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, list[Fate], list[str]]:
+def find_orphan_verdicts(
+    tree: MetadataTree, values: Mapping[str, Any]
+) -> tuple[Listing, list[OrphanVerdict], list[str]]:
     """What remove_orphan_files with these arguments would do with each file that is no live one, or that it would take
     for none; and what is to be said of metadata files that the table does not know. Raises ValueError where Iceberg
     would refuse the arguments, UnreadableFile where the folder, a list or a manifest, or another metadata file cannot
@@ -43,5 +45,5 @@ def file_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, 
     others = other_metadata(tree, {**below.paths, **files_beside(tree)})
     maybe = below.may_be_live(others)
     hidden = partition_folder_prefixes(tree.metadata)
-    fates_of_files = list(fates(listing, below.written, path_spellings, below.live, hidden, maybe, below.bytes))
-    return listing, fates_of_files, [other.why for other in others]
+    verdicts = list(orphan_verdicts(listing, below.written, path_spellings, below.live, hidden, maybe, below.bytes))
+    return listing, verdicts, [other.why for other in others]

@@ -26,13 +26,13 @@ from explorer.reports.maintenance.calls import (
 from explorer.reports.maintenance.dangling import dangling_rows, dangling_words, removal_refusal, removal_words
 from explorer.reports.maintenance.expiry import plan_expiry
 from explorer.reports.maintenance.manifests import plan_append, plan_rewrite_manifests
-from explorer.reports.maintenance.orphans import file_fates
+from explorer.reports.maintenance.orphans import find_orphan_verdicts
 from explorer.reports.maintenance.refusals import check_readable_by_iceberg, read_through
 from explorer.reports.maintenance.rewrites import plan_rewrite
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.entries.lazy_table import Batches
-from explorer.spec.maintenance.orphan_rules import Fate
+from explorer.spec.maintenance.orphan_rules import OrphanVerdict
 from explorer.spec.maintenance.orphan_rules import refusal as orphan_refusal
 from explorer.spec.maintenance.orphan_rules import sentences as orphan_sentences
 from explorer.spec.maintenance.rewrite_words import sentences
@@ -50,7 +50,7 @@ GROUPS = pa.schema(
     ]
 )  # fmt: skip
 REMOVED = pa.schema([("file", pa.string()), ("becomes", pa.string()), ("reason", pa.string()), ("bytes", pa.int64())])
-FATES = pa.schema(
+ORPHAN_COLUMNS = pa.schema(
     [
         ("file", pa.string()),
         ("becomes", pa.string()),
@@ -222,16 +222,16 @@ def _rewriting(table: Table, request: OperationRequest, engine: Engine) -> Plan:
 def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> Plan:
     if refusal := gc_refusal(tree.metadata):
         raise ValueError(refusal)
-    listing, fates, others = file_fates(tree, values)
-    tally = Counter((fate.becomes, fate.live) for fate in fates)
+    listing, verdicts, others = find_orphan_verdicts(tree, values)
+    tally = Counter((verdict.becomes, verdict.live) for verdict in verdicts)
 
     def rows() -> Iterator[dict[str, Any]]:
-        for f in fates:
+        for f in verdicts:
             own = {"file": f.file, "becomes": f.becomes, "reason": f.reason, "live": f.live, "age": _age(f)}
             yield own | {"bytes": f.bytes}
 
-    freed = [f for f in fates if f.becomes == "removed" and not f.live]
-    explained = Collection(Batches(FATES, lambda: _batches(rows(), FATES)), "files")
+    freed = [f for f in verdicts if f.becomes == "removed" and not f.live]
+    explained = Collection(Batches(ORPHAN_COLUMNS, lambda: _batches(rows(), ORPHAN_COLUMNS)), "files")
     return Plan(
         orphan_sentences(tree.metadata, listing, tally, freed),
         {"files": explained},
@@ -240,8 +240,8 @@ def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> Plan:
     )
 
 
-def _age(fate: Fate) -> str:
-    return f"{fate.age_hours:.1f} h" if fate.age_hours < 48 else f"{fate.age_hours / 24:.1f} d"
+def _age(verdict: OrphanVerdict) -> str:
+    return f"{verdict.age_hours:.1f} h" if verdict.age_hours < 48 else f"{verdict.age_hours / 24:.1f} d"
 
 
 def _batches(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.Table]:

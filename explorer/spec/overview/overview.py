@@ -12,7 +12,7 @@ from explorer.model.manifest import FileKind, ManifestFile
 from explorer.model.metadata import PartitionSpec, Snapshot, SortOrder, TableMetadata
 from explorer.spec.health.measures import Bars, Tile
 from explorer.spec.overview.summary_totals import totals
-from explorer.spec.snapshots.lineage import HistoryEntry, LogEntry, current_log, history
+from explorer.spec.snapshots.lineage import LineageEntry, LogEntry, current_log, lineage
 from explorer.spec.snapshots.snapshot_names import without_current
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, whole
@@ -30,7 +30,7 @@ class Moment:
     """A snapshot in time. `added` and `removed` are rows, data and delete files, and bytes, as its summary counts them:
     None where it has no counts."""
 
-    entry: HistoryEntry
+    entry: LineageEntry
     added: Mapping[str, int | None]
     removed: Mapping[str, int | None]
 
@@ -145,7 +145,7 @@ def overview_of(
         sorted_by=order_words(order, metadata),
         order_id=metadata.default_sort_order_id,
         orders=len(metadata.sort_orders),
-        moments=tuple(_moment(entry, by_id[entry.snapshot_id].summary) for entry in history(metadata)),
+        moments=tuple(_moment(entry, by_id[entry.snapshot_id].summary) for entry in lineage(metadata)),
         log=tuple(current_log(metadata)),
     )
 
@@ -155,7 +155,7 @@ def _none(metadata: TableMetadata) -> str:
     return "no current snapshot" if without_current(metadata) else "no snapshot"
 
 
-def _moment(entry: HistoryEntry, summary: Mapping[str, str]) -> Moment:
+def _moment(entry: LineageEntry, summary: Mapping[str, str]) -> Moment:
     sides: tuple[dict[str, int | None], dict[str, int | None]] = ({}, {})
     for what, names in _ADDED.items():
         amounts = [[n for name in some if (n := whole(summary.get(name))) is not None] for some in names]

@@ -100,7 +100,7 @@ def diff(
     [comparison] = tree.comparisons([(gone, added)], KEY)
     old, new = (_changes(tree, side, alone) for side, alone in zip((gone, added), comparison.alone, strict=True))
     kept = {m.manifest_path for m in first_manifests} & {m.manifest_path for m in second_manifests}
-    rewritten, dropped = manifest_fates(gone, added, comparison)
+    rewritten, dropped = explain_manifests(gone, added, comparison)
     carried: dict[str, int] = {}
     for side, live, alone in zip((gone, added), comparison.live, comparison.alone, strict=True):
         carried |= {side[at].manifest_path: count - len(alone.get(at, ())) for at, count in live.items()}
@@ -127,7 +127,7 @@ def _changes(tree: Tree, manifests: Sequence[ManifestFile], rows: Rows) -> FileC
     return FileChanges(tree.in_order(tree.read(parts).map(lambda part: part.cast(CHANGES)), KEY))
 
 
-def manifest_fates(
+def explain_manifests(
     gone: Sequence[ManifestFile], added: Sequence[ManifestFile], comparison: Comparison
 ) -> tuple[tuple[Rewrite, ...], tuple[Dropped, ...]]:
     """What became of each manifest that is no longer listed, by what `compare` found of both: rewritten or merged into
