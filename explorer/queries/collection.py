@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from explorer.errors import NotFoundInTable
 from explorer.queries.filters import arrow_columns, matching, parse_filter
-from explorer.render.blocks import Block
-from explorer.render.blocks import Rows as BlockOfRows
+from explorer.render.blocks import Block, Rows
 from explorer.render.list_columns import first_columns, with_times
 from explorer.render.rows import columns_of, json_rows, plain
 from explorer.render.text import cell, not_typeset, render_stream
@@ -255,7 +254,7 @@ class Collection(Sequence[Mapping[str, Any]]):
         Returns:
             One block of rows.
         """
-        return [BlockOfRows(self)]
+        return [Rows(self)]
 
     def __repr__(self) -> str:
         more = f"… {len(self) - SHOWN:,} more rows\n" if len(self) > SHOWN else ""
@@ -285,7 +284,7 @@ def _is_odd(kind: pa.DataType, inside: bool = False) -> bool:
     return pa.types.is_nested(kind) and any(_is_odd(field.type, True) for field in children(kind))
 
 
-class Rows(Collection):
+class SparkRows(Collection):
     """Rows that Spark read, with the scan reports of its plan and which version and schema it was. `cut` says in words
     that these are the first of more rows; it is empty where they are all."""
 
@@ -294,7 +293,7 @@ class Rows(Collection):
         self.reports, self.words, self.cut = reports, version, cut
 
     @classmethod
-    def of(cls, read: SparkRead, version: str) -> Rows:
+    def of(cls, read: SparkRead, version: str) -> SparkRows:
         """From a read that is done. Warns where the limit that counts without another one cut it off."""
         rows = read.result()
         cut = f"{read.cut_note}{'' if read.cut else ' limit=None reads all'}" if read.cut_note else ""

@@ -242,7 +242,7 @@ class MatchingRows:
 
     def _keep(self, path: str, matches: pa.Table) -> None:
         number = len(self.rows) + matches.num_rows
-        limits.within(number, limits.TOLD, path, "matching rows with the files before it", "match fewer")
+        limits.within(number, limits.MAX_NAMED_ROWS, path, "matching rows with the files before it", "match fewer")
         if how := (matches.schema.metadata or {}).get(MAPPED):
             self.mapped[path] = how.decode()
         positions = self._positions[path] = matches["_pos"].to_pylist()

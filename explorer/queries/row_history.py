@@ -17,7 +17,7 @@ from explorer.queries.matching_rows import MatchingFile, MatchingRows
 from explorer.queries.row_reader import RowReader, pairing_keys
 from explorer.render.rows import plain
 from explorer.spark_engine.engine_choice import Engine
-from explorer.spec.deletes.deletes import KIND_WORDS, Applicability, Reason, Verdict
+from explorer.spec.deletes.deletes import KIND_WORDS, Applicability, DeleteReason, DeleteVerdict
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.expressions import BoundTerm, predicates
 from explorer.spec.rows.row_versions import RowEvent, RowPlace, RowVersion, StoredRow, What, row_versions
@@ -40,12 +40,12 @@ class SnapshotRows:
     verdict."""
 
     visible: frozenset[RowPlace]
-    hidden: Mapping[RowPlace, Verdict]
-    harmless: Mapping[RowPlace, tuple[Verdict, ...]]
+    hidden: Mapping[RowPlace, DeleteVerdict]
+    harmless: Mapping[RowPlace, tuple[DeleteVerdict, ...]]
     """For visible rows, deletes that could have mattered to their file and do not apply."""
-    spared: Mapping[RowPlace, tuple[Verdict, ...]]
+    spared: Mapping[RowPlace, tuple[DeleteVerdict, ...]]
     """For visible rows, deletes that apply to their file, but hold neither their position nor their values."""
-    kept_off: Mapping[RowPlace, tuple[Verdict, ...]]
+    kept_off: Mapping[RowPlace, tuple[DeleteVerdict, ...]]
     """For visible rows, deletes that hold their position or values, but that readers do not apply to their file."""
     skipped: Mapping[RowPlace, str]
     """For visible rows that a scan with the filter skips with their file or row group, why it does."""
@@ -123,7 +123,7 @@ class RowHistory:
         skipped_deletes = self.reader.find_skipped_deletes(self.matching.scan, listed, snapshot)
         files = self.reader.applicability(snapshot)
         visible: set[RowPlace] = set()
-        hidden: dict[RowPlace, Verdict] = {}
+        hidden: dict[RowPlace, DeleteVerdict] = {}
         harmless, spared, kept_off, skipped, other_readers, misread, come_back = {}, {}, {}, {}, {}, {}, {}
         entries: dict[RowPlace, MatchingFile] = {}
         copies = Counter[str]()
@@ -160,8 +160,8 @@ class RowHistory:
         return SnapshotRows(frozenset(visible), hidden, *shown, compared)
 
     def _holding(
-        self, files: Applicability, data: LiveFile, verdicts: Sequence[Verdict]
-    ) -> list[tuple[Verdict, set[int]]]:
+        self, files: Applicability, data: LiveFile, verdicts: Sequence[DeleteVerdict]
+    ) -> list[tuple[DeleteVerdict, set[int]]]:
         """Deletes that do not apply to a data file because of their bounds, their partition or the file that they
         name (also if that is the data file under another scheme), with the positions that they hold all the same."""
         if len(files.deletes) > COMPARED:
@@ -173,7 +173,7 @@ class RowHistory:
         for verdict in steps([*(v for v in verdicts if v.delete.kind == "position_deletes"), *others], "deletes"):
             if positions := set(self.reader.positions_under_other_scheme(verdict).to_pylist()):
                 words = "it names the data file by another scheme or authority, and readers compare paths as texts"
-                holding.append((replace(verdict, reasons=(Reason("path", False, words),)), positions))
+                holding.append((replace(verdict, reasons=(DeleteReason("path", False, words),)), positions))
         return holding
 
     # -- the timeline -------------------------------------------------------------------------------------------------
@@ -472,12 +472,12 @@ class RowHistory:
         return ", ".join(f"{f.name}={plain(self.rows[stored][f.name])!r}" for f in self.schema.fields)
 
 
-def _delete(verdict: Verdict) -> str:
+def _delete(verdict: DeleteVerdict) -> str:
     delete = verdict.delete
     if delete.kind == "deletion_vector":
         return f"the deletion vector{delete.at} in {base_name(delete.path)}"
     return f"the {KIND_WORDS[delete.kind]} delete {base_name(delete.path)}"
 
 
-def _miss_words(verdict: Verdict) -> str:
+def _miss_words(verdict: DeleteVerdict) -> str:
     return "holds no equal values" if verdict.delete.kind == "equality_deletes" else "does not hold its position"

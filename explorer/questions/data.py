@@ -9,7 +9,7 @@ from explorer.questions.parameters import ColumnNames, Count, EngineName, Filter
 from explorer.questions.registry import question
 
 if TYPE_CHECKING:
-    from explorer.queries.collection import Rows
+    from explorer.queries.collection import SparkRows
     from explorer.queries.row_history import RowHistory
     from explorer.spec.rows.live_rows import LiveRows
     from explorer.spec.rows.row_diff import RowDiff
@@ -27,7 +27,7 @@ def rows(
     limit: Count = FIRST_ROWS,
     provenance: bool = False,
     snapshot: SnapshotRef = None,
-) -> Rows:
+) -> SparkRows:
     """Read rows of any version through Spark.
 
     Args:
@@ -44,7 +44,7 @@ def rows(
 
 
 @question("sql")
-def sql(table: Table, query: Sql, *, limit: Count = FIRST_ROWS) -> Rows:
+def sql(table: Table, query: Sql, *, limit: Count = FIRST_ROWS) -> SparkRows:
     """Run a read-only query through Spark.
 
     Args:

@@ -49,13 +49,13 @@ if TYPE_CHECKING:
     from explorer.lab.observe import Observation
     from explorer.model.metadata import TableMetadata
     from explorer.model.problem import Problem
-    from explorer.queries.collection import Collection, Rows
+    from explorer.queries.collection import Collection, SparkRows
     from explorer.queries.row_history import RowHistory
     from explorer.render.doctor import ShownReport
     from explorer.render.health import ShownHealth
     from explorer.render.overview import ShownOverview
     from explorer.reports.maintenance import Preview
-    from explorer.reports.maintenance.runs import Outcome
+    from explorer.reports.maintenance.runs import MaintenanceOutcome
     from explorer.spec.commits.commit import Decision
     from explorer.spec.commits.costs import RunCost
     from explorer.spec.rows.live_rows import LiveRows
@@ -528,7 +528,7 @@ class MaintainQuestions:
         option: Pairs = NOTHING,
         where: Filter = "",
         allow_writes: bool = False,
-    ) -> Answer[Outcome]:
+    ) -> Answer[MaintenanceOutcome]:
         """Carry maintenance out through Spark's procedures, on a table of the sandbox.
 
         Args:
@@ -770,7 +770,7 @@ class OpenTable:
         limit: Count = FIRST_ROWS,
         provenance: bool = False,
         snapshot: SnapshotRef = None,
-    ) -> Rows:
+    ) -> SparkRows:
         """Read rows of any version through Spark.
 
         Args:
@@ -787,7 +787,7 @@ class OpenTable:
             self.engine, condition=condition, column=column, limit=limit, provenance=provenance, snapshot=snapshot
         )
 
-    def sql(self, query: Sql, *, limit: Count = FIRST_ROWS) -> Rows:
+    def sql(self, query: Sql, *, limit: Count = FIRST_ROWS) -> SparkRows:
         """Run a read-only query through Spark.
 
         Args:

@@ -12,7 +12,7 @@ from explorer.spec.snapshots.ref_operations import OPERATIONS
 
 if TYPE_CHECKING:
     from explorer.reports.maintenance import Preview
-    from explorer.reports.maintenance.runs import Outcome
+    from explorer.reports.maintenance.runs import MaintenanceOutcome
     from explorer.spec.snapshots.refs import RefPreview
     from explorer.table import Table
 
@@ -77,7 +77,7 @@ def run(
     option: Pairs = NOTHING,
     where: Filter = "",
     allow_writes: bool = False,
-) -> Answer[Outcome]:
+) -> Answer[MaintenanceOutcome]:
     """Carry maintenance out through Spark's procedures, on a table of the sandbox.
 
     Args:

@@ -165,7 +165,7 @@ def question(
     """Register a function as a question; see Question."""
 
     def register(function: F) -> F:
-        lists = rows or bool(re.search(r"\b(?:Collection|Rows)\b", function.__annotations__["return"]))
+        lists = rows or bool(re.search(r"\b(?:Collection|SparkRows)\b", function.__annotations__["return"]))
         one = Question(name, group, function, columns, writing, endless, lists, picture, check)
         if one.path in QUESTIONS or group not in GROUPS:
             raise ValueError(f"{' '.join(one.path)} is registered already, or its group is unknown")

@@ -14,7 +14,7 @@ from explorer.model.metadata import TableMetadata
 from explorer.render.rows import json_rows, plain
 from explorer.render.text import cell, clean, render_table
 from explorer.spec.commits.costs import CommitCost, RunCost
-from explorer.spec.commits.new_commits import Landed
+from explorer.spec.commits.new_commits import NewCommit
 from explorer.spec.entries.entries import read_as
 from explorer.spec.secrets.redaction import HIDDEN
 from explorer.spec.snapshots.diff import SnapshotDiff
@@ -149,7 +149,7 @@ def diff_lines(diff: SnapshotDiff) -> Iterator[str]:
         yield clean(f"{what}{f' {which}' if which else ''}: {change}")
 
 
-def new_commit_object(landed: Landed) -> dict[str, Any]:
+def new_commit_object(landed: NewCommit) -> dict[str, Any]:
     """A commit that landed as JSON: the metadata file that was current then, the snapshot, its diff or the changes."""
     at = {"metadata_location": landed.metadata.metadata_location}
     if landed.snapshot is None:
@@ -163,7 +163,7 @@ def new_commit_object(landed: Landed) -> dict[str, Any]:
     return {**at, **about, "diff": diff_object(landed.diff) if landed.diff else None}
 
 
-def render_new_commit(landed: Landed) -> str:
+def render_new_commit(landed: NewCommit) -> str:
     """A commit that landed as text: a line that names it, and what it changed."""
     if landed.snapshot is None:
         return f"{clean(base_name(landed.metadata.metadata_location))}\n{render_changes(landed.changes)}"

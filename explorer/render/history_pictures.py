@@ -12,10 +12,10 @@ from explorer.graph.vocabulary import ENDS, KINDS, OPERATIONS, STATUSES
 from explorer.render.overview import moment_words
 from explorer.render.pictures import WIDTH, svg_head, text, title_tag
 from explorer.render.svg_colors import FAINT, text_color
-from explorer.spec.overview.overview import AMOUNTS, Moment, Overview
+from explorer.spec.overview.overview import AMOUNTS, Overview, SnapshotCounts
 from explorer.spec.snapshots.diff import SnapshotDiff
 from explorer.spec.snapshots.file_changes import FileChange
-from explorer.spec.snapshots.lifecycle import Life, LifecycleCell, lives
+from explorer.spec.snapshots.lifecycle import LifecycleCell, ManifestLife, lives
 from explorer.spec.snapshots.lineage import LineageEntry
 from explorer.spec.text.names import file_label, shorten
 from explorer.spec.text.units import count, human_bytes, instant
@@ -83,7 +83,7 @@ def lifecycle_svg(cells: Sequence[LifecycleCell]) -> str:
     return "\n".join([*out, "</svg>"])
 
 
-def _key(drawn: Sequence[Life], first: int, y: float) -> list[str]:
+def _key(drawn: Sequence[ManifestLife], first: int, y: float) -> list[str]:
     """What the colours and signs of a lifecycle say, of those that are in it."""
     out, left = [], float(LEFT)
     for kind in dict.fromkeys(cell.kind for life in drawn for _, end, cell in life.runs if end >= first):
@@ -136,7 +136,7 @@ def overview_svg(seen: Overview) -> str:
     times = [float(m.entry.timestamp_ms or 0) for m in moments]
     start, span = (min(times), (max(times) - min(times)) or 1.0) if times else (0.0, 1.0)
 
-    def x(moment: Moment) -> float:
+    def x(moment: SnapshotCounts) -> float:
         here = (float(moment.entry.timestamp_ms or 0) - start) / span
         return 90 + (WIDTH - 150) * (here if len(moments) > 1 else 0.5)
 
@@ -165,7 +165,7 @@ def overview_svg(seen: Overview) -> str:
     return "\n".join([*out, "</svg>"])
 
 
-def _strip(what: str, moments: Sequence[Moment], top: float, x: Callable[[Moment], float]) -> list[str]:
+def _strip(what: str, moments: Sequence[SnapshotCounts], top: float, x: Callable[[SnapshotCounts], float]) -> list[str]:
     """Bars up for what was added, down for what was removed, each to the scale of the larger."""
     ups, downs = (
         [side[what] or 0 for side in sides] for sides in ([m.added for m in moments], [m.removed for m in moments])

@@ -28,7 +28,7 @@ from explorer.render.svg import vocabulary
 from explorer.render.text import brief
 from explorer.reports.overview import overview
 from explorer.serving import places
-from explorer.serving.arrivals import Arrivals, Gone, TooMany
+from explorer.serving.arrivals import Arrivals, TooMany, VisitorLeft
 from explorer.serving.attempts import network
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
@@ -197,7 +197,7 @@ class FirstPage(DocHandler):
                     await self._panels(*args, **kwargs)
                 finally:
                     _COMING.reset(token)
-        except (Gone, TooMany):  # the page has ended, or ends here, with its first part
+        except (VisitorLeft, TooMany):  # the page has ended, or ends here, with its first part
             task.abandon()
 
     @property

@@ -14,7 +14,7 @@ from panel.io.state import set_curdoc
 from tornado.httpclient import AsyncHTTPClient
 
 from explorer.serving import arrivals
-from explorer.serving.arrivals import Arrivals, Gone, TooMany
+from explorer.serving.arrivals import Arrivals, TooMany, VisitorLeft
 from explorer.ui import app, pools
 from explorer.ui.access import Access
 from explorer.ui.first import FirstPage
@@ -120,7 +120,7 @@ def test_who_leaves_waits_no_more() -> None:
         other = asyncio.create_task(make(stays))
         await until(lambda: turns.counts() == (1, 2))
         leave[0]()
-        with pytest.raises(Gone):
+        with pytest.raises(VisitorLeft):
             await late
         other.cancel()
         with pytest.raises(asyncio.CancelledError):

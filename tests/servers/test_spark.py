@@ -16,7 +16,7 @@ from explorer.errors import EngineError, ExplorerError, NotSupported
 from explorer.spark_engine.fileio import ANONYMOUS, JavaFileIO, java_file_io
 from explorer.spark_engine.java import BUNDLES
 from explorer.spark_engine.read_queue import ReadFailed, ReadRequest, ReadSession
-from explorer.spark_engine.tables import Files
+from explorer.spark_engine.tables import FileAccess
 from explorer.spec.secrets.redaction import HIDDEN
 from explorer.storage.catalogs.catalogs import Pointer
 from explorer.storage.locate import Location
@@ -137,7 +137,7 @@ def test_an_error_shows_no_key(store: Store, reads: ReadSession, keys: dict[str,
     table = opened(store, store.metadata, **keys)
     request = table.reading(None)
     echo = keys["secret_access_key"]
-    broken = Files(f"s3://warehouse/{echo}/v1.metadata.json", store.properties(endpoint=store.direct, **keys))
+    broken = FileAccess(f"s3://warehouse/{echo}/v1.metadata.json", store.properties(endpoint=store.direct, **keys))
     version = replace(request.version, check=lambda: broken)
     with pytest.raises(ExplorerError) as caught:
         reads.read(ReadRequest(version))

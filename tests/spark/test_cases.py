@@ -12,7 +12,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from explorer.spark_engine.spark import SparkEngine
-from explorer.spec.scan.plan import PLANNERS, Answer
+from explorer.spec.scan.plan import PLANNERS, PlannerAnswer
 from tests import direct
 from tests.cases import NAMES, build_case
 
@@ -80,7 +80,7 @@ def test_rows_counts_and_plans_are_those_of_spark(cases: dict[str, Case], number
     for where in FILTERS.get(number, (NO_ID.get(number, "id > 0"),)):
         plan = case.table.plan(where)
         answer = case.table.ask_planners(plan)[PLANNERS[0]]
-        assert isinstance(answer, Answer), answer
+        assert isinstance(answer, PlannerAnswer), answer
         assert plan.left.files == answer.files, where
 
 

@@ -19,7 +19,7 @@ from explorer.render.scan_reports import timings_lines, timings_object
 from explorer.reports.estimates import estimate
 from explorer.reports.timings import beside, measure
 from explorer.spark_engine.spark import SparkEngine
-from explorer.spec.layout.estimates import Asked
+from explorer.spec.layout.estimates import FilterEstimate
 from explorer.spec.scan.scan_report_diff import figures
 from tests import direct
 from tests.helpers import open_demo
@@ -98,7 +98,7 @@ def test_estimates_come_true(engine: SparkEngine, scattered: str, change: str, h
         assert abs(thought - is_so) <= one_file + WITHIN, asked.where
 
 
-def _shares(asked: Asked, at: int, after: direct.Table, rows: int) -> tuple[float, float]:
+def _shares(asked: FilterEstimate, at: int, after: direct.Table, rows: int) -> tuple[float, float]:
     reads = asked.reads[at]
     assert reads is not None
     return reads.rows / rows, (after.plan(asked.where).left.rows or 0) / rows

@@ -184,7 +184,7 @@ ROWS = {"equality_deletes": "name = 'jack'", "deletion_vectors": "name > ''", "u
 
 
 def rows_are_the_same(table: direct.Table, where: str) -> None:
-    """The rows that differ between the first and the last snapshot, both ways, and the histories of those that match."""
+    """The rows that differ between the first and the last snapshot, both ways, and the history of those that match."""
     first, last = table.metadata.snapshots[0].snapshot_id, table.metadata.snapshots[-1].snapshot_id
     for sides in ((first, last), (last, first), (None, last)):
         ours, theirs = (table.row_diff(*sides, engine=engine) for engine in ("local", "spark"))
@@ -217,9 +217,7 @@ def test_keys_of_several_rows_are_the_same(tmp_path: Path, sandbox: Path, monkey
 
 
 @pytest.mark.parametrize("mapped", [True, False, None])
-def test_row_histories_of_files_that_spark_misreads_are_the_same(
-    mapped: bool | None, sandbox: Path, tmp_path: Path
-) -> None:
+def test_row_histories_of_misread_files_are_the_same(mapped: bool | None, sandbox: Path, tmp_path: Path) -> None:
     """Columns in another type than the spec's; files without field ids, with a name mapping and without."""
     entries = [{"field-id": 1, "names": ["id"]}, {"field-id": 2, "names": ["x"]}]
     properties = {"schema.name-mapping.default": json.dumps(entries)} if mapped else {}

@@ -14,7 +14,7 @@ from explorer.errors import NotFoundInTable
 from explorer.queries.filters import arrow_columns, matching, parse_filter
 from explorer.spec.filters.binding import bind
 from explorer.spec.filters.expression_json import expression_json, parse_expression
-from explorer.spec.filters.expressions import FALSE, TRUE, Column, Expression, push_down_not
+from explorer.spec.filters.expressions import FALSE, TRUE, Expression, FilterColumn, push_down_not
 from explorer.spec.filters.filter_text import DEEPEST, FilterError, parse
 from explorer.spec.filters.projections import Projection
 from explorer.storage.metadata import parse_metadata
@@ -22,7 +22,7 @@ from tests import direct
 from tests.cases.mini import Table
 
 COLUMNS = {
-    name: Column(at, name, kind, required)
+    name: FilterColumn(at, name, kind, required)
     for at, (name, kind, required) in enumerate(
         [
             ("id", "int", True), ("n", "long", False), ("x", "double", False), ("f", "float", False),
@@ -175,7 +175,7 @@ def spec(transform: str, kind: str) -> Projection:
 )  # fmt: skip
 def test_projections(transform: str, kind: str, text: str, inclusive: str, strict: str) -> None:
     projection = spec(transform, kind)
-    whole = bind(parse(text), {"c": Column(1, "c", kind)})
+    whole = bind(parse(text), {"c": FilterColumn(1, "c", kind)})
     assert (str(projection.inclusive(whole)), str(projection.strict(whole))) == (inclusive, strict)
 
 
@@ -236,18 +236,18 @@ def test_long_filters_are_no_deep_ones() -> None:
 
 
 def test_more_digits_than_python_reckons_with() -> None:
-    columns = {"big": Column(1, "big", "decimal(38, 2)")}
+    columns = {"big": FilterColumn(1, "big", "decimal(38, 2)")}
     told = "123456789012345678901234567890.12"
     assert str(bind(parse(f"big = {told}"), columns)) == f"big = {told}"
     projection = spec("truncate[10]", "decimal(38, 2)")
-    whole = bind(parse(f"c > {told}"), {"c": Column(1, "c", "decimal(38, 2)")})
+    whole = bind(parse(f"c > {told}"), {"c": FilterColumn(1, "c", "decimal(38, 2)")})
     assert str(projection.inclusive(whole)) == "p >= 123456789012345678901234567890.10"
 
 
 @pytest.mark.parametrize("transform", ["geohash", "bucket[0]", "truncate[0]", "year", "bucket", "zorder[3]"])
 def test_transforms_that_are_not_the_specs_say_nothing(transform: str) -> None:
     projection = spec(transform, "string")
-    whole = bind(parse("c = 'anna' OR c IS NULL"), {"c": Column(1, "c", "string")})
+    whole = bind(parse("c = 'anna' OR c IS NULL"), {"c": FilterColumn(1, "c", "string")})
     assert (projection.inclusive(whole), projection.strict(whole)) == (TRUE, FALSE)
 
 

@@ -18,7 +18,7 @@ from explorer.errors import NotFoundInTable
 from explorer.render.health import amount, health_object, section_html, summary, verdict
 from explorer.reports.health import checkup
 from explorer.reports.maintenance import runs
-from explorer.spec.health.measures import MEASURES, Health, Measure, Measured, Tile
+from explorer.spec.health.measures import MEASURES, Health, Measure, MeasuredValue, Tile
 from explorer.spec.text.names import NOWHERE, in_sql
 from explorer.ui.figures import squarified, tiles_figure
 from tests import direct
@@ -36,7 +36,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_table(tmp_path_factory.mktemp("small"))
 
 
-def of(health: Health, name: str) -> Measured:
+def of(health: Health, name: str) -> MeasuredValue:
     return next(m for m in health.measures if m.id == name)
 
 

@@ -26,11 +26,11 @@ from explorer.render.plans import answer_rows, plan_lines, plan_object, summary_
 from explorer.spec.deletes.delete_pairs import Pairs
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.binding import bind
-from explorer.spec.filters.expressions import TRUE, Column
+from explorer.spec.filters.expressions import TRUE, FilterColumn
 from explorer.spec.filters.filter_text import parse
 from explorer.spec.filters.pushdown import advice
 from explorer.spec.layout.metrics_modes import column_modes
-from explorer.spec.scan.plan import PLANNERS, Answer, Plan
+from explorer.spec.scan.plan import PLANNERS, Plan, PlannerAnswer
 from explorer.spec.scan.plan_parts import files_to_read as files_read
 from explorer.spec.scan.scan import READ, Scan, evaluate
 from explorer.spec.scan.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
@@ -243,7 +243,7 @@ def test_no_filter_reads_all(days: Path) -> None:
 def test_a_planner_that_fails_is_named(days: Path) -> None:
     plan = planned(days, "n = 2")[1]
     assert plan.left.files
-    same = Answer(plan.left.files, None, None)
+    same = PlannerAnswer(plan.left.files, None, None)
     _, java, python = answer_rows(plan, dict(zip(PLANNERS, (same, NotSupported("no such filter")), strict=True)))
     assert (java["planner"], java["data_files"], java["difference"]) == ("Iceberg (Java)", plan.left.files, "none")
     assert (python["planner"], python["data_files"]) == ("pyiceberg", None)
@@ -409,14 +409,14 @@ def test_sizes_and_properties_of_strangers() -> None:
 
 
 def test_null_comes_before_all_values_but_not_for_sure() -> None:
-    columns = {"day": Column(1, "day", "date")}
+    columns = {"day": FilterColumn(1, "day", "date")}
     for op, may, must in (("!=", True, True), ("<", True, False), ("<=", True, False), ("=", False, False)):
         leaf = bind(parse(f"day {op} '2024-03-01'"), columns)
         assert (evaluate(leaf, {1: None}), evaluate(leaf, {1: None}, sure=True)) == (may, must), op
 
 
 def test_partition_values_of_another_type_are_in_doubt() -> None:
-    columns = {"day": Column(1, "day", "date")}
+    columns = {"day": FilterColumn(1, "day", "date")}
     for where in ("day = '2024-03-01'", "day < '2024-03-01'"):
         leaf = bind(parse(where), columns)
         for partition in ({1: "10183-09-21"}, {}):
@@ -433,7 +433,7 @@ def test_summaries_that_tell_nothing_and_those_of_nothing_but_nulls() -> None:
     ]
 
     def verdicts(where: str) -> list[tuple[bool, bool]]:
-        bound = bind(parse(where), {"id": Column(1, "id", "long")})
+        bound = bind(parse(where), {"id": FilterColumn(1, "id", "long")})
         return [(v.keeps, v.surely) for v in Scan(metadata, bound, frozenset()).manifests(manifests)]
 
     assert verdicts("id IS NULL") == [(True, False), (True, True)]

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.queries.orphans import Below, all_files_in_metadata, files_beside, other_metadata
+from explorer.queries.orphans import FolderFiles, all_files_in_metadata, files_beside, other_metadata
 from explorer.spec.maintenance.orphan_rules import (
     EQUAL,
     MODES,
@@ -38,7 +38,7 @@ def find_orphan_verdicts(
         {**EQUAL, **flatten(values.get("equal_schemes", {}))}, flatten(values.get("equal_authorities", {})),
     )  # fmt: skip
     hint = f"{tree.metadata.location.rstrip('/')}/metadata/version-hint.text"
-    below = Below(tree, location)
+    below = FolderFiles(tree, location)
     path_spellings = spellings(
         listing, below.written, below.telling(chain((hint,), all_files_in_metadata(tree)))
     )  # fills live

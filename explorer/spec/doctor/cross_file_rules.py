@@ -28,7 +28,7 @@ AT_ONCE = 1 << 20
 """Files, and pairs of entries, that are held against each other at once, about."""
 
 
-class Across:
+class CrossFileRules:
     """The rules over all manifests of some lists."""
 
     def __init__(self, lists: Lists, named: Named) -> None:

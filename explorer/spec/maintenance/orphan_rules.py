@@ -179,8 +179,8 @@ def sentences(
     tally: Mapping[tuple[Becomes, bool], int],
     freed: Sequence[OrphanVerdict] = (),
 ) -> Iterator[str]:
-    """What it comes to. `tally` counts verdicts by what becomes of files and whether they are live; `freed` are those of
-    the files that go and are not live."""
+    """What it comes to. `tally` counts verdicts by what becomes of files and whether they are live; `freed` are the
+    verdicts on files that go and are not live."""
     removed = tally.get(("removed", False), 0)
     whole = f" ({human_bytes(sum(f.bytes or 0 for f in freed))})" if freed else ""
     are = "is" if removed == 1 else "are"

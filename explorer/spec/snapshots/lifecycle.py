@@ -125,7 +125,7 @@ def lifecycle(tree: Tree) -> list[LifecycleCell]:
 
 
 @dataclass(frozen=True)
-class Life:
+class ManifestLife:
     """A manifest in the matrix of `lifecycle`: the cells of the snapshots that list it, in runs of columns that follow
     each other, and what ended it, once or on several branches."""
 
@@ -137,7 +137,7 @@ class Life:
     """The column of each end, and its cell."""
 
 
-def lives(cells: Sequence[LifecycleCell]) -> tuple[list[str], list[Life]]:
+def lives(cells: Sequence[LifecycleCell]) -> tuple[list[str], list[ManifestLife]]:
     """(snapshot names, a life for each manifest), both in the order in which they come in `lifecycle`'s cells."""
     column = {name: at for at, name in enumerate(dict.fromkeys(c.snapshot for c in cells))}
     runs: dict[str, list[tuple[int, int, LifecycleCell]]] = {}
@@ -152,7 +152,7 @@ def lives(cells: Sequence[LifecycleCell]) -> tuple[list[str], list[Life]]:
         else:
             own_runs.append((at, at, cell))
     return list(column), [
-        Life(path, own_runs[0][2].manifest, tuple(own_runs), tuple(ends.get(path, ())))
+        ManifestLife(path, own_runs[0][2].manifest, tuple(own_runs), tuple(ends.get(path, ())))
         for path, own_runs in runs.items()
         if own_runs
     ]

@@ -13,7 +13,7 @@ from explorer.spec.snapshots.ancestors import Ancestors, parents_first, parents_
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import instant, parse_int64
 
-Place = Literal["current", "ancestor", "branch", "staged", "abandoned", "detached"]
+LineagePlace = Literal["current", "ancestor", "branch", "staged", "abandoned", "detached"]
 MAX_CHAIN = 20
 """Snapshots of a circle that a sentence names."""
 How = Literal["commit", "rollback", "fast-forward", "jump", "expired"]
@@ -31,7 +31,7 @@ class LineageEntry:
     parent: str | None
     timestamp_ms: int | None
     operation: str | None
-    kind: Place
+    kind: LineagePlace
     refs: tuple[str, ...]
     became_current: tuple[int, ...]
     notes: tuple[str, ...]
@@ -66,7 +66,7 @@ def lineage(metadata: TableMetadata) -> list[LineageEntry]:
         own = snapshot.snapshot_id
         summary, notes = snapshot.summary, []
         twin = ordinals[own] != number
-        kind: Place
+        kind: LineagePlace
         if twin:
             kind = "detached"
             notes.append(f"it has the id of snapshot-{ordinals[own]}, which is taken for both: ids must be unique")
