@@ -149,7 +149,7 @@ def doctor(
         A report for each table.
     """
     from explorer.errors import ExplorerError, UnreadableFile
-    from explorer.render.doctor import render_report, report_object
+    from explorer.render.doctor import render_report
     from explorer.reports.catalog_sweep import sweep
     from explorer.reports.doctor import diagnose, report_unreadable
 
@@ -185,7 +185,7 @@ def doctor(
         yield from (f"could not be checked: {failure}" for failure in failures)
 
     def json() -> Any:
-        rows = [report_object(report, each) for report in make_reports()]
+        rows = [report.to_json(each) for report in make_reports()]
         return [*rows, *({"table": failure.partition(": ")[0], "error": failure} for failure in failures)]
 
     return Answer(reports, json, text, level=level)

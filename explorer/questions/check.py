@@ -78,11 +78,11 @@ def doctor(
 def report_answer(report: ShownReport, each: bool = False) -> Answer[ShownReport]:
     """Return a report as an answer; `each` also lists the findings that one stands for."""
     from explorer.queries.collection import Collection
-    from explorer.render.doctor import finding_row, render_report, report_object
+    from explorer.render.doctor import finding_row, render_report
 
     return Answer(
         report,
-        lambda: report_object(report, each),
+        lambda: report.to_json(each),
         lambda: (render_report(report, each),),
         lambda: Collection.of_rows([finding_row(finding) for finding in report.findings], "findings"),
         html=report._repr_html_,
@@ -126,12 +126,12 @@ def health(
         A row for each measure: measure, level, title, value, unit, threshold, words, why, helps.
     """
     from explorer.queries.collection import Collection
-    from explorer.render.health import health_object, render_health
+    from explorer.render.health import render_health
     from explorer.reports.health import checkup
 
     at = None if snapshot is None else table.resolve(snapshot).snapshot.snapshot_id
     checked = checkup(table, limits=threshold, clustering=clustering, snapshot_id=at, engine=engine)
-    data = health_object(checked)
+    data = checked.to_json()
     return Answer(
         checked,
         lambda: data,

@@ -69,11 +69,11 @@ def count(table: Table, *, snapshot: SnapshotRef = None) -> Answer[LiveRows]:
     Returns:
         The number of visible rows, beside the recorded one, and the rows that each delete hides.
     """
-    from explorer.render.doctor import live_rows_object, render_live_rows
+    from explorer.render.doctor import live_rows_json, render_live_rows
     from explorer.reports.row_count import live_rows
 
     counted = live_rows(table, snapshot)
-    return Answer(counted, lambda: live_rows_object(counted), lambda: (render_live_rows(counted),))
+    return Answer(counted, lambda: live_rows_json(counted), lambda: (render_live_rows(counted),))
 
 
 @question("diff", "data")
@@ -94,11 +94,11 @@ def diff(
     Returns:
         Counts of rows inserted, deleted and updated, and the rows.
     """
-    from explorer.render.row_views import render_row_diff, row_diff_object
+    from explorer.render.row_views import render_row_diff, row_diff_json
     from explorer.spec.snapshots.snapshot_names import find_side
 
     change = table.row_diff(find_side(before, table.metadata), after, key, engine)
-    return Answer(change, lambda: row_diff_object(change), lambda: (render_row_diff(change),))
+    return Answer(change, lambda: row_diff_json(change), lambda: (render_row_diff(change),))
 
 
 @question("history", "data")

@@ -115,10 +115,10 @@ def commits(
         the write amplification of all.
     """
     from explorer.queries.collection import Collection
-    from explorer.render.changes import commits_object, render_commits
+    from explorer.render.changes import commits_json, render_commits
 
     run = table.commits(first, last, engine)
-    data = commits_object(run)
+    data = commits_json(run)
     return Answer(
         run,
         lambda: data,
@@ -158,7 +158,7 @@ def watch(table: Table, *, interval: Seconds = None) -> Answer[Any]:
     Returns:
         The commits, as they are made.
     """
-    from explorer.render.changes import new_commit_object, render_new_commit
+    from explorer.render.changes import new_commit_json, render_new_commit
     from explorer.reports.watch import interval_of
     from explorer.reports.watch import watch as commits_to
 
@@ -166,7 +166,7 @@ def watch(table: Table, *, interval: Seconds = None) -> Answer[Any]:
     landings = commits_to(table, seconds)
     return Answer(
         landings,
-        lambda: map(new_commit_object, landings),
+        lambda: map(new_commit_json, landings),
         lambda: map(render_new_commit, landings),
         notes=(f"{table.why}; looking every {seconds:g} s",),
     )

@@ -33,11 +33,11 @@ def show(table: Table, *, snapshot: SnapshotRef = None) -> Answer[Graph]:
     Returns:
         The graph of the tree.
     """
-    from explorer.render.rows import graph_object
+    from explorer.render.rows import graph_json
     from explorer.render.text import render_tree
 
     graph = table.graph(snapshot)
-    return Answer(graph, lambda: graph_object(graph), lambda: (table.why, render_tree(graph)))
+    return Answer(graph, lambda: graph_json(graph), lambda: (table.why, render_tree(graph)))
 
 
 @question("overview", picture=True)
@@ -55,13 +55,13 @@ def overview(table: Table, *, snapshot: SnapshotRef = None) -> Answer[ShownOverv
         The overview: facts, commits and, where they are cheap, health and doctor.
     """
     from explorer.render.history_pictures import overview_svg
-    from explorer.render.overview import overview_object, render_overview
+    from explorer.render.overview import render_overview
     from explorer.reports.overview import overview
 
     summary = overview(table, snapshot)
     return Answer(
         summary,
-        lambda: overview_object(summary),
+        summary.to_json,
         lambda: (render_overview(summary),),
         picture=lambda: overview_svg(summary),
         html=summary._repr_html_,
@@ -75,10 +75,10 @@ def metadata(table: Table) -> Answer[Mapping[str, Any]]:
     Returns:
         The metadata file's JSON.
     """
-    from explorer.render.rows import metadata_object
+    from explorer.render.rows import metadata_json
     from explorer.render.text import render_fields
 
-    data = metadata_object(table.metadata)
+    data = metadata_json(table.metadata)
     return Answer(data, lambda: data, lambda: (render_fields(data),))
 
 
@@ -108,10 +108,10 @@ def properties(table: Table) -> Collection:
         A row for each property: property, value.
     """
     from explorer.queries.collection import Collection
-    from explorer.render.rows import metadata_object
+    from explorer.render.rows import metadata_json
 
-    properties_object = metadata_object(table.metadata).get("properties")
-    rows = properties_object.items() if isinstance(properties_object, dict) else ()
+    own_properties = metadata_json(table.metadata).get("properties")
+    rows = own_properties.items() if isinstance(own_properties, dict) else ()
     return Collection.of_rows([{"property": name, "value": value} for name, value in sorted(rows)], "properties")
 
 

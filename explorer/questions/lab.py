@@ -60,10 +60,10 @@ def run(
     from explorer.lab.stepper import NAMES, Run
     from explorer.lab.stepper import replay as play_again
     from explorer.render.lab_runs import (
-        interleavings_object,
+        interleavings_json,
         render_interleavings,
         render_run,
-        run_object,
+        run_json,
         sequence_svg,
     )
     from explorer.render.state_graph import state_svg
@@ -79,7 +79,7 @@ def run(
         orders = interleave(bench, writers, lambda done, total: tell(done, total, "orders"), version=int(table_version))
         return Answer(
             orders,
-            lambda: interleavings_object(orders),
+            lambda: interleavings_json(orders),
             lambda: (render_interleavings(orders),),
             picture=lambda: state_svg(orders),
         )
@@ -94,7 +94,7 @@ def run(
         one.play(order or "".join(w.name for w in one.writers) * 12)
     return Answer(
         one,
-        lambda: run_object(one.to_json(), one.writers, one.rows()),
+        lambda: run_json(one.to_json(), one.writers, one.rows()),
         lambda: (render_run(one.events, one.writers, one.rows()),),
         picture=lambda: sequence_svg(one.events, one.writers),
     )
@@ -162,11 +162,11 @@ def streaming(
     """
     from explorer.lab.sandbox import Bench
     from explorer.lab.streaming import stream_and_batch
-    from explorer.render.stream_appends import appends_object, appends_svg, appends_text
+    from explorer.render.stream_appends import appends_json, appends_svg, appends_text
 
     curves = stream_and_batch(Bench(), commits, merge_at)
     return Answer(
-        curves, lambda: appends_object(curves), lambda: (appends_text(curves),), picture=lambda: appends_svg(curves)
+        curves, lambda: appends_json(curves), lambda: (appends_text(curves),), picture=lambda: appends_svg(curves)
     )
 
 
@@ -199,7 +199,7 @@ def observe(table: Table, statement: Sql = "", *, api: str = "", allow_writes: b
     """
     from explorer.lab.observe import API, observe_api
     from explorer.lab.observe import observe as observe_statement
-    from explorer.render.lab_runs import observation_object, render_observation
+    from explorer.render.lab_runs import observation_json, render_observation
 
     if bool(statement) == bool(api):
         raise WrongUsage(f"give a statement, or --api with one of {', '.join(API)}")
@@ -208,7 +208,7 @@ def observe(table: Table, statement: Sql = "", *, api: str = "", allow_writes: b
         if api
         else observe_statement(table, statement, allow_writes=allow_writes)
     )
-    return Answer(seen, lambda: observation_object(seen), lambda: (render_observation(seen),))
+    return Answer(seen, lambda: observation_json(seen), lambda: (render_observation(seen),))
 
 
 @question("copy", "lab", writing=True)

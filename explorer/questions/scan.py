@@ -97,9 +97,9 @@ def plan(
 
     runs = measured(table, where, (snapshot, *compare_with), sql) if measure else []
     answers = plans.answer_rows(planned, table.ask_planners(planned)) if engines else []
-    data = plans.plan_object(planned) | plans.pushdown_object(planned, pushed)
+    data = plans.plan_json(planned) | plans.pushdown_json(planned, pushed)
     data |= {"planners": answers} if engines else {}
-    data |= {"runs": scan_reports.timings_object(runs)} if measure else {}
+    data |= {"runs": scan_reports.timings_json(runs)} if measure else {}
     lines = (
         *plans.pushdown_lines(planned, pushed), *plans.plan_lines(planned), *plans.answer_lines(answers),
         *scan_reports.timings_lines(runs),
@@ -144,17 +144,17 @@ def estimate(
     """
     if write:
         from explorer.lab.layouts import compare_layouts
-        from explorer.render.layouts import ShownLayouts, layouts_lines, layouts_object, layouts_svg
+        from explorer.render.layouts import ShownLayouts, layouts_json, layouts_lines, layouts_svg
 
         layouts = compare_layouts(table, where, snapshot, rows)
         return Answer(
             layouts,
-            lambda: layouts_object(layouts),
+            lambda: layouts_json(layouts),
             lambda: layouts_lines(layouts),
             picture=lambda: layouts_svg(layouts),
             html=ShownLayouts(layouts).facts_html,
         )
-    from explorer.render.estimates import estimates_lines, estimates_object
+    from explorer.render.estimates import estimates_json, estimates_lines
     from explorer.reports.estimates import estimate as estimates_of
 
     if not where:
@@ -162,4 +162,4 @@ def estimate(
     estimates = estimates_of(table, where, snapshot, file_size)
     if not any(query.plan for query in estimates.filters):
         raise NotFoundInTable("\n".join(f"{query.where}: {query.error}" for query in estimates.filters))
-    return Answer(estimates, lambda: estimates_object(estimates), lambda: estimates_lines(estimates))
+    return Answer(estimates, lambda: estimates_json(estimates), lambda: estimates_lines(estimates))

@@ -65,7 +65,7 @@ def diff_parts(diff: SnapshotDiff) -> dict[str, Any]:
     }
 
 
-def diff_object(diff: SnapshotDiff) -> dict[str, Any]:
+def diff_json(diff: SnapshotDiff) -> dict[str, Any]:
     """A SnapshotDiff as JSON."""
     return {name: list(v) if isinstance(v, Iterator) else v for name, v in diff_parts(diff).items()}
 
@@ -149,7 +149,7 @@ def diff_lines(diff: SnapshotDiff) -> Iterator[str]:
         yield clean(f"{what}{f' {which}' if which else ''}: {change}")
 
 
-def new_commit_object(landed: NewCommit) -> dict[str, Any]:
+def new_commit_json(landed: NewCommit) -> dict[str, Any]:
     """A commit that landed as JSON: the metadata file that was current then, the snapshot, its diff or the changes."""
     at = {"metadata_location": landed.metadata.metadata_location}
     if landed.snapshot is None:
@@ -160,7 +160,7 @@ def new_commit_object(landed: NewCommit) -> dict[str, Any]:
         "operation": snapshot.operation,
         "timestamp_ms": snapshot.timestamp_ms,
     }
-    return {**at, **about, "diff": diff_object(landed.diff) if landed.diff else None}
+    return {**at, **about, "diff": diff_json(landed.diff) if landed.diff else None}
 
 
 def render_new_commit(landed: NewCommit) -> str:
@@ -273,7 +273,7 @@ def render_file_life(file: FileLife) -> str:
     return "\n".join(clean(line) for line in lines) + "\n"
 
 
-def commits_object(run: RunCost) -> dict[str, Any]:
+def commits_json(run: RunCost) -> dict[str, Any]:
     """A run of commits as JSON."""
     totals = {n: getattr(run, n) for n in ("bytes_written", "bytes_kept", "metadata_bytes", "write_amplification")}
     return {"commits": [plain(asdict(c)) | {"metadata_bytes": c.metadata_bytes} for c in run.commits], **totals}

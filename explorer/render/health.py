@@ -30,8 +30,12 @@ class ShownHealth(Health):
         return not_typeset(health_html(self))
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
-        return health_object(self)
+        """Return the health as JSON data."""
+        return {
+            "table": self.table, "level": self.worst, "snapshot": self.snapshot, "not_read": self.not_read,
+            "measures": [measure_row(m) for m in self.measures],
+            "sections": [_section_json(section) for section in self.sections],
+        }  # fmt: skip
 
 
 def amount(value: float | int | str | None, unit: Unit = "") -> str:
@@ -62,16 +66,7 @@ def measure_row(measured: MeasuredValue) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def health_object(health: Health) -> dict[str, Any]:
-    """A table's health as JSON data."""
-    return {
-        "table": health.table, "level": health.worst, "snapshot": health.snapshot, "not_read": health.not_read,
-        "measures": [measure_row(m) for m in health.measures],
-        "sections": [_section_object(section) for section in health.sections],
-    }  # fmt: skip
-
-
-def _section_object(section: HealthSection) -> dict[str, Any]:
+def _section_json(section: HealthSection) -> dict[str, Any]:
     bars = section.bars
     return {
         "section": section.id, "title": section.title, "of": section.scope,

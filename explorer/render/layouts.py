@@ -19,7 +19,7 @@ WIDTH, LEFT, COST, READ = 900, 230, 90, 330
 LINE, HEAD = 40, 22
 
 
-def layouts_object(comparison: LayoutComparison) -> dict[str, Any]:
+def layouts_json(comparison: LayoutComparison) -> dict[str, Any]:
     """A layout each: what it cost, and what each query reads of it."""
     layouts = [
         {

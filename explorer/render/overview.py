@@ -30,19 +30,14 @@ class ShownOverview(Overview):
         return not_typeset(f"{tiles_html(self)}{facts_html(self)}")
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
-        return overview_object(self)
-
-
-def overview_object(overview: Overview) -> dict[str, Any]:
-    """A table at a glance as JSON data; a moment is a flat object."""
-    shown: dict[str, Any] = plain(asdict(overview))
-    shown["moments"] = [
-        {**plain(asdict(m.entry)), **{f"{what}_added": m.added[what] for what in AMOUNTS},
-         **{f"{what}_removed": m.removed[what] for what in AMOUNTS}}
-        for m in overview.moments
-    ]  # fmt: skip
-    return shown
+        """Return the overview as JSON data; a moment is a flat object."""
+        shown: dict[str, Any] = plain(asdict(self))
+        shown["moments"] = [
+            {**plain(asdict(m.entry)), **{f"{what}_added": m.added[what] for what in AMOUNTS},
+             **{f"{what}_removed": m.removed[what] for what in AMOUNTS}}
+            for m in self.moments
+        ]  # fmt: skip
+        return shown
 
 
 def tiles(overview: Overview) -> list[tuple[str, str, str]]:

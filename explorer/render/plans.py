@@ -28,7 +28,7 @@ STAGE_WORDS = {
 }  # fmt: skip
 
 
-def plan_object(plan: Plan) -> dict[str, Any]:
+def plan_json(plan: Plan) -> dict[str, Any]:
     """A plan without its files: filter, projections, manifests, stages, residuals and tasks."""
     return {
         "where": plan.where,
@@ -251,7 +251,7 @@ def clustering_rows(clusterings: Sequence[Clustering]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def pushdown_object(plan: Plan, pushed_down: Pushdown | None) -> dict[str, Any]:
+def pushdown_json(plan: Plan, pushed_down: Pushdown | None) -> dict[str, Any]:
     """What Spark handed to Iceberg of a condition in SQL, and what it kept, with advice; nothing without one."""
     if pushed_down is None:
         return {}

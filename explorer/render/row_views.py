@@ -90,7 +90,7 @@ def delete_lines(deletes: Deletes, limit: int | None = None) -> Iterator[str]:
         yield clean(f"⚠ {missing_place_words(deletes.unplaced)}")
 
 
-def row_diff_object(diff: RowDiff) -> dict[str, Any]:
+def row_diff_json(diff: RowDiff) -> dict[str, Any]:
     """A row diff as JSON, all rows that it has."""
     changes = diff.changes
     pairs = zip(row_dicts(changes.updated_before), row_dicts(changes.updated_after), strict=True)

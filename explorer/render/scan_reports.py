@@ -10,7 +10,7 @@ from explorer.spec.scan.scan_report_diff import MeasuredRun, figures
 from explorer.spec.text.units import count
 
 
-def timings_object(measured: Sequence[MeasuredRun]) -> list[dict[str, Any]]:
+def timings_json(measured: Sequence[MeasuredRun]) -> list[dict[str, Any]]:
     """A version each: what Spark was asked, seconds, rows, its scan report, and its figures beside the plan's."""
     return [
         {

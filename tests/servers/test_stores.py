@@ -17,7 +17,7 @@ from tornado.httputil import HTTPServerRequest
 import explorer
 from explorer.errors import ExplorerError, UnreadableFile
 from explorer.progress import Cancelled, Watch
-from explorer.render.changes import diff_object
+from explorer.render.changes import diff_json
 from explorer.reports.maintenance.runs import preview
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.storage import azure
@@ -52,7 +52,7 @@ def test_what_is_asked_together_is_fetched_together(store: Store) -> None:
 def test_what_never_changes_is_fetched_once(store: Store) -> None:
     def ask() -> tuple[int, int, int]:
         table = opened(store)
-        change = diff_object(table.diff("snapshot-3", "snapshot-7"))
+        change = diff_json(table.diff("snapshot-3", "snapshot-7"))
         costs = len(table.commits().commits)  # asks how large metadata files are
         return len(table.entries()), len(table.lifecycle()), len(change["added_data_files"]) + costs
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from explorer.cli import main
 from explorer.errors import NotFoundInTable, StatementFailed
 from explorer.queries.filters import arrow_columns, matching, parse_filter
-from explorer.render.scan_reports import timings_lines, timings_object
+from explorer.render.scan_reports import timings_json, timings_lines
 from explorer.reports.estimates import estimate
 from explorer.reports.timings import beside, measure
 from explorer.spark_engine.spark import SparkEngine
@@ -134,7 +134,7 @@ def test_two_snapshots_run_in_spark(sandbox: Path) -> None:
         assert (told["data files read"].planned, told["delete files"].planned) == (files, deletes)
         assert all(f.planned == f.spark and not f.why for f in told.values()), told
     assert any("the median of 2 runs" in line for line in timings_lines(ran))
-    assert [m["version"] for m in timings_object(ran)] == ["snapshot-4", "snapshot-5"]
+    assert [m["version"] for m in timings_json(ran)] == ["snapshot-4", "snapshot-5"]
     asked = ["plan", "demo.compaction_bin_pack", "name > 'b'", "-s", "snapshot-4", "--measure"]
     told = CliRunner().invoke(main, [*asked, "--compare-with", "snapshot-5", "--output", "json"])
     assert [m["rows"] for m in json.loads(told.stdout)["runs"]] == [9, 9]

@@ -21,10 +21,8 @@ from explorer.cli import main
 from explorer.lab.scenarios import NAMESPACE, SCENARIOS
 from explorer.queries.collection import Collection
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.render.changes import diff_object
-from explorer.render.doctor import report_object
-from explorer.render.health import health_object
-from explorer.render.plans import plan_object
+from explorer.render.changes import diff_json
+from explorer.render.plans import plan_json
 from explorer.render.row_views import delete_rows, row_diff_words
 from explorer.reports.maintenance import runs
 from explorer.reports.maintenance.calls import LOOKS, PROCEDURES
@@ -81,7 +79,7 @@ FILTERS = {"equality_deletes": "name = 'jack'", "deletion_vectors": "", "partiti
 def plans_are_the_same(table: direct.Table, where: str) -> None:
     """A plan with its files and tasks, and statistics of columns."""
     ours, theirs = (table.plan(where, engine=engine) for engine in ("local", "spark"))
-    assert plan_object(theirs) == plan_object(ours)
+    assert plan_json(theirs) == plan_json(ours)
     assert Collection(theirs.files, "files").to_json() == Collection(ours.files, "files").to_json()
     assert theirs.stages[0].left.files == ours.stages[0].left.files
     assert table.metrics(engine="spark") == table.metrics()
@@ -100,7 +98,7 @@ def test_what_is_dealt_out_on_the_disk_is_the_same(name: str, sandbox: Path, mon
     ids = [s.snapshot_id for s in table.metadata.snapshots[:: max(1, len(table.metadata.snapshots) // 5)]]
 
     def compared() -> list[Any]:
-        return [table.lifecycle(), *(diff_object(table.diff(a, b)) for a in ids for b in ids)]
+        return [table.lifecycle(), *(diff_json(table.diff(a, b)) for a in ids for b in ids)]
 
     held, numbers = compared(), list[int]()
     monkeypatch.setattr(MetadataTree, "at_once", 0.1)
@@ -131,7 +129,7 @@ def questions(table: direct.Table, engine: Engine) -> dict[str, Any]:
     known = table.deletes(ids[-1], engine)
     return {
         "diffs": [
-            diff_object(table.diff(a, b, engine)) for a, b in [(None, ids[-1]), (ids[-2], ids[-1]), (ids[-1], ids[0])]
+            diff_json(table.diff(a, b, engine)) for a, b in [(None, ids[-1]), (ids[-2], ids[-1]), (ids[-1], ids[0])]
         ],
         "lifecycle": table.lifecycle(engine),
         "commits": table.commits(engine=engine),
@@ -143,8 +141,8 @@ def questions(table: direct.Table, engine: Engine) -> dict[str, Any]:
             known.costs[:],
         ],
         "file": table.file_life(table.files(ids[-1])[0]["file_path"], engine),
-        "health": health_object(direct.health(table, engine=engine)),
-        "doctor": report_object(direct.doctor(table, engine=engine)),
+        "health": direct.health(table, engine=engine).to_json(),
+        "doctor": direct.doctor(table, engine=engine).to_json(),
         "previews": [told(runs.preview(table, operation, engine=engine)) for operation in PREVIEWS],
     }
 

@@ -19,7 +19,7 @@ from pyiceberg.types import StringType
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.queries import matching_rows, row_reader
 from explorer.queries.versions import reading, sql_request
-from explorer.render.row_views import delete_lines, delete_rows, render_row_diff, row_diff_object
+from explorer.render.row_views import delete_lines, delete_rows, render_row_diff, row_diff_json
 from explorer.spec.deletes.delete_layers import delete_layers
 from explorer.spec.deletes.deletes import PATH_ID
 from explorer.spec.deletes.snapshot_deletes import Deletes
@@ -495,7 +495,7 @@ def test_rows_that_python_has_no_values_for_are_told(tmp_path: Path) -> None:
     assert {k: rows.to_json()[0][k] for k in told} == told
     diff = opened.row_diff(None, "snapshot-1")
     assert "29349-01-26" in render_row_diff(diff)
-    assert {k: row_diff_object(diff)["inserted"][0][k] for k in told} == told
+    assert {k: row_diff_json(diff)["inserted"][0][k] for k in told} == told
     assert [e.row["day"] for e in opened.row_history("id = 1").events] == ["29349-01-26"]
 
 

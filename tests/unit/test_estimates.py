@@ -20,8 +20,8 @@ from explorer.cli import main
 from explorer.errors import NotPossible
 from explorer.model.metadata import Schema
 from explorer.queries.filters import filter_columns, parse_filter
-from explorer.render.estimates import assumptions, change_rows, estimates_lines, estimates_object, filter_rows, verdicts
-from explorer.render.layouts import ShownLayouts, layouts_object
+from explorer.render.estimates import assumptions, change_rows, estimates_json, estimates_lines, filter_rows, verdicts
+from explorer.render.layouts import ShownLayouts, layouts_json
 from explorer.render.plans import mode_rows
 from explorer.reports.estimates import estimate
 from explorer.spark_engine.sql_guard.quoting import condition
@@ -339,7 +339,7 @@ def test_partitions_of_older_specs_are_told(tmp_path: Path) -> None:
         update.add_identity("day")
     found = estimate(direct.open_table(place), "id = 1")
     assert [text for text in assumptions(found) if "3 partitions of other specs than the current one, 2," in text]
-    assert estimates_object(found)["assumed"] == list(found.assumed)
+    assert estimates_json(found)["assumed"] == list(found.assumed)
 
 
 def test_words_agree_and_what_all_rest_on_is_said_once(scattered: direct.Table) -> None:
@@ -518,8 +518,8 @@ def test_layouts_are_told_and_drawn_as_text() -> None:
     made = Layout("sorted", "by <b>", seconds=1.5, written=amount, reads=(amount,))
     found = LayoutComparison("t<i>", 3, "all 3 rows", ("<b> = 1",), "", (made, Layout("z-ordered", "", "no <u>")))
     assert "not written: no <u>" in repr(ShownLayouts(found))
-    assert layouts_object(found)["layouts"][0]["reads"] == [{"where": "<b> = 1", "data_files": 2, "bytes": 4096}]
-    unwritten = layouts_object(found)["layouts"][1]
+    assert layouts_json(found)["layouts"][0]["reads"] == [{"where": "<b> = 1", "data_files": 2, "bytes": 4096}]
+    unwritten = layouts_json(found)["layouts"][1]
     assert unwritten.items() >= {"why_not": "no <u>", "files": 0, "bytes": 0, "reads": []}.items()
     html = ShownLayouts(found)._repr_html_()
     assert "&lt;b&gt;" in html

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.render.plans import plan_object, summary_lines
+from explorer.render.plans import plan_json, summary_lines
 from explorer.reports.maintenance import preview
 from explorer.spec.schemas.required_nulls import FAILS, OTHERS
 from tests import direct
@@ -56,7 +56,7 @@ def test_a_plan_says_why_is_null_finds_nothing(tmp_path: Path) -> None:
     ):
         plan = table.plan(where)
         assert plan.folded.lower().startswith(words.lower())
-        assert plan_object(plan)["folded"] == plan.folded
+        assert plan_json(plan)["folded"] == plan.folded
         assert any(line == f"Spark {plan.folded}" for line in summary_lines(plan)) == bool(words)
 
 
