@@ -80,6 +80,10 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             The list.
+
+        Example:
+            >>> explorer.Collection.of_rows([{"fruit": "apple"}, {"fruit": "fig"}], "fruits").columns
+            ['fruit']
         """
         names = columns_of(rows)
         arrays = {}
@@ -114,6 +118,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Yields:
             Batches.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [batch.num_rows for batch in table.inspect.files().iter_batches(2)]
+            [2, 1]
         """
         for part in self.iter_tables():
             yield from part.to_batches(max_chunksize=rows)
@@ -123,6 +132,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             The parts, as pyarrow.Table.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> sum(part.num_rows for part in table.inspect.files().iter_tables())
+            3
         """
         return self._rows.read()
 
@@ -139,6 +153,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Raises:
             NotFoundInTable: There is no such column, or the filter does not fit.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.inspect.snapshots().select("snapshot = 'snapshot-2'", ["operation"]).to_json()
+            [{'operation': 'append'}]
         """
         if not self._rows.schema.names:
             return self
@@ -174,6 +193,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             The rows as a pyarrow.Table.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.inspect.files().to_arrow()["record_count"].to_pylist()
+            [1, 1, 1]
         """
         return self._all().whole()
 
@@ -186,6 +210,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             The rows as a pandas.DataFrame.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> int(table.inspect.files().to_pandas()["record_count"].sum())
+            3
         """
         table = self.to_arrow()
         odd = [name for name in table.column_names if _is_odd(table.schema.field(name).type)]
@@ -206,6 +235,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             The rows as a polars.DataFrame; maps become lists of key-value structs.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.inspect.files().to_polars()["record_count"].sum()
+            3
         """
         import polars
 
@@ -224,6 +258,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Raises:
             EngineError: Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.inspect.files().to_spark().count()
+            3
         """
         session = spark or shared_engine().session()
         if self._frame:
@@ -236,6 +275,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             A dict for each row: bytes as hex, dates and times in ISO form.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.inspect.schema().select(columns=["name", "type"]).to_json()
+            [{'name': 'fruit', 'type': 'string'}]
         """
         return json_rows(self.to_arrow())
 
@@ -244,6 +288,12 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             All rows.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> print(table.inspect.schema().select(columns=["name", "type"]).to_text(), end="")
+            name   type
+            fruit  string
         """
         rows = (row for part in self.iter_tables() for row in with_times(json_rows(part), self.what))
         return "".join(render_stream(rows, None, first_columns(self.what, self.columns)))
@@ -253,6 +303,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             One block of rows.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [type(block).__name__ for block in table.inspect.files().blocks()]
+            ['Rows']
         """
         return [Rows(self)]
 

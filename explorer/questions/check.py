@@ -60,6 +60,16 @@ def doctor(
     Returns:
         The report. A row for each finding: rule, severity, title, what, file, found, expected, remedy
         and more.
+
+    Raises:
+        TableNotFound: No table has that name.
+        NotFoundInTable: There is no such rule or snapshot.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> print(table.doctor().to_text().splitlines()[0])
+        sandbox.demo.three_inserts: nothing wrong was found (3 snapshots, 3 manifests, 3 entries)
     """
     from explorer.errors import UnreadableFile
     from explorer.reports.doctor import diagnose, report_unreadable
@@ -96,6 +106,11 @@ def rules() -> Collection:
 
     Returns:
         A row for each rule: number, id, severity, title, source, depth.
+
+    Example:
+        >>> from explorer.questions import check
+        >>> check.rules()[0]["id"]
+        'metadata-unreadable'
     """
     from explorer.queries.collection import Collection
     from explorer.spec.doctor.rules import RULES
@@ -124,6 +139,15 @@ def health(
 
     Returns:
         A row for each measure: measure, level, title, value, unit, threshold, words, why, helps.
+
+    Raises:
+        NotFoundInTable: There is no such measure or snapshot.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.long_history")
+        >>> {m["measure"]: m["level"] for m in table.health().to_json()["measures"]}["small-files"]
+        'warning'
     """
     from explorer.queries.collection import Collection
     from explorer.render.health import render_health
@@ -162,6 +186,14 @@ def conflict(
 
     Returns:
         The decision, the check that refuses, and the files that conflict.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot, operation or validation, or the filter does not fit.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.check.conflict("snapshot-1", "append").value.outcome
+        'retry'
     """
     from explorer.render.rows import plain
     from explorer.reports.conflicts import explain_conflict

@@ -39,6 +39,16 @@ def rows(
 
     Returns:
         The rows; `cut` says whether there are more, `reports` has the scan reports.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot or column.
+        EngineError: Spark or Java is not available.
+        StatementFailed: Spark cannot read the rows; the message names the reason.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> [row["fruit"] for row in table.rows(condition="fruit > 'b'")]
+        ['cherry', 'banana']
     """
     return table.rows(snapshot, column, condition, limit, provenance)
 
@@ -53,6 +63,16 @@ def sql(table: Table, query: Sql, *, limit: Count = FIRST_ROWS) -> SparkRows:
 
     Returns:
         The rows; `cut` says whether there are more, `reports` has the scan reports.
+
+    Raises:
+        AccessRefused: The query writes, or reads what it must not.
+        EngineError: Spark or Java is not available.
+        StatementFailed: Spark refuses the query; the message is its reason.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.sql("SELECT count(*) AS fruits FROM t").to_json()
+        [{'fruits': 3}]
     """
     return table.sql(query, limit)
 
@@ -68,6 +88,16 @@ def count(table: Table, *, snapshot: SnapshotRef = None) -> Answer[LiveRows]:
 
     Returns:
         The number of visible rows, beside the recorded one, and the rows that each delete hides.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+        UnreadableFile: A delete file or a data file that it needs cannot be read.
+
+    Example:
+        >>> table = explorer.open_table("demo.position_deletes")
+        >>> count = table.count().value
+        >>> count.recorded, count.rows
+        (4, 3)
     """
     from explorer.render.doctor import live_rows_json, render_live_rows
     from explorer.reports.row_count import live_rows
@@ -93,6 +123,16 @@ def diff(
 
     Returns:
         Counts of rows inserted, deleted and updated, and the rows.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot or column.
+        UnreadableFile: A file that differs cannot be read.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.data.diff("snapshot-1", "main").to_json()["counts"]
+        {'inserted': 2, 'deleted': 0, 'updated': 0}
     """
     from explorer.render.row_views import render_row_diff, row_diff_json
     from explorer.spec.snapshots.snapshot_names import find_side
@@ -129,6 +169,16 @@ def history(
 
     Returns:
         The events of each matching row, and sentences that say why it is visible or not.
+
+    Raises:
+        NotFoundInTable: The filter or the key does not fit the schema, or there is no such snapshot.
+        UnreadableFile: A file that may have such rows cannot be read.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.equality_deletes")
+        >>> [event.what for event in table.data.history("name = 'jack'").value.events]
+        ['appeared', 'appeared', 'deleted', 'appeared']
     """
     from explorer.render.row_views import render_row_history, row_history_json, version_rows
     from explorer.spec.text.names import snapshot_ordinals

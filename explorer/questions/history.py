@@ -29,6 +29,16 @@ def diff(table: Table, before: Side, after: Side, *, engine: EngineName = "auto"
     Returns:
         The difference: files added and removed, manifests, schema, spec, sort order and properties.
         Rows: change, file_path, record_count, file_size_in_bytes and more.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+        UnreadableFile: A manifest list or manifest that the difference depends on cannot be read.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> print(table.diff("snapshot-1", "snapshot-2").to_text().splitlines()[0])
+        snapshot-2 added manifest-2 with 1 data file
     """
     from explorer.queries.collection import Collection
     from explorer.render.changes import CHANGED_FILES, diff_lines, diff_parts, file_change_parts
@@ -57,6 +67,14 @@ def lineage(table: Table) -> Answer[Any]:
     Returns:
         A row for each snapshot: its place (current, ancestor, branch, staged, abandoned) and why;
         beside it what was current when.
+
+    Example:
+        >>> table = explorer.open_table("demo.branches_and_tags")
+        >>> lineage = table.history.lineage().to_arrow()
+        >>> lineage["snapshot"].to_pylist()
+        ['snapshot-1', 'snapshot-2', 'snapshot-3', 'snapshot-4', 'snapshot-5', 'snapshot-6']
+        >>> lineage["kind"].to_pylist()
+        ['ancestor', 'branch', 'staged', 'ancestor', 'current', 'abandoned']
     """
     from explorer.queries.collection import Collection
     from explorer.render.changes import lineage_json, render_lineage
@@ -82,6 +100,14 @@ def lifecycle(table: Table, *, engine: EngineName = "auto") -> Answer[Any]:
 
     Returns:
         A row for each manifest and snapshot: manifest, snapshot, state, counts and why.
+
+    Raises:
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.manifest_lifecycle")
+        >>> sorted(set(table.history.lifecycle().to_arrow()["state"].to_pylist()))
+        ['carried', 'created', 'dropped', 'rewritten']
     """
     from explorer.queries.collection import Collection
     from explorer.render.changes import lifecycle_rows, render_lifecycle
@@ -113,6 +139,15 @@ def commits(
     Returns:
         A row for each commit: files, rows and bytes that it added and removed, bytes of metadata; and
         the write amplification of all.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot, or `first` is no ancestor of `last`.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.history.commits().to_arrow()["operation"].to_pylist()
+        ['append', 'append', 'append']
     """
     from explorer.queries.collection import Collection
     from explorer.render.changes import commits_json, render_commits
@@ -137,6 +172,15 @@ def metadata(table: Table, before: MetadataRef, after: MetadataRef | None = None
 
     Returns:
         What was added, removed and changed, by part of the metadata.
+
+    Raises:
+        NotFoundInTable: There is no such metadata file.
+        UnreadableFile: A metadata file cannot be read.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> sorted(table.history.metadata("0").to_json())
+        ['current_snapshot_id', 'refs', 'snapshots']
     """
     from explorer.render.changes import render_changes
     from explorer.render.rows import plain
@@ -157,6 +201,14 @@ def watch(table: Table, *, interval: Seconds = None) -> Answer[Any]:
 
     Returns:
         The commits, as they are made.
+
+    Raises:
+        NotPossible: The table was opened as one metadata file; or it is in a remote store, and no interval is given.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.history.watch(interval=2).notes[0].endswith("looking every 2 s")
+        True
     """
     from explorer.render.changes import new_commit_json, render_new_commit
     from explorer.reports.watch import interval_of

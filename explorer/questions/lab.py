@@ -53,6 +53,18 @@ def run(
 
     Returns:
         The run with its events and rows; or every order with its outcome.
+
+    Raises:
+        WrongUsage: Neither an operation nor a run to replay is given.
+        NotPossible: The file of a run cannot be read.
+        NotFoundInTable: There is no such operation or validation.
+        EngineError: Spark or Java is not available.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> run = lab.run(["append", "append"]).value
+        >>> [writer.state for writer in run.writers]
+        ['committed', 'committed']
     """
     from explorer.lab.folder_runs import replay_folder
     from explorer.lab.interleave import interleave
@@ -119,6 +131,15 @@ def race(*, writers: Positive = 8, commits: Positive = 50, kills: int = 0, fault
 
     Returns:
         Commits that were acknowledged, and those that are there.
+
+    Raises:
+        EngineError: Spark or Java is not available.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> race = lab.race(writers=2, commits=2).value
+        >>> race.acknowledged, race.snapshots
+        (4, 4)
     """
     from explorer.lab import race as lab_race
     from explorer.render.text import render_fields, render_table
@@ -159,6 +180,14 @@ def streaming(
 
     Returns:
         The number of manifests after each commit, of both tables.
+
+    Raises:
+        EngineError: Spark or Java is not available.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> [len(curve.manifests) for curve in lab.streaming(commits=3).value]
+        [3, 3]
     """
     from explorer.lab.sandbox import Bench
     from explorer.lab.streaming import stream_and_batch
@@ -176,6 +205,13 @@ def catalogue() -> Answer[Any]:
 
     Returns:
         The page as Markdown.
+
+    Raises:
+        EngineError: Spark or Java is not available.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> print(lab.catalogue().to_text())  # doctest: +SKIP
     """
     from explorer.lab.catalogue import catalogue as every_pair
     from explorer.lab.catalogue import render_catalogue
@@ -196,6 +232,19 @@ def observe(table: Table, statement: Sql = "", *, api: str = "", allow_writes: b
 
     Returns:
         The files in the order in which they were written, the swap, and Iceberg's report.
+
+    Raises:
+        WrongUsage: Not one of a statement and an operation is given.
+        AccessRefused: The table is not one that may be written.
+        StatementFailed: Spark or Iceberg refuses the statement; the message is their reason.
+        EngineError: Spark or Java is not available.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> table = explorer.open_table(lab.copy("three_inserts").value)
+        >>> seen = table.lab.observe("INSERT INTO t VALUES ('fig')").value
+        >>> [file.what for file in seen.files]
+        ['data file', 'data manifest', 'manifest list', 'metadata file']
     """
     from explorer.lab.observe import API, observe_api
     from explorer.lab.observe import observe as observe_statement
@@ -220,6 +269,15 @@ def copy(name: str) -> Answer[str]:
 
     Returns:
         The name of the copy.
+
+    Raises:
+        NotFoundInTable: There is no such teaching table.
+        EngineError: Spark or Java is not available.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> lab.copy("three_inserts").value.startswith("lab.three_inserts_")
+        True
     """
     from explorer.lab.scenarios import fresh_copy
 

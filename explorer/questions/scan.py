@@ -69,6 +69,16 @@ def plan(
     Returns:
         The plan: what is left after each stage, in manifests, files, rows and bytes. With a stage, a
         list of rows.
+
+    Raises:
+        WrongUsage: The parameters do not go together.
+        NotFoundInTable: The filter does not fit the schema, or there is no such snapshot.
+        EngineError: Spark is needed (`sql`, `engines`, `measure`), or is the engine, and is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> [(stage.name, stage.left.files) for stage in table.plan("fruit = 'apple'").value.stages]
+        [('snapshot', 3), ('manifests', 3), ('partitions', 3), ('metrics', 1)]
     """
     from explorer.queries.collection import Collection
     from explorer.render import plans
@@ -141,6 +151,17 @@ def estimate(
 
     Returns:
         Files, rows and bytes that each filter reads now, and would read after each change.
+
+    Raises:
+        WrongUsage: No filter is given, and nothing is written.
+        NotFoundInTable: No filter fits the schema, or there is no such snapshot.
+        EngineError: Layouts are written, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.unsorted_files")
+        >>> estimates = table.scan.estimate(["name = 'jack'"]).value
+        >>> [change.text for change in estimates.changes][:2]
+        ['compaction to 512 MiB', 'sort by name']
     """
     if write:
         from explorer.lab.layouts import compare_layouts
