@@ -28,7 +28,7 @@ from benchmarks.screen import closed_at_end
 from explorer.spec.commits.operations import operation_title
 from explorer.ui.rooms import ROOMS, VIEWS
 from tests.browser.find_browser import FLAGS, find
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 PAGE = Path(__file__).parents[1] / "docs" / "lesson.md"
 WAIT_MS = 900_000

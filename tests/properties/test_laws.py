@@ -18,9 +18,10 @@ from pyiceberg.types import StringType
 
 from explorer.render.changes import diff_json
 from explorer.table import Table
-from tests import direct, examples
+from tests import examples
 from tests.properties.laws import check_laws
-from tests.unit.small import new_table, newest_metadata, writable
+from tests.support import direct
+from tests.support.small_tables import new_table, newest_metadata, writable
 
 SCHEMA = pa.schema([("id", pa.int64()), ("region", pa.string())])
 OPERATIONS = st.sampled_from(

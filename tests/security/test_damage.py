@@ -31,10 +31,10 @@ from explorer.storage import cache
 from explorer.storage.formats import avro
 from explorer.storage.formats.json_text import load_json
 from explorer.storage.paths import local_path
-from tests import direct
 from tests.robustness.editing import edit_avro
 from tests.security.build import avro_file
-from tests.unit.small import edit_metadata, make_table
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table
 
 TABLES = (
     "manifest_lifecycle", "partition_evolution", "schema_evolution", "branches_and_tags", "upgraded_v1",

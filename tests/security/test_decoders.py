@@ -27,9 +27,9 @@ from explorer.storage.formats.avro import open_container, repack
 from explorer.storage.manifest_reader import ManifestReader
 from explorer.storage.storage import Storage
 from explorer.ui import pools
-from tests import direct
 from tests.cases.mini import Table as Mini
 from tests.security.dimensions import base, data_file
+from tests.support import direct
 
 
 class Visitor:

@@ -15,7 +15,7 @@ from tornado.web import Application
 from explorer.serving.attempts import ADDRESSES, SUPPLY, Attempts
 from explorer.ui import access
 from explorer.ui.access import Access, Login
-from tests.helpers import run_apart
+from tests.support.helpers import run_apart
 
 PASSWORD = "a b&c"
 

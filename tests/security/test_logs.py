@@ -31,7 +31,7 @@ from explorer.serving.logs import LINES, LONGEST
 from explorer.spark_engine import java
 from explorer.spark_engine.java import Java
 from explorer.ui.access import Access
-from tests.helpers import run_apart
+from tests.support.helpers import run_apart
 
 PASSWORD, ESCAPE = "hunter2hunter2", "\x1b]0;evil\x07\x9b31m"
 PLACE = quote(f"s3://reader:{PASSWORD}@bucket/t", safe="")

@@ -23,10 +23,10 @@ from explorer.storage.formats.json_text import load_json
 from explorer.storage.manifests import manifest_files
 from explorer.ui.state import REFS_TOLD, ViewState
 from explorer.ui.widgets import NAMES_OFFERED, versions
-from tests import direct
 from tests.security.build import avro_file, text
-from tests.unit.paper import HOUR, on_paper
-from tests.unit.small import edit_metadata, make_table
+from tests.support import direct
+from tests.support.paper_tables import HOUR, on_paper
+from tests.support.small_tables import edit_metadata, make_table
 
 NOW = 1_000 * HOUR
 RECORD = {"type": "record", "name": "m", "fields": [{"name": "manifest_path", "type": "string", "field-id": 500}]}

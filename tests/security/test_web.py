@@ -32,10 +32,10 @@ from explorer.ui.export import export
 from explorer.ui.first import begun, first
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import Text
-from tests import direct
-from tests.helpers import run_apart
 from tests.security.web_cases import FORMULAS, HARMLESS, LABELS, MARKUP, NUMBERS, SECRETS, TERMINAL, Attack
-from tests.unit.small import edit_metadata, make_table
+from tests.support import direct
+from tests.support.helpers import run_apart
+from tests.support.small_tables import edit_metadata, make_table
 
 ROOT = Path(__file__).parents[2]
 EVERYWHERE = [*MARKUP, *LABELS]

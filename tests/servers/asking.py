@@ -18,9 +18,9 @@ from explorer.errors import TableNotFound
 from explorer.spark_engine.fileio import java_file_io
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.storage.catalogs import catalogs
-from tests import direct
 from tests.servers.page import on_the_page
 from tests.servers.shown import by_spark, on_screen, when_refused
+from tests.support import direct
 
 if TYPE_CHECKING:
     from tests.servers.conftest import Store

@@ -21,7 +21,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.spark_engine.pipeline import batches
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.entries.entry_views import entry_view
-from tests import direct
+from tests.support import direct
 
 Part = Callable[[ManifestFile, pa.Table], pa.Table]
 

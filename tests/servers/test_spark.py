@@ -23,9 +23,9 @@ from explorer.storage.locate import Location
 from explorer.storage.reader import TableReader
 from explorer.storage.stores import combine
 from explorer.table import Table
-from tests import direct
 from tests.servers.conftest import COMMITS, Store
 from tests.servers.shown import by_spark
+from tests.support import direct
 
 WRITER = "canary_writer"
 EARLY = [0, 1, 2, 100, 101, 102]

@@ -23,11 +23,11 @@ from explorer.spark_engine.read_queue import ReadSession
 from explorer.storage import azure
 from explorer.storage.storage import Storage
 from explorer.storage.stores import EACH
-from tests import direct
 from tests.servers.asking import KEPT, write
 from tests.servers.conftest import COMMITS, EVERY, Store
 from tests.servers.running import azurite, fake_gcs
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.small_tables import make_table
 
 
 def opened(store: Store, **others: str) -> direct.Table:

@@ -13,8 +13,8 @@ from pyspark.errors import PySparkException
 
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.scan.plan import PLANNERS, PlannerAnswer
-from tests import direct
 from tests.cases import NAMES, build_case
+from tests.support import direct
 
 UUID_9 = "'99999999-9999-9999-9999-999999999999'"
 FILTERS: Mapping[str, tuple[str, ...]] = {

@@ -21,8 +21,8 @@ from explorer.reports.timings import beside, measure
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.layout.estimates import FilterEstimate
 from explorer.spec.scan.scan_report_diff import figures
-from tests import direct
-from tests.helpers import open_demo
+from tests.support import direct
+from tests.support.helpers import open_demo
 
 FILTERS = ("id = 5000", "id BETWEEN 1000 AND 9000", "id IN (5, 40000)", "word LIKE 'user-05%'", "word = 'user-012345'",
            "ts >= '2024-01-10' AND ts < '2024-01-12'", "price > 90", "price > 90 AND id < 6000")  # fmt: skip

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
 from tests.cases.excluded_deletes import DELETES, FILTERS, with_delete
 from tests.statements.printed import statements
+from tests.support import direct
 
 
 @pytest.mark.parametrize("kind", DELETES)

@@ -12,8 +12,8 @@ from explorer.lab.scenarios import NAMESPACE
 from explorer.reports.maintenance import preview
 from explorer.spark_engine.spark import SparkEngine, shared_engine
 from explorer.spec.health.measures import Health
-from tests import direct
-from tests.helpers import open_demo
+from tests.support import direct
+from tests.support.helpers import open_demo
 
 NAMES = ("position_deletes", "equality_deletes", "deletion_vectors", "partition_evolution")
 

@@ -29,7 +29,7 @@ from explorer.reports.conflicts import change_of, explain_conflict
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.commits.commit import Decision
 from explorer.spec.commits.operations import CATALOGUED, CLASSES, ISOLATION, KINDS, Operation
-from tests import direct
+from tests.support import direct
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,8 @@ from explorer.spec.maintenance.reachability import reach
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.units import count
 from explorer.table import Table
-from tests import direct
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.small_tables import make_table
 
 ALL = {"rewrite-all": "true"}
 

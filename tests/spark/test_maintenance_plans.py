@@ -23,8 +23,8 @@ from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.maintenance.manifest_merges import next_append
 from explorer.spec.maintenance.rewrite_options import OPTIONS, Strategy
 from explorer.table import Table
-from tests import direct
 from tests.spark.planner_oracle import Iceberg
+from tests.support import direct
 
 SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "id", "required": False, "type": "long"},
                                        {"id": 2, "name": "day", "required": False, "type": "int"}]}  # fmt: skip

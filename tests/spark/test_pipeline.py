@@ -33,10 +33,10 @@ from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.rows.row_diff import RowChanges
 from explorer.storage.manifest_reader import ManifestReader
 from explorer.storage.spill import deal_out
-from tests import direct
 from tests.spark.test_laws import OPERATIONS, generated
-from tests.unit.other_types import MISREAD, write_table
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.other_types import MISREAD, write_table
+from tests.support.small_tables import make_table
 from tests.unit.test_repeated_keys import upserted
 
 EVERY = bool(os.environ.get("ICEDIVE_EVERY_SCENARIO"))

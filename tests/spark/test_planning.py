@@ -19,9 +19,9 @@ from explorer.spec.scan.plan import Plan, PlannerAnswer
 from explorer.spec.scan.scan import READ
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.values import primitive_type
-from tests import direct
-from tests.helpers import open_demo
 from tests.spark.planner_oracle import Iceberg, Made, Row, drawn_filter, drawn_transform, evolved, make
+from tests.support import direct
+from tests.support.helpers import open_demo
 
 TABLES = int(os.environ.get("ICEDIVE_PLANS", "0")) or 8
 FILTERS = 25

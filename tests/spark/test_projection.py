@@ -16,9 +16,9 @@ from pyspark.sql import types as t
 
 from explorer.lab.scenarios.workshop import Workshop
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
 from tests.security import EVERY
 from tests.spark.test_rows import bag, ours, sparks
+from tests.support import direct
 
 FORMATS = ("parquet", "orc", "avro")
 CASES = list(itertools.product((1, 2, 3), range(12))) if EVERY else [(2, 1), (3, 2)]

@@ -15,8 +15,8 @@ from pyspark.errors import PySparkException
 
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.scan.plan import PLANNERS
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 PATHS = 2147483546
 FIELDS = [(1, "id", "long"), (2, "p", "string")]

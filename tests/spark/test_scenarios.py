@@ -16,7 +16,7 @@ from explorer.spark_engine import jvm_cds
 from explorer.spark_engine.java import find_java, resolve_jars, spark_home
 from explorer.spark_engine.local_files import CLASS, write_plainly
 from explorer.spark_engine.spark import SparkEngine
-from tests.helpers import file_names, open_demo
+from tests.support.helpers import file_names, open_demo
 
 BY_NAME = {s.name: s for s in SCENARIOS}
 

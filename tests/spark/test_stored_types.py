@@ -23,12 +23,12 @@ from explorer.spec.schemas.stored_types import type_difference
 from explorer.storage.formats.parquet import read_footer
 from explorer.storage.paths import local_path
 from explorer.storage.storage import Storage
-from tests import direct
 from tests.cases.mini import Table
 from tests.spark.planner_oracle import Iceberg
 from tests.spark.row_group_oracle import Judge
 from tests.statements.printed import statements
-from tests.unit.other_types import COMMON, DAYS, FAILS, MISREAD, RIGHT, Stored, write_table
+from tests.support import direct
+from tests.support.other_types import COMMON, DAYS, FAILS, MISREAD, RIGHT, Stored, write_table
 
 FAILED = (PySparkException, Py4JJavaError, OverflowError, ValueError)
 SET = re.compile(r"SET [\w.]+=\w+")

@@ -14,9 +14,9 @@ import pytest
 from pyarrow import orc
 
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
 from tests.cases.mini import Table
 from tests.statements.printed import statements
+from tests.support import direct
 from tests.unit.test_without_ids import by_name, nameless
 
 

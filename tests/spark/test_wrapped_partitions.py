@@ -10,9 +10,9 @@ import pytest
 from pyiceberg.table import StaticTable
 
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
 from tests.cases.wrapped import LONG, OPERATORS, TABLES, with_wrapped
 from tests.statements.printed import statements
+from tests.support import direct
 
 
 @pytest.fixture

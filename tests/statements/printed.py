@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from explorer.errors import ExplorerError
 from explorer.reports.maintenance import runs
 from explorer.reports.maintenance.calls import PROCEDURES
-from tests import direct
 from tests.statements.spark35 import NAME, PART, STRING
+from tests.support import direct
 
 BEGUN = re.compile(r"(?:CALL|ALTER TABLE|INSERT OVERWRITE|UPDATE) [`\w{.]")
 STATEMENT = re.compile(

@@ -23,7 +23,7 @@ from explorer.table import Table
 from explorer.ui import pools
 from explorer.ui.background import Job, Session
 from explorer.ui.pools import Pool, Task
-from tests.unit.small import make_table
+from tests.support.small_tables import make_table
 
 
 class Gate:

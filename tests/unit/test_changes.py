@@ -30,8 +30,8 @@ from explorer.ui.changes import lane_cell
 from explorer.ui.costs import costs_figures, costs_words
 from explorer.ui.lifelines import FRAME, lifeline_words, lifelines
 from explorer.ui.timeline import timeline, timeline_words
-from tests import direct
-from tests.unit.small import make_table, writable
+from tests.support import direct
+from tests.support.small_tables import make_table, writable
 
 
 @pytest.fixture(scope="module")

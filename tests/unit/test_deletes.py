@@ -30,9 +30,9 @@ from explorer.storage import rows as contents
 from explorer.storage.storage import Storage
 from explorer.table import Table
 from explorer.ui.layers import layers_figure, placed
-from tests import direct
-from tests.unit.paper import applicability, counted_of, deletes_of, on_paper
-from tests.unit.small import make_table, new_table, partitioned, writable
+from tests.support import direct
+from tests.support.paper_tables import applicability, counted_of, deletes_of, on_paper
+from tests.support.small_tables import make_table, new_table, partitioned, writable
 
 
 @pytest.fixture(scope="module")

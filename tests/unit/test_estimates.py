@@ -35,9 +35,10 @@ from explorer.spec.layout.layouts import transforms
 from explorer.spec.layout.value_distribution import Axis, Spread
 from explorer.spec.scan.plan import Amount
 from explorer.spec.scan.ranges import values_of
-from tests import direct, examples
+from tests import examples
 from tests.cases.mini import Table
-from tests.unit.small import edit_metadata, make_table, new_table, writable
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table, new_table, writable
 
 ROWS, COMMITS = 400, 8
 FILTERS = ("id = 7", "id < 800", "id IN (3, 3000)", "word = 'w-0100'", "word LIKE 'w-2%'", "at < '2024-01-15'",

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from explorer.cli import main
-from tests import direct
-from tests.unit.every_type import KINDS, every_type
+from tests.support import direct
+from tests.support.every_type import KINDS, every_type
 
 COMMANDS = [
     ["show"], ["overview"], ["inspect metadata"], ["inspect schema"], ["inspect properties"], ["inspect snapshots"],

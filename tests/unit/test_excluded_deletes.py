@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from explorer.render.plans import plan_json, summary_lines
-from tests import direct
 from tests.cases.excluded_deletes import DELETES, FILTERS, with_delete
+from tests.support import direct
 
 
 @pytest.mark.parametrize("kind", DELETES)

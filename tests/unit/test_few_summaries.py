@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from explorer.render.plans import plan_json, summary_lines
-from tests import direct
 from tests.cases.mini import Table
 from tests.cases.summaries import FILTERS, SUMMARIES, with_summaries
+from tests.support import direct
 
 
 @pytest.mark.parametrize("number", SUMMARIES)

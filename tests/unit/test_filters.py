@@ -18,8 +18,8 @@ from explorer.spec.filters.expressions import FALSE, TRUE, Expression, FilterCol
 from explorer.spec.filters.filter_text import DEEPEST, FilterError, parse
 from explorer.spec.filters.projections import Projection
 from explorer.storage.metadata import parse_metadata
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 COLUMNS = {
     name: FilterColumn(at, name, kind, required)

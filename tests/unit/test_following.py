@@ -25,8 +25,8 @@ from explorer.storage.locate import Location
 from explorer.storage.reader import TableReader
 from explorer.table import Table
 from explorer.ui.state import ViewState
-from tests import direct
-from tests.unit.small import in_catalog, make_table, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import in_catalog, make_table, newest_metadata
 
 ROWS = pa.table({"id": pa.array([7], pa.int64()), "fruit": pa.array(["kiwi"], pa.string())})
 

@@ -21,9 +21,9 @@ from explorer.reports.maintenance import runs
 from explorer.spec.health.measures import MEASURES, Health, Measure, MeasuredValue, Tile
 from explorer.spec.text.names import NOWHERE, in_sql
 from explorer.ui.figures import squarified, tiles_figure
-from tests import direct
 from tests.cases.mini import Table
-from tests.unit.small import edit_metadata, make_table, partitioned
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table, partitioned
 from tests.unit.test_sweeping import catalog as catalog  # a fixture: good, broken, gone and wrong tables
 
 DOCS = (Path(__file__).parents[2] / "docs" / "health.md").read_text()

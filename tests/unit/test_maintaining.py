@@ -21,11 +21,11 @@ from explorer.spec.maintenance.dangling_deletes import oldest_data, operations_t
 from explorer.spec.maintenance.manifest_merges import next_append
 from explorer.spec.maintenance.orphan_rules import EQUAL, Listing, flatten, orphan_verdicts, spellings
 from explorer.spec.maintenance.rewrite_options import rule
-from tests import direct
 from tests.robustness.editing import edit_avro
-from tests.unit.paper import manifest as listed
-from tests.unit.paper import on_paper
-from tests.unit.small import edit_metadata, partitioned
+from tests.support import direct
+from tests.support.paper_tables import manifest as listed
+from tests.support.paper_tables import on_paper
+from tests.support.small_tables import edit_metadata, partitioned
 
 
 @pytest.fixture

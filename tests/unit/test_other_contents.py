@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from explorer.render.doctor import render_live_rows, render_report
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 
 def written_over(place: Path, rows: int) -> Path:

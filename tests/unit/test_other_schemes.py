@@ -12,8 +12,8 @@ import pytest
 
 from explorer.reports.maintenance import runs
 from explorer.spec.doctor.schemes import in_same_store
-from tests import direct
 from tests.cases.mini import Table as Written
+from tests.support import direct
 
 
 def aged(folder: Path) -> Path:

@@ -12,9 +12,9 @@ import pytest
 from pyiceberg.transforms import parse_transform
 
 from explorer.spec.values.values import internal_value, primitive_type
-from tests import direct
 from tests.cases import mini
 from tests.cases.mini import Table
+from tests.support import direct
 
 Findings = list[tuple[str, str]]
 

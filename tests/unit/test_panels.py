@@ -16,8 +16,8 @@ from explorer.questions.answers import Answer
 from explorer.spec.commits.lab_runs import Event, WriterState
 from explorer.spec.commits.operations import Operation
 from explorer.ui.panels import QUESTIONS, Panel
-from tests import direct
-from tests.unit.small import edit_metadata, make_table, partitioned, writable
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table, partitioned, writable
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 

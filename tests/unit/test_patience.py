@@ -13,9 +13,9 @@ from explorer.cli import main, patience
 from explorer.errors import ExplorerError
 from explorer.storage import cache, limits
 from explorer.table import Table
-from tests import direct
 from tests.security.dimensions import make
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.small_tables import make_table
 
 LOST = 120
 """Seconds after which a loop that nobody ended fails its test."""

@@ -36,12 +36,12 @@ from explorer.spec.scan.scan import READ, Scan, evaluate
 from explorer.spec.scan.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
 from explorer.ui.answer_states import PlanState
 from explorer.ui.contents import _lacks
-from tests import direct
 from tests.cases.mini import Table as Written
 from tests.robustness.editing import edit_avro
-from tests.unit.paper import applicability, entries, on_paper
-from tests.unit.paper import manifest as listed
-from tests.unit.small import edit_metadata, make_table, new_table, writable
+from tests.support import direct
+from tests.support.paper_tables import applicability, entries, on_paper
+from tests.support.paper_tables import manifest as listed
+from tests.support.small_tables import edit_metadata, make_table, new_table, writable
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,8 @@ from explorer.spec.commits.operations import Operation
 from explorer.spec.snapshots.file_changes import FileChanges
 from explorer.spec.snapshots.lifecycle import LifecycleCell
 from explorer.ui.printed import LONG, Shown, teach
-from tests import direct
-from tests.unit.small import edit_metadata
+from tests.support import direct
+from tests.support.small_tables import edit_metadata
 
 
 @pytest.fixture(scope="module")

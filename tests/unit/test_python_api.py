@@ -12,7 +12,7 @@ import pytest
 
 import explorer
 from explorer.errors import TableNotFound
-from tests.unit.small import writable
+from tests.support.small_tables import writable
 
 
 def test_a_table_opens_by_a_path_and_as_pyiceberg_has_it(whole: Path) -> None:

@@ -20,9 +20,9 @@ from explorer.queries import metadata_tree
 from explorer.queries.orphans import orphans
 from explorer.storage.formats import avro
 from explorer.storage.manifest_reader import NOT_NOW, ReadResult
-from tests import direct
 from tests.security.build import avro_file
-from tests.unit.small import edit_metadata, make_table, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table, newest_metadata
 
 
 def manifest_list(path: Path) -> Path:

@@ -20,7 +20,7 @@ from explorer.spec.text.names import (
     snapshot_name,
     snapshot_ordinals,
 )
-from tests.unit.paper import HOUR, manifest, on_paper
+from tests.support.paper_tables import HOUR, manifest, on_paper
 
 NOW = 500_000 * HOUR  # 2027-01-15 08:00 UTC
 # 1 - 2 - 4 (main)      3 stands on 2 (branch audit), 5 on 3 (a staged write), 6 on 4 (nowhere)

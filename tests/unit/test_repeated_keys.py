@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from explorer.render.row_views import row_diff_json, row_diff_words
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 
 def upserted(folder: Path) -> Path:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from explorer.queries import matching_rows
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 
 def test_a_file_of_many_manifests_is_looked_into_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

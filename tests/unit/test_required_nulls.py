@@ -9,9 +9,9 @@ import pytest
 from explorer.render.plans import plan_json, summary_lines
 from explorer.reports.maintenance import preview
 from explorer.spec.schemas.required_nulls import FAILS, OTHERS
-from tests import direct
 from tests.cases.mini import Table
 from tests.cases.nulls import EFFECTS, with_null
+from tests.support import direct
 
 
 @pytest.mark.parametrize("kind", EFFECTS)

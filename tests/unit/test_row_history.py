@@ -17,9 +17,9 @@ from explorer.queries.row_history import RowHistory
 from explorer.queries.row_reader import RowReader
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.snapshots.lineage import current_log
-from tests import direct
 from tests.cases.mini import Table
-from tests.unit.other_types import MISREAD, write_table
+from tests.support import direct
+from tests.support.other_types import MISREAD, write_table
 
 COLUMNS = [(1, "id", "long"), (2, "renamed", "string"), (3, "new", "string")]
 

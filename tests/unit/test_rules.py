@@ -47,7 +47,7 @@ from explorer.spec.snapshots.metadata_diff import changes, metadata_diff, schema
 from explorer.spec.text.units import count, human_bytes, instant
 from explorer.storage import limits, spill
 from explorer.storage.spill import deal_out, in_order
-from tests.unit.paper import HOUR, entries, manifest, on_paper
+from tests.support.paper_tables import HOUR, entries, manifest, on_paper
 
 ADDED, EXISTING, DELETED = 1, 0, 2
 

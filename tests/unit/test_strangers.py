@@ -26,10 +26,10 @@ from explorer.spec.snapshots.lifecycle import LifecycleCell
 from explorer.spec.text.names import SORTED, first_of, natural
 from explorer.ui.file_map import TOLD, map_figure
 from explorer.ui.lifelines import JOINS, NAME, lifelines
-from tests import direct
 from tests.robustness.editing import Records, edit_avro
-from tests.unit.paper import applicability, deletes_of
-from tests.unit.small import edit_metadata, make_table, partitioned
+from tests.support import direct
+from tests.support.paper_tables import applicability, deletes_of
+from tests.support.small_tables import edit_metadata, make_table, partitioned
 
 
 def list_of(table: direct.Table) -> Path:

@@ -11,8 +11,8 @@ from explorer.errors import UnreadableFile
 from explorer.render.plans import plan_json, plan_lines
 from explorer.render.row_views import delete_lines
 from explorer.reports.maintenance import runs
-from tests import direct
 from tests.cases.vectors import FIELDS, with_vector
+from tests.support import direct
 
 OFFSET, SIZE, NAMED = FIELDS
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pyiceberg.table import StaticTable
 
-from tests import direct
 from tests.cases import build_case
 from tests.cases.mini import Table
+from tests.support import direct
 
 
 def without_ids(node: Any) -> Any:

@@ -9,9 +9,9 @@ import pytest
 
 from explorer.spec.values.transforms import transform_function
 from explorer.spec.values.values import primitive_type
-from tests import direct
 from tests.cases import build_case
 from tests.cases.wrapped import INT, LONG, TABLES, with_wrapped
+from tests.support import direct
 
 
 @pytest.mark.parametrize(
