@@ -159,7 +159,9 @@ def test_any_json_is_taken_or_refused(header: Any, value: Any, events: list[Any]
         for head in (header, {"msgtype": "PATCH-DOC"}, {"msgtype": header, "num_buffers": value}):
             messages = Messages(Known)
             try:
-                for part in (head, value, content):
-                    messages.take(json.dumps(part))
-            except RefusedMessage:
-                pass
+                taken = [messages.take(json.dumps(part)) for part in (head, value, content)]
+            except RefusedMessage as refusal:
+                assert str(refusal)
+            else:
+                assert taken[:2] == [json.dumps(head), json.dumps(value)]
+                assert isinstance(json.loads(taken[2]), dict)
