@@ -15,7 +15,7 @@ from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
 from explorer.lab.scenarios.build import LAB
 from explorer.progress import steps
 from explorer.reports.estimates import estimate
-from explorer.reports.maintenance.calls import call, check_request
+from explorer.reports.maintenance.procedure_calls import call, check_request
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.spark_engine.spark import SparkEngine, shared_engine

@@ -15,7 +15,7 @@ from py4j.protocol import Py4JError
 
 from explorer.errors import NotFoundInTable, NotSupported, UnreadableFile
 from explorer.lab import java as reflect
-from explorer.reports.maintenance.calls import catalog_and_name
+from explorer.reports.maintenance.procedure_calls import catalog_and_name
 from explorer.reports.maintenance.runs import check_same_table, check_writable, prepare_write
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.spark import SparkEngine, shared_engine

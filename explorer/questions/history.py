@@ -41,7 +41,7 @@ def diff(table: Table, before: Side, after: Side, *, engine: EngineName = "auto"
         snapshot-2 added manifest-2 with 1 data file
     """
     from explorer.queries.collection import Collection
-    from explorer.render.changes import CHANGED_FILES, diff_lines, diff_parts, file_change_parts
+    from explorer.render.history import CHANGED_FILES, diff_lines, diff_parts, file_change_parts
     from explorer.render.history_pictures import diff_svg
     from explorer.render.text import clean
     from explorer.spec.entries.lazy_table import Batches
@@ -77,7 +77,7 @@ def lineage(table: Table) -> Answer[Any]:
         ['ancestor', 'branch', 'staged', 'ancestor', 'current', 'abandoned']
     """
     from explorer.queries.collection import Collection
-    from explorer.render.changes import lineage_json, render_lineage
+    from explorer.render.history import lineage_json, render_lineage
     from explorer.render.history_pictures import lineage_svg
 
     entries, log = table.lineage(), table.current_log()
@@ -110,7 +110,7 @@ def lifecycle(table: Table, *, engine: EngineName = "auto") -> Answer[Any]:
         ['carried', 'created', 'dropped', 'rewritten']
     """
     from explorer.queries.collection import Collection
-    from explorer.render.changes import lifecycle_rows, render_lifecycle
+    from explorer.render.history import lifecycle_rows, render_lifecycle
     from explorer.render.history_pictures import lifecycle_svg
 
     cells = table.lifecycle(engine)
@@ -150,7 +150,7 @@ def commits(
         ['append', 'append', 'append']
     """
     from explorer.queries.collection import Collection
-    from explorer.render.changes import commits_json, render_commits
+    from explorer.render.history import commits_json, render_commits
 
     run = table.commits(first, last, engine)
     data = commits_json(run)
@@ -182,7 +182,7 @@ def metadata(table: Table, before: MetadataRef, after: MetadataRef | None = None
         >>> sorted(table.history.metadata("0").to_json())
         ['current_snapshot_id', 'refs', 'snapshots']
     """
-    from explorer.render.changes import render_changes
+    from explorer.render.history import render_changes
     from explorer.render.rows import plain
 
     changes = table.metadata_diff(before, after)
@@ -210,7 +210,7 @@ def watch(table: Table, *, interval: Seconds = None) -> Answer[Any]:
         >>> table.history.watch(interval=2).notes[0].endswith("looking every 2 s")
         True
     """
-    from explorer.render.changes import new_commit_json, render_new_commit
+    from explorer.render.history import new_commit_json, render_new_commit
     from explorer.reports.watch import interval_of
     from explorer.reports.watch import watch as commits_to
 

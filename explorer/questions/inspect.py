@@ -338,7 +338,7 @@ def file(
 
         footer = table.footer(path, snapshot)
         return Answer(footer, lambda: plain(footer), lambda: (render_footer(footer),))
-    from explorer.render.changes import file_life_json, render_file_life
+    from explorer.render.history import file_life_json, render_file_life
 
     life = table.file_life(path, engine)
     return Answer(life, lambda: file_life_json(life), lambda: (render_file_life(life),))

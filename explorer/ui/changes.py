@@ -13,7 +13,7 @@ import panel_material_ui as pmui
 
 from explorer.graph.lanes import LaneRow, lanes
 from explorer.graph.vocabulary import KINDS
-from explorer.render.changes import COMMIT_SIZES, change_rows, commit_rows, contents, run_words
+from explorer.render.history import COMMIT_SIZES, change_rows, commit_rows, contents, run_words
 from explorer.spec.commits.costs import RunCost
 from explorer.spec.snapshots.diff import SnapshotDiff
 from explorer.spec.snapshots.lifecycle import LifecycleCell, matrix

@@ -12,7 +12,7 @@ from explorer.errors import NotPossible
 from explorer.graph.delete_graph import delete_graph
 from explorer.graph.graph import Graph
 from explorer.queries.row_history import RowHistory
-from explorer.render.changes import diff_lines, render_file_life, render_lifecycle, render_lineage
+from explorer.render.history import diff_lines, render_file_life, render_lifecycle, render_lineage
 from explorer.render.history_pictures import diff_svg, lifecycle_svg, lineage_svg, overview_svg
 from explorer.render.lab_runs import render_run, sequence_svg
 from explorer.render.overview import ShownOverview, facts_html, tiles_html

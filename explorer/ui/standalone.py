@@ -13,7 +13,7 @@ from explorer.graph.graph import Graph, Node
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.queries.graph import first_view, whole_view
-from explorer.render.changes import render_diff
+from explorer.render.history import render_diff
 from explorer.render.svg import picture, vocabulary
 from explorer.render.text import clean
 from explorer.reports.inspector import InspectorSection, inspect

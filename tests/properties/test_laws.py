@@ -16,7 +16,7 @@ from pyiceberg.expressions import EqualTo
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import StringType
 
-from explorer.render.changes import diff_json
+from explorer.render.history import diff_json
 from explorer.table import Table
 from tests import examples
 from tests.properties.laws import check_laws

@@ -26,7 +26,7 @@ from explorer.lab.scenarios import NAMESPACE
 from explorer.model.problem import Problems
 from explorer.reports.inspector import inspect
 from explorer.reports.maintenance import runs
-from explorer.reports.maintenance.calls import LOOKS, PROCEDURES
+from explorer.reports.maintenance.procedure_calls import LOOKS, PROCEDURES
 from explorer.storage import cache
 from explorer.storage.formats import avro
 from explorer.storage.formats.json_text import load_json

@@ -13,7 +13,7 @@ import pytest
 from explorer.graph.lanes import MOST_LANES
 from explorer.model.problem import Problems
 from explorer.progress import Cancelled, Watch
-from explorer.render.changes import SNAPSHOTS_SHOWN, render_lifecycle, render_lineage
+from explorer.render.history import SNAPSHOTS_SHOWN, render_lifecycle, render_lineage
 from explorer.spec.secrets.redaction import redact
 from explorer.spec.snapshots.ancestors import Ancestors
 from explorer.spec.snapshots.lineage import current_log, lineage

@@ -17,7 +17,7 @@ from tornado.httputil import HTTPServerRequest
 import explorer
 from explorer.errors import ExplorerError, UnreadableFile
 from explorer.progress import Cancelled, Watch
-from explorer.render.changes import diff_json
+from explorer.render.history import diff_json
 from explorer.reports.maintenance.runs import preview
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.storage import azure

@@ -15,9 +15,9 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from explorer.reports.maintenance import preview, runs
-from explorer.reports.maintenance.calls import bind_filter
 from explorer.reports.maintenance.expiry import plan_expiry
-from explorer.reports.maintenance.manifests import plan_append
+from explorer.reports.maintenance.manifest_rewrites import plan_append
+from explorer.reports.maintenance.procedure_calls import bind_filter
 from explorer.reports.maintenance.rewrites import RewritePlan, plan_rewrite
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.maintenance.manifest_merges import next_append

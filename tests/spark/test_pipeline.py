@@ -21,11 +21,11 @@ from explorer.cli import main
 from explorer.lab.scenarios import NAMESPACE, SCENARIOS
 from explorer.queries.collection import Collection
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.render.changes import diff_json
+from explorer.render.history import diff_json
 from explorer.render.plans import plan_json
 from explorer.render.row_views import delete_rows, row_diff_words
 from explorer.reports.maintenance import runs
-from explorer.reports.maintenance.calls import LOOKS, PROCEDURES
+from explorer.reports.maintenance.procedure_calls import LOOKS, PROCEDURES
 from explorer.spark_engine import engine_choice, file_rows, pipeline
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spark_engine.spark import SparkEngine, shared_engine

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from explorer.errors import ExplorerError
 from explorer.reports.maintenance import runs
-from explorer.reports.maintenance.calls import PROCEDURES
+from explorer.reports.maintenance.procedure_calls import PROCEDURES
 from tests.statements.spark35 import NAME, PART, STRING
 from tests.support import direct
 

@@ -15,7 +15,7 @@ from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.graph.lanes import lanes
 from explorer.graph.vocabulary import KINDS
-from explorer.render.changes import change_rows, diff_json, render_lifecycle, run_words
+from explorer.render.history import change_rows, diff_json, render_lifecycle, run_words
 from explorer.render.history_pictures import lifecycle_svg
 from explorer.render.text import render_tree
 from explorer.spec.rows.row_versions import RowPlace, Stretch, row_versions

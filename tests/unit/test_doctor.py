@@ -22,8 +22,8 @@ from explorer.queries.orphans import orphans
 from explorer.render.doctor import ShownReport, finding_row, lines
 from explorer.reports.maintenance import runs
 from explorer.spec.doctor import cross_file_rules
+from explorer.spec.doctor.finding_groups import MEMBERS
 from explorer.spec.doctor.findings import ORDER, Finding, RuleChoice
-from explorer.spec.doctor.grouping import MEMBERS
 from explorer.spec.doctor.remedy_texts import REMEDY_OF, TEXTS, TEXTS_OF
 from explorer.spec.doctor.rules import RULES
 from explorer.storage.paths import local_path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.spec.doctor.cases import DROPPED_SOURCE
+from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE
 from tests.cases.dropped_source import with_dropped_source
 from tests.cases.mini import Table
 from tests.support import direct

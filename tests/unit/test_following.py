@@ -20,7 +20,7 @@ from pyiceberg.table import Table as Writable
 
 from explorer.errors import NotPossible
 from explorer.progress import Watch
-from explorer.render.changes import render_new_commit
+from explorer.render.history import render_new_commit
 from explorer.storage.locate import Location
 from explorer.storage.reader import TableReader
 from explorer.table import Table

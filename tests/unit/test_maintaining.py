@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.reports.maintenance import preview
-from explorer.reports.maintenance.calls import PROCEDURES, call, check_request
+from explorer.reports.maintenance.procedure_calls import PROCEDURES, call, check_request
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.entries.numpy_columns import MOST
 from explorer.spec.maintenance.dangling_deletes import oldest_data, operations_that_drop

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 
 from explorer.reports.maintenance import runs
-from explorer.spec.doctor.schemes import in_same_store
+from explorer.spec.doctor.path_schemes import in_same_store
 from tests.cases.mini import Table as Written
 from tests.support import direct
 

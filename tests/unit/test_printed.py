@@ -14,7 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import explorer
 from explorer.lab.stepper import Run
-from explorer.render.changes import render_diff, render_file_life, render_lifecycle, render_lineage
+from explorer.render.history import render_diff, render_file_life, render_lifecycle, render_lineage
 from explorer.render.history_pictures import MANIFESTS, SNAPSHOTS, diff_svg, lifecycle_svg
 from explorer.render.row_views import delete_lines, render_row_diff
 from explorer.render.text import render_fields, render_table

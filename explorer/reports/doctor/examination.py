@@ -18,25 +18,32 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
 from explorer.progress import Cancelled, steps
 from explorer.render.doctor import ShownReport
-from explorer.reports.doctor.deep import deep_rules
-from explorer.reports.doctor.deletes import dangling_rules, doubts_by_kind, removal_rules
-from explorer.reports.doctor.files import file_rules
+from explorer.reports.doctor.deep_rules import deep_rules
+from explorer.reports.doctor.delete_rules import dangling_rules, doubts_by_kind, removal_rules
+from explorer.reports.doctor.file_rules import file_rules
 from explorer.reports.doctor.lost_manifests import find_lost_files
 from explorer.reports.doctor.other_metadata import fork_rules, other_attempts
 from explorer.spark_engine.engine_choice import Engine
-from explorer.spec.doctor.commits import commit_rules
+from explorer.spec.doctor.commit_rules import commit_rules
 from explorer.spec.doctor.cross_file_rules import CrossFileRules
 from explorer.spec.doctor.facts import FACTS, RuleContext, facts, keys_of
+from explorer.spec.doctor.finding_groups import group_findings
 from explorer.spec.doctor.findings import Finding, RuleChoice, finding
-from explorer.spec.doctor.grouping import group_findings
-from explorer.spec.doctor.history import WALK, history_rules
-from explorer.spec.doctor.lists import Lists, ManifestFacts, list_rules, list_schema_rules, manifest_rules, record_rules
+from explorer.spec.doctor.manifest_list_rules import (
+    Lists,
+    ManifestFacts,
+    list_rules,
+    list_schema_rules,
+    manifest_rules,
+    record_rules,
+)
+from explorer.spec.doctor.metadata_rules import table_rules
 from explorer.spec.doctor.remedies import keeps_from_loading
 from explorer.spec.doctor.remedy_parts import of_gone_snapshot
 from explorer.spec.doctor.remedy_texts import REMEDY_OF
 from explorer.spec.doctor.rules import BY_ID
-from explorer.spec.doctor.summaries import absent_summaries, summary_rules
-from explorer.spec.doctor.tables import table_rules
+from explorer.spec.doctor.snapshot_rules import WALK, history_rules
+from explorer.spec.doctor.summary_rules import absent_summaries, summary_rules
 from explorer.spec.entries.entries import snapshot_ids
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.numpy_columns import hashes
@@ -145,7 +152,7 @@ class Examination:
             return None
 
     def _current_before(self, snapshot: Snapshot) -> tuple[bool, int | None]:
-        """See spec.doctor.commits.CurrentBefore."""
+        """See spec.doctor.commit_rules.CurrentBefore."""
         log = self.table.metadata.metadata_log
         before = [e.metadata_file for e in log if e.timestamp_ms < (snapshot.timestamp_ms or 0)]
         try:

@@ -13,7 +13,11 @@ import pyarrow as pa
 from explorer.errors import UnreadableFile
 from explorer.queries.collection import Collection
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.reports.maintenance.calls import (
+from explorer.reports.maintenance.dangling_deletes import dangling_rows, dangling_words, removal_refusal, removal_words
+from explorer.reports.maintenance.expiry import plan_expiry
+from explorer.reports.maintenance.manifest_rewrites import plan_append, plan_rewrite_manifests
+from explorer.reports.maintenance.orphans import find_orphan_verdicts
+from explorer.reports.maintenance.procedure_calls import (
     DROPS_DANGLING,
     LOOKS,
     STRATEGIES,
@@ -23,10 +27,6 @@ from explorer.reports.maintenance.calls import (
     check_request,
     is_printable,
 )
-from explorer.reports.maintenance.dangling import dangling_rows, dangling_words, removal_refusal, removal_words
-from explorer.reports.maintenance.expiry import plan_expiry
-from explorer.reports.maintenance.manifests import plan_append, plan_rewrite_manifests
-from explorer.reports.maintenance.orphans import find_orphan_verdicts
 from explorer.reports.maintenance.refusals import check_readable_by_iceberg, read_through
 from explorer.reports.maintenance.rewrites import plan_rewrite
 from explorer.spark_engine.engine_choice import Engine

@@ -12,7 +12,7 @@ import pyarrow as pa
 from explorer.model.manifest import ManifestFile
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.scan import deletes_of
-from explorer.reports.maintenance.calls import bind_filter
+from explorer.reports.maintenance.procedure_calls import bind_filter
 from explorer.reports.maintenance.refusals import (
     MAX_CHECKED_FILES,
     MAX_OPENED_FILES,

@@ -12,7 +12,7 @@ from typing import Any
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible
 from explorer.model.metadata import Snapshot
 from explorer.reports.maintenance import Preview, preview
-from explorer.reports.maintenance.calls import (
+from explorer.reports.maintenance.procedure_calls import (
     LOOKS,
     call,
     catalog_and_name,

@@ -16,11 +16,11 @@ from explorer.model.manifest import NARROW_FIELDS, ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.deletes.deletes import PATH_ID
 from explorer.spec.doctor.finding_helpers import NOTE, Notes
-from explorer.spec.doctor.metrics import metric_notes
-from explorer.spec.doctor.part_fields import PartField
-from explorer.spec.doctor.partitions import partition_notes
+from explorer.spec.doctor.metrics_rules import metric_notes
+from explorer.spec.doctor.partition_fields import PartField
+from explorer.spec.doctor.partition_rules import partition_notes
+from explorer.spec.doctor.path_schemes import in_same_store
 from explorer.spec.doctor.promotions import kinds_then, rebound
-from explorer.spec.doctor.schemes import in_same_store
 from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, fill_nulls
 from explorer.spec.entries.numpy_columns import Flags, Ints, flags, hashes, ints
 from explorer.spec.scan.ranges import look_up

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.spec.doctor.cases import BEYOND_KEY
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO
+from explorer.spec.doctor.remedy_cases import BEYOND_KEY
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.scan.ranges import decode_bounds
 from explorer.spec.schemas.required_nulls import FAILS, SHOWS, spark_reading

@@ -13,10 +13,10 @@ import pyarrow as pa
 from explorer.model.manifest import FIELD_IDS, ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.avro_types import Oddity, odd_header, odd_names, odd_schema
-from explorer.spec.doctor.cases import DROPPED_SOURCE
 from explorer.spec.doctor.facts import COUNTS, LIVE, OWN
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.header_rules import header_rules
+from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.text.units import parse_int64, whole
 
