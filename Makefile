@@ -17,7 +17,7 @@ demo: $(STAMP)  ## unpack the teaching tables and open the dashboard on loopback
 	$(BIN)/icedive demo
 	$(BIN)/icedive serve --show --port $(PORT)
 
-test: $(STAMP) browser  ## lint, what needs no Spark and no browser, and a pass of each (tests/tiers.py); minutes
+test: $(STAMP) browser  ## lint, what needs no Spark and no browser, and a pass of each (tests/support/tiers.py); minutes
 	$(MAKE) --no-print-directory -j 2 lint first-tests
 
 test-rest: $(STAMP) browser  ## every other test, in a real browser and on real Spark

@@ -27,7 +27,7 @@ from playwright.async_api import Page, async_playwright, expect
 from benchmarks import pages
 from benchmarks.sessions import Seat, come, server
 from tests.browser.find_browser import FLAGS, find
-from tests.unit.small import make_table
+from tests.support.small_tables import make_table
 
 PAGE = Path(__file__).parents[1] / "docs" / "pages.md"
 TIMES, STEPS = 5, 4

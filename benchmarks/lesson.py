@@ -28,7 +28,7 @@ from benchmarks.screen import closed_at_end
 from explorer.spec.commits.operations import operation_title
 from explorer.ui.rooms import ROOMS, VIEWS
 from tests.browser.find_browser import FLAGS, find
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 PAGE = Path(__file__).parents[1] / "docs" / "lesson.md"
 WAIT_MS = 900_000
@@ -95,7 +95,7 @@ async def deletes(page: Page, url: str, times: Times) -> None:
     await add_time(come(), times)
 
 
-async def fate(page: Page, url: str, times: Times) -> None:
+async def row_history(page: Page, url: str, times: Times) -> None:
     """Minute 20: what became of jack."""
     await to(page, "fate")
     field = page.get_by_label("which rows")
@@ -158,7 +158,7 @@ PARTS: tuple[tuple[str, Callable[[Page, str, Times], Awaitable[None]]], ...] = (
     ("5: another table", another),
     ("7: a step through its history", history),
     ("16: which deletes apply", deletes),
-    ("20: the fate of jack", fate),
+    ("20: the row history of jack", row_history),
     ("25: a fresh run in the lab", enter),
     ("26: a step of a commit", two),
     ("33: a step of three lanes", reader),

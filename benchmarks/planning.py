@@ -51,7 +51,7 @@ def files_of(opened: Any) -> int:
 def main() -> None:
     from explorer.spark_engine.planners import iceberg_expression
     from explorer.spark_engine.spark import shared_engine
-    from explorer.spark_engine.tables import Files, iceberg_table
+    from explorer.spark_engine.tables import FileAccess, iceberg_table
 
     folder = generate_table()
 
@@ -66,7 +66,7 @@ def main() -> None:
     again = [time_plan(partial(files_of, opened)) for _ in range(TIMES)]
     session: Any = shared_engine().session()
     jvm = session._jvm
-    java = iceberg_table(shared_engine(), session, Files(opened.metadata.metadata_location), lambda _: None)
+    java = iceberg_table(shared_engine(), session, FileAccess(opened.metadata.metadata_location), lambda _: None)
     condition = iceberg_expression(jvm, java, opened.plan(WHERE).bound)
     size = jvm.org.apache.iceberg.relocated.com.google.common.collect.Iterables.size
     iceberg_runs = [

@@ -42,8 +42,8 @@ QUESTIONS: dict[str, Callable[[Table], Any]] = {
     "commits": lambda table: table.commits(),
     "lifecycle": lambda table: table.lifecycle(),
     "deletes": lambda table: table.deletes(),
-    "file": lambda table: table.file(table.metadata.snapshots and table.files()[0]["file_path"]),
-    "fate of a row": lambda table: table.fate("id = 7"),
+    "file": lambda table: table.file_life(table.metadata.snapshots and table.files()[0]["file_path"]),
+    "row history": lambda table: table.row_history("id = 7"),
 }
 
 

@@ -20,7 +20,7 @@ from playwright.sync_api import sync_playwright
 
 from tests.browser.conftest import to
 from tests.browser.find_browser import FLAGS, find
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 
 @contextmanager

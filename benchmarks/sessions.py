@@ -41,7 +41,7 @@ from explorer.spark_engine.java import find_java, resolve_jars
 from explorer.spark_engine.spark import shared_engine
 from explorer.table import open_table
 from explorer.ui import contents, rooms
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 ENTRIES, MANIFESTS, SNAPSHOTS = 1_000_000, 100, 50
 VIEWS = [name for name in rooms.VIEWS if name not in contents.ON_SPARK]

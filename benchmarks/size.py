@@ -142,7 +142,7 @@ ENGINES = {
     "lifecycle": lambda table, engine: table.lifecycle(engine),
     "commits": lambda table, engine: table.commits(engine=engine),
     "deletes": lambda table, engine: table.deletes(engine=engine),
-    "the life of one file": lambda table, engine: table.file("del-0.parquet", engine),
+    "the life of one file": lambda table, engine: table.file_life("del-0.parquet", engine),
     "what expiry would free": lambda table, engine: preview(table, "expire", engine=engine),
     "health": lambda table, engine: checkup(table, engine=engine),
     "the doctor, quick": lambda table, engine: diagnose(table, engine=engine),

@@ -179,6 +179,10 @@ def doctor(table: Named, **options: Any) -> Answer[Any]:
 
     Raises:
         TableNotFound: No table goes by that name.
+
+    Example:
+        >>> explorer.doctor("demo.three_inserts").to_json()["findings"]
+        []
     """
     from explorer.questions.check import doctor as check
 
@@ -197,6 +201,10 @@ def pointer(table: Named) -> Answer[Any]:
     Raises:
         NotPossible: No catalog holds the table.
         TableNotFound: No table goes by that name.
+
+    Example:
+        >>> explorer.pointer("demo.three_inserts").to_json()["where"]
+        'the row of iceberg_tables in sqlite'
     """
     from explorer.questions.catalog import pointer as stored
 
@@ -227,6 +235,10 @@ def compare(table: Named, before: str | int | None, after: str | int | None, hei
 
     Raises:
         NotFoundInTable: There is no such snapshot.
+
+    Example:
+        >>> type(explorer.compare("demo.three_inserts", "snapshot-1", "main")).__name__
+        'DiffWidget'
     """
     from explorer.ui.notebook import DiffWidget
 
@@ -238,13 +250,18 @@ def panel(of: Any, question: str = "overview") -> Any:
 
     Args:
         of: An open table, or a run of the lab, or an answer that is one.
-        question: `overview`, `history`, `lifecycle`, `diff`, `deletes` or `plan`.
+        question: `overview`, `lineage`, `lifecycle`, `diff`, `deletes` or `plan`.
 
     Returns:
         The widget.
 
     Raises:
         NotFoundInTable: There is no such question.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> type(explorer.panel(table, "lineage")).__name__
+        'Panel'
     """
     from explorer.questions.answers import Answer
     from explorer.ui.panels import Panel
@@ -264,6 +281,11 @@ def show(result: Any) -> Any:
 
     Raises:
         NotPossible: It has no picture.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> print(str(explorer.show(table.diff("snapshot-1", "main").value)).splitlines()[-1])
+        manifests: 1 kept, 2 added, 0 rewritten, 0 dropped
     """
     from explorer.ui.printed import Exhibit
 
@@ -283,6 +305,10 @@ def show_deletes(table: Named, snapshot: str | int | None = None, height: str = 
 
     Raises:
         NotFoundInTable: There is no such snapshot.
+
+    Example:
+        >>> type(explorer.show_deletes("demo.position_deletes")).__name__
+        'DeletesWidget'
     """
     from explorer.ui.notebook import DeletesWidget
 
@@ -303,6 +329,10 @@ def show_plan_graph(table: Named, where: str, snapshot: str | int | None = None,
 
     Raises:
         NotFoundInTable: There is no such snapshot, or the filter does not fit.
+
+    Example:
+        >>> type(explorer.show_plan_graph("demo.three_inserts", "fruit = 'apple'")).__name__
+        'PlanWidget'
     """
     from explorer.ui.notebook import PlanWidget
 
@@ -320,6 +350,11 @@ def export_html(table: Named, file: str | Path) -> dict[str, Any]:
 
     Returns:
         `file`, `bytes`, `snapshots`, `nodes` and, in words, what was `left_out`.
+
+    Example:
+        >>> import tempfile
+        >>> explorer.export_html("demo.three_inserts", f"{tempfile.mkdtemp()}/page.html")["snapshots"]
+        3
     """
     from explorer.ui.export import export_table
 
@@ -339,6 +374,11 @@ def gallery(folder: str | Path, catalog: str = "", properties: Mapping[str, str]
 
     Raises:
         TableNotFound: The catalog cannot be listed.
+
+    Example:
+        >>> import tempfile
+        >>> len(explorer.gallery(tempfile.mkdtemp()))
+        26
     """
     from explorer.queries.collection import Collection
     from explorer.ui.export import export_gallery
@@ -368,6 +408,13 @@ def metadata_view(spark: Any, table: Named, snapshot: str | int | None = None, n
     Raises:
         NotFoundInTable: There is no such snapshot.
         NotPossible: `name` is not a name of a view.
+
+    Example:
+        >>> session = explorer.spark()
+        >>> explorer.metadata_view(session, "demo.three_inserts")
+        ['three_inserts_stored', 'three_inserts_inherited', 'three_inserts_logical']
+        >>> session.table("three_inserts_logical").count()
+        3
     """
     opened = _engine(table)
     base = name or re.sub(r"\W", "_", opened.name.rpartition(".")[2])
@@ -392,6 +439,11 @@ def spark(conf: Mapping[str, str] | None = None, master: str | None = None) -> A
 
     Raises:
         EngineError: Spark or Java is not available; the message has the fix.
+
+    Example:
+        >>> session = explorer.spark()
+        >>> session.table("sandbox.demo.three_inserts").count()
+        3
     """
     from explorer.spark_engine.spark import SparkEngine, shared_engine
 

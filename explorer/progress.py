@@ -4,7 +4,7 @@ Code that loops over snapshots, manifests or files loops over `steps(...)`. Code
 
     watch = Watch()
     with watch.listening():
-        table.fate("id = 7")      # meanwhile, from any thread: watch.done, watch.total, watch.what, watch.cancel()
+        table.row_history("id = 7")  # meanwhile, from any thread: watch.done, watch.total, watch.what, watch.cancel()
 
 If loops are nested, the outermost reports the progress; each of them checks for cancellation. Without a watch `steps`
 returns its items unchanged. Work that waits for others instead of looping (Spark, writer processes) uses `tell` and

@@ -16,12 +16,12 @@ from explorer.graph.source import GraphView
 from explorer.model.metadata import Schema, Snapshot, TableMetadata
 from explorer.model.problem import Problem
 from explorer.progress import Cancelled
-from explorer.queries.collection import ROWS_AT_FIRST, Collection, Rows
+from explorer.queries.collection import ROWS_AT_FIRST, Collection, SparkRows
 from explorer.queries.diff import commit_run, snapshot_diff, snapshot_step
 from explorer.queries.graph import first_view, table_graph
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.row_diff import row_diff
-from explorer.queries.row_history import Fate
+from explorer.queries.row_history import RowHistory
 from explorer.queries.row_reader import RowReader
 from explorer.queries.scan import clustering, column_statistics, intervals, partition_verdicts, plan_scan, row_groups
 from explorer.queries.versions import Reading, check_readable, check_table_name, reading, sql_request
@@ -36,21 +36,21 @@ from explorer.spark_engine.spark import shared_engine
 from explorer.spec.commits.commit_summary import Step
 from explorer.spec.commits.costs import RunCost
 from explorer.spec.deletes.delete_layers import ASKED, Layer, delete_layers
-from explorer.spec.deletes.deletes import Verdict
+from explorer.spec.deletes.deletes import DeleteVerdict
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.entries.entry_views import entry_view, read_files
 from explorer.spec.entries.lazy_table import Batches, Parts
 from explorer.spec.filters.expressions import Expression
-from explorer.spec.filters.pushdown import Pushed
+from explorer.spec.filters.pushdown import Pushdown
 from explorer.spec.layout.clustering import Clustering
 from explorer.spec.layout.metrics_modes import ColumnMode
 from explorer.spec.layout.partitions import KEY, add_up, by_partition, lazy_sums
 from explorer.spec.rows.row_diff import RowDiff
-from explorer.spec.scan.plan import PLANNERS, Answer, Intervals, Plan
+from explorer.spec.scan.plan import PLANNERS, Intervals, Plan, PlannerAnswer
 from explorer.spec.scan.row_groups import GroupVerdict
 from explorer.spec.snapshots.diff import SnapshotDiff
-from explorer.spec.snapshots.lifecycle import Biography, Cell, biography, lifecycle
-from explorer.spec.snapshots.lineage import HistoryEntry, LogEntry, current_log, history
+from explorer.spec.snapshots.lifecycle import FileLife, LifecycleCell, file_life, lifecycle
+from explorer.spec.snapshots.lineage import LineageEntry, LogEntry, current_log, lineage
 from explorer.spec.snapshots.metadata_diff import metadata_diff
 from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
 from explorer.storage.locate import Location, locate, locate_again
@@ -205,14 +205,14 @@ class Table:
             self.tree, self.row_reader, *self._read_as(snapshot), where, partial(self.build, engine=engine)
         )
 
-    def plan_sql(self, where: str, snapshot: str | int | None = None, engine: Engine = "auto") -> tuple[Plan, Pushed]:
+    def plan_sql(self, where: str, snapshot: str | int | None = None, engine: Engine = "auto") -> tuple[Plan, Pushdown]:
         """The plan for what Spark hands to Iceberg of a condition in SQL, and that (see
         spark_engine.planners.push_down)."""
         at = self.reading(snapshot).version
         pushed_down = push_down(self.reads, at.check(), at.version, where)
         return self.plan(pushed_down.pushed, snapshot, engine), pushed_down
 
-    def ask_planners(self, plan: Plan) -> dict[str, Answer | ExplorerError]:
+    def ask_planners(self, plan: Plan) -> dict[str, PlannerAnswer | ExplorerError]:
         """The same scan by Iceberg in Spark's JVM, and by pyiceberg; an error for one that cannot, and for both where a
         read might open what it must not (see queries.versions.check_readable)."""
         snapshot_id = plan.snapshot.snapshot_id if plan.snapshot else None
@@ -228,7 +228,7 @@ class Table:
         """The data files that a plan looks at, by the bounds of a column."""
         return intervals(self.tree, plan, column)
 
-    def plan_pictures(self, plan: Plan, pushed_down: Pushed | None = None) -> ShownPlan:
+    def plan_pictures(self, plan: Plan, pushed_down: Pushdown | None = None) -> ShownPlan:
         """A plan as pictures: funnel, files by the first column that is asked, partitions; see render.plan_result."""
         partitions = self.partition_verdicts(plan).to_arrow() if any(p.spec.fields for p in plan.specs) else None
         return ShownPlan(plan, self.intervals(plan, plan.columns[0]) if plan.columns else None, pushed_down, partitions)
@@ -268,9 +268,9 @@ class Table:
 
     # -- what changed -------------------------------------------------------------------------------------------------
     def diff(self, before: str | int | None, after: str | int | None, engine: Engine = "auto") -> SnapshotDiff:
-        """The net difference of any two snapshots, related or not: files, manifests and their fates, schema, spec, sort
-        order and properties (see spec.snapshots.diff.SnapshotDiff). None is the table before its first snapshot. Raises
-        NotFoundInTable, UnreadableFile for a manifest list or manifest that the difference depends on."""
+        """The net difference of any two snapshots, related or not: files, what happened to the manifests, schema, spec,
+        sort order and properties (see spec.snapshots.diff.SnapshotDiff). None is the table before its first snapshot.
+        Raises NotFoundInTable, UnreadableFile for a manifest list or manifest that the difference depends on."""
         return snapshot_diff(self.complete.tree.by(engine, "diff"), self._side(before), self._side(after))
 
     def step(self, snapshot: str | int | None = None) -> Step | None:
@@ -299,14 +299,14 @@ class Table:
         end = self._maybe(last)
         return commit_run(self.tree.by(engine, "commits"), self._side(first) if end else None, end)
 
-    def lifecycle(self, engine: Engine = "auto") -> list[Cell]:
+    def lifecycle(self, engine: Engine = "auto") -> list[LifecycleCell]:
         """What became of every manifest at every snapshot: created, carried, rewritten, merged or dropped, and why."""
         return lifecycle(self.tree.by(engine, "lifecycle"))
 
-    def file(self, path: str, engine: Engine = "auto") -> Biography:
+    def file_life(self, path: str, engine: Engine = "auto") -> FileLife:
         """The life of a data or delete file, by its path or the end of it. Raises NotFoundInTable."""
         try:
-            life = biography(self.tree.by(engine, "life of a file"), path)
+            life = file_life(self.tree.by(engine, "life of a file"), path)
         except ValueError as error:
             raise NotFoundInTable(str(error)) from error
         if life is None:
@@ -316,9 +316,9 @@ class Table:
             )
         return life
 
-    def history(self) -> list[HistoryEntry]:
+    def lineage(self) -> list[LineageEntry]:
         """All snapshots with their place in the lineage: current, ancestor, branch, staged, abandoned, and why."""
-        return history(self.metadata)
+        return lineage(self.metadata)
 
     def current_log(self) -> list[LogEntry]:
         """What was current when, and how it came to be: commit, rollback, fast-forward or jump."""
@@ -349,7 +349,7 @@ class Table:
         wanted = self.row_reader.one(self._maybe(snapshot), path, deletes=True, offset=offset)
         return Collection(self.row_reader.contents(wanted), "deletes")
 
-    def file_verdicts(self, path: str, snapshot: str | int | None = None) -> list[Verdict]:
+    def file_verdicts(self, path: str, snapshot: str | int | None = None) -> list[DeleteVerdict]:
         """The verdicts on the deletes that could matter to one live data file of a snapshot, by what position deletes
         hold too. Raises NotFoundInTable, UnreadableFile."""
         return [v for _, verdicts in self.row_reader.verdicts_on(self._maybe(snapshot), path) for v in verdicts]
@@ -383,19 +383,19 @@ class Table:
         updates; without them identifier fields or, in v3, row ids do. Raises NotFoundInTable, UnreadableFile."""
         return row_diff(self.complete.row_reader, self._side(before), self._side(after), keys, engine)
 
-    def fate(
+    def row_history(
         self,
         where: str = "",
         keys: Sequence[str] = (),
         engine: Engine = "auto",
         every_file: bool = False,
         snapshot: str | int | None = None,
-    ) -> Fate:
+    ) -> RowHistory:
         """What became of the rows that match a filter (such as `name = 'jack'`), over all snapshots: see
-        queries.row_history.Fate, whose `explain` says why they are there or not. The filter is read, and rows are
+        queries.row_history.RowHistory, whose `explain` says why they are there or not. The filter is read, and rows are
         shown, by the schema by which `snapshot` is read (see `plan`). Raises NotFoundInTable, UnreadableFile."""
         schema = None if snapshot is None else self._read_as(snapshot)[1]
-        return Fate(self.row_reader, where, keys, engine, every_file, schema)
+        return RowHistory(self.row_reader, where, keys, engine, every_file, schema)
 
     def reading(self, snapshot: str | int | None = None) -> Reading:
         """Which version a read means, why, and under which schema Iceberg reads it."""
@@ -408,7 +408,7 @@ class Table:
     def rows(
         self, snapshot: str | int | None = None, columns: Sequence[str] = (), where: str = "",
         limit: int | None = ROWS_AT_FIRST, provenance: bool = False, session: ReadSession | None = None,
-    ) -> Rows:  # fmt: skip
+    ) -> SparkRows:  # fmt: skip
         """Rows of any version through Spark: a snapshot id, branch, tag, `snapshot-3` or time (by the snapshot log).
         `where` is Spark SQL. With `provenance` also `_file`, `_pos`, `_spec_id`, `_partition`, in v3 `_row_id` and
         `_last_updated_sequence_number`. Of more rows than `limit` they are the first, which `cut` says; None reads all.
@@ -416,12 +416,12 @@ class Table:
         read_as = self.reading(snapshot)
         extra = tuple(metadata_columns(self.metadata.format_version)) if provenance else ()
         request = ReadRequest(read_as.version, tuple(columns) or None, where, limit, extra)
-        return Rows.of((session or self.reads).read(request), read_as.words)
+        return SparkRows.of((session or self.reads).read(request), read_as.words)
 
-    def sql(self, sql: str, limit: int | None = ROWS_AT_FIRST, session: ReadSession | None = None) -> Rows:
+    def sql(self, sql: str, limit: int | None = ROWS_AT_FIRST, session: ReadSession | None = None) -> SparkRows:
         """A read-only query through Spark, in which `t` is this table and `t@version`, `db.other@version` are versions
         pinned to the metadata files that are current now. `limit` as in `rows`. Raises NotFoundInTable, EngineError."""
-        return Rows.of((session or self.reads).read(self.sql_request(sql, limit)), "")
+        return SparkRows.of((session or self.reads).read(self.sql_request(sql, limit)), "")
 
     def sql_request(self, sql: str, limit: int | None = ROWS_AT_FIRST) -> SqlRequest:
         """The query `sql` stands for, with its versions resolved."""

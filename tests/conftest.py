@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiers import is_rest
+from tests.support.tiers import is_rest, needs
 
 KEPT = os.environ.get("ICEDIVE_TEST_HOME")
 HOME = Path(KEPT or tempfile.mkdtemp(prefix="icedive-test-"))
@@ -35,7 +35,6 @@ ARTIFACTS = Path(__file__).parent.parent / "test-artifacts"
 
 def pytest_configure(config: pytest.Config) -> None:
     ARTIFACTS.mkdir(exist_ok=True)
-    config.addinivalue_line("markers", "rest: is left to make test-rest (tests/tiers.py)")
 
 
 def pytest_unconfigure() -> None:
@@ -49,8 +48,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     one process's: the last ones to be given out should be short. Where there are several processes, one builds the
     tables meanwhile."""
     for item in items:
+        for marker in needs(item.path, getattr(item, "fixturenames", ())):
+            item.add_marker(marker)
         if is_rest(item.path):
             item.add_marker("rest")
+        if item.get_closest_marker("rest") and item.get_closest_marker("unit"):
+            item.add_marker("slow")
     order = ("unit/", "properties/", "spark/test_lab", "browser/", "security/", "notebooks/", "spark/", "servers/")
     if "PYTEST_XDIST_WORKER" in os.environ:
         alone = ("unit/", "properties/", "security/test_files", "servers/test_stores")  # which need no tables
@@ -66,7 +69,7 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of a table of three appends, to be looked at: no test changes it (`table` is for that)."""
-    from tests.unit.small import make_table
+    from tests.support.small_tables import make_table
 
     folder = make_table(tmp_path_factory.mktemp("whole"))
     files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

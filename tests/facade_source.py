@@ -62,6 +62,10 @@ class OpenTable:
         Raises:
             TableNotFound: The table is gone.
             UnreadableFile: Its metadata file cannot be read.
+
+        Example:
+            >>> explorer.open_table("demo.three_inserts").refresh().name
+            'sandbox.demo.three_inserts'
         """
         return OpenTable(self.engine.refresh())
 
@@ -166,13 +170,16 @@ def _method(question: Question, subject: str, imports: defaultdict[str, set[str]
 
 
 def _narrow(doc: str) -> str:
-    """Wrap a docstring for a method, which stands deeper than a function."""
-    joined = re.sub(r"(?<=\S)\n        (?=\S)", " ", doc)  # what goes on about a parameter
+    """Wrap a docstring for a method, which stands deeper than a function. Its example stays as it is."""
+    text, heading, example = doc.partition("\nExample:\n")
+    joined = re.sub(r"(?<=\S)\n        (?=\S)", " ", text)  # what goes on about a parameter
     lines: list[str] = []
     for line in joined.split("\n"):
         more = "        " if re.match(r" +\w+: ", line) else ""
-        lines += textwrap.wrap(line, 108, subsequent_indent=more, break_long_words=False) or [""]
-    return "\n".join(lines)
+        lines += textwrap.wrap(line, 108, subsequent_indent=more, break_long_words=False, break_on_hyphens=False) or [
+            ""
+        ]
+    return "\n".join(lines) + heading + example
 
 
 def _collect(module: ModuleType, node: ast.FunctionDef, imports: defaultdict[str, set[str]]) -> None:

@@ -48,6 +48,8 @@ def _section(question: Question) -> str:
     kinds = ["a list of rows"] * question.has_rows + ["a picture"] * question.has_picture
     if kinds:
         lines.append(f"The answer has {' and '.join(kinds)}.\n")
+    if question.example:
+        lines.append(f"```python\n{question.example}\n```\n")
     return "\n".join(lines)
 
 

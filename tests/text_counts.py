@@ -228,6 +228,24 @@ def lacks_sections(function: Function, is_property: bool) -> bool:
     return (has_parameters and "Args:" not in text) or (returns and not re.search("(Returns|Yields):", text))
 
 
+def questions() -> list[tuple[Path, Function]]:
+    """The functions of explorer/questions that answer a question."""
+    return [
+        (path, node)
+        for path, tree in sources()
+        if path.parent.name == "questions"
+        for node in tree.body
+        if isinstance(node, Function) and any(ast.unparse(d).startswith("question(") for d in node.decorator_list)
+    ]
+
+
+def count_sections(functions: list[Function]) -> str:
+    """How many docstrings have each section, in words."""
+    texts = [ast.get_docstring(function) or "" for function in functions]
+    counts = [f"{title} {sum(f'{title}:' in text for text in texts)}" for title in ("Returns", "Raises", "Example")]
+    return f"{', '.join(counts)} of {len(texts)}"
+
+
 def main() -> None:
     """Print the counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -254,6 +272,8 @@ def main() -> None:
     print(f"functions named by a participle: {len(named)}")
     print(f"uses of {', '.join(sorted(VAGUE))} as names: {len(vague)}")
     print(f"public functions without Args or Returns: {len(lacking)} of {len(public)}")
+    print(f"docstrings of public functions: {count_sections([f for _, f, is_property in public if not is_property])}")
+    print(f"docstrings of questions: {count_sections([function for _, function in questions()])}")
     print(f"lines in explorer/cli: {lines}")
     if options.list:
         for title, places in (("participles", named), ("vague names", vague), ("without sections", lacking)):

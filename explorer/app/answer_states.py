@@ -12,7 +12,7 @@ from explorer.graph.delete_graph import delete_graph
 from explorer.graph.diff_graph import diff_graph
 from explorer.graph.plan_graph import plan_graph
 from explorer.queries.graph import OPEN_ENTRIES, OPEN_MANIFESTS
-from explorer.reports.inspector import Section
+from explorer.reports.inspector import InspectorSection
 from explorer.spec.deletes.delete_layers import Layer
 from explorer.spec.scan.plan import Plan
 from explorer.spec.scan.plan_parts import verdicts
@@ -69,7 +69,7 @@ class PlanState(GraphState):
         told = super().details()
         if told is None or node is None or "because" not in node.facts:
             return told
-        why = Section("in this plan", [(node.status, node.facts["because"], "")])
+        why = InspectorSection("in this plan", [(node.status, node.facts["because"], "")])
         return {**told, "sections": [why.to_json(), *told["sections"]]}
 
     def _carry_out(self, kind: str, request: Mapping[str, Any]) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 from explorer.app.row_pages import RowPages
 from explorer.queries.collection import Collection
-from explorer.render.blocks import Block, Facts, Findings, Group, Links, Message, Picture, Rows, Text
+from explorer.render.blocks import Block, FactTable, FindingCards, FoldedBlocks, LinkList, Note, Picture, Rows, Text
 from explorer.table import Table
 
 FIRST_ROWS = 100
 """Rows that come with an answer."""
-KINDS = {Picture: "picture", Message: "message", Facts: "facts", Findings: "findings", Links: "links"}
+KINDS = {Picture: "picture", Note: "message", FactTable: "facts", FindingCards: "findings", LinkList: "links"}
 """Blocks that are as JSON what they are."""
 MOST_LINES = 5_000
 """Lines of text that a page shows; the command line prints all."""
@@ -56,7 +56,7 @@ class ShownAnswer:
             lines = block.lines[:MOST_LINES]
             left_out = len(block.lines) - len(lines)
             return {"kind": "text", "lines": list(lines), "left_out": left_out, "folded": block.folded}
-        if isinstance(block, Group):
+        if isinstance(block, FoldedBlocks):
             inner = [self._block(one, numbers) for one in block.blocks]
             return {**vars(block), "kind": "group", "blocks": inner}
         return {"kind": KINDS[type(block)], **asdict(block)}
@@ -66,7 +66,7 @@ def _rows_in(blocks: Sequence[Block]) -> Iterator[Rows]:
     for block in blocks:
         if isinstance(block, Rows):
             yield block
-        elif isinstance(block, Group):
+        elif isinstance(block, FoldedBlocks):
             yield from _rows_in(block.blocks)
 
 

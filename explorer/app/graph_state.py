@@ -23,7 +23,7 @@ from explorer.progress import Cancelled, steps
 from explorer.queries.diff import snapshot_step
 from explorer.render.svg import picture
 from explorer.render.text import clean, clean_lines
-from explorer.reports.inspector import Section, catalog_pointer, inspect, life, row_sections
+from explorer.reports.inspector import InspectorSection, catalog_pointer, inspect, life, row_sections
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.text.names import shorten, snapshot_ordinals
 from explorer.spec.text.units import second
@@ -56,7 +56,7 @@ class GraphState:
         self.selected: list[str] = []
         self.graph: Graph
         self._told: frozenset[tuple[str, str]] = frozenset()
-        self._stored: Section | None = None
+        self._stored: InspectorSection | None = None
 
     def timeline(self) -> dict[str, Any]:
         """What can be stepped through; empty when nothing can."""

@@ -41,7 +41,7 @@ from explorer.questions.parameters import CatalogAt, TableAt
 from explorer.render.svg import vocabulary
 from explorer.render.text import clean_lines
 from explorer.serving import places
-from explorer.serving.pools import AWAY, CLICKS, ELSEWHERE, HERE, Pool, Task
+from explorer.serving.pools import AWAY, CLICKS, ELSEWHERE, HERE, Pool, PoolTask
 from explorer.spark_engine.failures import explain
 from explorer.spec.secrets.redaction import redact
 from explorer.storage.locate import parse_move
@@ -84,7 +84,7 @@ class Session:
 
     def __init__(self, send: Callable[[str], None], rights: Rights, who: str = "", visitor: str = "") -> None:
         self._send, self.rights, self._who, self._visitor = send, rights, who, visitor
-        self._tasks: dict[int, Task] = {}
+        self._tasks: dict[int, PoolTask] = {}
         self._tables: Kept[Table] = Kept(MOST_TABLES)
         self._graphs: Kept[GraphState] = Kept(MOST_GRAPHS)
         self._answers: Kept[ShownAnswer] = Kept(MOST_ANSWERS)
@@ -148,7 +148,7 @@ class Session:
         spark = words in ON_SPARK or any(request.arguments.get(name) for name in ("measure", "engines", "write"))
         return ELSEWHERE if spark or words[0] in ("lab", "catalog") else HERE
 
-    def _end(self, number: int, task: Task) -> None:
+    def _end(self, number: int, task: PoolTask) -> None:
         self._tasks.pop(number, None)
         try:
             data = task.result()

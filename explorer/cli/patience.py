@@ -64,8 +64,8 @@ def begin(table: str) -> None:
     """From now on the command is about this table, and its time is counted."""
     if not _Patience.depth or not hasattr(signal, "setitimer"):
         return
-    _Patience.table, _Patience.began, _Patience.read = table, _processor_seconds(), limits.Read.total
-    limits.Read.counting = True
+    _Patience.table, _Patience.began, _Patience.read = table, _processor_seconds(), limits.BytesRead.total
+    limits.BytesRead.counting = True
     seconds_for(0)
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGPROF, _look)
@@ -94,7 +94,7 @@ def _watch_children(turn: int) -> None:
 
     while _Patience.depth and _Patience.turn == turn:
         time.sleep(CHILDREN_S)
-        late = client.processor_seconds() > SECONDS and seconds_for(limits.Read.total - _Patience.read) < (
+        late = client.processor_seconds() > SECONDS and seconds_for(limits.BytesRead.total - _Patience.read) < (
             _processor_seconds() - _Patience.began
         )
         if late and _Patience.depth and _Patience.turn == turn:
@@ -115,7 +115,7 @@ def _set(seconds: float) -> None:
 
 
 def _look(_: int, __: FrameType | None) -> None:
-    read = limits.Read.total - _Patience.read
+    read = limits.BytesRead.total - _Patience.read
     taken = _processor_seconds() - _Patience.began
     if (left := seconds_for(read) - taken) > 0:
         _set(max(left, 0.01))

@@ -38,14 +38,14 @@ class _DiffGraph:
         self.title, self.diff, self.meta, self.drawing = title, diff, metadata, drawing
         self.ordinals = snapshot_ordinals(metadata)
         self.files = diff.removed.by_manifest() | diff.added.by_manifest()
-        self.fate: dict[str, tuple[str, str]] = {}
+        self.rewrites: dict[str, tuple[str, str]] = {}
         self.manifest_names: dict[str, str] = {}
         """By path."""
         for rewrite in diff.rewritten:
             for path in rewrite.sources:
-                self.fate[path] = ("merged" if rewrite.is_merge else "rewritten", rewrite.reason)
+                self.rewrites[path] = ("merged" if rewrite.is_merge else "rewritten", rewrite.reason)
         for gone in diff.dropped:
-            self.fate[gone.manifest_path] = ("dropped", gone.reason)
+            self.rewrites[gone.manifest_path] = ("dropped", gone.reason)
 
     def graph(self, before: Sequence[ManifestFile], after: Sequence[ManifestFile]) -> Graph:
         diff = self.diff
@@ -94,10 +94,10 @@ class _DiffGraph:
         path = manifest.manifest_path
         node = manifest_node(path)
         changes, both = self.files.get(path, ()), self.diff.carried.get(path)
-        fate, reason = self.fate.get(path, ("", ""))
+        what, reason = self.rewrites.get(path, ("", ""))
         lines = [f"{count(len(changes), 'file')} {status}"] if status != "kept" else ["listed by both, not decoded"]
-        if fate:
-            lines.append(fate + (": " + reason if fate == "dropped" else ""))
+        if what:
+            lines.append(what + (": " + reason if what == "dropped" else ""))
         if both is None and status != "kept":
             lines = ["cannot be read"]
         facts = {"path": path, "snapshot_id": snapshot_id}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from explorer.spec.snapshots.lineage import HistoryEntry
+from explorer.spec.snapshots.lineage import LineageEntry
 
 MOST_LANES = 40
 """Lines of descent that are drawn side by side."""
@@ -23,8 +23,8 @@ class LaneRow:
     through: tuple[int, ...]
 
 
-def lanes(entries: Sequence[HistoryEntry]) -> list[LaneRow]:
-    """A row for each entry of `history`, newest first. A line stays in its lane down to the parent it leads to. Of
+def lanes(entries: Sequence[LineageEntry]) -> list[LaneRow]:
+    """A row for each entry of `lineage`, newest first. A line stays in its lane down to the parent it leads to. Of
     lines side by side the first `MOST_LANES` are drawn; snapshots beyond have the next lane, and no line."""
     listed = {e.snapshot_id for e in entries}
     waiting: list[int | None] = []

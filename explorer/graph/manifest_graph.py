@@ -40,7 +40,7 @@ def mentions(table: pa.Table, text: str) -> bool:
     return bool(pc.any(_by_path(table, text)).as_py())
 
 
-class Below:
+class ManifestListDrawing:
     """Draws what a manifest list leads to."""
 
     def __init__(self, source: GraphSource, view: GraphView, drawing: Drawing) -> None:

@@ -11,7 +11,7 @@ from explorer.graph.drawing import Drawing
 from explorer.graph.graph import Graph, Node
 from explorer.graph.ids import file_node, list_node, manifest_node
 from explorer.spec.scan.plan import Plan
-from explorer.spec.scan.pruning import Reason
+from explorer.spec.scan.pruning import ScanReason
 from explorer.spec.scan.scan import OUTCOMES, READ, ManifestVerdict
 from explorer.spec.text.names import file_label, manifest_names, shorten, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes
@@ -69,7 +69,7 @@ def _files(drawing: Drawing, manifest: Node, files: pa.Table) -> None:
     for at in drawing.page(manifest.id, len(rows), "data files", 2):
         row = rows[at]
         read = row["verdict"] == OUTCOMES[READ]
-        because = str(Reason(row["term"], row["reason"], read))
+        because = str(ScanReason(row["term"], row["reason"], read))
         size = f"{count(row['record_count'] or 0, 'row')} · {human_bytes(row['file_size_in_bytes'])}"
         facts = {
             "path": row["file_path"], "manifest_path": row["manifest_path"], "content_offset": None,

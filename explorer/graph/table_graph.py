@@ -12,7 +12,7 @@ from typing import Any
 from explorer.graph.drawing import Drawing
 from explorer.graph.graph import Card, Graph, Node
 from explorer.graph.ids import list_node, node_id, snapshot_node
-from explorer.graph.manifest_graph import Below
+from explorer.graph.manifest_graph import ManifestListDrawing
 from explorer.graph.source import GraphSource, GraphView
 from explorer.model.metadata import Snapshot
 from explorer.spec.secrets.redaction import redact
@@ -42,12 +42,12 @@ def metadata_lines(facts: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 class _Builder:
-    """Draws the catalog pointer, the metadata files and the snapshots; what is below them, Below draws."""
+    """Draws the catalog pointer, the metadata files and the snapshots; ManifestListDrawing draws what is below."""
 
     def __init__(self, source: GraphSource, view: GraphView) -> None:
         self.source, self.view, self.meta = source, view, source.metadata
         self.drawing = Drawing(view.pages, view.page_size)
-        self.below = Below(source, view, self.drawing)
+        self.below = ManifestListDrawing(source, view, self.drawing)
         self.ordinals = self.below.ordinals
 
     def graph(self) -> Graph:

@@ -13,7 +13,7 @@ COLUMNS = ("metadata", "snapshots", "manifest lists", "manifests", "files", "row
 
 
 @dataclass(frozen=True)
-class Kind:
+class NodeStyle:
     """A kind of node: what it is called, its colour (`night` on dark pages, where another is needed), its column, its
     shape in Graphviz, and on screen as an SVG path of 32 by 26. `look` is how its card differs. `double` is the request
     that a double click makes."""
@@ -61,36 +61,36 @@ class EdgeKind:
     color: str = ""
 
 
-KINDS: Mapping[str, Kind] = {
-    "catalog": Kind(
+KINDS: Mapping[str, NodeStyle] = {
+    "catalog": NodeStyle(
         "catalog pointer", "#000000", "cylinder", "M10,10 a6,2.5 0 1,1 12,0 v8 a6,2.5 0 1,1 -12,0 z", night="#dddddd"
     ),
-    "metadata": Kind("metadata file", "#0072b2", "note", "M11,7 h7 l4,4 v10 h-11 z", night="#3a9bd9"),
-    "ref": Kind(
+    "metadata": NodeStyle("metadata file", "#0072b2", "note", "M11,7 h7 l4,4 v10 h-11 z", night="#3a9bd9"),
+    "ref": NodeStyle(
         "branch or tag", "#555555", "cds", "M10,8 h8 l5,4.5 -5,4.5 h-8 z", column=1, night="#9aa5b4", look="round"
     ),
-    "snapshot": Kind("snapshot", "#56b4e9", "box", "M16,7 a6.5,6.5 0 1,0 0.01,0 z", column=1, double="focus"),
-    "manifest_list": Kind(
+    "snapshot": NodeStyle("snapshot", "#56b4e9", "box", "M16,7 a6.5,6.5 0 1,0 0.01,0 z", column=1, double="focus"),
+    "manifest_list": NodeStyle(
         "manifest list", "#7f6fb6", "folder", "M10,8 h12 v2.5 h-12 z M10,12.5 h12 v2.5 h-12 z M10,17 h12 v2.5 h-12 z",
         column=2,
     ),
-    "data_manifest": Kind("data manifest", "#009e73", "tab", "M10,8 h5 l2,2.5 h5 v9 h-12 z", column=3),
-    "delete_manifest": Kind(
+    "data_manifest": NodeStyle("data manifest", "#009e73", "tab", "M10,8 h5 l2,2.5 h5 v9 h-12 z", column=3),
+    "delete_manifest": NodeStyle(
         "delete manifest", "#cc79a7", "tab", "M10,8 h5 l2,2.5 h5 v9 h-12 z M13,13 h6 v2 h-6 z", column=3
     ),
-    "data_file": Kind("data file", "#44aa77", "component", "M10,8 h12 v11 h-12 z", column=4),
-    "position_deletes": Kind(
+    "data_file": NodeStyle("data file", "#44aa77", "component", "M10,8 h12 v11 h-12 z", column=4),
+    "position_deletes": NodeStyle(
         "position delete file", "#d55e00", "component", "M16,6.5 l7,7 -7,7 -7,-7 z", column=4
     ),
-    "equality_deletes": Kind("equality delete file", "#e69f00", "component", "M16,7 l7,12.5 h-14 z", column=4),
-    "deletion_vector": Kind(
+    "equality_deletes": NodeStyle("equality delete file", "#e69f00", "component", "M16,7 l7,12.5 h-14 z", column=4),
+    "deletion_vector": NodeStyle(
         "deletion vector", "#b8560f", "hexagon", "M12.5,7.5 h7 l3.5,6 -3.5,6 h-7 l-3.5,-6 z", column=4
     ),
-    "statistics": Kind(
+    "statistics": NodeStyle(
         "statistics file", "#8a7d3c", "note", "M10,20 v-6 h3 v6 z M14.5,20 v-12 h3 v12 z M19,20 v-9 h3 v9 z", column=3
     ),
-    "row_group": Kind("row group", "#999999", "box", "M10,9 h12 v4 h-12 z M10,15 h12 v4 h-12 z", column=5),
-    "problem": Kind("unreadable", "#cc0000", "octagon", "M13,7 h6 l4,4 v5 l-4,4 h-6 l-4,-4 v-5 z", look="tint"),
+    "row_group": NodeStyle("row group", "#999999", "box", "M10,9 h12 v4 h-12 z M10,15 h12 v4 h-12 z", column=5),
+    "problem": NodeStyle("unreadable", "#cc0000", "octagon", "M13,7 h6 l4,4 v5 l-4,4 h-6 l-4,-4 v-5 z", look="tint"),
 }  # fmt: skip
 """Every kind of node."""
 

@@ -14,7 +14,7 @@ from explorer.lab.stepper import Run
 from explorer.lab.writers import Writer
 from explorer.reports.conflicts import decision_of, file_filter, line_to
 from explorer.spec.commits.commit import Decision, Intent
-from explorer.spec.commits.lab_runs import Outcome
+from explorer.spec.commits.lab_runs import OrderOutcome
 from explorer.spec.commits.operations import CATALOGUED, CLASSES, ISOLATION, KINDS, PROTECTS, Operation, operation_title
 from explorer.table import Table
 
@@ -26,7 +26,7 @@ class Pair:
 
     late: Operation
     early: Operation
-    outcome: Outcome
+    outcome: OrderOutcome
     decision: Decision
 
 

@@ -12,7 +12,7 @@ from explorer.errors import NotFoundInTable
 from explorer.lab.sandbox import Bench
 from explorer.lab.stepper import NAMES, Run
 from explorer.progress import as_one_step
-from explorer.spec.commits.lab_runs import Interleavings, Moment, Outcome, Rows, Standing
+from explorer.spec.commits.lab_runs import Interleavings, OrderOutcome, OrderPoint, Rows, WriterProgress
 from explorer.spec.commits.operations import KINDS, SEES_TABLE, STEPS, Operation, StepName
 
 
@@ -43,11 +43,13 @@ def orders(writers: int) -> Iterator[str]:
     return rest({NAMES[i]: len(PHASES[writers]) for i in range(writers)})
 
 
-def play(bench: Bench, operations: Sequence[Operation], order: str, version: int = 2) -> tuple[Run, tuple[Moment, ...]]:
+def play(
+    bench: Bench, operations: Sequence[Operation], order: str, version: int = 2
+) -> tuple[Run, tuple[OrderPoint, ...]]:
     """Let writers take complete phases in an order. Afterwards the remaining steps (retries) run to their end."""
     run = Run(bench, operations, version)
     phases = PHASES[len(operations)]
-    standings = {writer.name: Standing(writer.name) for writer in run.writers}
+    standings = {writer.name: WriterProgress(writer.name) for writer in run.writers}
     commits, moments = "", []
     for name in order:
         phase, steps = phases[standings[name].phases]
@@ -63,8 +65,8 @@ def play(bench: Bench, operations: Sequence[Operation], order: str, version: int
             if event.outcome == "committed":
                 commits += name
         word = ended or (standings[name].word if run.writer(name).over else phase)
-        standings[name] = Standing(name, standings[name].phases + 1, looked_at, word)
-        moments.append(Moment(name, phase, tuple(standings.values()), commits))
+        standings[name] = WriterProgress(name, standings[name].phases + 1, looked_at, word)
+        moments.append(OrderPoint(name, phase, tuple(standings.values()), commits))
     run.play("")
     return run, tuple(moments)
 
@@ -113,7 +115,7 @@ def interleave(
     return Interleavings(tuple(operations), tuple(outcomes), serial)
 
 
-def outcome(run: Run, order: str, serial: Mapping[str, Rows], moments: tuple[Moment, ...] = ()) -> Outcome:
+def outcome(run: Run, order: str, serial: Mapping[str, Rows], moments: tuple[OrderPoint, ...] = ()) -> OrderOutcome:
     """The outcome of a run that is over."""
     states: list[Literal["committed", "retried", "refused"]] = []
     for writer in run.writers:
@@ -125,7 +127,7 @@ def outcome(run: Run, order: str, serial: Mapping[str, Rows], moments: tuple[Mom
     anomaly = (
         "" if matching else name_anomaly(rows, {o: r for o, r in serial.items() if sorted(o) == committed}, serial)
     )
-    return Outcome(order, tuple(states), rows, matching, anomaly, tuple(run.events), run.to_json(), moments)
+    return OrderOutcome(order, tuple(states), rows, matching, anomaly, tuple(run.events), run.to_json(), moments)
 
 
 def name_anomaly(rows: Rows, expected: Mapping[str, Rows], serial: Mapping[str, Rows]) -> str:

@@ -15,7 +15,7 @@ from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
 from explorer.lab.scenarios.build import LAB
 from explorer.progress import steps
 from explorer.reports.estimates import estimate
-from explorer.reports.maintenance.calls import call, check_request
+from explorer.reports.maintenance.procedure_calls import call, check_request
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.spark_engine.spark import SparkEngine, shared_engine
@@ -23,8 +23,8 @@ from explorer.spark_engine.sql_guard.quotas import quotas
 from explorer.spark_engine.sql_guard.quoting import identifier
 from explorer.spark_engine.user_spark import keep_active_session
 from explorer.spec.filters.expressions import term_text
-from explorer.spec.layout.estimates import Change, Estimates, filter_columns
-from explorer.spec.layout.layout_comparison import Compared, Layout, rows_words, sample_queries
+from explorer.spec.layout.estimates import Estimates, LayoutChange, filter_columns
+from explorer.spec.layout.layout_comparison import Layout, LayoutComparison, rows_words, sample_queries
 from explorer.spec.text.units import count, human_bytes
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
 from explorer.storage.locate import locate
@@ -42,7 +42,7 @@ MOST_FILES = 100
 def compare_layouts(
     table: Table, queries: Sequence[str] = (), snapshot: str | int | None = None, limit: int = LIMIT,
     session: ReadSession | None = None,
-) -> Compared:  # fmt: skip
+) -> LayoutComparison:  # fmt: skip
     """Write at most `limit` rows of a version of a table into a sandbox table, unsorted, bin-packed, sorted, z-ordered
     and partitioned. Plan queries (docs/filters.md) on each layout. Without queries, some are generated from the rows.
     The estimates choose the columns to sort and partition by. Raises NotFoundInTable for a query that does not fit,
@@ -68,7 +68,7 @@ def compare_layouts(
         raise failure(error, engine.is_lost, "other layouts") from error
     finally:
         layout_table.drop()
-    return Compared(table.name, rows.num_rows, rows_words(rows.num_rows, limit), tuple(queries), drawn, layouts)
+    return LayoutComparison(table.name, rows.num_rows, rows_words(rows.num_rows, limit), tuple(queries), drawn, layouts)
 
 
 class _LayoutTable:
@@ -135,7 +135,7 @@ class _LayoutTable:
         self._seconds = time.perf_counter() - began
         return f"by {columns}" if columns else f"files of {human_bytes(size)} at most"
 
-    def _partition(self, change: Change, size: int) -> str:
+    def _partition(self, change: LayoutChange, size: int) -> str:
         field = term_text(identifier(change.column.split(".")), change.transform)
         self._spark.sql(f"ALTER TABLE {SANDBOX}.{self._name} ADD PARTITION FIELD {field}")
         self.table = self.table.refresh()
@@ -150,7 +150,7 @@ class _LayoutTable:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _best(estimates: Estimates, partitions: bool) -> Change:
+def _best(estimates: Estimates, partitions: bool) -> LayoutChange:
     """The column to sort by, or the partition field, with which the queries read the fewest bytes."""
     for at in estimates.ranking:
         change = estimates.changes[at]

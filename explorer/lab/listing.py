@@ -12,7 +12,7 @@ from pyarrow import fs
 
 from explorer.lab.sandbox import Bench
 from explorer.lab.slow_s3 import BUCKET, FarStore
-from explorer.spec.commits.lab_runs import Finding
+from explorer.spec.commits.lab_runs import FileSearch
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
 from explorer.table import Table
@@ -44,7 +44,7 @@ class FarTable:
             append.appendFile(workshop.data_file(java, f"part-{number % files}.parquet", rows, f"p={p}"))
         append.commit()
 
-    def list_files(self, one: int, delay: float) -> Finding:
+    def list_files(self, one: int, delay: float) -> FileSearch:
         """Find the files that may have `id = one` without metadata: list folders level by level, then read the
         statistics in each file's footer."""
         with FarStore(self.home, delay) as store:
@@ -56,7 +56,7 @@ class FarTable:
             kept = [path for path in files if _may_hold(far, path, one)]
             return _finding("listing", store, began, len(files), len(kept))
 
-    def plan_files(self, one: int, delay: float) -> Finding:
+    def plan_files(self, one: int, delay: float) -> FileSearch:
         """Find them by metadata: metadata.json, manifest list, manifests."""
         with FarStore(self.home, delay) as store:
             began = time.perf_counter()
@@ -67,8 +67,8 @@ class FarTable:
             return _finding("planning", store, began, plan.stages[0].left.files or 0, plan.left.files or 0)
 
 
-def _finding(how: str, store: FarStore, began: float, files: int, kept: int) -> Finding:
-    return Finding(how, dict(store.requests), time.perf_counter() - began, files, kept)
+def _finding(how: str, store: FarStore, began: float, files: int, kept: int) -> FileSearch:
+    return FileSearch(how, dict(store.requests), time.perf_counter() - began, files, kept)
 
 
 def _below(far: fs.S3FileSystem, folder: str) -> Iterator[str]:

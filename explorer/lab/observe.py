@@ -15,7 +15,7 @@ from py4j.protocol import Py4JError
 
 from explorer.errors import NotFoundInTable, NotSupported, UnreadableFile
 from explorer.lab import java as reflect
-from explorer.reports.maintenance.calls import catalog_and_name
+from explorer.reports.maintenance.procedure_calls import catalog_and_name
 from explorer.reports.maintenance.runs import check_same_table, check_writable, prepare_write
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.spark import SparkEngine, shared_engine
@@ -23,7 +23,7 @@ from explorer.spark_engine.sql_guard import quoting
 from explorer.spark_engine.sql_guard.guard import run
 from explorer.spark_engine.sql_guard.quotas import audit, person
 from explorer.spark_engine.tables import iceberg_catalog, iceberg_catalog_table
-from explorer.spec.commits.statement_effects import Effects, Written
+from explorer.spec.commits.statement_effects import Effects, WrittenFile
 from explorer.storage.paths import local_path
 from explorer.table import Table
 
@@ -159,7 +159,7 @@ def _observe_action(
     files = []
     for path, (written, size) in sorted(((p, s) for p, s in now.items() if p not in before), key=lambda item: item[1]):
         files.append(
-            Written(
+            WrittenFile(
                 str(Path(path).relative_to(folder)),
                 kinds.get(path, "not reachable"),
                 size,

@@ -26,7 +26,7 @@ MERGED = (KEY, 4)
 
 
 @dataclass
-class Plan:
+class WritePlan:
     """What a writer planned: the paths of files that it replaces, refers to, and added. `pending` is Iceberg's pending
     update. If an operation changes only metadata, `update` applies it; it returns the base metadata, the metadata to
     write, and a description."""
@@ -53,7 +53,7 @@ def rows_of(table: Table) -> list[tuple[int, str, str]]:
     return sorted((r["id"], r["v"], r["p"]) for _, r in live_rows(table))
 
 
-def plan_and_write(operation: Operation, writer: str, table: Table, java: Any, workshop: Workshop) -> Plan:
+def plan_and_write(operation: Operation, writer: str, table: Table, java: Any, workshop: Workshop) -> WritePlan:
     """Plan an operation, write its data and delete files, and build the pending update with its validations. `table`
     and `java` are the same loaded table. Nothing is committed."""
     return _Planner(operation, writer, table, java, workshop).plan()
@@ -72,9 +72,9 @@ class _Planner:
         self.of_partition = [path for path in self.by_path if self.where(path).split("/")[0] == f"p={PARTITION}"]
         self.added: list[str] = []
 
-    def plan(self) -> Plan:
+    def plan(self) -> WritePlan:
         pending = getattr(self.java, self.operation.what.api)()
-        plan: Plan = getattr(self, self.operation.kind.replace("-", "_"))(pending)
+        plan: WritePlan = getattr(self, self.operation.kind.replace("-", "_"))(pending)
         plan.added, plan.pending = self.added, pending
         return plan
 
@@ -143,35 +143,35 @@ class _Planner:
         return java_items
 
     # -- the operations -----------------------------------------------------------------------------------------------
-    def append(self, pending: Any) -> Plan:
+    def append(self, pending: Any) -> WritePlan:
         self.add(pending, [{"id": KEY, "v": f"by {self.writer}", "p": PARTITION}], "appendFile")
-        return Plan()
+        return WritePlan()
 
     fast_append = append_other = append
 
-    def cow_delete(self, pending: Any, update: bool = False) -> Plan:
+    def cow_delete(self, pending: Any, update: bool = False) -> WritePlan:
         for path in self.touched:
             kept = [_plain(r) for d, r in self.rows if d.path == path and r["id"] not in self.ids]
             kept += [self.change_row(r) for d, r in self.matching if d.path == path and update]
             pending.deleteFile(self.file(path))
             self.add(pending, kept)
         self.validate(pending, self.equal("id", KEY))
-        return Plan(replaced=self.touched)
+        return WritePlan(replaced=self.touched)
 
-    def cow_update(self, pending: Any) -> Plan:
+    def cow_update(self, pending: Any) -> WritePlan:
         return self.cow_delete(pending, update=True)
 
-    def cow_merge(self, pending: Any) -> Plan:
+    def cow_merge(self, pending: Any) -> WritePlan:
         return self.insert_new_rows(pending, self.cow_update(pending), "addFile")
 
-    def insert_new_rows(self, pending: Any, plan: Plan, method: str) -> Plan:
+    def insert_new_rows(self, pending: Any, plan: WritePlan, method: str) -> WritePlan:
         """Insert the rows of a MERGE's source that match no row."""
         there = {row["id"] for _, row in self.matching}
         new = [{"id": i, "v": f"by {self.writer}", "p": PARTITION} for i in self.ids if i not in there]
         self.add(pending, new, method)
         return plan
 
-    def mor_delete(self, pending: Any, update: bool = False) -> Plan:
+    def mor_delete(self, pending: Any, update: bool = False) -> WritePlan:
         vectors = self.table.metadata.format_version >= 3
         for path in self.touched:
             positions = sorted(r["_pos"] for d, r in self.matching if d.path == path)
@@ -187,12 +187,12 @@ class _Planner:
             if update:
                 self.add(pending, [self.change_row(r) for d, r in self.matching if d.path == path], "addRows")
         self.validate(pending, self.equal("id", KEY))
-        return Plan(referenced=self.touched)
+        return WritePlan(referenced=self.touched)
 
-    def mor_update(self, pending: Any) -> Plan:
+    def mor_update(self, pending: Any) -> WritePlan:
         return self.mor_delete(pending, update=True)
 
-    def mor_merge(self, pending: Any) -> Plan:
+    def mor_merge(self, pending: Any) -> WritePlan:
         return self.insert_new_rows(pending, self.mor_update(pending), "addRows")
 
     def vector(self, pending: Any, path: str, positions: Sequence[int]) -> None:
@@ -208,16 +208,16 @@ class _Planner:
         for vector in old:
             pending.removeDeletes(vector)
 
-    def equality_delete(self, pending: Any) -> Plan:
+    def equality_delete(self, pending: Any) -> WritePlan:
         spec = self.table.metadata.spec(self.table.metadata.default_spec_id)
         place = "/".join(f"{f.name}={PARTITION if f.name == 'p' else KEY}" for f in (spec.fields if spec else ()))
         delete_file = self.workshop.equality_delete_file(self.java, self.name("deletes"), [{"id": KEY}], place)
         self.added.append(str(delete_file.location()))
         pending.addDeletes(delete_file)
         self.validate(pending, self.equal("id", KEY))
-        return Plan()
+        return WritePlan()
 
-    def compaction(self, pending: Any) -> Plan:
+    def compaction(self, pending: Any) -> WritePlan:
         rows = [_plain(r) for d, r in self.rows if d.path in self.of_partition]
         for path in self.of_partition:
             pending.deleteFile(self.file(path))
@@ -225,46 +225,46 @@ class _Planner:
         if "dataSequenceNumber" in self.checks:
             pending.dataSequenceNumber(self.table.metadata.last_sequence_number)
         self.validate(pending)
-        return Plan(replaced=self.of_partition)
+        return WritePlan(replaced=self.of_partition)
 
-    def replace_partitions(self, pending: Any) -> Plan:
+    def replace_partitions(self, pending: Any) -> WritePlan:
         self.add(pending, [{"id": 7, "v": f"by {self.writer}", "p": PARTITION}])
         self.validate(pending)
-        return Plan()
+        return WritePlan()
 
-    def overwrite_filter(self, pending: Any) -> Plan:
+    def overwrite_filter(self, pending: Any) -> WritePlan:
         condition = self.equal("p", PARTITION)
         self.add(pending.overwriteByRowFilter(condition), [{"id": 7, "v": f"by {self.writer}", "p": PARTITION}])
         self.validate(pending, condition)
-        return Plan()
+        return WritePlan()
 
-    def delete_files(self, pending: Any) -> Plan:
+    def delete_files(self, pending: Any) -> WritePlan:
         for path in self.of_partition:
             pending.deleteFile(self.file(path))
         self.validate(pending)
-        return Plan(replaced=self.of_partition)
+        return WritePlan(replaced=self.of_partition)
 
-    def rewrite_manifests(self, pending: Any) -> Plan:
+    def rewrite_manifests(self, pending: Any) -> WritePlan:
         pending.clusterBy(self.jvm.com.google.common.base.Functions.constant("all"))
-        return Plan()
+        return WritePlan()
 
     def base(self) -> Any:
         return self.java.operations().current()
 
-    def add_column(self, pending: Any) -> Plan:
+    def add_column(self, pending: Any) -> WritePlan:
         text = getattr(self.jvm.org.apache.iceberg.types, "Types$StringType").get()
         pending.addColumn(f"note_{self.writer.lower()}", text)
         words = "adds a schema with the column to the metadata it loaded"
-        return Plan(update=lambda: (self.base(), self.base().updateSchema(pending.apply()), words))
+        return WritePlan(update=lambda: (self.base(), self.base().updateSchema(pending.apply()), words))
 
-    def evolve_spec(self, pending: Any) -> Plan:
+    def evolve_spec(self, pending: Any) -> WritePlan:
         spec = self.table.metadata.spec(self.table.metadata.default_spec_id)
         there = any(f.name == "id" for f in (spec.fields if spec else ()))
         (pending.removeField if there else pending.addField)("id")  # the second of two writers removes it
         words = "adds a partition spec to the metadata it loaded"
-        return Plan(update=lambda: (self.base(), self.base().updatePartitionSpec(pending.apply()), words))
+        return WritePlan(update=lambda: (self.base(), self.base().updatePartitionSpec(pending.apply()), words))
 
-    def expire(self, pending: Any) -> Plan:
+    def expire(self, pending: Any) -> WritePlan:
         pending.expireOlderThan(1 << 62).retainLast(1)
         # as Spark's procedure does: unreachable files are removed now, not with the snapshot that deleted them
         reflect.call(self.workshop, pending, "withIncrementalCleanup", False)
@@ -275,7 +275,7 @@ class _Planner:
             gone = count(len(list(base.snapshots())) - len(list(updated.snapshots())), "snapshot")
             return base, updated, f"refreshes to {base_name(str(base.metadataFileLocation()))}, finds {gone} to expire"
 
-        return Plan(update=update)
+        return WritePlan(update=update)
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyiceberg.exceptions import CommitFailedException, ValidationException
 
 from explorer.errors import StatementFailed
-from explorer.lab.planning import KEY, PARTITION, Plan, live_rows
+from explorer.lab.planning import KEY, PARTITION, WritePlan, live_rows
 from explorer.lab.pyiceberg_hooks import (
     THREADS,
     HookedCatalog,
@@ -20,7 +20,7 @@ from explorer.lab.pyiceberg_hooks import (
     pending_snapshots,
 )
 from explorer.lab.sandbox import CATALOG, NAMESPACE, Bench
-from explorer.lab.writers import Taken, Writer, look_at
+from explorer.lab.writers import StepResult, Writer, look_at
 from explorer.spec.commits.lab_runs import TABLE
 from explorer.spec.commits.operations import Operation, State
 from explorer.spec.text.names import base_name
@@ -91,7 +91,7 @@ class PyicebergWriter(Writer):
             if hasattr(self, "_catalog"):
                 self._catalog.engine.dispose()
 
-    def take(self, lose_answer: bool = False) -> Taken:
+    def take(self, lose_answer: bool = False) -> StepResult:
         step = self.state
         if step == "check":
             return self._check()
@@ -117,53 +117,57 @@ class PyicebergWriter(Writer):
         if at == "committed":
             self.applied = []
             name = base_name(self._catalog.location)
-            return Taken(
+            return StepResult(
                 "committed", f"the catalog swaps for {name}" if step == "swap" else "there is nothing to commit"
             )
         return self._describe_step(step, at)
 
-    def _describe_step(self, step: State, at: State) -> Taken:
+    def _describe_step(self, step: State, at: State) -> StepResult:
         assert self.table is not None
         if step == "load":
-            return Taken("ok", f"loads {base_name(self.table.metadata.metadata_location)} with pyiceberg")
+            return StepResult("ok", f"loads {base_name(self.table.metadata.metadata_location)} with pyiceberg")
         if step == "write":
             rows = live_rows(self.table)
             touched = list(dict.fromkeys(d.path for d, r in rows if r["id"] == KEY))
-            self.plan = Plan(replaced=touched if self.operation.what.replaces else [])
-            return Taken("ok", "writes its data files")
+            self.plan = WritePlan(replaced=touched if self.operation.what.replaces else [])
+            return StepResult("ok", "writes its data files")
         if step == "apply":
-            return Taken("ok", ("validates, " if self.attempts > 1 else "") + "writes manifests and the manifest list")
+            return StepResult(
+                "ok", ("validates, " if self.attempts > 1 else "") + "writes manifests and the manifest list"
+            )
         if at == "apply":
             why = "its requirement on the branch does not hold" if step == "metadata" else "the swap is lost"
-            return Taken("lost", f"{why}: CommitFailedException; it will refresh, validate and apply again")
+            return StepResult("lost", f"{why}: CommitFailedException; it will refresh, validate and apply again")
         self.base, self.metadata_location = "", self._catalog.location
-        return Taken(
+        return StepResult(
             "ok",
             f"holds its requirements against the table as it is now, and writes {base_name(self.metadata_location)}",
         )
 
-    def _handle_error(self, error: Exception) -> Taken:
+    def _handle_error(self, error: Exception) -> StepResult:
         self.applied = []
         if isinstance(error, TimeoutError):
             self.state = "check"
-            return Taken(
+            return StepResult(
                 "unknown", f"asks the catalog to swap; {error}: it cannot know whether it committed", str(error)
             )
         unable = "does not yet support" in str(error)  # such as equality deletes
         if not isinstance(error, (CommitFailedException, ValidationException)) and not unable:
             raise StatementFailed(f"writer {self.name}: pyiceberg: {type(error).__name__}: {error}") from error
         self.state = "refused"
-        return Taken("refused", f"{type(error).__name__}: {error}", str(error))
+        return StepResult("refused", f"{type(error).__name__}: {error}", str(error))
 
-    def _check(self) -> Taken:
+    def _check(self) -> StepResult:
         now = self.bench.table(self.table_name).metadata
         name = base_name(self.metadata_location)
         locations = [now.metadata_location, *(e.metadata_file for e in now.metadata_log)]
         if any(base_name(k) == name for k in locations):
             self.state = "committed"
-            return Taken("committed", f"loads the table anew: {name} is in its metadata log, so the commit had gone in")
+            return StepResult(
+                "committed", f"loads the table anew: {name} is in its metadata log, so the commit had gone in"
+            )
         self.state = "refused"
-        return Taken(
+        return StepResult(
             "refused",
             f"loads the table anew: {name} is not in its metadata log, so nothing was committed; pyiceberg gives up",
         )

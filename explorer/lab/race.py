@@ -145,7 +145,7 @@ def kills(
 
 # -- faults at chosen points ------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Fault:
+class FaultResult:
     """The result of one commit that met a fault. `told` is what the writer was told (nothing if it was killed).
     `acknowledged` counts the commits that it was told had succeeded, `committed` those that exist. `left_behind` are
     its orphan files. `opens_clean`: all files that the table names exist."""
@@ -159,7 +159,7 @@ class Fault:
     opens_clean: bool
 
 
-def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] = lambda *_: None) -> list[Fault]:
+def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] = lambda *_: None) -> list[FaultResult]:
     """Let a writer process of each kind meet each fault of FAULTS in one commit, and examine the table afterwards."""
     home = Path(tempfile.mkdtemp(prefix="icedive-faults-"))
     met = []
@@ -177,7 +177,9 @@ def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] =
             answers = [line.removeprefix("told ") for line in read_notes(home, name) if line.startswith("told ")]
             answer = answers[0] if answers else "committed" if tally.acknowledged else "nothing: it was killed"
             left = tuple(Path(p).name for p in orphans(table.tree) if p not in before)
-            met.append(Fault(kind, fault, answer, tally.acknowledged, tally.snapshots, left, tally.missing_files == 0))
+            met.append(
+                FaultResult(kind, fault, answer, tally.acknowledged, tally.snapshots, left, tally.missing_files == 0)
+            )
             progress(i, len(wanted))
         return met
     finally:

@@ -10,10 +10,10 @@ from dataclasses import replace
 from explorer.errors import StatementFailed, UnreadableFile
 from explorer.lab import java as reflect
 from explorer.lab.sandbox import Bench
-from explorer.lab.writers import Taken, Writer, look_at
+from explorer.lab.writers import StepResult, Writer, look_at
 from explorer.spec.commits.lab_runs import OTHER, TABLE, LabRow
 from explorer.spec.commits.operations import READ_STEPS, Operation
-from explorer.spec.deletes.deletes import Verdict
+from explorer.spec.deletes.deletes import DeleteVerdict
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.text.names import base_name
 from explorer.spec.text.units import count
@@ -27,7 +27,7 @@ class _Scan:
     def __init__(self, bench: Bench, table_name: str) -> None:
         self._java = bench.load(table_name)
         self.table: Table = bench.open_table(str(self._java.operations().current().metadataFileLocation()))
-        self._planned: list[tuple[LiveFile, list[Verdict]]] = []
+        self._planned: list[tuple[LiveFile, list[DeleteVerdict]]] = []
 
     def plan(self) -> list[str]:
         """Plan with Iceberg's planFiles, pinned to the snapshot; return the data files, sorted because their order
@@ -62,9 +62,9 @@ class Reader(Writer):
         self._other = other
         self._scans: list[_Scan] = []
 
-    def take(self, lose_answer: bool = False) -> Taken:
+    def take(self, lose_answer: bool = False) -> StepResult:
         steps = [step for step in READ_STEPS if step != "other" or self._other]
-        doing: dict[str, Callable[[], Taken]] = {
+        doing: dict[str, Callable[[], StepResult]] = {
             "load": self._load, "plan": self._plan, "other": self._load_other, "read": self._read
         }  # fmt: skip
         try:
@@ -75,7 +75,7 @@ class Reader(Writer):
             gone = base_name(error.path)
             of = next((s for s in self.saw if gone in map(base_name, s.files)), self.saw[-1])
             words = f"{gone} of {of.snapshot} of {of.table} is gone: who removed it did not know of this reader"
-            return Taken("failed", words, str(error), f"{gone} is gone")
+            return StepResult("failed", words, str(error), f"{gone} is gone")
         at = steps.index(self.state)  # type: ignore[arg-type]
         self.state = "answered" if self.state == "read" else steps[at + 1]
         return taken
@@ -86,25 +86,25 @@ class Reader(Writer):
         self.table = self._scans[0].table
         return f"loads {base_name(scan.table.metadata.metadata_location)} of {called}: it will read "
 
-    def _load(self) -> Taken:
+    def _load(self) -> StepResult:
         action = self._load_table(self.table_name, TABLE)
-        return Taken("ok", action + self.saw[-1].snapshot, short=self.saw[-1].snapshot)
+        return StepResult("ok", action + self.saw[-1].snapshot, short=self.saw[-1].snapshot)
 
-    def _plan(self) -> Taken:
+    def _plan(self) -> StepResult:
         paths = self._scans[-1].plan()
         self.saw[-1] = replace(self.saw[-1], files=tuple(paths))
         words = f"plans {self.saw[-1].snapshot} of {self.saw[-1].table}: {', '.join(map(base_name, paths))}"
-        return Taken("ok", words, short=count(len(paths), "file"))
+        return StepResult("ok", words, short=count(len(paths), "file"))
 
-    def _load_other(self) -> Taken:
+    def _load_other(self) -> StepResult:
         action = self._load_table(self._other, OTHER)
-        return Taken("ok", f"{action}{self.saw[-1].snapshot}; {self._plan().words}", short=self.saw[-1].snapshot)
+        return StepResult("ok", f"{action}{self.saw[-1].snapshot}; {self._plan().words}", short=self.saw[-1].snapshot)
 
-    def _read(self) -> Taken:
+    def _read(self) -> StepResult:
         for i, scan in enumerate(self._scans):
             self.saw[i] = replace(self.saw[i], rows=tuple(sorted(scan.read())))
         row_counts = "; ".join(f"{count(len(s.rows or ()), 'row')} of {s.snapshot} of {s.table}" for s in self.saw)
-        return Taken(
+        return StepResult(
             "answered", f"reads {row_counts}", short=" and ".join(count(len(s.rows or ()), "row") for s in self.saw)
         )
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from explorer.errors import StatementFailed
 from explorer.lab import java as reflect
-from explorer.lab.planning import Plan, plan_and_write
+from explorer.lab.planning import WritePlan, plan_and_write
 from explorer.lab.sandbox import Bench
-from explorer.spec.commits.lab_runs import OTHER, TABLE, Saw, WriterState
+from explorer.spec.commits.lab_runs import OTHER, TABLE, LaneView, WriterState
 from explorer.spec.commits.operations import StepOutcome, state_after
 from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count
@@ -20,7 +20,7 @@ from explorer.table import Table
 ATTEMPTS = 5
 
 
-class Taken(NamedTuple):
+class StepResult(NamedTuple):
     """The result of a step. `outcome` is ok, committed, lost (the swap), unknown (no answer to the swap) or refused.
     `words` describes it, and `error` is the library's message."""
 
@@ -30,10 +30,10 @@ class Taken(NamedTuple):
     short: str = ""
 
 
-def look_at(name: str, table: Table) -> Saw:
+def look_at(name: str, table: Table) -> LaneView:
     """Describe a table as a writer or reader loaded it."""
     at = table.metadata.current_snapshot_id
-    return Saw(name, at, snapshot_name(at, snapshot_ordinals(table.metadata)))
+    return LaneView(name, at, snapshot_name(at, snapshot_ordinals(table.metadata)))
 
 
 @dataclass
@@ -44,12 +44,12 @@ class Writer(WriterState):
     bench: Bench
     table_name: str
     table: Table | None = None
-    plan: Plan | None = None
+    plan: WritePlan | None = None
     applied: list[dict[str, Any]] = field(default_factory=list)
     base: str = ""
     metadata_location: str = ""
 
-    def take(self, lose_answer: bool = False) -> Taken:
+    def take(self, lose_answer: bool = False) -> StepResult:
         """Take the next step. With `lose_answer`, swap and then forget the answer."""
         raise NotImplementedError
 
@@ -67,29 +67,29 @@ class JavaWriter(Writer):
     _base: Any = None
     _updated: Any = None
 
-    def take(self, lose_answer: bool = False) -> Taken:
-        taken: Taken = self._swap(lose_answer) if self.state == "swap" else getattr(self, f"_{self.state}")()
+    def take(self, lose_answer: bool = False) -> StepResult:
+        taken: StepResult = self._swap(lose_answer) if self.state == "swap" else getattr(self, f"_{self.state}")()
         self.state = state_after(self.state, taken.outcome)
         if taken.outcome in ("committed", "lost", "refused"):
             self.applied = []
         return taken
 
-    def _load(self) -> Taken:
+    def _load(self) -> StepResult:
         self._java = self.bench.load(self.table_name)
         location = str(self._java.operations().current().metadataFileLocation())
         self.table = self.bench.open_table(location)
         self.saw = [look_at(OTHER if self.operation.what.other else TABLE, self.table)]
-        return Taken("ok", f"loads {base_name(location)}, {count(len(self.table.metadata.snapshots), 'snapshot')}")
+        return StepResult("ok", f"loads {base_name(location)}, {count(len(self.table.metadata.snapshots), 'snapshot')}")
 
-    def _write(self) -> Taken:
+    def _write(self) -> StepResult:
         assert self.table is not None
         self.plan = plan_and_write(self.operation, self.name, self.table, self._java, self.bench.workshop)
         if not self.plan.added:
-            return Taken("ok", "has no file to write: it plans its change")
+            return StepResult("ok", "has no file to write: it plans its change")
         replaced = f", replacing {len(self.plan.replaced)}" if self.plan.replaced else ""
-        return Taken("ok", f"writes {count(len(self.plan.added), 'data or delete file')}{replaced}")
+        return StepResult("ok", f"writes {count(len(self.plan.added), 'data or delete file')}{replaced}")
 
-    def _apply(self) -> Taken:
+    def _apply(self) -> StepResult:
         """Call SnapshotProducer.apply: refresh, validate against later commits, write manifests and the manifest
         list."""
         assert self.plan is not None
@@ -108,15 +108,15 @@ class JavaWriter(Writer):
         except Exception as error:
             return self._refuse(error)
         self.base = str(self._base.metadataFileLocation())
-        return Taken("ok", words)
+        return StepResult("ok", words)
 
-    def _metadata(self) -> Taken:
+    def _metadata(self) -> StepResult:
         self.metadata_location = reflect.write_metadata(
             self.bench.workshop, self._java.operations(), self._base, self._updated
         )
-        return Taken("ok", f"writes {base_name(self.metadata_location)}")
+        return StepResult("ok", f"writes {base_name(self.metadata_location)}")
 
-    def _swap(self, lose_answer: bool) -> Taken:
+    def _swap(self, lose_answer: bool) -> StepResult:
         old, new = base_name(self.base), base_name(self.metadata_location)
         try:
             reflect.swap(self.bench.workshop, self._java.operations(), self.metadata_location, self.base)
@@ -127,12 +127,12 @@ class JavaWriter(Writer):
             return self._report_missing_answer() if lose_answer else self._lose_swap(old, message)
         return self._report_missing_answer() if lose_answer else self._finish(f"the catalog swaps {old} for {new}")
 
-    def _report_missing_answer(self) -> Taken:
-        return Taken(
+    def _report_missing_answer(self) -> StepResult:
+        return StepResult(
             "unknown", "asks the catalog to swap, and the connection breaks before the answer: commit state unknown"
         )
 
-    def _check(self) -> Taken:
+    def _check(self) -> StepResult:
         operations = self._java.operations()
         status = str(
             reflect.call(self.bench.workshop, operations, "checkCommitStatusStrict", self.metadata_location, self._base)
@@ -142,7 +142,7 @@ class JavaWriter(Writer):
             return self._finish(f"looks in the table's metadata log: {name} is there, so the commit had gone in")
         return self._lose_swap(name, f"{name} is not in the table's metadata log: {status}")
 
-    def _finish(self, words: str) -> Taken:
+    def _finish(self, words: str) -> StepResult:
         assert self.plan is not None
         self._java.refresh()
         if self.operation.what.removes_files:
@@ -151,25 +151,25 @@ class JavaWriter(Writer):
             reflect.clean_up(
                 self.bench.workshop, self._java.operations(), self.plan.pending, self._snapshot.snapshotId()
             )
-        return Taken("committed", words)
+        return StepResult("committed", words)
 
-    def _lose_swap(self, old: str, message: str) -> Taken:
+    def _lose_swap(self, old: str, message: str) -> StepResult:
         if not self.operation.what.retried:
             words = "the swap is lost, and Iceberg does not retry a change of schema or spec: CommitFailedException"
-            return Taken("refused", words, message)
+            return StepResult("refused", words, message)
         if self.attempts >= ATTEMPTS:
-            return Taken("refused", f"gives up after {self.attempts} attempts", message)
+            return StepResult("refused", f"gives up after {self.attempts} attempts", message)
         words = f"loses the swap, since the catalog no longer points to {old}; it will refresh and apply again"
-        return Taken("lost", words, message)
+        return StepResult("lost", words, message)
 
-    def _refuse(self, error: Exception) -> Taken:
+    def _refuse(self, error: Exception) -> StepResult:
         kind, message = reflect.cause(error)
         if not kind.endswith(("ValidationException", "IllegalArgumentException")):
             raise StatementFailed(f"writer {self.name}: {kind}: {message}") from error
         assert self.plan is not None
         if self.operation.what.makes_snapshot:
             reflect.call(self.bench.workshop, self.plan.pending, "cleanAll")
-        return Taken(
+        return StepResult(
             "refused",
             f"{kind.rsplit('.', 1)[-1]}: {_FILE.sub(lambda match: base_name(match.group(1)), message)}",
             message,

@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from explorer.errors import NotFoundInTable
 from explorer.queries.filters import arrow_columns, matching, parse_filter
-from explorer.render.blocks import Block
-from explorer.render.blocks import Rows as BlockOfRows
+from explorer.render.blocks import Block, Rows
 from explorer.render.list_columns import first_columns, with_times
 from explorer.render.rows import columns_of, json_rows, plain
 from explorer.render.text import cell, not_typeset, render_stream
@@ -81,6 +80,10 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             The list.
+
+        Example:
+            >>> explorer.Collection.of_rows([{"fruit": "apple"}, {"fruit": "fig"}], "fruits").columns
+            ['fruit']
         """
         names = columns_of(rows)
         arrays = {}
@@ -131,6 +134,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Yields:
             Batches.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [batch.num_rows for batch in table.inspect.files().iter_batches(2)]
+            [2, 1]
         """
         for part in self.iter_tables():
             yield from part.to_batches(max_chunksize=rows)
@@ -140,6 +148,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             The parts, as pyarrow.Table.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> sum(part.num_rows for part in table.inspect.files().iter_tables())
+            3
         """
         return self._rows.read()
 
@@ -156,6 +169,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Raises:
             NotFoundInTable: There is no such column, or the filter does not fit.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.inspect.snapshots().select("snapshot = 'snapshot-2'", ["operation"]).to_json()
+            [{'operation': 'append'}]
         """
         if not self._rows.schema.names:
             return self
@@ -191,6 +209,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             The rows as a pyarrow.Table.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.inspect.files().to_arrow()["record_count"].to_pylist()
+            [1, 1, 1]
         """
         return self._all().whole()
 
@@ -203,6 +226,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             The rows as a pandas.DataFrame.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> int(table.inspect.files().to_pandas()["record_count"].sum())
+            3
         """
         table = self.to_arrow()
         odd = [name for name in table.column_names if _is_odd(table.schema.field(name).type)]
@@ -223,6 +251,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             The rows as a polars.DataFrame; maps become lists of key-value structs.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.inspect.files().to_polars()["record_count"].sum()
+            3
         """
         import polars
 
@@ -241,6 +274,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Raises:
             EngineError: Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.inspect.files().to_spark().count()
+            3
         """
         session = spark or shared_engine().session()
         if self._frame:
@@ -253,6 +291,11 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             A dict for each row: bytes as hex, dates and times in ISO form.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.inspect.schema().select(columns=["name", "type"]).to_json()
+            [{'name': 'fruit', 'type': 'string'}]
         """
         return json_rows(self.to_arrow())
 
@@ -261,6 +304,12 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             All rows.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> print(table.inspect.schema().select(columns=["name", "type"]).to_text(), end="")
+            name   type
+            fruit  string
         """
         rows = (row for part in self.iter_tables() for row in with_times(json_rows(part), self.what))
         return "".join(render_stream(rows, None, first_columns(self.what, self.columns)))
@@ -270,8 +319,13 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         Returns:
             One block of rows.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [type(block).__name__ for block in table.inspect.files().blocks()]
+            ['Rows']
         """
-        return [BlockOfRows(self)]
+        return [Rows(self)]
 
     def __repr__(self) -> str:
         more = f"… {len(self) - SHOWN:,} more rows\n" if len(self) > SHOWN else ""
@@ -301,7 +355,7 @@ def _is_odd(kind: pa.DataType, inside: bool = False) -> bool:
     return pa.types.is_nested(kind) and any(_is_odd(field.type, True) for field in children(kind))
 
 
-class Rows(Collection):
+class SparkRows(Collection):
     """Rows that Spark read, with the scan reports of its plan and which version and schema it was. `cut` says in words
     that these are the first of more rows; it is empty where they are all."""
 
@@ -310,7 +364,7 @@ class Rows(Collection):
         self.reports, self.words, self.cut = reports, version, cut
 
     @classmethod
-    def of(cls, read: SparkRead, version: str) -> Rows:
+    def of(cls, read: SparkRead, version: str) -> SparkRows:
         """From a read that is done. Warns where the limit that counts without another one cut it off."""
         rows = read.result()
         cut = f"{read.cut_note}{'' if read.cut else ' limit=None reads all'}" if read.cut_note else ""

@@ -21,7 +21,17 @@ from explorer.spec.deletes.delete_pairs import live_in
 from explorer.spec.entries.live_files import LiveFile, live_files
 from explorer.spec.filters.binding import bind
 from explorer.spec.filters.display_values import with_stored_values
-from explorer.spec.filters.expressions import TRUE, And, BoundTerm, Column, Constant, Expression, Or, Predicate, rebuilt
+from explorer.spec.filters.expressions import (
+    TRUE,
+    And,
+    BoundTerm,
+    Constant,
+    Expression,
+    FilterColumn,
+    Or,
+    Predicate,
+    rebuilt,
+)
 from explorer.spec.filters.filter_text import FilterError, parse
 from explorer.spec.rows.row_diff import column_at, field_places, fields_by_path
 from explorer.spec.scan.pruning import judge
@@ -33,10 +43,10 @@ from explorer.spec.values.values import primitive_type
 from explorer.storage import limits
 from explorer.storage.file_rows import FileRows, ipc
 
-Columns = Mapping[str, Column]
+Columns = Mapping[str, FilterColumn]
 
 
-def filter_columns(schema: model.Schema, required: bool = False) -> dict[str, Column]:
+def filter_columns(schema: model.Schema, required: bool = False) -> dict[str, FilterColumn]:
     """A schema as filters see it: every column and every field inside a struct, under its path. With `required`,
     columns that the schema promises to be never null are."""
     named = fields_by_path(schema.raw["fields"])
@@ -45,7 +55,7 @@ def filter_columns(schema: model.Schema, required: bool = False) -> dict[str, Co
         words = f"{'.'.join(f'`{name}`' for name in names)} (field {field['id']})"
         places.setdefault(".".join(names), []).append(words)
     return {
-        path: Column(
+        path: FilterColumn(
             field["id"], path, field["type"], required and _is_required(path, named),
             same_name=tuple(places[path]) if len(places[path]) > 1 else (),
         )
@@ -58,10 +68,10 @@ def _is_required(path: str, named: Mapping[str, Mapping[str, Any]]) -> bool:
     return all(field.get("required") is True for field in (named[path], *around))
 
 
-def arrow_columns(schema: pa.Schema) -> dict[str, Column]:
+def arrow_columns(schema: pa.Schema) -> dict[str, FilterColumn]:
     """A table's own columns, and fields inside structs, as filters see them."""
     fields = enumerate(_arrow_fields("", schema), 1)
-    return {path: Column(i, path, _kind(path, kind)) for i, (path, kind) in fields}
+    return {path: FilterColumn(i, path, _kind(path, kind)) for i, (path, kind) in fields}
 
 
 def _arrow_fields(above: str, fields: Iterable[pa.Field]) -> Iterator[tuple[str, pa.DataType]]:
@@ -291,7 +301,9 @@ def matches_in(
         rows = matching(files.rows(data, schema, lineage), scan.bound)
         if rows.num_rows:
             rows_so_far += rows.num_rows
-            limits.within(rows_so_far, limits.TOLD, data.path, "matching rows with the files before it", "match fewer")
+            limits.within(
+                rows_so_far, limits.MAX_NAMED_ROWS, data.path, "matching rows with the files before it", "match fewer"
+            )
             reading = spark_reading(files, data, judged.residual(at), schema).to_json() if reads[at] else None
             matches.append(
                 {"manifest_path": manifest.manifest_path, "file_path": data.path, "rows": ipc(rows), "reading": reading}

@@ -242,7 +242,7 @@ class MatchingRows:
 
     def _keep(self, path: str, matches: pa.Table) -> None:
         number = len(self.rows) + matches.num_rows
-        limits.within(number, limits.TOLD, path, "matching rows with the files before it", "match fewer")
+        limits.within(number, limits.MAX_NAMED_ROWS, path, "matching rows with the files before it", "match fewer")
         if how := (matches.schema.metadata or {}).get(MAPPED):
             self.mapped[path] = how.decode()
         positions = self._positions[path] = matches["_pos"].to_pylist()
@@ -259,7 +259,7 @@ class MatchingRows:
     def _look_on_spark(self, manifests: Sequence[ManifestFile], engine: Engine) -> None:
         """Where Spark is to look, have it look through all data files of the history, a manifest at a time."""
         part = partial(matches_in, self.reader, self.scan, self.schema, self._lineage, self.reads_every_file)
-        rows, choice = self.reader.tree.by(engine, "fate").build(Parts(manifests, True, part, MATCHES))
+        rows, choice = self.reader.tree.by(engine, "row history").build(Parts(manifests, True, part, MATCHES))
         if choice.engine == "local":  # file by file, as snapshots have them
             return
         self._readings = {}

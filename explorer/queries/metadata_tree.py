@@ -35,7 +35,7 @@ from explorer.spec.text.units import count
 from explorer.spec.values.values import common_partition_type
 from explorer.storage import limits
 from explorer.storage.folder_state import metadata_version
-from explorer.storage.manifest_reader import NOT_NOW, Read
+from explorer.storage.manifest_reader import NOT_NOW, ReadResult
 from explorer.storage.reader import TableReader
 from explorer.storage.spill import deal_out, in_order
 
@@ -153,7 +153,7 @@ class MetadataTree:
             else:
                 self._more.set()
 
-    def _note(self, path: str, read: Read[Any], named: str | None) -> None:
+    def _note(self, path: str, read: ReadResult[Any], named: str | None) -> None:
         """What was wrong with what was asked for: one file that is `named` so, or several."""
         if read.lasting:
             self._passing.pop(path, None)

@@ -23,7 +23,7 @@ from explorer.spec.maintenance.orphan_rules import is_hidden, partition_folder_p
 from explorer.spec.text.names import base_name
 from explorer.storage.folder_state import metadata_version
 from explorer.storage.reader import TableReader
-from explorer.storage.stores import Stored
+from explorer.storage.stores import ListedFile
 
 NAMING = ("/snapshots", "/statistics", "/partition-statistics", "/metadata-log")
 """What names files in a metadata file."""
@@ -135,11 +135,11 @@ def _follows(tree: MetadataTree, other: MetadataTree) -> str:
     return ""
 
 
-def files_beside(tree: MetadataTree) -> dict[str, Stored]:
+def files_beside(tree: MetadataTree) -> dict[str, ListedFile]:
     """The files in the folders where a table keeps its metadata."""
     own = tree.metadata.metadata_location.rpartition("/")[0]
     folders = {f"{tree.metadata.location.rstrip('/')}/metadata", own}
-    there: dict[str, Stored] = {}
+    there: dict[str, ListedFile] = {}
     for folder in sorted(folders):
         with contextlib.suppress(UnreadableFile):  # there is no such folder
             there |= _files_below(tree, folder)
@@ -155,7 +155,7 @@ def _place(tree: MetadataTree, path: str) -> str:
         return path
 
 
-class Below:
+class FolderFiles:
     """The files below a folder, by what follows its path: when each was `written` (ms since 1970), how long they are,
     and which of them are `live`, as far as was told. Raises UnreadableFile where the folder cannot be listed."""
 
@@ -207,7 +207,7 @@ class Below:
         return namesakes | reasons
 
 
-def _files_below(tree: MetadataTree, folder: str) -> dict[str, Stored]:
+def _files_below(tree: MetadataTree, folder: str) -> dict[str, ListedFile]:
     """The files below a folder."""
     root = tree.reader.storage.folder(folder)
     if root is None:
@@ -217,11 +217,11 @@ def _files_below(tree: MetadataTree, folder: str) -> dict[str, Stored]:
         with contextlib.suppress(FileNotFoundError):  # gone meanwhile
             if not file.is_dir():  # also where a link leads to one
                 own = file.lstat()  # a link's own: what it leads to may lie elsewhere
-                there[str(file)] = Stored(own.st_mtime, own.st_size)
+                there[str(file)] = ListedFile(own.st_mtime, own.st_size)
     return there
 
 
-def orphan_files(tree: MetadataTree) -> tuple[dict[str, Stored], list[OtherMetadata]]:
+def orphan_files(tree: MetadataTree) -> tuple[dict[str, ListedFile], list[OtherMetadata]]:
     """Find the files below a table's folder that no metadata there leads to.
 
     Args:
@@ -246,14 +246,14 @@ def orphans(tree: MetadataTree) -> dict[str, float]:
     return {path: (now - of.written) / 3600 for path, of in _orphans_below(tree, _read_below(tree), {}).items()}
 
 
-def _read_below(tree: MetadataTree) -> Below:
-    below = Below(tree, tree.metadata.location)
+def _read_below(tree: MetadataTree) -> FolderFiles:
+    below = FolderFiles(tree, tree.metadata.location)
     for _ in below.telling(all_files_in_metadata(tree)):
         pass
     return below
 
 
-def _orphans_below(tree: MetadataTree, below: Below, maybe: Mapping[str, str]) -> dict[str, Stored]:
+def _orphans_below(tree: MetadataTree, below: FolderFiles, maybe: Mapping[str, str]) -> dict[str, ListedFile]:
     """What is neither live nor may be, but files that are hidden to remove_orphan_files, such as Delta's log of the
     same table."""
     own = partition_folder_prefixes(tree.metadata)
@@ -274,7 +274,7 @@ def data_files_without_entry(tree: MetadataTree) -> list[str]:
         UnreadableFile: The folder cannot be listed.
     """
     location = tree.metadata.location
-    below = Below(tree, location)
+    below = FolderFiles(tree, location)
     for _ in below.telling(files_in_metadata(tree)):
         pass
     own = partition_folder_prefixes(tree.metadata)

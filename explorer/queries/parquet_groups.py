@@ -26,7 +26,7 @@ from explorer.storage.rows import table_mapping
 from explorer.storage.storage import Storage
 
 
-class Files(Protocol):
+class TableFiles(Protocol):
     """Where a table's files are, and its metadata: storage.reader.TableReader, storage.file_rows.FileRows."""
 
     @property
@@ -40,12 +40,14 @@ Note = Callable[[Sequence[Problem]], None]
 """Takes what could not be read."""
 
 
-def _footer(files: Files, path: str, columns: Sequence[int] = ()) -> dict[str, Any]:
+def _footer(files: TableFiles, path: str, columns: Sequence[int] = ()) -> dict[str, Any]:
     """A footer, with the field ids that Iceberg Java gives to columns of a file without. Raises UnreadableFile."""
     return read_footer(files.storage, path, columns, {"mapping": table_mapping(files.metadata)})
 
 
-def row_groups_of_file(files: Files, path: str, residual: Expression, schema: Schema, note: Note) -> list[GroupVerdict]:
+def row_groups_of_file(
+    files: TableFiles, path: str, residual: Expression, schema: Schema, note: Note
+) -> list[GroupVerdict]:
     """Judge the row groups of one Parquet file by its footer, dictionaries, bloom filters and page indexes.
 
     Args:
@@ -68,7 +70,7 @@ def row_groups_of_file(files: Files, path: str, residual: Expression, schema: Sc
     return row_groups(residual, path, footer, partial(_parts, files.storage, note, path, footer), defaults)
 
 
-def columns_spark_cannot_rewrite(files: Files, path: str, schema: Schema) -> dict[str, TypeDifference]:
+def columns_spark_cannot_rewrite(files: TableFiles, path: str, schema: Schema) -> dict[str, TypeDifference]:
     """Find the columns of a Parquet file that Spark cannot write anew as they are: it fails on them, or takes their
     values for others.
 
@@ -94,7 +96,7 @@ def columns_spark_cannot_rewrite(files: Files, path: str, schema: Schema) -> dic
     return differences
 
 
-def misread_columns(files: Files, path: str, schema: Schema) -> dict[str, TypeDifference]:
+def misread_columns(files: TableFiles, path: str, schema: Schema) -> dict[str, TypeDifference]:
     """Find the columns of a Parquet file that Spark takes for other values than the file has.
 
     Args:
@@ -139,7 +141,7 @@ class SparkReading:
         return cls(values["misread"], skipped, [Problem(**problem) for problem in values["problems"]])
 
 
-def spark_reading(files: Files, data: LiveFile, residual: Expression, schema: Schema) -> SparkReading:
+def spark_reading(files: TableFiles, data: LiveFile, residual: Expression, schema: Schema) -> SparkReading:
     """Look into a data file whose rows were read.
 
     Args:

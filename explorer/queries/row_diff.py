@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from explorer.errors import NotPossible
 from explorer.model.metadata import Schema, Snapshot
 from explorer.progress import steps
-from explorer.queries.row_reader import Picked, RowReader, pairing_keys
+from explorer.queries.row_reader import RowReader, SelectedFiles, pairing_keys
 from explorer.spark_engine.engine_choice import Engine, beyond_limit, choose_engine_for_rows
-from explorer.spark_engine.file_rows import Make, Wanted, compare_rows
+from explorer.spark_engine.file_rows import Make, WantedFiles, compare_rows
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.deletes.deletes import Applicability
 from explorer.spec.entries.live_files import LiveFile
@@ -75,7 +75,7 @@ def row_diff(
                 f"(engine spark; {choice.why})"
             )
     if rows is None:
-        wanted = [Wanted(side.deletes(), side.differ.places) for side in sides]
+        wanted = [WantedFiles(side.deletes(), side.differ.places) for side in sides]
         spark, name = shared_engine().session(), f"row diff of {reader.tree.reader.location.name}"
         changes, counted, repeated = compare_rows(
             spark, reader, wanted, file_facts, make, empty, columns, paired_by, name
@@ -141,7 +141,7 @@ class _Side:
     other has not."""
 
     files: Applicability
-    differ: Picked
+    differ: SelectedFiles
     gone: int
 
     def deletes(self) -> list[LiveFile]:

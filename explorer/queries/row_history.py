@@ -1,5 +1,5 @@
-"""What became of the rows that match a predicate: when they appeared, changed, were deleted, by which file and rule,
-and came back."""
+"""The history of the rows that match a filter: when they appeared, changed, were deleted, by which file and rule, and
+came back."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from explorer.queries.matching_rows import MatchingFile, MatchingRows
 from explorer.queries.row_reader import RowReader, pairing_keys
 from explorer.render.rows import plain
 from explorer.spark_engine.engine_choice import Engine
-from explorer.spec.deletes.deletes import KIND_WORDS, Applicability, Reason, Verdict
+from explorer.spec.deletes.deletes import KIND_WORDS, Applicability, DeleteReason, DeleteVerdict
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.expressions import BoundTerm, predicates
-from explorer.spec.rows.row_versions import FateEvent, Place, RowVersion, StoredRow, What, row_versions
+from explorer.spec.rows.row_versions import RowEvent, RowPlace, RowVersion, StoredRow, What, row_versions
 from explorer.spec.schemas.former_columns import former_columns
 from explorer.spec.snapshots.lineage import current_log
 from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
@@ -35,37 +35,37 @@ READ_THEM = "Read every file to be sure: --every-file, in Python every_file=True
 
 
 @dataclass(frozen=True)
-class Standing:
+class SnapshotRows:
     """What one snapshot shows of the matching rows: those a reader sees and those that are hidden, each with a
     verdict."""
 
-    visible: frozenset[Place]
-    hidden: Mapping[Place, Verdict]
-    harmless: Mapping[Place, tuple[Verdict, ...]]
+    visible: frozenset[RowPlace]
+    hidden: Mapping[RowPlace, DeleteVerdict]
+    harmless: Mapping[RowPlace, tuple[DeleteVerdict, ...]]
     """For visible rows, deletes that could have mattered to their file and do not apply."""
-    spared: Mapping[Place, tuple[Verdict, ...]]
+    spared: Mapping[RowPlace, tuple[DeleteVerdict, ...]]
     """For visible rows, deletes that apply to their file, but hold neither their position nor their values."""
-    kept_off: Mapping[Place, tuple[Verdict, ...]]
+    kept_off: Mapping[RowPlace, tuple[DeleteVerdict, ...]]
     """For visible rows, deletes that hold their position or values, but that readers do not apply to their file."""
-    skipped: Mapping[Place, str]
+    skipped: Mapping[RowPlace, str]
     """For visible rows that a scan with the filter skips with their file or row group, why it does."""
-    other_readers: Mapping[Place, str]
+    other_readers: Mapping[RowPlace, str]
     """For other visible rows, readers that skip their file."""
-    misread: Mapping[Place, str]
+    misread: Mapping[RowPlace, str]
     """For visible rows that a scan reads, columns that Spark takes for other values than the file has."""
-    entries: Mapping[Place, MatchingFile]
+    entries: Mapping[RowPlace, MatchingFile]
     """For visible rows, the live entry of their file."""
-    come_back: Mapping[Place, str]
+    come_back: Mapping[RowPlace, str]
     """For hidden rows that a scan with the filter returns all the same, why it skips the deletes that hide them."""
     compared: bool = True
     """Whether deletes that do not apply were compared with the rows too."""
 
 
-NOTHING = Standing(frozenset(), {}, {}, {}, {}, {}, {}, {}, {}, {})
+NOTHING = SnapshotRows(frozenset(), {}, {}, {}, {}, {}, {}, {}, {}, {})
 
 
-class Fate:
-    """The fate of the rows that match a filter, over all snapshots.
+class RowHistory:
+    """The history of the rows that match a filter, over all snapshots.
 
     Args:
         reader: Reads the table's files.
@@ -107,7 +107,7 @@ class Fate:
         self._snapshots = sorted(meta.snapshots, key=lambda s: self._ordinals[s.snapshot_id])
         looked = self._snapshots
         self.matching = MatchingRows(reader, scan, self.schema, self.keys, looked, engine, every_file, as_spark)
-        self.standings = {s.snapshot_id: self._standing(s) for s in steps(self._snapshots, "snapshots")}
+        self.by_snapshot = {s.snapshot_id: self._rows_at(s) for s in steps(self._snapshots, "snapshots")}
         self.events = self._events()
 
     @property
@@ -115,17 +115,17 @@ class Fate:
         """The stored rows that match, with their values."""
         return self.matching.rows
 
-    def _standing(self, snapshot: Snapshot) -> Standing:
+    def _rows_at(self, snapshot: Snapshot) -> SnapshotRows:
         listed = self.reader.tree.manifests(snapshot)
         candidates = self.matching.in_manifests(listed, snapshot)
         if not candidates:
             return NOTHING
         skipped_deletes = self.reader.find_skipped_deletes(self.matching.scan, listed, snapshot)
         files = self.reader.applicability(snapshot)
-        visible: set[Place] = set()
-        hidden: dict[Place, Verdict] = {}
+        visible: set[RowPlace] = set()
+        hidden: dict[RowPlace, DeleteVerdict] = {}
         harmless, spared, kept_off, skipped, other_readers, misread, come_back = {}, {}, {}, {}, {}, {}, {}
-        entries: dict[Place, MatchingFile] = {}
+        entries: dict[RowPlace, MatchingFile] = {}
         copies = Counter[str]()
         for match in steps(sorted(candidates, key=lambda m: m.data.sequence_number or 0), "data files"):
             data = match.data
@@ -133,7 +133,7 @@ class Fate:
             hits = [(hit.verdict, set(hit.positions.to_pylist())) for hit in self.reader.hits(verdicts)]
             holding = self._holding(files, data, verdicts)
             for position in match.positions:
-                place = Place(data.path, position, copies[data.path])
+                place = RowPlace(data.path, position, copies[data.path])
                 by = [verdict for verdict, positions in hits if position in positions]
                 if by:
                     opened = [verdict for verdict in by if verdict.delete.key not in skipped_deletes]
@@ -157,11 +157,11 @@ class Fate:
             copies[data.path] += 1
         compared = len(files.deletes) <= COMPARED
         shown = (harmless, spared, kept_off, skipped, other_readers, misread, entries, come_back)
-        return Standing(frozenset(visible), hidden, *shown, compared)
+        return SnapshotRows(frozenset(visible), hidden, *shown, compared)
 
     def _holding(
-        self, files: Applicability, data: LiveFile, verdicts: Sequence[Verdict]
-    ) -> list[tuple[Verdict, set[int]]]:
+        self, files: Applicability, data: LiveFile, verdicts: Sequence[DeleteVerdict]
+    ) -> list[tuple[DeleteVerdict, set[int]]]:
         """Deletes that do not apply to a data file because of their bounds, their partition or the file that they
         name (also if that is the data file under another scheme), with the positions that they hold all the same."""
         if len(files.deletes) > COMPARED:
@@ -173,25 +173,25 @@ class Fate:
         for verdict in steps([*(v for v in verdicts if v.delete.kind == "position_deletes"), *others], "deletes"):
             if positions := set(self.reader.positions_under_other_scheme(verdict).to_pylist()):
                 words = "it names the data file by another scheme or authority, and readers compare paths as texts"
-                holding.append((replace(verdict, reasons=(Reason("path", False, words),)), positions))
+                holding.append((replace(verdict, reasons=(DeleteReason("path", False, words),)), positions))
         return holding
 
     # -- the timeline -------------------------------------------------------------------------------------------------
-    def _values(self, place: Place) -> str:
+    def _values(self, place: RowPlace) -> str:
         return repr([self.rows[place.row_key][f.name] for f in self.schema.fields])
 
-    def _key(self, place: Place) -> str | None:
+    def _key(self, place: RowPlace) -> str | None:
         values = list(self.matching.keyed.get(place.row_key, {}).values())
         return repr(values) if values and None not in values else None
 
-    def _events(self) -> list[FateEvent]:
-        events: list[FateEvent] = []
+    def _events(self) -> list[RowEvent]:
+        events: list[RowEvent] = []
         for snapshot in steps(self._snapshots, "snapshots"):
-            parent = self.standings.get(snapshot.parent_snapshot_id or -1, NOTHING)
-            events += self._step(snapshot, parent, self.standings[snapshot.snapshot_id])
+            parent = self.by_snapshot.get(snapshot.parent_snapshot_id or -1, NOTHING)
+            events += self._step(snapshot, parent, self.by_snapshot[snapshot.snapshot_id])
         return sorted([*events, *self._jumps()], key=lambda e: (e.timestamp_ms or 0, e.what != "was there", e.what))
 
-    def _step(self, snapshot: Snapshot, before: Standing, after: Standing) -> list[FateEvent]:
+    def _step(self, snapshot: Snapshot, before: SnapshotRows, after: SnapshotRows) -> list[RowEvent]:
         gone = sorted(before.visible - after.visible)
         come = sorted(after.visible - before.visible)
         copied, changed, unpaired = self._pair_rows(gone, come, after)
@@ -243,7 +243,7 @@ class Fate:
         added: tuple[What, str] = "appeared", f"added by this {commit}"
         first, number = snapshot.parent_snapshot_id is None, entry.data.file_sequence_number
         older = (number or 0) < (snapshot.sequence_number or 0)
-        if snapshot.parent_snapshot_id in self.standings or (first and not (older and adder != snapshot.snapshot_id)):
+        if snapshot.parent_snapshot_id in self.by_snapshot or (first and not (older and adder != snapshot.snapshot_id)):
             return added
         if adder is None:
             return "appeared", f"whether this {commit} added it, or an expired snapshot, is not known"
@@ -260,8 +260,8 @@ class Fate:
         return added
 
     def _pair_rows(
-        self, gone: Sequence[Place], come: Sequence[Place], after: Standing
-    ) -> tuple[dict[Place, Place], dict[Place, Place], dict[Place, str]]:
+        self, gone: Sequence[RowPlace], come: Sequence[RowPlace], after: SnapshotRows
+    ) -> tuple[dict[RowPlace, RowPlace], dict[RowPlace, RowPlace], dict[RowPlace, str]]:
         """Find for rows that came which of those that are gone each is.
 
         Args:
@@ -274,12 +274,12 @@ class Fate:
             the same key, where both are the only ones with it, as a row diff pairs them; and of others with a key that
             is gone why they are not paired, as a clause.
         """
-        equal: dict[str, list[Place]] = {}
+        equal: dict[str, list[RowPlace]] = {}
         for place in sorted(gone, key=lambda place: place in after.hidden):
             equal.setdefault(self._values(place), []).append(place)
         copied = {place: same.pop(0) for place in come if (same := equal.get(self._values(place)))}
         kept = set(copied.values())
-        old, new = dict[str, list[Place]](), dict[str, list[Place]]()
+        old, new = dict[str, list[RowPlace]](), dict[str, list[RowPlace]]()
         for keyed, places in (
             (old, (p for p in gone if p not in kept and not p.copy)),
             (new, (p for p in come if p not in copied and not p.copy)),
@@ -287,8 +287,8 @@ class Fate:
             for place in places:
                 if (key := self._key(place)) is not None:
                     keyed.setdefault(key, []).append(place)
-        changed: dict[Place, Place] = {}
-        unpaired: dict[Place, str] = {}
+        changed: dict[RowPlace, RowPlace] = {}
+        unpaired: dict[RowPlace, str] = {}
         for key in old.keys() & new.keys():
             if len(old[key]) == len(new[key]) == 1:
                 changed[new[key][0]] = old[key][0]
@@ -298,20 +298,20 @@ class Fate:
         return copied, changed, unpaired
 
     def _event(
-        self, snapshot: Snapshot, what: What, place: Place, by: str, reason: str, at: int | None = None
-    ) -> FateEvent:
+        self, snapshot: Snapshot, what: What, place: RowPlace, by: str, reason: str, at: int | None = None
+    ) -> RowEvent:
         name = snapshot_name(snapshot.snapshot_id, self._ordinals)
         when = at if at is not None else snapshot.timestamp_ms
-        return FateEvent(snapshot.snapshot_id, name, when, what, *place, self.rows[place.row_key], by, reason)
+        return RowEvent(snapshot.snapshot_id, name, when, what, *place, self.rows[place.row_key], by, reason)
 
-    def _jumps(self) -> list[FateEvent]:
+    def _jumps(self) -> list[RowEvent]:
         """Rows that came or went because the current snapshot was set, not because one was committed."""
         meta, events = self.metadata, []
         previous: int | None = None
         for entry in current_log(meta):
             snapshot = meta.snapshot(entry.snapshot_id)
-            if entry.how in ("rollback", "jump") and snapshot is not None and previous in self.standings:
-                before, after = self.standings[previous], self.standings[entry.snapshot_id]
+            if entry.how in ("rollback", "jump") and snapshot is not None and previous in self.by_snapshot:
+                before, after = self.by_snapshot[previous], self.by_snapshot[entry.snapshot_id]
                 for place in sorted(after.visible - before.visible):
                     events.append(self._event(snapshot, "came back", place, "", entry.reason, entry.timestamp_ms))
                 for place in sorted(before.visible - after.visible):
@@ -322,8 +322,10 @@ class Fate:
     @cached_property
     def versions(self) -> list[RowVersion]:
         """Each stored row that matches: in which snapshots it is seen, or hidden and by what, in which file it lies."""
-        standings = [self.standings[s.snapshot_id] for s in self._snapshots]
-        seen = [dict.fromkeys(s.visible, "") | {place: _delete(v) for place, v in s.hidden.items()} for s in standings]
+        by_snapshot = [self.by_snapshot[s.snapshot_id] for s in self._snapshots]
+        seen = [
+            dict.fromkeys(s.visible, "") | {place: _delete(v) for place, v in s.hidden.items()} for s in by_snapshot
+        ]
         return row_versions([s.snapshot_id for s in self._snapshots], self.rows, seen, self.events)
 
     # -- answers ------------------------------------------------------------------------------------------------------
@@ -338,7 +340,7 @@ class Fate:
             Sentences, the summary first.
         """
         name = snapshot_name(snapshot.snapshot_id, self._ordinals)
-        standing, lacks = self.standings[snapshot.snapshot_id], self.reader.tree.lacks
+        standing, lacks = self.by_snapshot[snapshot.snapshot_id], self.reader.tree.lacks
         lines = [f"{name} shows {count(len(standing.visible), 'row')} with {self.where or 'any values'}."]
         folded = sum(place.row_key in self.matching.folded_away for place in standing.visible)
         if folded:
@@ -392,7 +394,7 @@ class Fate:
         if unread:
             yield f"⚠ {unread} {'were' if unread.files != 1 else 'was'} not read. {READ_THEM}"
 
-    def _present(self, standing: Standing, place: Place) -> list[str]:
+    def _present(self, standing: SnapshotRows, place: RowPlace) -> list[str]:
         lines = [f"{self._where(place)} is there: {self._row(place.row_key)}.", *self._mapping_words(place.row_key)]
         if place.row_key in self.matching.folded_away:
             lines.append(f"  Spark does not return it for this filter: it {self.folded}.")
@@ -409,7 +411,7 @@ class Fate:
         lines += [f"  {_delete(v)} applies to its file, but {_miss_words(v)}." for v in standing.spared[place]]
         return lines
 
-    def _hiding_words(self, standing: Standing, place: Place) -> list[str]:
+    def _hiding_words(self, standing: SnapshotRows, place: RowPlace) -> list[str]:
         verdict = standing.hidden[place]
         reasons = "; ".join(r.words for r in verdict.reasons)
         lines = [f"{self._where(place)} is hidden by {_delete(verdict)}: {reasons}."]
@@ -423,7 +425,7 @@ class Fate:
     def _absence(self, stored: StoredRow, snapshot: Snapshot) -> list[str]:
         why = self._absent(stored, snapshot)
         return [
-            f"{self._where(Place(*stored))} ({self._row(stored)}) is not there: {why}.",
+            f"{self._where(RowPlace(*stored))} ({self._row(stored)}) is not there: {why}.",
             *self._mapping_words(stored),
         ]
 
@@ -445,10 +447,10 @@ class Fate:
                     f"{snapshot_name(ancestor, self._ordinals)} ({step.operation if step else '?'}) removed its "
                     "data file"
                 )
-        holders = [s for s in self._snapshots if Place(*stored) in self.standings[s.snapshot_id].visible]
+        holders = [s for s in self._snapshots if RowPlace(*stored) in self.by_snapshot[s.snapshot_id].visible]
         first = snapshot_name(holders[0].snapshot_id, self._ordinals) if holders else "another snapshot"
         oldest = self.metadata.snapshot(ancestors[-1])
-        broken = oldest is not None and oldest.parent_snapshot_id not in (None, *self.standings)
+        broken = oldest is not None and oldest.parent_snapshot_id not in (None, *self.by_snapshot)
         if holders and broken and self._ordinals[holders[0].snapshot_id] < self._ordinals[snapshot.snapshot_id]:
             return f"{first} has it; whether this snapshot descends from that is not known: its ancestors have expired"
         if holders and self._adder(holders[0], stored) != holders[0].snapshot_id:
@@ -456,13 +458,13 @@ class Fate:
         return f"it was added by {first}, which this snapshot does not descend from"
 
     def _adder(self, snapshot: Snapshot, stored: StoredRow) -> int | None:
-        return self.standings[snapshot.snapshot_id].entries[Place(*stored)].added_by
+        return self.by_snapshot[snapshot.snapshot_id].entries[RowPlace(*stored)].added_by
 
     def _lies_in(self, snapshot_id: int) -> set[StoredRow]:
-        standing = self.standings[snapshot_id]
+        standing = self.by_snapshot[snapshot_id]
         return {place.row_key for place in (*standing.visible, *standing.hidden)}
 
-    def _where(self, place: Place) -> str:
+    def _where(self, place: RowPlace) -> str:
         again = f", whose file has more than one live entry (entry {place.copy + 1})," if place.copy else ""
         return f"The row at position {place.pos} of {base_name(place.file)}{again}"
 
@@ -470,12 +472,12 @@ class Fate:
         return ", ".join(f"{f.name}={plain(self.rows[stored][f.name])!r}" for f in self.schema.fields)
 
 
-def _delete(verdict: Verdict) -> str:
+def _delete(verdict: DeleteVerdict) -> str:
     delete = verdict.delete
     if delete.kind == "deletion_vector":
         return f"the deletion vector{delete.at} in {base_name(delete.path)}"
     return f"the {KIND_WORDS[delete.kind]} delete {base_name(delete.path)}"
 
 
-def _miss_words(verdict: Verdict) -> str:
+def _miss_words(verdict: DeleteVerdict) -> str:
     return "holds no equal values" if verdict.delete.kind == "equality_deletes" else "does not hold its position"

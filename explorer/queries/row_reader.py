@@ -25,17 +25,17 @@ from explorer.spec.deletes.delete_pairs import (
     ELSEWHERE,
     TOUCHED,
     Pairs,
-    Touched,
+    TouchedFiles,
     deletes_elsewhere,
     live_in,
     of_its_content,
     touch_counts,
 )
-from explorer.spec.deletes.deletes import Applicability, Verdict
+from explorer.spec.deletes.deletes import Applicability, DeleteVerdict
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.entries.entries import WORDS, live
 from explorer.spec.entries.lazy_table import Parts
-from explorer.spec.entries.live_files import MADE, LiveFile, LiveFiles, Place, live_files, place, read_alike
+from explorer.spec.entries.live_files import MADE, LiveFile, LiveFiles, PartitionPlace, live_files, place, read_alike
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.rows.row_diff import fields_by_path
@@ -75,17 +75,19 @@ class SkippedDelete:
 
 
 @dataclass(frozen=True)
-class Picked:
+class SelectedFiles:
     """Some live data files of a snapshot: their `places` among those of each manifest, themselves, made as they are
-    asked for, TOLD of all, and `where` they lie."""
+    asked for, MAX_NAMED_ROWS of all, and `where` they lie."""
 
     places: tuple[tuple[ManifestFile, Ints], ...]
     files: LiveFiles
     facts: pa.Table
-    where: frozenset[Place]
+    where: frozenset[PartitionPlace]
 
 
-def _file_facts(metadata: TableMetadata, manifest: ManifestFile, files: pa.Table) -> tuple[pa.Table, set[Place]]:
+def _file_facts(
+    metadata: TableMetadata, manifest: ManifestFile, files: pa.Table
+) -> tuple[pa.Table, set[PartitionPlace]]:
     codes, partitions = partition_dicts(files)
     spec = metadata.spec(manifest.partition_spec_id)
     names = pa.array([partition_path(partition, spec, metadata) for partition in partitions], pa.string())
@@ -193,17 +195,21 @@ class RowReader(FileRows):
         data = [m for m in self.tree.manifests(snapshot) if m.content == 0]
         pairs = Pairs(files.without_data())
         parts = Parts(data, pairs.fields, partial(touch_counts, pairs), TOUCHED)
-        touched_by_path: dict[str, Touched] = {}
+        touched_by_path: dict[str, TouchedFiles] = {}
         listed = {m.manifest_path: m for m in data}
         for part in (tree or self.tree).read(parts).read():
             for at, (path, misplaced) in enumerate(zip(*(part[n].to_pylist() for n in TOUCHED.names[:2]), strict=True)):
-                touched_by_path[path] = Touched.of(part.slice(at, 1))
+                touched_by_path[path] = TouchedFiles.of(part.slice(at, 1))
                 if misplaced:
                     self._note_wrong_content(listed[path])
         for manifest in data:
             if manifest.manifest_path not in touched_by_path:
                 [table] = self._each([manifest], snapshot, metrics=pairs.fields)
-                of = Touched.nothing() if table is None else pairs.count(table, manifest.partition_spec_id).with_deletes
+                of = (
+                    TouchedFiles.nothing()
+                    if table is None
+                    else pairs.count(table, manifest.partition_spec_id).with_deletes
+                )
                 touched_by_path[manifest.manifest_path] = of
         each = [(m.manifest_path, touched_by_path[m.manifest_path]) for m in data]
         of_all = files.of_counts([touched_by_path.files for _, touched_by_path in each])
@@ -280,14 +286,14 @@ class RowReader(FileRows):
 
     def pick_files(
         self, snapshot: Snapshot | None, places_by_path: Mapping[str, Ints], paths: Collection[str]
-    ) -> Picked:
+    ) -> SelectedFiles:
         """The live data files of a snapshot in some places of some manifests, and those that have some paths."""
         if snapshot is None:
-            return Picked((), LiveFiles.of([]), TOLD.empty_table(), frozenset())
+            return SelectedFiles((), LiveFiles.of([]), TOLD.empty_table(), frozenset())
         at, meta, wanted = snapshot, self.tree.metadata, pa.array(sorted(paths), pa.string())
         data = [m for m in self.tree.manifests(at) if m.content == 0 and (paths or m.manifest_path in places_by_path)]
         places: list[tuple[ManifestFile, Ints]] = []
-        facts, where = [TOLD.empty_table()], set[Place]()
+        facts, where = [TOLD.empty_table()], set[PartitionPlace]()
         for manifest, files in zip(data, self._each(data, at), strict=True):
             if files is None:
                 continue
@@ -315,7 +321,7 @@ class RowReader(FileRows):
             lambda: [len(indexes) for _, indexes in places],
             lambda: (path for part in facts for path in part["file_path"].to_pylist()),
         )
-        return Picked(tuple(places), files, pa.concat_tables(facts).unify_dictionaries(), frozenset(where))
+        return SelectedFiles(tuple(places), files, pa.concat_tables(facts).unify_dictionaries(), frozenset(where))
 
     def delete_facts(
         self, manifests: Sequence[ManifestFile], snapshot: Snapshot | None, places: dict[str, int]
@@ -436,13 +442,13 @@ class RowReader(FileRows):
             )
             self.tree.note([Problem(path, cause, severity="warning", rule="field-ids-absent")])
 
-    def verdicts_on(self, snapshot: Snapshot | None, path: str) -> list[tuple[LiveFile, list[Verdict]]]:
+    def verdicts_on(self, snapshot: Snapshot | None, path: str) -> list[tuple[LiveFile, list[DeleteVerdict]]]:
         """Each live entry of the data file that goes by `path`, and `verdicts`. Raises NotFoundInTable,
         UnreadableFile."""
         entries, files = self.live_entries(snapshot, path, deletes=False), self.applicability(snapshot)
         return [(data, self.verdicts(files, data)) for data in entries]
 
-    def verdicts(self, files: Applicability, data: LiveFile) -> list[Verdict]:
+    def verdicts(self, files: Applicability, data: LiveFile) -> list[DeleteVerdict]:
         """The verdicts on the deletes that could matter to a data file, by what position deletes hold too, not by
         manifests alone: one that names no data file of the snapshot is a problem. Raises UnreadableFile."""
         verdicts = []

@@ -23,9 +23,9 @@ from explorer.spec.deletes.delete_pairs import Pairs
 from explorer.spec.deletes.deletes import Applicability
 from explorer.spec.entries.lazy_table import Batches, Parts
 from explorer.spec.entries.live_files import LiveFiles
-from explorer.spec.filters.expressions import BoundTerm, Column, Expression, has_or, predicates
+from explorer.spec.filters.expressions import BoundTerm, Expression, FilterColumn, has_or, predicates
 from explorer.spec.layout.clustering import Clustering, Overlaps, bounds_of, bounds_schema
-from explorer.spec.layout.metrics_modes import TOLD, ColumnMode, Told, column_modes, count_statistics
+from explorer.spec.layout.metrics_modes import METRICS_COUNTS, ColumnMode, MetricsCounts, column_modes, count_statistics
 from explorer.spec.overview.summary_totals import totals
 from explorer.spec.scan import plan_parts
 from explorer.spec.scan.plan import Amount, Interval, Intervals, OtherReader, Plan, Stage
@@ -188,7 +188,7 @@ def intervals(tree: MetadataTree, plan: Plan, name: str) -> Intervals:
     return Intervals(column, own_predicates, not has_or(plan.bound), tuple(items), left_out)
 
 
-def _interval(verdicts: FileVerdicts, ranges: Ranges, at: int, column: Column) -> Interval:
+def _interval(verdicts: FileVerdicts, ranges: Ranges, at: int, column: FilterColumn) -> Interval:
     low, high = (b.values[at] if b.known[at] else None for b in (ranges.lower, ranges.upper))
     back = plain(column.kind)
     words = " to ".join("unknown" if v is None else column.value_text(back(v)) for v in (low, high))
@@ -220,8 +220,8 @@ def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
 
 def column_statistics(tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, make: Make) -> list[ColumnMode]:
     """The metrics mode of every column, and how many live data files of a snapshot have what it says."""
-    parts = Parts(_data(tree, snapshot), True, count_statistics, TOLD)
-    files = Told(make(parts, "statistics of columns")[0].read())
+    parts = Parts(_data(tree, snapshot), True, count_statistics, METRICS_COUNTS)
+    files = MetricsCounts(make(parts, "statistics of columns")[0].read())
     return [files.of(mode) for mode in column_modes(tree.metadata, schema)]
 
 

@@ -10,7 +10,7 @@ from itertools import chain
 
 from explorer.errors import ExplorerError, NotFoundInTable, OutsideRoots, TableNotFound, UnreadableFile
 from explorer.spark_engine.read_queue import SqlRequest, Version
-from explorer.spark_engine.tables import Files
+from explorer.spark_engine.tables import FileAccess
 from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.storage.locate import locate
@@ -33,7 +33,7 @@ class Reading:
     words: str
 
 
-def check_readable(reader: TableReader, snapshot_id: int | None = None) -> Files:
+def check_readable(reader: TableReader, snapshot_id: int | None = None) -> FileAccess:
     """Refuse a snapshot (None: every one) of which Spark would open a file that may not be opened: it opens whatever a
     table names. Everything is read anew, since files may have changed after they were first looked at. Returns how they
     are opened. Raises OutsideRoots, and UnreadableFile when something cannot be read, so that nobody knows what it
@@ -58,7 +58,7 @@ def check_readable(reader: TableReader, snapshot_id: int | None = None) -> Files
                 path, f"it was moved to {there}, and Spark follows moves to folders of this machine only"
             )
         moved = moved or there != path
-    files = Files(location, fresh.storage.properties)
+    files = FileAccess(location, fresh.storage.properties)
     if not moved:
         return files
     places = (*fresh.storage.moved, *((root, root) for root in fresh.storage.roots))  # what stayed is where it is

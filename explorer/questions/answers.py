@@ -70,6 +70,11 @@ class Answer(Generic[T]):
 
         Returns:
             A dict or a list, under the spec's field names.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.overview().to_json()["data_files"]
+            3
         """
         data = self.json()
         if isinstance(data, Mapping):
@@ -81,6 +86,11 @@ class Answer(Generic[T]):
 
         Yields:
             Lines without their ends.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> next(table.diff("snapshot-1", "snapshot-2").lines())
+            'snapshot-2 added manifest-2 with 1 data file'
         """
         for part in self.text():
             yield from part.rstrip("\n").split("\n")
@@ -90,6 +100,11 @@ class Answer(Generic[T]):
 
         Returns:
             What the command line prints.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> print(table.check.conflict("snapshot-1", "append").to_text().splitlines()[1])
+            isolation: serializable
         """
         return "\n".join(self.lines()) + "\n"
 
@@ -101,6 +116,11 @@ class Answer(Generic[T]):
 
         Raises:
             NotPossible: The answer has no picture.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.history.lineage().to_svg().startswith("<svg")
+            True
         """
         if self.picture is None:
             from explorer.errors import NotPossible
@@ -118,6 +138,11 @@ class Answer(Generic[T]):
 
         Returns:
             The page as HTML.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.overview().to_html().startswith("<!doctype html>")
+            True
         """
         from explorer.render.html_page import still_page
 
@@ -132,6 +157,11 @@ class Answer(Generic[T]):
 
         Raises:
             NotPossible: The answer is not a list of rows.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.history.commits().to_arrow()["operation"].to_pylist()
+            ['append', 'append', 'append']
         """
         if self.rows is None:
             from explorer.errors import NotPossible
@@ -144,6 +174,11 @@ class Answer(Generic[T]):
 
         Returns:
             What answers the question, in words, pictures and rows.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [type(block).__name__ for block in table.overview().blocks()]
+            ['Picture', 'Text']
         """
         from explorer.render.text import clean
 

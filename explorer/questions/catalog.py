@@ -36,6 +36,13 @@ def tables(catalog: CatalogAt, *, summary: bool = False, namespace: str = "") ->
         A row for each table: catalog, identifier. With a summary: table, format_version,
         last_updated_ms, snapshots, refs, manifests, data_files, delete_files, records, file_bytes,
         problems, error.
+
+    Raises:
+        TableNotFound: There is no such catalog, or it cannot be listed.
+
+    Example:
+        >>> explorer.catalog().tables(namespace="demo")[0]["identifier"]
+        'demo.bloom_filter'
     """
     from explorer.queries.collection import Collection
     from explorer.storage.catalogs import catalogs
@@ -78,6 +85,13 @@ def namespaces(catalog: CatalogAt) -> Collection:
 
     Returns:
         A row for each namespace: namespace.
+
+    Raises:
+        TableNotFound: There is no such catalog, or it cannot be listed.
+
+    Example:
+        >>> explorer.catalog().namespaces()[0]
+        {'namespace': 'demo'}
     """
     from explorer.queries.collection import Collection
     from explorer.storage.catalogs import catalogs
@@ -95,6 +109,15 @@ def pointer(table: TableAt) -> Answer[Any]:
 
     Returns:
         What the catalog stores, and the metadata file that was opened.
+
+    Raises:
+        NotPossible: No catalog has the table.
+        TableNotFound: No table has that name.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.catalog.pointer().to_json()["where"]
+        'the row of iceberg_tables in sqlite'
     """
     from explorer.errors import UnreadableFile
     from explorer.render.text import render_fields
@@ -147,9 +170,18 @@ def doctor(
 
     Returns:
         A report for each table.
+
+    Raises:
+        TableNotFound: There is no such catalog, or it cannot be listed.
+        NotFoundInTable: There is no such rule.
+
+    Example:
+        >>> reports = explorer.catalog().doctor(namespace="demo").to_json()
+        >>> sorted({report["worst"] for report in reports if report["worst"]})
+        ['info']
     """
     from explorer.errors import ExplorerError, UnreadableFile
-    from explorer.render.doctor import render_report, report_object
+    from explorer.render.doctor import render_report
     from explorer.reports.catalog_sweep import sweep
     from explorer.reports.doctor import diagnose, report_unreadable
 
@@ -185,7 +217,7 @@ def doctor(
         yield from (f"could not be checked: {failure}" for failure in failures)
 
     def json() -> Any:
-        rows = [report_object(report, each) for report in make_reports()]
+        rows = [report.to_json(each) for report in make_reports()]
         return [*rows, *({"table": failure.partition(": ")[0], "error": failure} for failure in failures)]
 
     return Answer(reports, json, text, level=level)
@@ -210,6 +242,15 @@ def health(
 
     Returns:
         A row for each table: table, level, a column for each measure, error.
+
+    Raises:
+        TableNotFound: There is no such catalog, or it cannot be listed.
+        NotFoundInTable: There is no such measure.
+
+    Example:
+        >>> health = explorer.catalog().health(namespace="demo").to_arrow()
+        >>> health.column_names[:3]
+        ['table', 'level', 'worst']
     """
     from explorer.queries.collection import Collection
     from explorer.render.health import short_row

@@ -60,6 +60,16 @@ def doctor(
     Returns:
         The report. A row for each finding: rule, severity, title, what, file, found, expected, remedy
         and more.
+
+    Raises:
+        TableNotFound: No table has that name.
+        NotFoundInTable: There is no such rule or snapshot.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> print(table.doctor().to_text().splitlines()[0])
+        sandbox.demo.three_inserts: nothing wrong was found (3 snapshots, 3 manifests, 3 entries)
     """
     from explorer.errors import UnreadableFile
     from explorer.reports.doctor import diagnose, report_unreadable
@@ -79,12 +89,12 @@ def report_answer(report: ShownReport, each: bool = False) -> Answer[ShownReport
     """Return a report as an answer; `each` also lists the findings that one stands for."""
     from explorer.queries.collection import Collection
     from explorer.render.blocks import Text
-    from explorer.render.doctor import finding_row, render_report, report_object
+    from explorer.render.doctor import finding_row, render_report
     from explorer.render.doctor_blocks import doctor_blocks
 
     return Answer(
         report,
-        lambda: report_object(report, each),
+        lambda: report.to_json(each),
         lambda: (render_report(report, each),),
         lambda: Collection.of_rows([finding_row(finding) for finding in report.findings], "findings"),
         html=report._repr_html_,
@@ -102,6 +112,11 @@ def rules() -> Collection:
 
     Returns:
         A row for each rule: number, id, severity, title, source, depth.
+
+    Example:
+        >>> from explorer.questions import check
+        >>> check.rules()[0]["id"]
+        'metadata-unreadable'
     """
     from explorer.queries.collection import Collection
     from explorer.spec.doctor.rules import RULES
@@ -130,16 +145,25 @@ def health(
 
     Returns:
         A row for each measure: measure, level, title, value, unit, threshold, words, why, helps.
+
+    Raises:
+        NotFoundInTable: There is no such measure or snapshot.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.long_history")
+        >>> {m["measure"]: m["level"] for m in table.health().to_json()["measures"]}["small-files"]
+        'warning'
     """
     from explorer.queries.collection import Collection
     from explorer.render.blocks import Text
-    from explorer.render.health import health_object, render_health
+    from explorer.render.health import render_health
     from explorer.render.health_blocks import health_blocks
     from explorer.reports.health import checkup
 
     at = None if snapshot is None else table.resolve(snapshot).snapshot.snapshot_id
     checked = checkup(table, limits=threshold, clustering=clustering, snapshot_id=at, engine=engine)
-    data = health_object(checked)
+    data = checked.to_json()
     return Answer(
         checked,
         lambda: data,
@@ -171,6 +195,14 @@ def conflict(
 
     Returns:
         The decision, the check that refuses, and the files that conflict.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot, operation or validation, or the filter does not fit.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.check.conflict("snapshot-1", "append").value.outcome
+        'retry'
     """
     from explorer.render.rows import plain
     from explorer.reports.conflicts import explain_conflict

@@ -9,8 +9,8 @@ from explorer.questions.parameters import ColumnNames, Count, EngineName, Filter
 from explorer.questions.registry import question
 
 if TYPE_CHECKING:
-    from explorer.queries.collection import Rows
-    from explorer.queries.row_history import Fate
+    from explorer.queries.collection import SparkRows
+    from explorer.queries.row_history import RowHistory
     from explorer.spec.rows.live_rows import LiveRows
     from explorer.spec.rows.row_diff import RowDiff
     from explorer.table import Table
@@ -27,7 +27,7 @@ def rows(
     limit: Count = FIRST_ROWS,
     provenance: bool = False,
     snapshot: SnapshotRef = None,
-) -> Rows:
+) -> SparkRows:
     """Read rows of any version through Spark.
 
     Args:
@@ -39,12 +39,22 @@ def rows(
 
     Returns:
         The rows; `cut` says whether there are more, `reports` has the scan reports.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot or column.
+        EngineError: Spark or Java is not available.
+        StatementFailed: Spark cannot read the rows; the message names the reason.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> [row["fruit"] for row in table.rows(condition="fruit > 'b'")]
+        ['cherry', 'banana']
     """
     return table.rows(snapshot, column, condition, limit, provenance)
 
 
 @question("sql")
-def sql(table: Table, query: Sql, *, limit: Count = FIRST_ROWS) -> Rows:
+def sql(table: Table, query: Sql, *, limit: Count = FIRST_ROWS) -> SparkRows:
     """Run a read-only query through Spark.
 
     Args:
@@ -53,6 +63,16 @@ def sql(table: Table, query: Sql, *, limit: Count = FIRST_ROWS) -> Rows:
 
     Returns:
         The rows; `cut` says whether there are more, `reports` has the scan reports.
+
+    Raises:
+        AccessRefused: The query writes, or reads what it must not.
+        EngineError: Spark or Java is not available.
+        StatementFailed: Spark refuses the query; the message is its reason.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.sql("SELECT count(*) AS fruits FROM t").to_json()
+        [{'fruits': 3}]
     """
     return table.sql(query, limit)
 
@@ -68,12 +88,22 @@ def count(table: Table, *, snapshot: SnapshotRef = None) -> Answer[LiveRows]:
 
     Returns:
         The number of visible rows, beside the recorded one, and the rows that each delete hides.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+        UnreadableFile: A delete file or a data file that it needs cannot be read.
+
+    Example:
+        >>> table = explorer.open_table("demo.position_deletes")
+        >>> count = table.count().value
+        >>> count.recorded, count.rows
+        (4, 3)
     """
-    from explorer.render.doctor import live_rows_object, render_live_rows
+    from explorer.render.doctor import live_rows_json, render_live_rows
     from explorer.reports.row_count import live_rows
 
     counted = live_rows(table, snapshot)
-    return Answer(counted, lambda: live_rows_object(counted), lambda: (render_live_rows(counted),))
+    return Answer(counted, lambda: live_rows_json(counted), lambda: (render_live_rows(counted),))
 
 
 @question("diff", "data")
@@ -93,12 +123,22 @@ def diff(
 
     Returns:
         Counts of rows inserted, deleted and updated, and the rows.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot or column.
+        UnreadableFile: A file that differs cannot be read.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.data.diff("snapshot-1", "main").to_json()["counts"]
+        {'inserted': 2, 'deleted': 0, 'updated': 0}
     """
-    from explorer.render.row_views import render_row_diff, row_diff_object
+    from explorer.render.row_views import render_row_diff, row_diff_json
     from explorer.spec.snapshots.snapshot_names import find_side
 
     change = table.row_diff(find_side(before, table.metadata), after, key, engine)
-    return Answer(change, lambda: row_diff_object(change), lambda: (render_row_diff(change),))
+    return Answer(change, lambda: row_diff_json(change), lambda: (render_row_diff(change),))
 
 
 @question("history", "data")
@@ -111,7 +151,7 @@ def history(
     explain: Least = 100,
     snapshot: SnapshotRef = None,
     engine: EngineName = "auto",
-) -> Answer[Fate]:
+) -> Answer[RowHistory]:
     """Show what happened to the rows that match a filter, and why they are visible or not.
 
     It says when matching rows appeared, changed or were deleted, by what, and which statistic hides a row from
@@ -129,18 +169,28 @@ def history(
 
     Returns:
         The events of each matching row, and sentences that say why it is visible or not.
+
+    Raises:
+        NotFoundInTable: The filter or the key does not fit the schema, or there is no such snapshot.
+        UnreadableFile: A file that may have such rows cannot be read.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.equality_deletes")
+        >>> [event.what for event in table.data.history("name = 'jack'").value.events]
+        ['appeared', 'appeared', 'deleted', 'appeared']
     """
-    from explorer.render.row_views import fate_object, render_fate, version_rows
+    from explorer.render.row_views import render_row_history, row_history_json, version_rows
     from explorer.spec.text.names import snapshot_ordinals
 
-    fate = table.fate(where, key, engine, every_file, snapshot)
+    rows = table.row_history(where, key, engine, every_file, snapshot)
     at = table.resolve(snapshot).snapshot
-    sentences = fate.explain(at, explain)
-    columns = [f.name for f in fate.schema.fields]
+    sentences = rows.explain(at, explain)
+    columns = [f.name for f in rows.schema.fields]
 
     def json() -> Any:
         ordinals = snapshot_ordinals(table.metadata)
         names = [f"snapshot-{n}" for n in sorted(ordinals[s.snapshot_id] for s in table.metadata.snapshots)]
-        return fate_object(fate.events, {str(at.snapshot_id): sentences}, version_rows(fate.versions, names))
+        return row_history_json(rows.events, {str(at.snapshot_id): sentences}, version_rows(rows.versions, names))
 
-    return Answer(fate, json, lambda: (render_fate(fate.events, columns, sentences),))
+    return Answer(rows, json, lambda: (render_row_history(rows.events, columns, sentences),))

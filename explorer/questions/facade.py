@@ -49,13 +49,13 @@ if TYPE_CHECKING:
     from explorer.lab.observe import Observation
     from explorer.model.metadata import TableMetadata
     from explorer.model.problem import Problem
-    from explorer.queries.collection import Collection, Rows
-    from explorer.queries.row_history import Fate
+    from explorer.queries.collection import Collection, SparkRows
+    from explorer.queries.row_history import RowHistory
     from explorer.render.doctor import ShownReport
     from explorer.render.health import ShownHealth
     from explorer.render.overview import ShownOverview
     from explorer.reports.maintenance import Preview
-    from explorer.reports.maintenance.runs import Outcome
+    from explorer.reports.maintenance.runs import MaintenanceOutcome
     from explorer.spec.commits.commit import Decision
     from explorer.spec.commits.costs import RunCost
     from explorer.spec.rows.live_rows import LiveRows
@@ -77,6 +77,11 @@ class InspectQuestions:
 
         Returns:
             The metadata file's JSON.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.inspect.metadata().to_json()["format-version"]
+            2
         """
         return inspect_questions.metadata(self._table.engine)
 
@@ -87,8 +92,16 @@ class InspectQuestions:
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current schema if left out.
 
         Returns:
-            A row for each field: field-id, name (its path), type, required, identifier, doc, initial-
-            default, write-default.
+            A row for each field: field-id, name (its path), type, required, identifier, doc,
+            initial-default, write-default.
+
+        Raises:
+            NotFoundInTable: There is no such snapshot.
+
+        Example:
+            >>> table = explorer.open_table("demo.events")
+            >>> [field["type"] for field in table.inspect.schema()][:2]
+            ['string', 'long']
         """
         return inspect_questions.schema(self._table.engine, snapshot=snapshot)
 
@@ -97,6 +110,11 @@ class InspectQuestions:
 
         Returns:
             A row for each property: property, value.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.inspect.properties().select("property = 'write.parquet.compression-codec'")[0]["value"]
+            'zstd'
         """
         return inspect_questions.properties(self._table.engine)
 
@@ -107,6 +125,11 @@ class InspectQuestions:
             A row for each snapshot, oldest first: snapshot (snapshot-3), snapshot-id, parent-snapshot-id,
             sequence-number, timestamp-ms, operation, manifest-list, schema-id, first-row-id, added-rows,
             summary (spec, "Snapshots").
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [snapshot["operation"] for snapshot in table.inspect.snapshots()]
+            ['append', 'append', 'append']
         """
         return inspect_questions.snapshots(self._table.engine)
 
@@ -114,8 +137,13 @@ class InspectQuestions:
         """List branches and tags.
 
         Returns:
-            A row for each branch and tag: name, type, snapshot-id, min-snapshots-to-keep, max-snapshot-age-
-            ms, max-ref-age-ms (spec, "Snapshot References").
+            A row for each branch and tag: name, type, snapshot-id, min-snapshots-to-keep,
+            max-snapshot-age-ms, max-ref-age-ms (spec, "Snapshot References").
+
+        Example:
+            >>> table = explorer.open_table("demo.branches_and_tags")
+            >>> {ref["name"]: ref["type"] for ref in table.inspect.refs()}
+            {'main': 'branch', 'opening': 'tag', 'audit': 'branch'}
         """
         return inspect_questions.refs(self._table.engine)
 
@@ -129,6 +157,14 @@ class InspectQuestions:
             A row for each manifest, in the order of the list: manifest_path, manifest_length (bytes),
             partition_spec_id, content, sequence numbers, added_snapshot_id, counts of files and rows,
             partitions (spec, "Manifest Lists").
+
+        Raises:
+            NotFoundInTable: There is no such snapshot.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [manifest["added_files_count"] for manifest in table.inspect.manifests()]
+            [1, 1, 1]
         """
         return inspect_questions.manifests(self._table.engine, snapshot=snapshot)
 
@@ -152,6 +188,15 @@ class InspectQuestions:
             A row for each entry, also DELETED and filtered ones: manifest_path, ordinal, status, the fields
             of the file, and by view stored or inherited values with their origin, logical_status and reason
             (spec, "Manifest Entry Fields").
+
+        Raises:
+            NotFoundInTable: There is no such snapshot.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [entry["logical_status"] for entry in table.inspect.entries()]
+            ['ADDED', 'EXISTING', 'EXISTING']
         """
         return inspect_questions.entries(
             self._table.engine, view=view, metrics=metrics, snapshot=snapshot, engine=engine
@@ -168,6 +213,15 @@ class InspectQuestions:
         Returns:
             A row for each live file: file_path, content, file_format, partition, record_count,
             file_size_in_bytes, sequence numbers, snapshot_id and more (spec, "Data File Fields").
+
+        Raises:
+            NotFoundInTable: There is no such snapshot.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [file["record_count"] for file in table.inspect.files()]
+            [1, 1, 1]
         """
         return inspect_questions.files(self._table.engine, metrics=metrics, snapshot=snapshot, engine=engine)
 
@@ -181,6 +235,15 @@ class InspectQuestions:
         Returns:
             A row for each partition: partition, spec_id, record_count, file_count,
             total_data_file_size_in_bytes, counts of deletes, last_updated_ms, last_updated_snapshot_id.
+
+        Raises:
+            NotFoundInTable: There is no such snapshot.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.events")
+            >>> [partition["record_count"] for partition in table.inspect.partitions()]
+            [2, 1, 1]
         """
         return inspect_questions.partitions(self._table.engine, snapshot=snapshot, engine=engine)
 
@@ -207,6 +270,18 @@ class InspectQuestions:
             The life: every snapshot in which the file was added, carried or removed. The footer: its
             fields. The rows: the columns of the table with _pos and _deleted_by. The deletes: file_path and
             pos, or the equality columns.
+
+        Raises:
+            NotFoundInTable: There is no such file or snapshot.
+            NotSupported: The file is of a format that is not read.
+            UnreadableFile: The file cannot be read.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> path = table.inspect.files()[0]["file_path"]
+            >>> table.inspect.file(path, show="rows").to_json()
+            [{'fruit': 'cherry', '_pos': 0, '_deleted_by': None}]
         """
         return inspect_questions.file(
             self._table.engine, path, show=show, offset=offset, snapshot=snapshot, engine=engine
@@ -234,6 +309,16 @@ class InspectQuestions:
         Returns:
             A row for each pair: data_file, delete_file, content_offset, kind, applies, reasons. Of layers:
             sequence_number, kind, partition, files, rows, bytes, applied, path.
+
+        Raises:
+            NotFoundInTable: There is no such snapshot.
+            UnreadableFile: A manifest that the answer depends on cannot be read.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.position_deletes")
+            >>> [(pair["kind"], pair["applies"]) for pair in table.inspect.deletes().to_json()]
+            [('position', True)]
         """
         return inspect_questions.deletes(self._table.engine, show=show, limit=limit, snapshot=snapshot, engine=engine)
 
@@ -258,6 +343,15 @@ class InspectQuestions:
             A row for each column. Metrics: column, type, mode, rule, skips, files and how many of them have
             which statistics. Clustering: column, data_files, with_bounds, opened (files), share, median,
             p90, most.
+
+        Raises:
+            NotFoundInTable: There is no such snapshot.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [(column["column"], column["mode"]) for column in table.inspect.columns()]
+            [('fruit', 'truncate(16)')]
         """
         return inspect_questions.columns(self._table.engine, show=show, snapshot=snapshot, engine=engine)
 
@@ -274,6 +368,14 @@ class InspectQuestions:
 
         Returns:
             A row for each cell: rows, bytes, files, status, age and, with a filter, what its scan does.
+
+        Raises:
+            NotFoundInTable: There is no such snapshot, or the filter does not fit.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [cell["status"] for cell in table.inspect.map()]
+            ['ADDED', 'EXISTING', 'EXISTING']
         """
         return inspect_questions.file_map(self._table.engine, where=where, deletes=deletes, snapshot=snapshot)
 
@@ -290,6 +392,14 @@ class HistoryQuestions:
         Returns:
             A row for each snapshot: its place (current, ancestor, branch, staged, abandoned) and why;
             beside it what was current when.
+
+        Example:
+            >>> table = explorer.open_table("demo.branches_and_tags")
+            >>> lineage = table.history.lineage().to_arrow()
+            >>> lineage["snapshot"].to_pylist()
+            ['snapshot-1', 'snapshot-2', 'snapshot-3', 'snapshot-4', 'snapshot-5', 'snapshot-6']
+            >>> lineage["kind"].to_pylist()
+            ['ancestor', 'branch', 'staged', 'ancestor', 'current', 'abandoned']
         """
         return history_questions.lineage(self._table.engine)
 
@@ -301,6 +411,14 @@ class HistoryQuestions:
 
         Returns:
             A row for each manifest and snapshot: manifest, snapshot, state, counts and why.
+
+        Raises:
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.manifest_lifecycle")
+            >>> sorted(set(table.history.lifecycle().to_arrow()["state"].to_pylist()))
+            ['carried', 'created', 'dropped', 'rewritten']
         """
         return history_questions.lifecycle(self._table.engine, engine=engine)
 
@@ -319,6 +437,15 @@ class HistoryQuestions:
         Returns:
             A row for each commit: files, rows and bytes that it added and removed, bytes of metadata; and
             the write amplification of all.
+
+        Raises:
+            NotFoundInTable: There is no such snapshot, or `first` is no ancestor of `last`.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.history.commits().to_arrow()["operation"].to_pylist()
+            ['append', 'append', 'append']
         """
         return history_questions.commits(self._table.engine, first=first, last=last, engine=engine)
 
@@ -331,6 +458,15 @@ class HistoryQuestions:
 
         Returns:
             What was added, removed and changed, by part of the metadata.
+
+        Raises:
+            NotFoundInTable: There is no such metadata file.
+            UnreadableFile: A metadata file cannot be read.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> sorted(table.history.metadata("0").to_json())
+            ['current_snapshot_id', 'refs', 'snapshots']
         """
         return history_questions.metadata(self._table.engine, before, after)
 
@@ -345,6 +481,15 @@ class HistoryQuestions:
 
         Returns:
             The commits, as they are made.
+
+        Raises:
+            NotPossible: The table was opened as one metadata file; or it is in a remote store, and no interval is
+                given.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.history.watch(interval=2).notes[0].endswith("looking every 2 s")
+            True
         """
         return history_questions.watch(self._table.engine, interval=interval)
 
@@ -369,6 +514,16 @@ class DataQuestions:
 
         Returns:
             Counts of rows inserted, deleted and updated, and the rows.
+
+        Raises:
+            NotFoundInTable: There is no such snapshot or column.
+            UnreadableFile: A file that differs cannot be read.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.data.diff("snapshot-1", "main").to_json()["counts"]
+            {'inserted': 2, 'deleted': 0, 'updated': 0}
         """
         return data_questions.diff(self._table.engine, before, after, key=key, engine=engine)
 
@@ -381,7 +536,7 @@ class DataQuestions:
         explain: Least = 100,
         snapshot: SnapshotRef = None,
         engine: EngineName = "auto",
-    ) -> Answer[Fate]:
+    ) -> Answer[RowHistory]:
         """Show what happened to the rows that match a filter, and why they are visible or not.
 
         It says when matching rows appeared, changed or were deleted, by what, and which statistic hides a row from
@@ -399,6 +554,16 @@ class DataQuestions:
 
         Returns:
             The events of each matching row, and sentences that say why it is visible or not.
+
+        Raises:
+            NotFoundInTable: The filter or the key does not fit the schema, or there is no such snapshot.
+            UnreadableFile: A file that may have such rows cannot be read.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.equality_deletes")
+            >>> [event.what for event in table.data.history("name = 'jack'").value.events]
+            ['appeared', 'appeared', 'deleted', 'appeared']
         """
         return data_questions.history(
             self._table.engine, where, key=key, every_file=every_file, explain=explain, snapshot=snapshot, engine=engine
@@ -437,6 +602,17 @@ class ScanQuestions:
 
         Returns:
             Files, rows and bytes that each filter reads now, and would read after each change.
+
+        Raises:
+            WrongUsage: No filter is given, and nothing is written.
+            NotFoundInTable: No filter fits the schema, or there is no such snapshot.
+            EngineError: Layouts are written, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.unsorted_files")
+            >>> estimates = table.scan.estimate(["name = 'jack'"]).value
+            >>> [change.text for change in estimates.changes][:2]
+            ['compaction to 512 MiB', 'sort by name']
         """
         return scan_questions.estimate(
             self._table.engine, where, write=write, rows=rows, file_size=file_size, snapshot=snapshot
@@ -469,6 +645,14 @@ class CheckQuestions:
 
         Returns:
             The decision, the check that refuses, and the files that conflict.
+
+        Raises:
+            NotFoundInTable: There is no such snapshot, operation or validation, or the filter does not fit.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.check.conflict("snapshot-1", "append").value.outcome
+            'retry'
         """
         return check_questions.conflict(
             self._table.engine, base, operation, isolation=isolation, without=without, where=where
@@ -508,6 +692,15 @@ class MaintainQuestions:
         Returns:
             Sentences, the statement, and rows of groups, files, manifests or snapshots, each with what
             becomes of it and why.
+
+        Raises:
+            NotFoundInTable: There is no such operation, option or column, or the filter does not fit.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> print(table.maintain.preview("compact").value.words[0])
+            3 data files (1.3 KiB): 3 candidates (3 smaller than 384 MiB).
         """
         return maintain_questions.preview(
             self._table.engine,
@@ -528,7 +721,7 @@ class MaintainQuestions:
         option: Pairs = NOTHING,
         where: Filter = "",
         allow_writes: bool = False,
-    ) -> Answer[Outcome]:
+    ) -> Answer[MaintenanceOutcome]:
         """Carry maintenance out through Spark's procedures, on a table of the sandbox.
 
         Args:
@@ -542,6 +735,19 @@ class MaintainQuestions:
 
         Returns:
             What the procedure returned, and what the table held before and after.
+
+        Raises:
+            AccessRefused: The table is not one that may be written.
+            NotPossible: The procedure would fail, or would do harm; the message has the reason.
+            EngineError: Spark or Java is not available.
+            StatementFailed: Iceberg refuses the procedure; the message is its reason.
+
+        Example:
+            >>> from explorer.questions import lab
+            >>> table = explorer.open_table(lab.copy("three_inserts").value)
+            >>> done = table.maintain.run("rewrite-manifests").value
+            >>> done.before.manifests, done.after.manifests
+            (3, 1)
         """
         return maintain_questions.run(
             self._table.engine,
@@ -572,6 +778,14 @@ class RefsQuestions:
 
         Returns:
             Sentences, and the files that nothing would reach.
+
+        Raises:
+            NotFoundInTable: There is no such operation, branch, tag or snapshot.
+
+        Example:
+            >>> table = explorer.open_table("demo.branches_and_tags")
+            >>> table.refs.preview("drop", name="audit").value.words[1]
+            'No branch or tag would lead to snapshot-2: the next expiry may remove what only they read.'
         """
         return maintain_questions.preview_refs(self._table.engine, operation, name=name, snapshot=snapshot)
 
@@ -589,6 +803,19 @@ class RefsQuestions:
 
         Returns:
             The same as the preview; a note has the statement that ran.
+
+        Raises:
+            AccessRefused: The table is not one that may be written.
+            NotFoundInTable: There is no such operation, branch, tag or snapshot.
+            EngineError: Spark or Java is not available.
+            StatementFailed: Iceberg refuses the operation; the message is its reason.
+
+        Example:
+            >>> from explorer.questions import lab
+            >>> table = explorer.open_table(lab.copy("three_inserts").value)
+            >>> _ = table.refs.run("tag", name="first", snapshot="snapshot-1")
+            >>> [ref["name"] for ref in table.refresh().inspect.refs()]
+            ['main', 'first']
         """
         return maintain_questions.run_refs(
             self._table.engine, operation, name=name, snapshot=snapshot, allow_writes=allow_writes
@@ -609,6 +836,15 @@ class CatalogQuestions:
 
         Returns:
             What the catalog stores, and the metadata file that was opened.
+
+        Raises:
+            NotPossible: No catalog has the table.
+            TableNotFound: No table has that name.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.catalog.pointer().to_json()["where"]
+            'the row of iceberg_tables in sqlite'
         """
         return catalog_questions.pointer(self._table._at())
 
@@ -631,6 +867,19 @@ class LabQuestions:
 
         Returns:
             The files in the order in which they were written, the swap, and Iceberg's report.
+
+        Raises:
+            WrongUsage: Not one of a statement and an operation is given.
+            AccessRefused: The table is not one that may be written.
+            StatementFailed: Spark or Iceberg refuses the statement; the message is their reason.
+            EngineError: Spark or Java is not available.
+
+        Example:
+            >>> from explorer.questions import lab
+            >>> table = explorer.open_table(lab.copy("three_inserts").value)
+            >>> seen = table.lab.observe("INSERT INTO t VALUES ('fig')").value
+            >>> [file.what for file in seen.files]
+            ['data file', 'data manifest', 'manifest list', 'metadata file']
         """
         return lab_questions.observe(self._table.engine, statement, api=api, allow_writes=allow_writes)
 
@@ -681,6 +930,10 @@ class OpenTable:
         Raises:
             TableNotFound: The table is gone.
             UnreadableFile: Its metadata file cannot be read.
+
+        Example:
+            >>> explorer.open_table("demo.three_inserts").refresh().name
+            'sandbox.demo.three_inserts'
         """
         return OpenTable(self.engine.refresh())
 
@@ -725,6 +978,16 @@ class OpenTable:
         Returns:
             The report. A row for each finding: rule, severity, title, what, file, found, expected, remedy
             and more.
+
+        Raises:
+            TableNotFound: No table has that name.
+            NotFoundInTable: There is no such rule or snapshot.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> print(table.doctor().to_text().splitlines()[0])
+            sandbox.demo.three_inserts: nothing wrong was found (3 snapshots, 3 manifests, 3 entries)
         """
         return check_questions.doctor(
             self._at(),
@@ -757,6 +1020,15 @@ class OpenTable:
 
         Returns:
             A row for each measure: measure, level, title, value, unit, threshold, words, why, helps.
+
+        Raises:
+            NotFoundInTable: There is no such measure or snapshot.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.long_history")
+            >>> {m["measure"]: m["level"] for m in table.health().to_json()["measures"]}["small-files"]
+            'warning'
         """
         return check_questions.health(
             self.engine, threshold=threshold, clustering=clustering, snapshot=snapshot, engine=engine
@@ -770,7 +1042,7 @@ class OpenTable:
         limit: Count = FIRST_ROWS,
         provenance: bool = False,
         snapshot: SnapshotRef = None,
-    ) -> Rows:
+    ) -> SparkRows:
         """Read rows of any version through Spark.
 
         Args:
@@ -782,12 +1054,22 @@ class OpenTable:
 
         Returns:
             The rows; `cut` says whether there are more, `reports` has the scan reports.
+
+        Raises:
+            NotFoundInTable: There is no such snapshot or column.
+            EngineError: Spark or Java is not available.
+            StatementFailed: Spark cannot read the rows; the message names the reason.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [row["fruit"] for row in table.rows(condition="fruit > 'b'")]
+            ['cherry', 'banana']
         """
         return data_questions.rows(
             self.engine, condition=condition, column=column, limit=limit, provenance=provenance, snapshot=snapshot
         )
 
-    def sql(self, query: Sql, *, limit: Count = FIRST_ROWS) -> Rows:
+    def sql(self, query: Sql, *, limit: Count = FIRST_ROWS) -> SparkRows:
         """Run a read-only query through Spark.
 
         Args:
@@ -796,6 +1078,16 @@ class OpenTable:
 
         Returns:
             The rows; `cut` says whether there are more, `reports` has the scan reports.
+
+        Raises:
+            AccessRefused: The query writes, or reads what it must not.
+            EngineError: Spark or Java is not available.
+            StatementFailed: Spark refuses the query; the message is its reason.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.sql("SELECT count(*) AS fruits FROM t").to_json()
+            [{'fruits': 3}]
         """
         return data_questions.sql(self.engine, query, limit=limit)
 
@@ -809,6 +1101,16 @@ class OpenTable:
 
         Returns:
             The number of visible rows, beside the recorded one, and the rows that each delete hides.
+
+        Raises:
+            NotFoundInTable: There is no such snapshot.
+            UnreadableFile: A delete file or a data file that it needs cannot be read.
+
+        Example:
+            >>> table = explorer.open_table("demo.position_deletes")
+            >>> count = table.count().value
+            >>> count.recorded, count.rows
+            (4, 3)
         """
         return data_questions.count(self.engine, snapshot=snapshot)
 
@@ -825,6 +1127,16 @@ class OpenTable:
         Returns:
             The difference: files added and removed, manifests, schema, spec, sort order and properties.
             Rows: change, file_path, record_count, file_size_in_bytes and more.
+
+        Raises:
+            NotFoundInTable: There is no such snapshot.
+            UnreadableFile: A manifest list or manifest that the difference depends on cannot be read.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> print(table.diff("snapshot-1", "snapshot-2").to_text().splitlines()[0])
+            snapshot-2 added manifest-2 with 1 data file
         """
         return history_questions.diff(self.engine, before, after, engine=engine)
 
@@ -836,6 +1148,14 @@ class OpenTable:
 
         Returns:
             The graph of the tree.
+
+        Raises:
+            NotFoundInTable: There is no such snapshot.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> print(table.show().to_text().splitlines()[1])
+            three_inserts: in sandbox.demo · points to metadata-3
         """
         return inspect_questions.show(self.engine, snapshot=snapshot)
 
@@ -851,6 +1171,15 @@ class OpenTable:
 
         Returns:
             The overview: facts, commits and, where they are cheap, health and doctor.
+
+        Raises:
+            NotFoundInTable: There is no such snapshot.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> overview = table.overview().value
+            >>> overview.snapshot, overview.rows_counted, overview.data_files
+            ('snapshot-3', 3, 3)
         """
         return inspect_questions.overview(self.engine, snapshot=snapshot)
 
@@ -885,6 +1214,16 @@ class OpenTable:
         Returns:
             The plan: what is left after each stage, in manifests, files, rows and bytes. With a stage, a
             list of rows.
+
+        Raises:
+            WrongUsage: The parameters do not go together.
+            NotFoundInTable: The filter does not fit the schema, or there is no such snapshot.
+            EngineError: Spark is needed (`sql`, `engines`, `measure`), or is the engine, and is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [(stage.name, stage.left.files) for stage in table.plan("fruit = 'apple'").value.stages]
+            [('snapshot', 3), ('manifests', 3), ('partitions', 3), ('metrics', 1)]
         """
         return scan_questions.plan(
             self.engine,
@@ -922,6 +1261,13 @@ class OpenCatalog:
             A row for each table: catalog, identifier. With a summary: table, format_version,
             last_updated_ms, snapshots, refs, manifests, data_files, delete_files, records, file_bytes,
             problems, error.
+
+        Raises:
+            TableNotFound: There is no such catalog, or it cannot be listed.
+
+        Example:
+            >>> explorer.catalog().tables(namespace="demo")[0]["identifier"]
+            'demo.bloom_filter'
         """
         return catalog_questions.tables(self._place, summary=summary, namespace=namespace)
 
@@ -930,6 +1276,13 @@ class OpenCatalog:
 
         Returns:
             A row for each namespace: namespace.
+
+        Raises:
+            TableNotFound: There is no such catalog, or it cannot be listed.
+
+        Example:
+            >>> explorer.catalog().namespaces()[0]
+            {'namespace': 'demo'}
         """
         return catalog_questions.namespaces(self._place)
 
@@ -958,6 +1311,15 @@ class OpenCatalog:
 
         Returns:
             A report for each table.
+
+        Raises:
+            TableNotFound: There is no such catalog, or it cannot be listed.
+            NotFoundInTable: There is no such rule.
+
+        Example:
+            >>> reports = explorer.catalog().doctor(namespace="demo").to_json()
+            >>> sorted({report["worst"] for report in reports if report["worst"]})
+            ['info']
         """
         return catalog_questions.doctor(
             self._place,
@@ -983,6 +1345,15 @@ class OpenCatalog:
 
         Returns:
             A row for each table: table, level, a column for each measure, error.
+
+        Raises:
+            TableNotFound: There is no such catalog, or it cannot be listed.
+            NotFoundInTable: There is no such measure.
+
+        Example:
+            >>> health = explorer.catalog().health(namespace="demo").to_arrow()
+            >>> health.column_names[:3]
+            ['table', 'level', 'worst']
         """
         return catalog_questions.health(
             self._place, threshold=threshold, clustering=clustering, namespace=namespace, engine=engine

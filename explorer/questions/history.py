@@ -29,9 +29,19 @@ def diff(table: Table, before: Side, after: Side, *, engine: EngineName = "auto"
     Returns:
         The difference: files added and removed, manifests, schema, spec, sort order and properties.
         Rows: change, file_path, record_count, file_size_in_bytes and more.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+        UnreadableFile: A manifest list or manifest that the difference depends on cannot be read.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> print(table.diff("snapshot-1", "snapshot-2").to_text().splitlines()[0])
+        snapshot-2 added manifest-2 with 1 data file
     """
     from explorer.queries.collection import Collection
-    from explorer.render.changes import CHANGED_FILES, diff_lines, diff_parts, file_change_parts
+    from explorer.render.history import CHANGED_FILES, diff_lines, diff_parts, file_change_parts
     from explorer.render.history_pictures import diff_svg
     from explorer.render.text import clean
     from explorer.spec.entries.lazy_table import Batches
@@ -58,19 +68,27 @@ def lineage(table: Table) -> Answer[Any]:
     Returns:
         A row for each snapshot: its place (current, ancestor, branch, staged, abandoned) and why;
         beside it what was current when.
+
+    Example:
+        >>> table = explorer.open_table("demo.branches_and_tags")
+        >>> lineage = table.history.lineage().to_arrow()
+        >>> lineage["snapshot"].to_pylist()
+        ['snapshot-1', 'snapshot-2', 'snapshot-3', 'snapshot-4', 'snapshot-5', 'snapshot-6']
+        >>> lineage["kind"].to_pylist()
+        ['ancestor', 'branch', 'staged', 'ancestor', 'current', 'abandoned']
     """
     from explorer.queries.collection import Collection
-    from explorer.render.changes import history_object, render_history
-    from explorer.render.history_pictures import history_svg
+    from explorer.render.history import lineage_json, render_lineage
+    from explorer.render.history_pictures import lineage_svg
 
-    entries, log = table.history(), table.current_log()
-    data = history_object(entries, log)
+    entries, log = table.lineage(), table.current_log()
+    data = lineage_json(entries, log)
     return Answer(
         entries,
         lambda: data,
-        lambda: (render_history(entries, log),),
+        lambda: (render_lineage(entries, log),),
         lambda: Collection.of_rows(data["snapshots"], "snapshots"),
-        lambda: history_svg(entries),
+        lambda: lineage_svg(entries),
     )
 
 
@@ -83,9 +101,17 @@ def lifecycle(table: Table, *, engine: EngineName = "auto") -> Answer[Any]:
 
     Returns:
         A row for each manifest and snapshot: manifest, snapshot, state, counts and why.
+
+    Raises:
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.manifest_lifecycle")
+        >>> sorted(set(table.history.lifecycle().to_arrow()["state"].to_pylist()))
+        ['carried', 'created', 'dropped', 'rewritten']
     """
     from explorer.queries.collection import Collection
-    from explorer.render.changes import lifecycle_rows, render_lifecycle
+    from explorer.render.history import lifecycle_rows, render_lifecycle
     from explorer.render.history_pictures import lifecycle_svg
 
     cells = table.lifecycle(engine)
@@ -114,12 +140,21 @@ def commits(
     Returns:
         A row for each commit: files, rows and bytes that it added and removed, bytes of metadata; and
         the write amplification of all.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot, or `first` is no ancestor of `last`.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.history.commits().to_arrow()["operation"].to_pylist()
+        ['append', 'append', 'append']
     """
     from explorer.queries.collection import Collection
-    from explorer.render.changes import commits_object, render_commits
+    from explorer.render.history import commits_json, render_commits
 
     run = table.commits(first, last, engine)
-    data = commits_object(run)
+    data = commits_json(run)
     return Answer(
         run,
         lambda: data,
@@ -138,8 +173,17 @@ def metadata(table: Table, before: MetadataRef, after: MetadataRef | None = None
 
     Returns:
         What was added, removed and changed, by part of the metadata.
+
+    Raises:
+        NotFoundInTable: There is no such metadata file.
+        UnreadableFile: A metadata file cannot be read.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> sorted(table.history.metadata("0").to_json())
+        ['current_snapshot_id', 'refs', 'snapshots']
     """
-    from explorer.render.changes import render_changes
+    from explorer.render.history import render_changes
     from explorer.render.rows import plain
 
     changes = table.metadata_diff(before, after)
@@ -158,8 +202,16 @@ def watch(table: Table, *, interval: Seconds = None) -> Answer[Any]:
 
     Returns:
         The commits, as they are made.
+
+    Raises:
+        NotPossible: The table was opened as one metadata file; or it is in a remote store, and no interval is given.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.history.watch(interval=2).notes[0].endswith("looking every 2 s")
+        True
     """
-    from explorer.render.changes import new_commit_object, render_new_commit
+    from explorer.render.history import new_commit_json, render_new_commit
     from explorer.reports.watch import interval_of
     from explorer.reports.watch import watch as commits_to
 
@@ -167,7 +219,7 @@ def watch(table: Table, *, interval: Seconds = None) -> Answer[Any]:
     landings = commits_to(table, seconds)
     return Answer(
         landings,
-        lambda: map(new_commit_object, landings),
+        lambda: map(new_commit_json, landings),
         lambda: map(render_new_commit, landings),
         notes=(f"{table.why}; looking every {seconds:g} s",),
     )

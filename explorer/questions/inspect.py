@@ -32,12 +32,20 @@ def show(table: Table, *, snapshot: SnapshotRef = None) -> Answer[Graph]:
 
     Returns:
         The graph of the tree.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> print(table.show().to_text().splitlines()[1])
+        three_inserts: in sandbox.demo · points to metadata-3
     """
-    from explorer.render.rows import graph_object
+    from explorer.render.rows import graph_json
     from explorer.render.text import render_tree
 
     graph = table.graph(snapshot)
-    return Answer(graph, lambda: graph_object(graph), lambda: (table.why, render_tree(graph)))
+    return Answer(graph, lambda: graph_json(graph), lambda: (table.why, render_tree(graph)))
 
 
 @question("overview", picture=True)
@@ -53,15 +61,24 @@ def overview(table: Table, *, snapshot: SnapshotRef = None) -> Answer[ShownOverv
 
     Returns:
         The overview: facts, commits and, where they are cheap, health and doctor.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> overview = table.overview().value
+        >>> overview.snapshot, overview.rows_counted, overview.data_files
+        ('snapshot-3', 3, 3)
     """
     from explorer.render.history_pictures import overview_svg
-    from explorer.render.overview import overview_object, render_overview
+    from explorer.render.overview import render_overview
     from explorer.reports.overview import overview
 
     summary = overview(table, snapshot)
     return Answer(
         summary,
-        lambda: overview_object(summary),
+        summary.to_json,
         lambda: (render_overview(summary),),
         picture=lambda: overview_svg(summary),
         html=summary._repr_html_,
@@ -74,11 +91,16 @@ def metadata(table: Table) -> Answer[Mapping[str, Any]]:
 
     Returns:
         The metadata file's JSON.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.inspect.metadata().to_json()["format-version"]
+        2
     """
-    from explorer.render.rows import metadata_object
+    from explorer.render.rows import metadata_json
     from explorer.render.text import render_fields
 
-    data = metadata_object(table.metadata)
+    data = metadata_json(table.metadata)
     return Answer(data, lambda: data, lambda: (render_fields(data),))
 
 
@@ -90,8 +112,16 @@ def schema(table: Table, *, snapshot: SnapshotRef = None) -> Collection:
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current schema if left out.
 
     Returns:
-        A row for each field: field-id, name (its path), type, required, identifier, doc, initial-
-        default, write-default.
+        A row for each field: field-id, name (its path), type, required, identifier, doc,
+        initial-default, write-default.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+
+    Example:
+        >>> table = explorer.open_table("demo.events")
+        >>> [field["type"] for field in table.inspect.schema()][:2]
+        ['string', 'long']
     """
     from explorer.queries.collection import Collection
     from explorer.render.rows import field_rows
@@ -106,12 +136,17 @@ def properties(table: Table) -> Collection:
 
     Returns:
         A row for each property: property, value.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.inspect.properties().select("property = 'write.parquet.compression-codec'")[0]["value"]
+        'zstd'
     """
     from explorer.queries.collection import Collection
-    from explorer.render.rows import metadata_object
+    from explorer.render.rows import metadata_json
 
-    properties_object = metadata_object(table.metadata).get("properties")
-    rows = properties_object.items() if isinstance(properties_object, dict) else ()
+    own_properties = metadata_json(table.metadata).get("properties")
+    rows = own_properties.items() if isinstance(own_properties, dict) else ()
     return Collection.of_rows([{"property": name, "value": value} for name, value in sorted(rows)], "properties")
 
 
@@ -123,6 +158,11 @@ def snapshots(table: Table) -> Collection:
         A row for each snapshot, oldest first: snapshot (snapshot-3), snapshot-id, parent-snapshot-id,
         sequence-number, timestamp-ms, operation, manifest-list, schema-id, first-row-id, added-rows,
         summary (spec, "Snapshots").
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> [snapshot["operation"] for snapshot in table.inspect.snapshots()]
+        ['append', 'append', 'append']
     """
     return table.snapshots
 
@@ -132,8 +172,13 @@ def refs(table: Table) -> Collection:
     """List branches and tags.
 
     Returns:
-        A row for each branch and tag: name, type, snapshot-id, min-snapshots-to-keep, max-snapshot-age-
-        ms, max-ref-age-ms (spec, "Snapshot References").
+        A row for each branch and tag: name, type, snapshot-id, min-snapshots-to-keep,
+        max-snapshot-age-ms, max-ref-age-ms (spec, "Snapshot References").
+
+    Example:
+        >>> table = explorer.open_table("demo.branches_and_tags")
+        >>> {ref["name"]: ref["type"] for ref in table.inspect.refs()}
+        {'main': 'branch', 'opening': 'tag', 'audit': 'branch'}
     """
     return table.refs
 
@@ -149,6 +194,14 @@ def manifests(table: Table, *, snapshot: SnapshotRef = None) -> Collection:
         A row for each manifest, in the order of the list: manifest_path, manifest_length (bytes),
         partition_spec_id, content, sequence numbers, added_snapshot_id, counts of files and rows,
         partitions (spec, "Manifest Lists").
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> [manifest["added_files_count"] for manifest in table.inspect.manifests()]
+        [1, 1, 1]
     """
     return table.manifests(snapshot)
 
@@ -174,6 +227,15 @@ def entries(
         A row for each entry, also DELETED and filtered ones: manifest_path, ordinal, status, the fields
         of the file, and by view stored or inherited values with their origin, logical_status and reason
         (spec, "Manifest Entry Fields").
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> [entry["logical_status"] for entry in table.inspect.entries()]
+        ['ADDED', 'EXISTING', 'EXISTING']
     """
     return table.entries(snapshot, view, metrics, engine)
 
@@ -192,6 +254,15 @@ def files(
     Returns:
         A row for each live file: file_path, content, file_format, partition, record_count,
         file_size_in_bytes, sequence numbers, snapshot_id and more (spec, "Data File Fields").
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> [file["record_count"] for file in table.inspect.files()]
+        [1, 1, 1]
     """
     return table.files(snapshot, metrics, engine)
 
@@ -207,6 +278,15 @@ def partitions(table: Table, *, snapshot: SnapshotRef = None, engine: EngineName
     Returns:
         A row for each partition: partition, spec_id, record_count, file_count,
         total_data_file_size_in_bytes, counts of deletes, last_updated_ms, last_updated_snapshot_id.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.events")
+        >>> [partition["record_count"] for partition in table.inspect.partitions()]
+        [2, 1, 1]
     """
     return table.partitions(snapshot, engine)
 
@@ -235,6 +315,18 @@ def file(
         The life: every snapshot in which the file was added, carried or removed. The footer: its
         fields. The rows: the columns of the table with _pos and _deleted_by. The deletes: file_path and
         pos, or the equality columns.
+
+    Raises:
+        NotFoundInTable: There is no such file or snapshot.
+        NotSupported: The file is of a format that is not read.
+        UnreadableFile: The file cannot be read.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> path = table.inspect.files()[0]["file_path"]
+        >>> table.inspect.file(path, show="rows").to_json()
+        [{'fruit': 'cherry', '_pos': 0, '_deleted_by': None}]
     """
     if show == "rows":
         return table.file_rows(path, snapshot)
@@ -246,10 +338,10 @@ def file(
 
         footer = table.footer(path, snapshot)
         return Answer(footer, lambda: plain(footer), lambda: (render_footer(footer),))
-    from explorer.render.changes import biography_object, render_biography
+    from explorer.render.history import file_life_json, render_file_life
 
-    life = table.file(path, engine)
-    return Answer(life, lambda: biography_object(life), lambda: (render_biography(life),))
+    life = table.file_life(path, engine)
+    return Answer(life, lambda: file_life_json(life), lambda: (render_file_life(life),))
 
 
 @question("deletes", "inspect", rows=True, picture=True)
@@ -275,6 +367,16 @@ def deletes(
     Returns:
         A row for each pair: data_file, delete_file, content_offset, kind, applies, reasons. Of layers:
         sequence_number, kind, partition, files, rows, bytes, applied, path.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+        UnreadableFile: A manifest that the answer depends on cannot be read.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.position_deletes")
+        >>> [(pair["kind"], pair["applies"]) for pair in table.inspect.deletes().to_json()]
+        [('position', True)]
     """
     from explorer.queries.collection import Collection
     from explorer.render.row_views import delete_lines, delete_rows, layer_rows
@@ -342,6 +444,15 @@ def columns(
         A row for each column. Metrics: column, type, mode, rule, skips, files and how many of them have
         which statistics. Clustering: column, data_files, with_bounds, opened (files), share, median,
         p90, most.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> [(column["column"], column["mode"]) for column in table.inspect.columns()]
+        [('fruit', 'truncate(16)')]
     """
     from explorer.queries.collection import Collection
     from explorer.render.plans import clustering_rows, mode_rows
@@ -365,6 +476,14 @@ def file_map(table: Table, *, where: Filter = "", deletes: bool = False, snapsho
 
     Returns:
         A row for each cell: rows, bytes, files, status, age and, with a filter, what its scan does.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot, or the filter does not fit.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> [cell["status"] for cell in table.inspect.map()]
+        ['ADDED', 'EXISTING', 'EXISTING']
     """
     from explorer.queries.collection import Collection
     from explorer.reports.file_map import file_map as cells_of
@@ -383,6 +502,11 @@ def glossary(words: Texts = ()) -> Answer[Mapping[str, Any]]:
 
     Returns:
         The meaning of each word, and the section of the spec.
+
+    Example:
+        >>> from explorer.questions import inspect
+        >>> print(inspect.glossary(["dangling"]).to_text(), end="")
+        dangling delete: A delete that is still listed and applies to no data file
     """
     from explorer.spec.text.glossary import TERMS, find_terms
 

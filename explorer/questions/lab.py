@@ -53,6 +53,18 @@ def run(
 
     Returns:
         The run with its events and rows; or every order with its outcome.
+
+    Raises:
+        WrongUsage: Neither an operation nor a run to replay is given.
+        NotPossible: The file of a run cannot be read.
+        NotFoundInTable: There is no such operation or validation.
+        EngineError: Spark or Java is not available.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> run = lab.run(["append", "append"]).value
+        >>> [writer.state for writer in run.writers]
+        ['committed', 'committed']
     """
     from explorer.lab.folder_runs import replay_folder
     from explorer.lab.interleave import interleave
@@ -60,10 +72,10 @@ def run(
     from explorer.lab.stepper import NAMES, Run
     from explorer.lab.stepper import replay as play_again
     from explorer.render.lab_runs import (
-        interleavings_object,
+        interleavings_json,
         render_interleavings,
         render_run,
-        run_object,
+        run_json,
         sequence_svg,
     )
     from explorer.render.state_graph import state_svg
@@ -79,7 +91,7 @@ def run(
         orders = interleave(bench, writers, lambda done, total: tell(done, total, "orders"), version=int(table_version))
         return Answer(
             orders,
-            lambda: interleavings_object(orders),
+            lambda: interleavings_json(orders),
             lambda: (render_interleavings(orders),),
             picture=lambda: state_svg(orders),
         )
@@ -94,7 +106,7 @@ def run(
         one.play(order or "".join(w.name for w in one.writers) * 12)
     return Answer(
         one,
-        lambda: run_object(one.to_json(), one.writers, one.rows()),
+        lambda: run_json(one.to_json(), one.writers, one.rows()),
         lambda: (render_run(one.events, one.writers, one.rows()),),
         picture=lambda: sequence_svg(one.events, one.writers),
     )
@@ -119,6 +131,15 @@ def race(*, writers: Positive = 8, commits: Positive = 50, kills: int = 0, fault
 
     Returns:
         Commits that were acknowledged, and those that are there.
+
+    Raises:
+        EngineError: Spark or Java is not available.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> race = lab.race(writers=2, commits=2).value
+        >>> race.acknowledged, race.snapshots
+        (4, 4)
     """
     from explorer.lab import race as lab_race
     from explorer.render.text import render_fields, render_table
@@ -159,14 +180,22 @@ def streaming(
 
     Returns:
         The number of manifests after each commit, of both tables.
+
+    Raises:
+        EngineError: Spark or Java is not available.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> [len(curve.manifests) for curve in lab.streaming(commits=3).value]
+        [3, 3]
     """
     from explorer.lab.sandbox import Bench
     from explorer.lab.streaming import stream_and_batch
-    from explorer.render.stream_appends import appends_object, appends_svg, appends_text
+    from explorer.render.stream_appends import appends_json, appends_svg, appends_text
 
     curves = stream_and_batch(Bench(), commits, merge_at)
     return Answer(
-        curves, lambda: appends_object(curves), lambda: (appends_text(curves),), picture=lambda: appends_svg(curves)
+        curves, lambda: appends_json(curves), lambda: (appends_text(curves),), picture=lambda: appends_svg(curves)
     )
 
 
@@ -176,6 +205,13 @@ def catalogue() -> Answer[Any]:
 
     Returns:
         The page as Markdown.
+
+    Raises:
+        EngineError: Spark or Java is not available.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> print(lab.catalogue().to_text())  # doctest: +SKIP
     """
     from explorer.lab.catalogue import catalogue as every_pair
     from explorer.lab.catalogue import render_catalogue
@@ -196,10 +232,23 @@ def observe(table: Table, statement: Sql = "", *, api: str = "", allow_writes: b
 
     Returns:
         The files in the order in which they were written, the swap, and Iceberg's report.
+
+    Raises:
+        WrongUsage: Not one of a statement and an operation is given.
+        AccessRefused: The table is not one that may be written.
+        StatementFailed: Spark or Iceberg refuses the statement; the message is their reason.
+        EngineError: Spark or Java is not available.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> table = explorer.open_table(lab.copy("three_inserts").value)
+        >>> seen = table.lab.observe("INSERT INTO t VALUES ('fig')").value
+        >>> [file.what for file in seen.files]
+        ['data file', 'data manifest', 'manifest list', 'metadata file']
     """
     from explorer.lab.observe import API, observe_api
     from explorer.lab.observe import observe as observe_statement
-    from explorer.render.lab_runs import observation_object, render_observation
+    from explorer.render.lab_runs import observation_json, render_observation
 
     if bool(statement) == bool(api):
         raise WrongUsage(f"give a statement, or --api with one of {', '.join(API)}")
@@ -208,7 +257,7 @@ def observe(table: Table, statement: Sql = "", *, api: str = "", allow_writes: b
         if api
         else observe_statement(table, statement, allow_writes=allow_writes)
     )
-    return Answer(seen, lambda: observation_object(seen), lambda: (render_observation(seen),))
+    return Answer(seen, lambda: observation_json(seen), lambda: (render_observation(seen),))
 
 
 @question("copy", "lab", writing=True)
@@ -220,6 +269,15 @@ def copy(name: str) -> Answer[str]:
 
     Returns:
         The name of the copy.
+
+    Raises:
+        NotFoundInTable: There is no such teaching table.
+        EngineError: Spark or Java is not available.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> lab.copy("three_inserts").value.startswith("lab.three_inserts_")
+        True
     """
     from explorer.lab.scenarios import fresh_copy
 

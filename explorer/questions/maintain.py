@@ -12,7 +12,7 @@ from explorer.spec.snapshots.ref_operations import OPERATIONS
 
 if TYPE_CHECKING:
     from explorer.reports.maintenance import Preview
-    from explorer.reports.maintenance.runs import Outcome
+    from explorer.reports.maintenance.runs import MaintenanceOutcome
     from explorer.spec.snapshots.refs import RefPreview
     from explorer.table import Table
 
@@ -50,6 +50,15 @@ def preview(
     Returns:
         Sentences, the statement, and rows of groups, files, manifests or snapshots, each with what
         becomes of it and why.
+
+    Raises:
+        NotFoundInTable: There is no such operation, option or column, or the filter does not fit.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> print(table.maintain.preview("compact").value.words[0])
+        3 data files (1.3 KiB): 3 candidates (3 smaller than 384 MiB).
     """
     from explorer.render.maintenance import render_preview
     from explorer.render.rows import json_rows
@@ -77,7 +86,7 @@ def run(
     option: Pairs = NOTHING,
     where: Filter = "",
     allow_writes: bool = False,
-) -> Answer[Outcome]:
+) -> Answer[MaintenanceOutcome]:
     """Carry maintenance out through Spark's procedures, on a table of the sandbox.
 
     Args:
@@ -90,6 +99,19 @@ def run(
 
     Returns:
         What the procedure returned, and what the table held before and after.
+
+    Raises:
+        AccessRefused: The table is not one that may be written.
+        NotPossible: The procedure would fail, or would do harm; the message has the reason.
+        EngineError: Spark or Java is not available.
+        StatementFailed: Iceberg refuses the procedure; the message is its reason.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> table = explorer.open_table(lab.copy("three_inserts").value)
+        >>> done = table.maintain.run("rewrite-manifests").value
+        >>> done.before.manifests, done.after.manifests
+        (3, 1)
     """
     from explorer.render.rows import plain
     from explorer.render.text import render_fields, render_table
@@ -122,6 +144,14 @@ def preview_refs(
 
     Returns:
         Sentences, and the files that nothing would reach.
+
+    Raises:
+        NotFoundInTable: There is no such operation, branch, tag or snapshot.
+
+    Example:
+        >>> table = explorer.open_table("demo.branches_and_tags")
+        >>> table.refs.preview("drop", name="audit").value.words[1]
+        'No branch or tag would lead to snapshot-2: the next expiry may remove what only they read.'
     """
     from explorer.reports.maintenance import runs
 
@@ -147,6 +177,19 @@ def run_refs(
 
     Returns:
         The same as the preview; a note has the statement that ran.
+
+    Raises:
+        AccessRefused: The table is not one that may be written.
+        NotFoundInTable: There is no such operation, branch, tag or snapshot.
+        EngineError: Spark or Java is not available.
+        StatementFailed: Iceberg refuses the operation; the message is its reason.
+
+    Example:
+        >>> from explorer.questions import lab
+        >>> table = explorer.open_table(lab.copy("three_inserts").value)
+        >>> _ = table.refs.run("tag", name="first", snapshot="snapshot-1")
+        >>> [ref["name"] for ref in table.refresh().inspect.refs()]
+        ['main', 'first']
     """
     from explorer.reports.maintenance import runs
 

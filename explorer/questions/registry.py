@@ -2,7 +2,8 @@
 
 A question is a function with typed parameters (see parameters.py) that returns an answer (see answers.py). Its first
 parameter says what it is about: `table: Table`, `table: TableAt` where the table may not open, or
-`catalog: CatalogAt`. The first line of its docstring is its summary; `Args` describes its parameters."""
+`catalog: CatalogAt`. The first line of its docstring is its summary. `Args` describes its parameters, `Returns`
+and `Raises` what comes of it. `Example` is run as a test."""
 
 from __future__ import annotations
 
@@ -131,13 +132,22 @@ class Question:
     def description(self) -> str:
         """What follows the first line, up to its parameters."""
         text = (inspect.getdoc(self.function) or "").partition("\n")[2]
-        return re.split(r"^(?:Args|Returns|Raises):$", text, maxsplit=1, flags=re.MULTILINE)[0].strip()
+        return re.split(r"^(?:Args|Returns|Raises|Example):$", text, maxsplit=1, flags=re.MULTILINE)[0].strip()
 
     @property
     def returns(self) -> str:
         """What it returns."""
-        section = re.search(r"^Returns:\n((?:    .*\n?)+)", inspect.getdoc(self.function) or "", re.MULTILINE)
-        return " ".join(section[1].split()) if section else ""
+        return " ".join(self._section("Returns").split())
+
+    @property
+    def example(self) -> str:
+        """An example in Python, as a session of its prompt."""
+        return self._section("Example").rstrip()
+
+    def _section(self, title: str) -> str:
+        """Return the text of a section of the docstring; empty if there is none."""
+        section = re.search(rf"^{title}:\n((?:    .*\n?)+)", inspect.getdoc(self.function) or "", re.MULTILINE)
+        return dedent(section[1]) if section else ""
 
     def ask(self, subject: Any = None, **arguments: Any) -> Any:
         """Answer the question.
@@ -170,7 +180,7 @@ def question(
     """Register a function as a question; see Question."""
 
     def register(function: F) -> F:
-        lists = rows or bool(re.search(r"\b(?:Collection|Rows)\b", function.__annotations__["return"]))
+        lists = rows or bool(re.search(r"\b(?:Collection|SparkRows)\b", function.__annotations__["return"]))
         one = Question(name, group, function, columns, writing, endless, lists, picture, check)
         if one.path in QUESTIONS or group not in GROUPS:
             raise ValueError(f"{' '.join(one.path)} is registered already, or its group is unknown")

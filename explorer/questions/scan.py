@@ -69,6 +69,16 @@ def plan(
     Returns:
         The plan: what is left after each stage, in manifests, files, rows and bytes. With a stage, a
         list of rows.
+
+    Raises:
+        WrongUsage: The parameters do not go together.
+        NotFoundInTable: The filter does not fit the schema, or there is no such snapshot.
+        EngineError: Spark is needed (`sql`, `engines`, `measure`), or is the engine, and is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> [(stage.name, stage.left.files) for stage in table.plan("fruit = 'apple'").value.stages]
+        [('snapshot', 3), ('manifests', 3), ('partitions', 3), ('metrics', 1)]
     """
     from explorer.queries.collection import Collection
     from explorer.render import plans
@@ -98,9 +108,9 @@ def plan(
 
     runs = measured(table, where, (snapshot, *compare_with), sql) if measure else []
     answers = plans.answer_rows(planned, table.ask_planners(planned)) if engines else []
-    data = plans.plan_object(planned) | plans.pushdown_object(planned, pushed)
+    data = plans.plan_json(planned) | plans.pushdown_json(planned, pushed)
     data |= {"planners": answers} if engines else {}
-    data |= {"runs": scan_reports.timings_object(runs)} if measure else {}
+    data |= {"runs": scan_reports.timings_json(runs)} if measure else {}
     others = (*plans.answer_lines(answers), *scan_reports.timings_lines(runs))
     lines = (*plans.pushdown_lines(planned, pushed), *plans.plan_lines(planned), *others)
     shown = cache(lambda: table.plan_pictures(planned, pushed))
@@ -141,20 +151,31 @@ def estimate(
 
     Returns:
         Files, rows and bytes that each filter reads now, and would read after each change.
+
+    Raises:
+        WrongUsage: No filter is given, and nothing is written.
+        NotFoundInTable: No filter fits the schema, or there is no such snapshot.
+        EngineError: Layouts are written, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.unsorted_files")
+        >>> estimates = table.scan.estimate(["name = 'jack'"]).value
+        >>> [change.text for change in estimates.changes][:2]
+        ['compaction to 512 MiB', 'sort by name']
     """
     if write:
         from explorer.lab.layouts import compare_layouts
-        from explorer.render.layouts import ShownLayouts, layouts_lines, layouts_object, layouts_svg
+        from explorer.render.layouts import ShownLayouts, layouts_json, layouts_lines, layouts_svg
 
         layouts = compare_layouts(table, where, snapshot, rows)
         return Answer(
             layouts,
-            lambda: layouts_object(layouts),
+            lambda: layouts_json(layouts),
             lambda: layouts_lines(layouts),
             picture=lambda: layouts_svg(layouts),
             html=ShownLayouts(layouts).facts_html,
         )
-    from explorer.render.estimates import estimates_lines, estimates_object
+    from explorer.render.estimates import estimates_json, estimates_lines
     from explorer.reports.estimates import estimate as estimates_of
 
     if not where:
@@ -162,4 +183,4 @@ def estimate(
     estimates = estimates_of(table, where, snapshot, file_size)
     if not any(query.plan for query in estimates.filters):
         raise NotFoundInTable("\n".join(f"{query.where}: {query.error}" for query in estimates.filters))
-    return Answer(estimates, lambda: estimates_object(estimates), lambda: estimates_lines(estimates))
+    return Answer(estimates, lambda: estimates_json(estimates), lambda: estimates_lines(estimates))

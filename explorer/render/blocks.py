@@ -33,7 +33,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Message:
+class Note:
     """A sentence that stands first: the answer in words, or what is to be known of it. `level` is a word of
     spec.doctor.rules."""
 
@@ -52,7 +52,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Facts:
+class FactTable:
     """Names and values."""
 
     facts: tuple[Fact, ...]
@@ -70,7 +70,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Finding:
+class FindingCard:
     """Something that is not as it should be: what, why, and what to do; statements can be copied."""
 
     level: str
@@ -82,21 +82,21 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Findings:
+class FindingCards:
     """Findings, the worst first."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[FindingCard, ...]
 
 
 @dataclass(frozen=True)
-class Links:
+class LinkList:
     """Questions that lead on from here."""
 
     links: tuple[Link, ...]
 
 
 @dataclass(frozen=True)
-class Group:
+class FoldedBlocks:
     """Blocks under a title, which unfold."""
 
     title: str
@@ -105,4 +105,4 @@ class Group:
     note: str = ""
 
 
-Block: TypeAlias = "Text | Rows | Picture | Message | Facts | Findings | Links | Group"
+Block: TypeAlias = "Text | Rows | Picture | Note | FactTable | FindingCards | LinkList | FoldedBlocks"

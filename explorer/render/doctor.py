@@ -47,8 +47,14 @@ class ShownReport(Report):
         return not_typeset(report_html(self))
 
     def to_json(self, every: bool = False) -> dict[str, Any]:
-        """As JSON data; with `every` also each finding that one stands for."""
-        return report_object(self, every)
+        """Return the report as JSON data; with `every` also each finding that one stands for or explains."""
+        return {
+            "table": self.table,
+            "worst": self.worst,
+            "checked": dict(self.checked),
+            "not_checked": list(self.not_checked),
+            "findings": [finding_row(f, every) for f in self.findings],
+        }
 
 
 def finding_row(finding: Finding, every: bool = False) -> dict[str, Any]:
@@ -78,17 +84,6 @@ def finding_row(finding: Finding, every: bool = False) -> dict[str, Any]:
         row["members"] = [finding_row(f, every) for f in finding.members]
         row["explained"] = [finding_row(f, every) for f in finding.explains]
     return row
-
-
-def report_object(report: Report, every: bool = False) -> dict[str, Any]:
-    """A report as JSON data; `every` as finding_row has it."""
-    return {
-        "table": report.table,
-        "worst": report.worst,
-        "checked": dict(report.checked),
-        "not_checked": list(report.not_checked),
-        "findings": [finding_row(f, every) for f in report.findings],
-    }
 
 
 def summary(report: Report) -> str:
@@ -226,7 +221,7 @@ def _result(report: Report, finding: Finding) -> dict[str, Any]:
     }
 
 
-def live_rows_object(counted: LiveRows) -> dict[str, Any]:
+def live_rows_json(counted: LiveRows) -> dict[str, Any]:
     """Counted rows as JSON data."""
     return {
         "snapshot-id": counted.snapshot_id, "rows": counted.rows, "recorded": counted.recorded,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from explorer.render.blocks import Block, Finding, Findings, Link, Links, Message
+from explorer.render.blocks import Block, FindingCard, FindingCards, Link, LinkList, Note
 from explorer.render.doctor import lines, not_looked_at, summary
 from explorer.render.text import clean
-from explorer.spec.doctor.findings import Finding as OneFinding
-from explorer.spec.doctor.findings import Report
+from explorer.spec.doctor.findings import Finding, Report
 from explorer.spec.doctor.rules import Level
 from explorer.spec.text.names import base_name
 
@@ -27,24 +26,24 @@ def doctor_blocks(report: Report, level: Level) -> list[Block]:
     Returns:
         The verdict, the findings, and links to deeper checks.
     """
-    blocks: list[Block] = [Message(clean(summary(report)), level)]
+    blocks: list[Block] = [Note(clean(summary(report)), level)]
     if report.findings:
         worst_first = sorted(report.findings, key=lambda finding: ORDER.index(finding.severity))
-        blocks.append(Findings(tuple(map(_finding, worst_first[:SHOWN]))))
+        blocks.append(FindingCards(tuple(map(_card, worst_first[:SHOWN]))))
         if len(worst_first) > SHOWN:
-            blocks.append(Message(f"{len(worst_first) - SHOWN:,} more findings are in the rows.", "warning"))
+            blocks.append(Note(f"{len(worst_first) - SHOWN:,} more findings are in the rows.", "warning"))
     if not_looked_at(report):
-        blocks.append(Links((
+        blocks.append(LinkList((
             Link("Check that each file exists", "question", "doctor", {"files": True}),
             Link("Read footers, deletes and data, too", "question", "doctor", {"deep": True}),
         )))  # fmt: skip
     return blocks
 
 
-def _finding(finding: OneFinding) -> Finding:
+def _card(finding: Finding) -> FindingCard:
     said = [line for line in lines(finding) if not line.startswith("what would help: ")]
     links = [Link(f"Show {base_name(finding.file)}", "file", finding.file)] if finding.file else []
     links += [Link(f"Snapshot {one}", "snapshot", str(one)) for one in finding.snapshots[:SNAPSHOTS]]
     level = {"fatal": "error", "info": "info"}.get(finding.severity, finding.severity)
     name = f"{finding.rule} ({finding.about.number})"
-    return Finding(level, finding.about.title, name, tuple(said), clean(finding.remedy), tuple(links))
+    return FindingCard(level, finding.about.title, name, tuple(said), clean(finding.remedy), tuple(links))

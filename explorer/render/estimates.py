@@ -10,10 +10,10 @@ from explorer.spec.layout.estimates import LESS, Estimates, Reads
 from explorer.spec.text.units import count, human_bytes
 
 
-def estimates_object(estimates: Estimates) -> dict[str, Any]:
+def estimates_json(estimates: Estimates) -> dict[str, Any]:
     """The filters, those that read the most bytes first, and the changes, the best first, each labelled an estimate."""
     rows = {"filters": filter_rows(estimates), "estimates": change_rows(estimates)}
-    return {"table": _object(estimates.whole), **rows, "assumed": list(estimates.assumed)}
+    return {"table": _reads_json(estimates.whole), **rows, "assumed": list(estimates.assumed)}
 
 
 def filter_rows(estimates: Estimates) -> list[dict[str, Any]]:
@@ -23,7 +23,7 @@ def filter_rows(estimates: Estimates) -> list[dict[str, Any]]:
     for filter_reads in estimates.filters:
         row: dict[str, Any] = {"where": filter_reads.where, "error": filter_reads.error or None}
         if filter_reads.plan:
-            row |= _object(filter_reads.now)
+            row |= _reads_json(filter_reads.now)
             row |= {"share": _share(filter_reads.now, estimates.whole), "columns": filter_reads.plan.columns}
             helps = [
                 (r.bytes, r.weight, at)
@@ -40,14 +40,14 @@ def change_rows(estimates: Estimates) -> list[dict[str, Any]]:
     """The present first, then a change each: what all filters would read together, how that differs from now, how many
     files there would be, and what the estimate rests on beside what all rest on."""
     now = estimates.total() or Reads()
-    rows = [{"change": "as it is", **_object(now), "of_now": "100%", "files_then": estimates.whole.files,
+    rows = [{"change": "as it is", **_reads_json(now), "of_now": "100%", "files_then": estimates.whole.files,
              "estimate": False, "because": "by the plans"}]  # fmt: skip
     ranked = estimates.ranking
     for at in (*ranked, *(at for at in range(len(estimates.changes)) if at not in ranked)):
         change, then = estimates.changes[at], estimates.total(at)
         rows.append(
             {
-                "change": change.text, **_object(then),
+                "change": change.text, **_reads_json(then),
                 "of_now": f"{then.bytes / now.bytes:,.0%}" if then and now.bytes else None,
                 "files_then": change.whole.files if change.whole else None, "estimate": True, "because": change.because,
             }
@@ -55,7 +55,7 @@ def change_rows(estimates: Estimates) -> list[dict[str, Any]]:
     return rows
 
 
-def _object(reads: Reads | None) -> dict[str, Any]:
+def _reads_json(reads: Reads | None) -> dict[str, Any]:
     names = {"data_files": "files", "rows": "rows", "bytes": "bytes", "weight": "weight"}
     return {shown: getattr(reads, name, None) for shown, name in names.items()}
 

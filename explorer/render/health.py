@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.render.rows import plain
 from explorer.render.text import clean, not_typeset, render_table
-from explorer.spec.health.measures import LEVELS, MEASURES, Bars, Health, Measured, Section, Unit
+from explorer.spec.health.measures import LEVELS, MEASURES, Bars, Health, HealthSection, MeasuredValue, Unit
 from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count, human_bytes
 
@@ -30,8 +30,12 @@ class ShownHealth(Health):
         return not_typeset(health_html(self))
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
-        return health_object(self)
+        """Return the health as JSON data."""
+        return {
+            "table": self.table, "level": self.worst, "snapshot": self.snapshot, "not_read": self.not_read,
+            "measures": [measure_row(m) for m in self.measures],
+            "sections": [_section_json(section) for section in self.sections],
+        }  # fmt: skip
 
 
 def amount(value: float | int | str | None, unit: Unit = "") -> str:
@@ -46,12 +50,12 @@ def amount(value: float | int | str | None, unit: Unit = "") -> str:
     return f"{digits}{'×' if unit == 'times' else ''}{' an hour' if unit == 'per hour' else ''}"
 
 
-def level_word(measured: Measured) -> str:
+def level_word(measured: MeasuredValue) -> str:
     """A measure's level, if it has one: of a table that is too small, or has no such thing, it says nothing."""
     return NOT_JUDGED if measured.value is None else measured.level
 
 
-def measure_row(measured: Measured) -> dict[str, Any]:
+def measure_row(measured: MeasuredValue) -> dict[str, Any]:
     """One measure as JSON data."""
     about = measured.about
     return {
@@ -62,16 +66,7 @@ def measure_row(measured: Measured) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def health_object(health: Health) -> dict[str, Any]:
-    """A table's health as JSON data."""
-    return {
-        "table": health.table, "level": health.worst, "snapshot": health.snapshot, "not_read": health.not_read,
-        "measures": [measure_row(m) for m in health.measures],
-        "sections": [_section_object(section) for section in health.sections],
-    }  # fmt: skip
-
-
-def _section_object(section: Section) -> dict[str, Any]:
+def _section_json(section: HealthSection) -> dict[str, Any]:
     bars = section.bars
     return {
         "section": section.id, "title": section.title, "of": section.scope,
@@ -113,7 +108,7 @@ def _verdict(health: Health) -> str:
     return f"{count(len(beyond), 'measure')} beyond {whose}: {'; '.join(map(beyond_words, beyond[:MOST]))}"
 
 
-def beyond_words(measured: Measured) -> str:
+def beyond_words(measured: MeasuredValue) -> str:
     """A measure against its threshold."""
     unit = measured.about.unit
     return f"{measured.id} {amount(measured.value, unit)} (above {amount(measured.threshold, unit)})"
@@ -136,13 +131,13 @@ def render_health(health: Health) -> str:
     return "\n".join(output) + "\n"
 
 
-def lines(measured: Measured) -> list[str]:
+def lines(measured: MeasuredValue) -> list[str]:
     """What there is to say of a measure beyond its threshold."""
     sentences = [measured.words, f"why: {measured.about.why}", f"what would help: {measured.helps}"]
     return [clean(line) for line in sentences if line and not line.endswith(": ")]
 
 
-def _bar_block(section: Section) -> list[str]:
+def _bar_block(section: HealthSection) -> list[str]:
     bars = section.bars
     if bars is None or not bars.labels:
         return []
@@ -186,7 +181,7 @@ def health_html(health: Health) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
-def _title(section: Section) -> str:
+def _title(section: HealthSection) -> str:
     return f"{section.title} ({section.scope})"
 
 
@@ -211,7 +206,7 @@ def beyond_html(health: Health) -> str:
     return f"<table style='font-size:13px;border-collapse:collapse'>{rows}</table>" if rows else ""
 
 
-def section_html(section: Section) -> str:
+def section_html(section: HealthSection) -> str:
     """The measures and numbers of a section as a table."""
     rows = [
         f"<tr title='{escape(clean(m.about.why), quote=True)}'><td style='{LEFT}'>{badge(level_word(m))} "

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from explorer.render.bar_picture import bars_svg
-from explorer.render.blocks import Block, Fact, Facts, Finding, Findings, Group, Message, Picture
+from explorer.render.blocks import Block, Fact, FactTable, FindingCard, FindingCards, FoldedBlocks, Note, Picture
 from explorer.render.health import amount, beyond_words, level_word, verdict
 from explorer.render.text import clean
-from explorer.spec.health.measures import Health, Measured, Section
+from explorer.spec.health.measures import Health, HealthSection, MeasuredValue
 
 
 def health_blocks(health: Health) -> list[Block]:
@@ -22,29 +22,31 @@ def health_blocks(health: Health) -> list[Block]:
         measures is beyond.
     """
     worst = max((m.level for m in health.beyond), key=("ok", "warning", "error").index, default="ok")
-    blocks: list[Block] = [Message(clean(f"{health.snapshot}: {verdict(health)}"), worst)]
+    blocks: list[Block] = [Note(clean(f"{health.snapshot}: {verdict(health)}"), worst)]
     if health.beyond:
-        blocks.append(Findings(tuple(map(_finding, health.beyond))))
+        blocks.append(FindingCards(tuple(map(_finding, health.beyond))))
     return [*blocks, *(_group(section) for section in health.sections)]
 
 
-def _finding(measured: Measured) -> Finding:
+def _finding(measured: MeasuredValue) -> FindingCard:
     about = measured.about
     why = tuple(clean(line) for line in (measured.words, about.why) if line)
-    return Finding(measured.level, f"{about.title}: {beyond_words(measured)}", about.id, why, clean(measured.helps))
+    return FindingCard(measured.level, f"{about.title}: {beyond_words(measured)}", about.id, why, clean(measured.helps))
 
 
-def _group(section: Section) -> Group:
+def _group(section: HealthSection) -> FoldedBlocks:
     facts = [
         Fact(m.about.title, amount(m.value, m.about.unit), amount(m.threshold, m.about.unit), level_word(m))
         for m in section.measures
     ]
     facts += [Fact(clean(n.name), amount(n.value, n.unit)) for n in section.numbers]
     is_beyond = any(m.level != "ok" for m in section.measures)
-    return Group(section.title, (Facts(tuple(facts)), *_pictures(section)), is_beyond, f"of the {section.scope}")
+    return FoldedBlocks(
+        section.title, (FactTable(tuple(facts)), *_pictures(section)), is_beyond, f"of the {section.scope}"
+    )
 
 
-def _pictures(section: Section) -> Iterator[Picture]:
+def _pictures(section: HealthSection) -> Iterator[Picture]:
     bars = section.bars
     if bars is not None and bars.labels:
         unit = bars.unit

@@ -12,11 +12,11 @@ from explorer.graph.vocabulary import ENDS, KINDS, OPERATIONS, STATUSES
 from explorer.render.overview import moment_words
 from explorer.render.pictures import WIDTH, svg_head, text, title_tag
 from explorer.render.svg_colors import FAINT, text_color
-from explorer.spec.overview.overview import AMOUNTS, Moment, Overview
+from explorer.spec.overview.overview import AMOUNTS, Overview, SnapshotCounts
 from explorer.spec.snapshots.diff import SnapshotDiff
 from explorer.spec.snapshots.file_changes import FileChange
-from explorer.spec.snapshots.lifecycle import Cell, Life, lives
-from explorer.spec.snapshots.lineage import HistoryEntry
+from explorer.spec.snapshots.lifecycle import LifecycleCell, ManifestLife, lives
+from explorer.spec.snapshots.lineage import LineageEntry
 from explorer.spec.text.names import file_label, shorten
 from explorer.spec.text.units import count, human_bytes, instant
 
@@ -34,7 +34,7 @@ def _omission_note(number: int, noun: str, y: float) -> list[str]:
     return [text(0, y, f"… {count(number, f'older {noun}')} not drawn", SMALL)] if number > 0 else []
 
 
-def lifecycle_svg(cells: Sequence[Cell]) -> str:
+def lifecycle_svg(cells: Sequence[LifecycleCell]) -> str:
     """A line for each manifest from the snapshot that wrote it to the last that lists it, and what became of it."""
     snapshots, every = lives(cells)
     first = max(0, len(snapshots) - SNAPSHOTS)
@@ -83,7 +83,7 @@ def lifecycle_svg(cells: Sequence[Cell]) -> str:
     return "\n".join([*out, "</svg>"])
 
 
-def _key(drawn: Sequence[Life], first: int, y: float) -> list[str]:
+def _key(drawn: Sequence[ManifestLife], first: int, y: float) -> list[str]:
     """What the colours and signs of a lifecycle say, of those that are in it."""
     out, left = [], float(LEFT)
     for kind in dict.fromkeys(cell.kind for life in drawn for _, end, cell in life.runs if end >= first):
@@ -97,18 +97,18 @@ def _key(drawn: Sequence[Life], first: int, y: float) -> list[str]:
     return out
 
 
-def _entries(cell: Cell) -> str:
+def _entries(cell: LifecycleCell) -> str:
     counts = zip((cell.added, cell.existing, cell.deleted), ("added", "existing", "deleted"), strict=True)
     return ", ".join(f"{'?' if n is None else f'{n:,}'} {what}" for n, what in counts)
 
 
-def history_svg(entries: Sequence[HistoryEntry]) -> str:
+def lineage_svg(entries: Sequence[LineageEntry]) -> str:
     """Snapshots as a log draws them, the newest above: lines of descent as lanes."""
     shown = list(entries[-SNAPSHOTS:])
     rows = lanes(shown)
     wide = 20.0 * (1 + max((r.lane for r in rows), default=0)) + 20
     height = 12 + LINE * len(shown)
-    out = [svg_head(height + 20, "the history of snapshots")]
+    out = [svg_head(height + 20, "the lineage of snapshots")]
     at = {
         e.snapshot_id: (14 + 20.0 * r.lane, 16 + LINE * float(i))
         for i, (e, r) in enumerate(zip(shown[::-1], rows, strict=True))
@@ -136,7 +136,7 @@ def overview_svg(seen: Overview) -> str:
     times = [float(m.entry.timestamp_ms or 0) for m in moments]
     start, span = (min(times), (max(times) - min(times)) or 1.0) if times else (0.0, 1.0)
 
-    def x(moment: Moment) -> float:
+    def x(moment: SnapshotCounts) -> float:
         here = (float(moment.entry.timestamp_ms or 0) - start) / span
         return 90 + (WIDTH - 150) * (here if len(moments) > 1 else 0.5)
 
@@ -165,7 +165,7 @@ def overview_svg(seen: Overview) -> str:
     return "\n".join([*out, "</svg>"])
 
 
-def _strip(what: str, moments: Sequence[Moment], top: float, x: Callable[[Moment], float]) -> list[str]:
+def _strip(what: str, moments: Sequence[SnapshotCounts], top: float, x: Callable[[SnapshotCounts], float]) -> list[str]:
     """Bars up for what was added, down for what was removed, each to the scale of the larger."""
     ups, downs = (
         [side[what] or 0 for side in sides] for sides in ([m.added for m in moments], [m.removed for m in moments])

@@ -44,7 +44,7 @@ def step_lines(events: Iterable[Event]) -> Iterator[str]:
         yield from (f"      removed {f}" for f in e.removed)
 
 
-def run_object(saved: str, writers: Sequence[WriterState], rows: Sequence[LabRow]) -> dict[str, Any]:
+def run_json(saved: str, writers: Sequence[WriterState], rows: Sequence[LabRow]) -> dict[str, Any]:
     """A run as JSON; it can be saved and replayed."""
     ends = [
         {
@@ -96,7 +96,7 @@ def render_interleavings(run: Interleavings) -> str:
     return render_table(interleaving_rows(run), width=170) + f"\nserial orders:\n{serial}\n\n{summary}\n"
 
 
-def interleavings_object(run: Interleavings) -> dict[str, Any]:
+def interleavings_json(run: Interleavings) -> dict[str, Any]:
     """All orders as JSON, each with its saved run."""
     orders = [row | {"run": json.loads(o.saved)} for row, o in zip(interleaving_rows(run), run.outcomes, strict=True)]
     operations = [{"kind": o.kind, "isolation": o.isolation} for o in run.operations]
@@ -217,7 +217,7 @@ def race_svg(laps: Sequence[Lap], total: int) -> str:
     return "\n".join([*out, "</svg>"])
 
 
-def observation_object(done: Effects) -> dict[str, Any]:
+def observation_json(done: Effects) -> dict[str, Any]:
     """What one statement did, as JSON."""
     files = [{"path": f.path, "what": f.what, "size": f.size, "after_ms": round(f.after_ms, 1)} for f in done.files]
     return {

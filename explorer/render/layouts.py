@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from explorer.render.text import clean, not_typeset, render_table
-from explorer.spec.layout.layout_comparison import Compared, Layout
+from explorer.spec.layout.layout_comparison import Layout, LayoutComparison
 from explorer.spec.scan.plan import Amount
 from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count, human_bytes
@@ -19,7 +19,7 @@ WIDTH, LEFT, COST, READ = 900, 230, 90, 330
 LINE, HEAD = 40, 22
 
 
-def layouts_object(comparison: Compared) -> dict[str, Any]:
+def layouts_json(comparison: LayoutComparison) -> dict[str, Any]:
     """A layout each: what it cost, and what each query reads of it."""
     layouts = [
         {
@@ -34,7 +34,7 @@ def layouts_object(comparison: Compared) -> dict[str, Any]:
             "queries": list(comparison.queries), "drawn": comparison.drawn or None, "layouts": layouts}  # fmt: skip
 
 
-def layout_rows(comparison: Compared) -> list[dict[str, Any]]:
+def layout_rows(comparison: LayoutComparison) -> list[dict[str, Any]]:
     """The same as a person reads it: a column for each query, by its number."""
     return [_row(one, len(comparison.queries)) for one in comparison.layouts]
 
@@ -51,21 +51,21 @@ def _amount(of: Amount) -> str:
     return f"{count(of.files, 'file')}, {human_bytes(of.bytes)}"
 
 
-def head_lines(comparison: Compared) -> Iterator[str]:
+def head_lines(comparison: LayoutComparison) -> Iterator[str]:
     """What was written, and what is asked."""
     yield clean(f"{comparison.table}: {comparison.which_rows}, written in each layout; the table itself is as it was.")
     yield clean(f"Queries{f', {comparison.drawn}' if comparison.drawn else ''}:")
     yield from (clean(f"  query {at}: {query}") for at, query in enumerate(comparison.queries, 1))
 
 
-def layouts_lines(comparison: Compared) -> Iterator[str]:
+def layouts_lines(comparison: LayoutComparison) -> Iterator[str]:
     """All of it as text."""
     yield from head_lines(comparison)
     yield ""
     yield from render_table(layout_rows(comparison), 240).splitlines()
 
 
-def layouts_svg(comparison: Compared) -> str:
+def layouts_svg(comparison: LayoutComparison) -> str:
     """For each layout a bar of the seconds that writing it took, and one of the bytes that queries read, each query in
     a colour of its own."""
     measured = [one for one in comparison.layouts if not one.why]
@@ -108,7 +108,7 @@ def _text(x: float, y: float, text: str, size: int, weight: str = "400") -> str:
 class ShownLayouts:
     """Layouts compared, as a notebook shows them."""
 
-    compared: Compared
+    compared: LayoutComparison
 
     def __repr__(self) -> str:
         return "\n".join(layouts_lines(self.compared))

@@ -11,7 +11,7 @@ from explorer.render.health import LEFT, bar_lines
 from explorer.render.rows import plain
 from explorer.render.text import brief, clean, not_typeset, render_table
 from explorer.spec.deletes.deletes import KIND_WORDS
-from explorer.spec.overview.overview import AMOUNTS, Moment, Overview
+from explorer.spec.overview.overview import AMOUNTS, Overview, SnapshotCounts
 from explorer.spec.text.glossary import TERMS
 from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count, human_bytes, instant, span
@@ -30,19 +30,14 @@ class ShownOverview(Overview):
         return not_typeset(f"{tiles_html(self)}{facts_html(self)}")
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
-        return overview_object(self)
-
-
-def overview_object(overview: Overview) -> dict[str, Any]:
-    """A table at a glance as JSON data; a moment is a flat object."""
-    shown: dict[str, Any] = plain(asdict(overview))
-    shown["moments"] = [
-        {**plain(asdict(m.entry)), **{f"{what}_added": m.added[what] for what in AMOUNTS},
-         **{f"{what}_removed": m.removed[what] for what in AMOUNTS}}
-        for m in overview.moments
-    ]  # fmt: skip
-    return shown
+        """Return the overview as JSON data; a moment is a flat object."""
+        shown: dict[str, Any] = plain(asdict(self))
+        shown["moments"] = [
+            {**plain(asdict(m.entry)), **{f"{what}_added": m.added[what] for what in AMOUNTS},
+             **{f"{what}_removed": m.removed[what] for what in AMOUNTS}}
+            for m in self.moments
+        ]  # fmt: skip
+        return shown
 
 
 def tiles(overview: Overview) -> list[tuple[str, str, str]]:
@@ -109,7 +104,7 @@ def _of(what: str, number: int | None, kept: int) -> str:
     return f" ({what} {number}; {kept:,} are kept)" if kept > 1 else ""
 
 
-def moment_words(moment: Moment) -> str:
+def moment_words(moment: SnapshotCounts) -> str:
     """What a snapshot added and removed: `+3 −1 rows, +2 files, +1.4 KiB`."""
     parts = []
     for what in AMOUNTS:
@@ -221,7 +216,7 @@ def facts_html(overview: Overview) -> str:
     return f"<table style='font-size:13px;border-collapse:collapse'>{rows}</table>"
 
 
-def moment_row(moment: Moment) -> Mapping[str, Any]:
+def moment_row(moment: SnapshotCounts) -> Mapping[str, Any]:
     """A snapshot as a figure tells of it."""
     entry = moment.entry
     return {

@@ -16,7 +16,7 @@ from explorer.render.plan_pictures import funnel_svg, intervals_svg, partitions_
 from explorer.render.plans import because, funnel_lines, manifest_rows, pushdown_lines, spec_lines, summary_lines
 from explorer.render.rows import json_rows
 from explorer.render.text import clean, not_typeset, render_table
-from explorer.spec.filters.pushdown import Pushed
+from explorer.spec.filters.pushdown import Pushdown
 from explorer.spec.scan.plan import Intervals, Plan
 from explorer.spec.text.names import base_name
 
@@ -32,7 +32,7 @@ class ShownPlan:
 
     plan: Plan
     intervals: Intervals | None = None
-    pushed: Pushed | None = None
+    pushed: Pushdown | None = None
     partitions: pa.Table | None = None
 
     def reasons(self) -> list[dict[str, str]]:

@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 from explorer.render.text import clean, render_table
 from explorer.spec.deletes.deletes import lacks_place, missing_place_words, refusal
 from explorer.spec.filters.expressions import TRUE
-from explorer.spec.filters.pushdown import Pushed, advice
+from explorer.spec.filters.pushdown import Pushdown, advice
 from explorer.spec.layout.clustering import QUANTILES, Clustering
 from explorer.spec.layout.metrics_modes import ColumnMode
-from explorer.spec.scan.plan import Amount, Answer, Plan
-from explorer.spec.scan.pruning import Reason
+from explorer.spec.scan.plan import Amount, Plan, PlannerAnswer
+from explorer.spec.scan.pruning import ScanReason
 from explorer.spec.scan.row_groups import GroupVerdict
 from explorer.spec.scan.tasks import Task
 from explorer.spec.text.names import base_name, first_of
@@ -28,7 +28,7 @@ STAGE_WORDS = {
 }  # fmt: skip
 
 
-def plan_object(plan: Plan) -> dict[str, Any]:
+def plan_json(plan: Plan) -> dict[str, Any]:
     """A plan without its files: filter, projections, manifests, stages, residuals and tasks."""
     return {
         "where": plan.where,
@@ -207,7 +207,7 @@ def _short(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def because(row: Mapping[str, Any]) -> str:
     """The deciding term of a manifest's or a file's verdict, and what it met."""
-    return str(Reason(row["term"], row["reason"], row["verdict"] == "read"))
+    return str(ScanReason(row["term"], row["reason"], row["verdict"] == "read"))
 
 
 def funnel_lines(plan: Plan) -> Iterator[str]:
@@ -251,7 +251,7 @@ def clustering_rows(clusterings: Sequence[Clustering]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def pushdown_object(plan: Plan, pushed_down: Pushed | None) -> dict[str, Any]:
+def pushdown_json(plan: Plan, pushed_down: Pushdown | None) -> dict[str, Any]:
     """What Spark handed to Iceberg of a condition in SQL, and what it kept, with advice; nothing without one."""
     if pushed_down is None:
         return {}
@@ -259,7 +259,7 @@ def pushdown_object(plan: Plan, pushed_down: Pushed | None) -> dict[str, Any]:
     return {"pushed": str(plan.bound), "kept-by-spark": kept}
 
 
-def pushdown_lines(plan: Plan, pushed_down: Pushed | None) -> Iterator[str]:
+def pushdown_lines(plan: Plan, pushed_down: Pushdown | None) -> Iterator[str]:
     """The same in sentences."""
     if pushed_down is None:
         return
@@ -300,7 +300,7 @@ def page_words(row: Mapping[str, Any]) -> str:
     return f"{row['pages']}; {left}; {row['pages_reason']}"
 
 
-def answer_rows(plan: Plan, answers: Mapping[str, Answer | Exception]) -> list[dict[str, Any]]:
+def answer_rows(plan: Plan, answers: Mapping[str, PlannerAnswer | Exception]) -> list[dict[str, Any]]:
     """What each planner says of the scan: planner, files, tasks, and how it differs from ours."""
     ours = {"planner": "this plan", "data_files": plan.left.files, "tasks": plan.tasks.count, "difference": ""}
     rows = [ours]

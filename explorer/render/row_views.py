@@ -1,4 +1,4 @@
-"""Deletes, rows, row diffs and fates as JSON and as text."""
+"""Deletes, rows, row diffs and row histories as JSON and as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from explorer.spec.deletes.deletes import KIND_WORDS, missing_place_words, refus
 from explorer.spec.deletes.snapshot_deletes import Deletes, ReadCost
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.rows.row_diff import RepeatedKeys, RowDiff
-from explorer.spec.rows.row_versions import FateEvent, RowVersion
+from explorer.spec.rows.row_versions import RowEvent, RowVersion
 from explorer.spec.text.names import base_name
 from explorer.spec.text.units import count, human_bytes, second
 from explorer.spec.values.values import row_dicts
@@ -90,7 +90,7 @@ def delete_lines(deletes: Deletes, limit: int | None = None) -> Iterator[str]:
         yield clean(f"⚠ {missing_place_words(deletes.unplaced)}")
 
 
-def row_diff_object(diff: RowDiff) -> dict[str, Any]:
+def row_diff_json(diff: RowDiff) -> dict[str, Any]:
     """A row diff as JSON, all rows that it has."""
     changes = diff.changes
     pairs = zip(row_dicts(changes.updated_before), row_dicts(changes.updated_after), strict=True)
@@ -183,8 +183,8 @@ def render_row_diff(diff: RowDiff, limit: int = 50) -> str:
     return (render_table(shown, 160) if shown else "") + cut + clean(row_diff_words(diff)) + "\n" + tail
 
 
-def event_rows(events: Iterable[FateEvent], columns: Sequence[str]) -> list[dict[str, Any]]:
-    """The events of a fate for a table."""
+def event_rows(events: Iterable[RowEvent], columns: Sequence[str]) -> list[dict[str, Any]]:
+    """The events of a row history for a table."""
     return [
         {
             "when": second(e.timestamp_ms), "snapshot": e.snapshot, "what": e.what,
@@ -220,10 +220,10 @@ def version_rows(versions: Iterable[RowVersion], names: Sequence[str]) -> list[d
     ]  # fmt: skip
 
 
-def fate_object(
-    events: Iterable[FateEvent], explained: Mapping[str, Sequence[str]], versions: Sequence[Mapping[str, Any]]
+def row_history_json(
+    events: Iterable[RowEvent], explained: Mapping[str, Sequence[str]], versions: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """A fate as JSON: events, the sentences for each snapshot asked about, and `version_rows`."""
+    """A row history as JSON: events, the sentences for each snapshot asked about, and `version_rows`."""
     names = ("snapshot_id", "snapshot", "timestamp_ms", "what", "file", "pos", "copy", "row", "by", "words")
     return {
         "events": [{n: plain(getattr(e, n)) for n in names} for e in events],
@@ -232,8 +232,8 @@ def fate_object(
     }
 
 
-def render_fate(events: Iterable[FateEvent], columns: Sequence[str], sentences: Sequence[str]) -> str:
-    """A fate as text: the timeline, then the answer."""
+def render_row_history(events: Iterable[RowEvent], columns: Sequence[str], sentences: Sequence[str]) -> str:
+    """A row history as text: the timeline, then the answer."""
     lines = [
         f"{e['when']} {e['snapshot']} {e['what']}: {e['row']} ({e['at']}): {e['how']}"
         for e in event_rows(events, columns)

@@ -56,7 +56,7 @@ def _is_json(kind: pa.DataType) -> bool:
     return any(is_type(kind) for is_type in simple)
 
 
-def metadata_object(metadata: TableMetadata) -> dict[str, Any]:
+def metadata_json(metadata: TableMetadata) -> dict[str, Any]:
     """The metadata file's own JSON, every field, secrets in its properties hidden."""
     return {str(k): plain(v) for k, v in metadata_without_secrets(metadata.raw).items()} | {
         "metadata-location": metadata.metadata_location
@@ -170,7 +170,7 @@ def manifest_table(manifests: Sequence[ManifestFile], metadata: TableMetadata) -
     return pa.table({k: pa.array([r[k] for r in listed], summaries if k == "partitions" else None) for k in listed[0]})
 
 
-def graph_object(graph: Graph) -> dict[str, Any]:
+def graph_json(graph: Graph) -> dict[str, Any]:
     """A graph as JSON: nodes, edges, elided."""
     return {
         "title": graph.title,

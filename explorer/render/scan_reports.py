@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from explorer.render.text import clean, render_table
-from explorer.spec.scan.scan_report_diff import Measured, figures
+from explorer.spec.scan.scan_report_diff import MeasuredRun, figures
 from explorer.spec.text.units import count
 
 
-def timings_object(measured: Sequence[Measured]) -> list[dict[str, Any]]:
+def timings_json(measured: Sequence[MeasuredRun]) -> list[dict[str, Any]]:
     """A version each: what Spark was asked, seconds, rows, its scan report, and its figures beside the plan's."""
     return [
         {
@@ -22,7 +22,7 @@ def timings_object(measured: Sequence[Measured]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def figure_rows(measured: Measured) -> list[dict[str, Any]]:
+def figure_rows(measured: MeasuredRun) -> list[dict[str, Any]]:
     """The plan's figures beside Spark's, and where they differ whose choice it is."""
     return [
         {"figure": f.name, "plan": f.planned, "spark": f.spark, "whose_choice": f.why or None}
@@ -30,7 +30,7 @@ def figure_rows(measured: Measured) -> list[dict[str, Any]]:
     ]
 
 
-def short_figures(measured: Measured) -> list[dict[str, Any]]:
+def short_figures(measured: MeasuredRun) -> list[dict[str, Any]]:
     """The same as a person reads them."""
     return [
         {
@@ -41,7 +41,7 @@ def short_figures(measured: Measured) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def timing(measured: Measured) -> str:
+def timing(measured: MeasuredRun) -> str:
     """How long it took, in a sentence."""
     runs = count(len(measured.seconds), "run")
     return clean(
@@ -50,7 +50,7 @@ def timing(measured: Measured) -> str:
     )
 
 
-def timings_lines(measured: Sequence[Measured]) -> Iterator[str]:
+def timings_lines(measured: Sequence[MeasuredRun]) -> Iterator[str]:
     """All as text."""
     for m in measured:
         yield ""

@@ -27,7 +27,7 @@ def appends_rows(appends: Sequence[Appends]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def appends_object(appends: Sequence[Appends]) -> list[dict[str, Any]]:
+def appends_json(appends: Sequence[Appends]) -> list[dict[str, Any]]:
     """The same, with the manifests after each commit."""
     return [row | {"manifests": list(one.manifests)} for row, one in zip(appends_rows(appends), appends, strict=True)]
 

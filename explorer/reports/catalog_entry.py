@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from explorer.errors import NotPossible, UnreadableFile
 from explorer.storage.allowed_roots import metadata_folder
 from explorer.storage.catalogs import catalogs
-from explorer.storage.catalogs.catalogs import Stored
+from explorer.storage.catalogs.catalogs import CatalogRecord
 from explorer.storage.folder_state import state_of_catalog
 from explorer.storage.limits import METADATA
 from explorer.storage.locate import Location
@@ -15,12 +15,12 @@ from explorer.table import Table
 
 
 @dataclass(frozen=True)
-class Pointed:
+class CatalogEntry:
     """What the catalog stores now, and the metadata file that was opened, with the one before by its metadata-log.
     `beside` says in a sentence what else its folder contains, if that is worth a word; `unreadable` why the metadata
     file could not be opened."""
 
-    stored: Stored
+    stored: CatalogRecord
     metadata_location: str
     previous: str | None
     beside: str = ""
@@ -33,22 +33,22 @@ class Pointed:
         return row.get("metadata_location", row.get("metadata-location")) != self.metadata_location
 
 
-def pointer(table: Table) -> Pointed:
+def pointer(table: Table) -> CatalogEntry:
     """Ask a table's catalog what it stores of it. Raises NotPossible for a table that no catalog holds, NotSupported,
     TableNotFound."""
     place = table.reader.location
     stored = _ask_catalog(place, table.name)
     log = table.metadata.metadata_log
     previous = log[-1].metadata_file if log else None
-    return Pointed(stored, table.metadata.metadata_location, previous, place.beside or _in_store(table))
+    return CatalogEntry(stored, table.metadata.metadata_location, previous, place.beside or _in_store(table))
 
 
-def pointer_alone(place: Location, error: UnreadableFile) -> Pointed:
+def pointer_alone(place: Location, error: UnreadableFile) -> CatalogEntry:
     """The same, of a table whose metadata file cannot be read: why stands in `unreadable`. Raises as `pointer` does."""
-    return Pointed(_ask_catalog(place, place.request), place.metadata_location, None, place.beside, str(error))
+    return CatalogEntry(_ask_catalog(place, place.request), place.metadata_location, None, place.beside, str(error))
 
 
-def _ask_catalog(place: Location, name: str) -> Stored:
+def _ask_catalog(place: Location, name: str) -> CatalogRecord:
     if place.catalog is None or place.identifier is None:
         raise NotPossible(f"{name} was opened by its path: no catalog points to it")
     return catalogs.read_pointer(place.catalog, place.identifier, place.properties)

@@ -30,7 +30,7 @@ AT_ONCE = 4
 
 
 @dataclass(frozen=True)
-class Swept(Generic[T]):
+class TableResult(Generic[T]):
     """The answer of one table, what was found wrong on the way, and seconds; without an answer `error` says why, and
     names the file or server; `failure` is that as it was raised (UnreadableFile: its metadata file cannot be read)."""
 
@@ -49,14 +49,14 @@ def sweep(
     namespace: str = "",
     roots: Sequence[str] = (),
     relocate: Sequence[tuple[str, str]] = (),
-) -> Iterator[Swept[T]]:
+) -> Iterator[TableResult[T]]:
     """What `ask` says of each table of a catalog (and namespace), in the catalog's order, each as soon as it and those
     before it are done; `roots` and `relocate` as explorer.open_table has them. Who listens (progress.Watch) hears of
     tables, and may cancel. Raises TableNotFound for a catalog that cannot be listed."""
     listed = [t.identifier for t in catalogs.tables(catalog, properties)]
     names = [name for name in listed if not namespace or name.startswith(f"{namespace}.")]
 
-    def answer_for(name: str) -> Swept[T]:
+    def answer_for(name: str) -> TableResult[T]:
         def open_here() -> Table:
             return Table(TableReader(locate(name, catalog, properties, relocate), roots))
 
@@ -65,10 +65,10 @@ def sweep(
     return steps(_answers(answer_for, names), "tables", len(names))
 
 
-def _answers(answer_for: Callable[[str], Swept[T]], names: Sequence[str]) -> Iterator[Swept[T]]:
+def _answers(answer_for: Callable[[str], TableResult[T]], names: Sequence[str]) -> Iterator[TableResult[T]]:
     left = deque(names)
-    waiting: set[Future[Swept[T]]] = set()
-    ordered: deque[Future[Swept[T]]] = deque()
+    waiting: set[Future[TableResult[T]]] = set()
+    ordered: deque[Future[TableResult[T]]] = deque()
     pool, watch = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="sweep"), listener()
     try:
         while left or ordered:
@@ -87,7 +87,7 @@ def _answers(answer_for: Callable[[str], Swept[T]], names: Sequence[str]) -> Ite
 
 def _ask_one(
     ask: Callable[[Table], T], open_table: Callable[[], Table], name: str, secrets: Collection[str]
-) -> Swept[T]:
+) -> TableResult[T]:
     began, table = time.perf_counter(), None
     answer, error = None, ""
     failure: Exception | None = None
@@ -101,7 +101,7 @@ def _ask_one(
     except Exception as problem:  # one table's surprise is not the others'
         error, failure = f"{type(problem).__name__}: {problem}", problem
     problems = tuple(table.problems) if table else ()
-    return Swept(name, answer, redact(error, secrets), problems, time.perf_counter() - began, failure)
+    return TableResult(name, answer, redact(error, secrets), problems, time.perf_counter() - began, failure)
 
 
 @dataclass(frozen=True)

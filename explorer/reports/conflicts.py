@@ -10,7 +10,7 @@ from explorer.errors import NotFoundInTable
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.queries.filters import filter_columns, may_match, parse_filter
-from explorer.spec.commits.commit import Change, Decision, Intent, decide
+from explorer.spec.commits.commit import Decision, Intent, LaterCommit, decide
 from explorer.spec.commits.costs import run_between
 from explorer.spec.commits.operations import KINDS
 from explorer.spec.entries.live_files import LiveFile, files_of
@@ -85,7 +85,7 @@ def decision_of(
     return replace(decision, conflicts=tuple(placed))
 
 
-def change_of(table: Table, snapshot: Snapshot) -> Change:
+def change_of(table: Table, snapshot: Snapshot) -> LaterCommit:
     """What a snapshot added and removed, by the manifests that it wrote."""
     wrote = [m for m in table.tree.manifests(snapshot) if m.added_snapshot_id == snapshot.snapshot_id]
     by_status: dict[str, list[LiveFile]] = {"ADDED": [], "DELETED": []}
@@ -94,7 +94,7 @@ def change_of(table: Table, snapshot: Snapshot) -> Change:
             files += files_of(entries, manifest.partition_spec_id, manifest.manifest_path, (status,))
     added = by_status["ADDED"]
     name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(table.metadata))
-    return Change(
+    return LaterCommit(
         snapshot.snapshot_id,
         name,
         snapshot.operation or "",

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from explorer.errors import NotFoundInTable
 from explorer.progress import steps
 from explorer.spec.entries.entries import live_entries
-from explorer.spec.layout.estimates import Asked, Estimates, estimates, filter_columns, target_size
+from explorer.spec.layout.estimates import Estimates, FilterEstimate, estimates, filter_columns, target_size
 from explorer.spec.layout.layouts import Layouts
-from explorer.spec.layout.metrics_modes import Told, column_modes, count_statistics
+from explorer.spec.layout.metrics_modes import MetricsCounts, column_modes, count_statistics
 from explorer.spec.scan.tasks import Packing
 from explorer.table import Table
 
@@ -39,13 +39,13 @@ def estimate(
         for manifest, stored in table.tree.stored(data, metrics=True):
             layouts.add(manifest.partition_spec_id, live_entries(stored, manifest))
             statistics.append(count_statistics(manifest, stored))
-    files = Told(statistics)
+    files = MetricsCounts(statistics)
     modes = column_modes(table.metadata, plans[0].schema) if plans else []
     return estimates(table.metadata, layouts, plans_by_filter, {m.field_id: files.of(m) for m in modes}, file_size)
 
 
-def _plan_filter(table: Table, where: str, snapshot: str | int | None) -> Asked:
+def _plan_filter(table: Table, where: str, snapshot: str | int | None) -> FilterEstimate:
     try:
-        return Asked(where, table.plan(where, snapshot))
+        return FilterEstimate(where, table.plan(where, snapshot))
     except NotFoundInTable as error:
-        return Asked(where, None, str(error))
+        return FilterEstimate(where, None, str(error))

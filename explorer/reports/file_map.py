@@ -16,9 +16,9 @@ from explorer.table import Table
 def file_map(
     table: Table, snapshot: str | int | None = None, *, plan: Plan | None = None, deletes: bool = False
 ) -> FileMap:
-    """All files of a snapshot (the current one, or the plan's) as at most 4,000 cells (spec.layout.file_map.Cell), of
-    some of them by `cells(start, stop)`. With `plan` each has what the scan does with it, with `deletes` how many apply
-    to it, for which they are held against each other. Raises NotFoundInTable."""
+    """All files of a snapshot (the current one, or the plan's) as at most 4,000 cells (spec.layout.file_map.MapCell),
+    or some of them by `cells(start, stop)`. With `plan` each has what the scan does with it, with `deletes` how many
+    apply to it, for which they are held against each other. Raises NotFoundInTable."""
     wanted = plan.snapshot.snapshot_id if plan and plan.snapshot else snapshot
     at = table.resolve(wanted).snapshot if wanted is not None else table.metadata.current_snapshot
     map_rows = MapRows(table.metadata, at, deletes)

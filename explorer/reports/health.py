@@ -19,8 +19,8 @@ from explorer.spec.deletes.delete_pairs import Pairs
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.health import current_state, kept_history
-from explorer.spec.health.facts import About, Facts, add_up, facts
-from explorer.spec.health.measures import OF_FILES, OF_LISTS, Scope, Section, thresholds, withhold_judgement
+from explorer.spec.health.facts import Facts, HealthContext, add_up, facts
+from explorer.spec.health.measures import OF_FILES, OF_LISTS, HealthSection, Scope, thresholds, withhold_judgement
 from explorer.spec.maintenance.rewrite_options import file_target
 from explorer.spec.snapshots.retention import Retention, endless_expiry, retention
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
@@ -52,7 +52,7 @@ def checkup(
     log_sizes = table.tree.sizes([meta.metadata_location, *log])
     size = log_sizes.pop(meta.metadata_location, None)
     cost = cost_of(table.tree, run, facts.entries_by_snapshot, facts.live_run_bytes)
-    sections: list[Section] = [
+    sections: list[HealthSection] = [
         current_state.sizes(facts, target, thresholds_used),
         current_state.partitions(facts, meta, target, thresholds_used),
         current_state.deletes(facts, live, thresholds_used),
@@ -102,7 +102,7 @@ def _read_facts(table: Table, run: list[Snapshot], engine: Engine) -> tuple[Fact
     kind = common_partition_type(table.metadata, [stored.schema for _, stored in tree.stored(list(first.values()))])
     files = table.row_reader.applicability(last)
     pairs = Pairs(files.without_data()) if files.deletes else None
-    about = About(
+    about = HealthContext(
         frozenset(current), frozenset(s.snapshot_id for s in run),
         file_target(table.metadata), kind, pairs,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from explorer.render.overview import ShownOverview
 from explorer.reports.doctor import diagnose
 from explorer.reports.health import checkup
 from explorer.reports.row_count import live_rows
-from explorer.spec.overview.overview import Judged, Overview, overview_of
+from explorer.spec.overview.overview import Assessment, Overview, overview_of
 from explorer.spec.text.units import count
 from explorer.storage.paths import local_path
 from explorer.table import SMALL, Table
@@ -29,9 +29,9 @@ def overview(
 ) -> ShownOverview:
     """A table as of a snapshot (the current one), see spec.overview.overview.Overview. Reads the snapshot's manifest
     list; where its manifests are together at most 4 MiB also these, for deletes by kind, where its files are at most 16
-    MiB what hides rows of them; of the current snapshot what Judged has, for which all of the history is read, where
-    that is at most 16 MiB of manifests on this machine, of 500 snapshots (for the doctor 100): with `quick` none of
-    that. `now_ms` is when, for its age. Raises NotFoundInTable."""
+    MiB what hides rows of them; of the current snapshot what Assessment has, for which all of the history is read,
+    where that is at most 16 MiB of manifests on this machine, of 500 snapshots (for the doctor 100): with `quick` none
+    of that. `now_ms` is when, for its age. Raises NotFoundInTable."""
     meta = table.metadata
     at = table.resolve(snapshot).snapshot if snapshot is not None else meta.current_snapshot
     listed = table.tree.manifests(at)
@@ -85,11 +85,11 @@ def _is_light(table: Table) -> bool:
     return True
 
 
-def _judge(table: Table) -> Judged:
+def _judge(table: Table) -> Assessment:
     number = len(table.metadata.snapshots)
     measured, report = checkup(table), diagnose(table) if number <= CHECKED else None
     sections = {section.id: section for section in measured.sections}
-    return Judged(
+    return Assessment(
         health.verdict(measured), measured.worst,
         doctor.verdict(report) if report else f"{count(number, 'snapshot')}: they are checked on demand",
         (report.worst or "ok") if report else "",

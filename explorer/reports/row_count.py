@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from explorer.errors import UnreadableFile
 from explorer.progress import steps
 from explorer.spec.entries.entries import live
-from explorer.spec.rows.live_rows import LiveRows, Removed
+from explorer.spec.rows.live_rows import HiddenRows, LiveRows
 from explorer.spec.text.units import whole
 from explorer.storage.rows import vector_place
 from explorer.table import Table
@@ -60,7 +60,7 @@ def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
     if gone := [path for path in vector_files if path not in sizes]:
         raise UnreadableFile(gone[0], "the file of this deletion vector cannot be found; this answer depends on it")
     each = [
-        Removed(d.path, d.content_offset, d.kind, d.record_count, *removed.get(d.key, (0, 0)))
+        HiddenRows(d.path, d.content_offset, d.kind, d.record_count, *removed.get(d.key, (0, 0)))
         for d in deletes.files.deletes
     ]
     return LiveRows(

@@ -10,7 +10,7 @@ from explorer.progress import steps
 from explorer.queries.versions import another
 from explorer.spark_engine.read_queue import ReadRequest, ReadSession, SparkRead
 from explorer.spark_engine.sql_guard.quoting import condition
-from explorer.spec.scan.scan_report_diff import Measured
+from explorer.spec.scan.scan_report_diff import MeasuredRun
 from explorer.table import Table
 
 RUNS = 3
@@ -37,7 +37,7 @@ def beside(table: Table, wanted: str | int | None) -> tuple[Table, str | int | N
 def measure(
     table: Table, where: str, versions: Sequence[str | int | None] = (None,), sql: bool = False, runs: int = RUNS,
     session: ReadSession | None = None,
-) -> list[Measured]:  # fmt: skip
+) -> list[MeasuredRun]:  # fmt: skip
     """Run a filter in Spark, `runs` times and once before to warm up, on each version in turn (see Table.rows, and
     `beside`: it may be another table's). All columns of the rows that match are read, and the rows are counted. With
     `sql` the filter is Spark SQL. Nothing is written. Raises NotFoundInTable, NotPossible for a filter that Spark has
@@ -55,7 +55,7 @@ def measure(
     for run in steps(range((runs + 1) * len(requests)), "runs"):
         done[run % len(requests)].append(reads.read(requests[run % len(requests)]))
     return [
-        Measured(
+        MeasuredRun(
             str(version or "current"), *plan, some[0].seconds, tuple(read.seconds for read in some[1:]),
             some[-1].result()["rows"][0].as_py(), some[-1].reports[0].metrics if some[-1].reports else {},
         )

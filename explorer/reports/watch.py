@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from explorer.errors import ExplorerError, NotPossible
 from explorer.progress import is_cancelled
-from explorer.spec.commits.new_commits import Landed, new_snapshots
+from explorer.spec.commits.new_commits import NewCommit, new_snapshots
 from explorer.spec.snapshots.metadata_diff import metadata_diff
 from explorer.storage.locate import moves
 from explorer.storage.paths import local_path
@@ -20,7 +20,7 @@ PATIENCE = 5
 SLICE_S = 0.1
 
 
-def watch(table: Table, interval: float | None = None) -> Iterator[Landed]:
+def watch(table: Table, interval: float | None = None) -> Iterator[NewCommit]:
     """The commits to a table as they land, for ever; each poll reads the pointer alone, every `interval` seconds. Who
     listens (progress.Watch) may end it. Raises NotPossible for a table in a remote store without an interval, since
     each poll is a request that is paid for, and for a metadata file opened by its own name; TableNotFound and
@@ -50,17 +50,17 @@ def interval_of(table: Table, interval: float | None = None) -> float:
     return INTERVAL_S if interval is None else interval
 
 
-def commits_between(before: Table, after: Table) -> list[Landed]:
+def commits_between(before: Table, after: Table) -> list[NewCommit]:
     """What came between two states of a table, in the order of its commits."""
     new = new_snapshots(before.metadata, after.metadata)
     if not new:
-        return [Landed(after.metadata, changes=metadata_diff(before.metadata, after.metadata))]
+        return [NewCommit(after.metadata, changes=metadata_diff(before.metadata, after.metadata))]
     commits = []
     for snapshot in new:
         parent = snapshot.parent_snapshot_id
         has_parent = parent is None or after.metadata.snapshot(parent) is not None
         commits.append(
-            Landed(after.metadata, snapshot, after.diff(parent, snapshot.snapshot_id) if has_parent else None)
+            NewCommit(after.metadata, snapshot, after.diff(parent, snapshot.snapshot_id) if has_parent else None)
         )
     return commits
 

@@ -1,6 +1,6 @@
 """Who may talk to the server, and what its pages may do.
 
-Every request, of a page, a file or the WebSocket, passes `Access.admit` before any handler sees it:
+Every request, of a page, a file or the WebSocket, passes `Doorkeeper.admit` before any handler sees it:
 the Host must be one of ours (a name that was re-bound to 127.0.0.1 is not), no other site may have sent it
 (Sec-Fetch-Site, Origin), the path must be one that the dashboard has, and the cookie must be that of this start. The
 cookie is given for the token in the URL that the server prints, or for the password. Every answer carries a
@@ -98,7 +98,7 @@ class Headers(OutputTransform):
         return status_code, headers, chunk
 
 
-class Access:
+class Doorkeeper:
     """A door of one server. `hosts` are the names it goes by. Without a password only loopback is served, by token.
     With `oauth` Panel asks who somebody is, by its own pages, and no cookie of ours is needed. `open` are pages that
     are answered without any of that. `secure`: browsers come by https only, whatever a request says."""
@@ -204,7 +204,7 @@ class Plain(RequestHandler):
 class Door(RequestHandler):
     """Gives a cookie to who may come in."""
 
-    def initialize(self, access: Access, cookie: str, path: str) -> None:
+    def initialize(self, access: Doorkeeper, cookie: str, path: str) -> None:
         """With the name of the cookie, and the path that it is for: another server behind the same proxy may listen on
         a port of the same number."""
         self.access, self.name, self.path = access, cookie, path or "/"

@@ -24,7 +24,7 @@ class TooMany(Exception):
     """A visitor has so many pages that no more are made for now."""
 
 
-class Gone(Exception):
+class VisitorLeft(Exception):
     """Who waited for a page has left."""
 
 
@@ -66,7 +66,7 @@ class Arrivals:
 
         Raises:
             TooMany: They have as many as one may have.
-            Gone: They left before it was their turn.
+            VisitorLeft: They left before it was their turn.
         """
         self.check(visitor)
         page = _Waiting(visitor)
@@ -76,7 +76,7 @@ class Arrivals:
         try:
             await page.called.wait()
             if page.left:
-                raise Gone
+                raise VisitorLeft
             began = self._clock()
             try:
                 yield

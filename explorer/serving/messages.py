@@ -63,7 +63,7 @@ CHANGES: Mapping[str, frozenset[str]] = {
 also send how things look there (sizes, colours, themes): the server has no use for it."""
 
 
-class Refused(Exception):
+class RefusedMessage(Exception):
     """What no page of ours sends. The words say why, without quoting it."""
 
 
@@ -92,13 +92,13 @@ class Messages:
             no page of ours changes.
 
         Raises:
-            Refused: It, or the message that it completes, is none that a page of ours sends.
+            RefusedMessage: It, or the message that it completes, is none that a page of ours sends.
         """
         if not isinstance(fragment, str):
-            raise Refused("a binary fragment")
+            raise RefusedMessage("a binary fragment")
         self._fragments.append(fragment)
         if sum(map(len, self._fragments)) > MOST_BYTES:
-            raise Refused(f"more than {MOST_BYTES:,} characters")
+            raise RefusedMessage(f"more than {MOST_BYTES:,} characters")
         if len(self._fragments) < 3:
             return fragment
         header, _, content = (_parse(part) for part in self._fragments)
@@ -107,14 +107,14 @@ class Messages:
 
     def _check(self, header: Any, content: Any, text: str) -> str:
         if not isinstance(header, dict) or not _is_in(header.get("msgtype"), KINDS):
-            raise Refused("a message of a kind that no page sends")
+            raise RefusedMessage("a message of a kind that no page sends")
         if header.get("num_buffers"):
-            raise Refused("buffers")
+            raise RefusedMessage("buffers")
         if header["msgtype"] != "PATCH-DOC":
             return text
         page, events = self._page(), content.get("events") if isinstance(content, dict) else None
         if page is None or not isinstance(events, list) or len(events) > MOST_EVENTS:
-            raise Refused("changes that are no list, too many, or of no page")
+            raise RefusedMessage("changes that are no list, too many, or of no page")
         kept = [event for event in events if _is_kept(event, page)]
         return text if len(kept) == len(events) else json.dumps({**content, "events": kept})
 
@@ -124,7 +124,7 @@ class _Unknown(Exception):
 
 
 def _is_kept(event: Any, page: Page) -> bool:
-    """Whether the server has a use for an event. Raises Refused."""
+    """Whether the server has a use for an event. Raises RefusedMessage."""
     try:
         _check_event(event, page)
     except _Unknown:
@@ -136,7 +136,7 @@ def _check_event(event: Any, page: Page) -> None:
     """See that an event is one that a page of ours sends.
 
     Raises:
-        Refused: It is of a kind, or has values, that no page sends.
+        RefusedMessage: It is of a kind, or has values, that no page sends.
         _Unknown: It is of a model or property that is none of those that a page changes.
     """
     kind = event.get("kind") if isinstance(event, dict) else None
@@ -149,7 +149,7 @@ def _check_event(event: Any, page: Page) -> None:
     elif kind == "MessageSent" and event.get("msg_type") == "bokeh_event":
         _check_value(event.get("msg_data"), page)
     else:
-        raise Refused("an event of a kind that no page sends")
+        raise RefusedMessage("an event of a kind that no page sends")
 
 
 def _check_value(value: Any, page: Page) -> None:
@@ -163,9 +163,9 @@ def _check_value(value: Any, page: Page) -> None:
                 raise _Unknown
         elif form == "event":
             if not _is_in(part.get("name"), EVENTS):
-                raise Refused("an event that no page sends")
+                raise RefusedMessage("an event that no page sends")
         elif not _is_in(form, FORMS):
-            raise Refused("a value of a form that no page sends")
+            raise RefusedMessage("a value of a form that no page sends")
 
 
 def _parts(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -175,7 +175,7 @@ def _parts(value: Any) -> Iterator[Mapping[str, Any]]:
         part = left.pop()
         number += 1
         if number > MOST_VALUES:
-            raise Refused(f"more than {MOST_VALUES:,} values")
+            raise RefusedMessage(f"more than {MOST_VALUES:,} values")
         if isinstance(part, dict):
             yield part
             if part.get("type") != "object":
@@ -191,7 +191,7 @@ def _is_in(value: Any, names: frozenset[str]) -> bool:
 def _parse(text: str) -> Any:
     try:
         if nesting(text.encode()) > DEEPEST:
-            raise Refused(f"values nested deeper than {DEEPEST}")
+            raise RefusedMessage(f"values nested deeper than {DEEPEST}")
         return json.loads(text)
     except ValueError:  # also half a character, and numbers of thousands of digits
-        raise Refused("a text that is no JSON") from None
+        raise RefusedMessage("a text that is no JSON") from None

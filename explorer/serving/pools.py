@@ -24,7 +24,7 @@ TURN_S, REST_S, SHARE = 0.02, 0.005, 4
 many times what it worked: others' clicks slow it down, and never stop it."""
 
 
-class Task:
+class PoolTask:
     """Work under way, in the words of spark_engine.read_queue.SparkRead. May be used from any thread. What it shares
     with the work of all pools (decoders) its visitor has a fair part of, where one is known, or else its owner."""
 
@@ -125,7 +125,7 @@ class Task:
 class _Courteous(Watch):
     """That of a task: where it asks whether to go on, it lets short work of others go first."""
 
-    def __init__(self, task: Task, owner: Hashable) -> None:
+    def __init__(self, task: PoolTask, owner: Hashable) -> None:
         super().__init__(owner)
         self._task = task
         self._turn = 0.0
@@ -155,20 +155,20 @@ class Pool:
         self._executor = ThreadPoolExecutor(threads + aside, thread_name_prefix=name)
         self._looking = False
         self._lock = threading.Lock()
-        self._waiting: list[Task] = []
-        self._running: list[Task] = []
+        self._waiting: list[PoolTask] = []
+        self._running: list[PoolTask] = []
         self.every.append(self)
 
-    def submit(self, work: Callable[[], Any], owner: Hashable, who: str = "", visitor: str = "") -> Task:
+    def submit(self, work: Callable[[], Any], owner: Hashable, who: str = "", visitor: str = "") -> PoolTask:
         """Have it done when it is its turn; `who` asks is in the log of what is run, from where in `visitor`."""
-        task = Task(work, owner, who, visitor)
+        task = PoolTask(work, owner, who, visitor)
         with self._lock:
             self._waiting.append(task)
             self._start()
         return task
 
     @classmethod
-    def short(cls, task: Task) -> bool:
+    def short(cls, task: PoolTask) -> bool:
         """Whether something short is under way, of others, where answers are computed."""
         return any(
             other is not task and not other.long for pool in cls.every if pool.aside for other in list(pool._running)
@@ -228,7 +228,7 @@ class Pool:
             self._looking = False
             self._start()
 
-    def _carry_out(self, task: Task) -> None:
+    def _carry_out(self, task: PoolTask) -> None:
         task.run()
         with self._lock:
             self._running.remove(task)

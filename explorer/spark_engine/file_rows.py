@@ -19,7 +19,7 @@ from explorer.model.manifest import ManifestFile, without_metrics
 from explorer.spark_engine import workers
 from explorer.spark_engine.jobs import question
 from explorer.spec.deletes.delete_pairs import live_in
-from explorer.spec.deletes.deletes import Applicability, Verdict
+from explorer.spec.deletes.deletes import Applicability, DeleteVerdict
 from explorer.spec.entries.live_files import LiveFile, LiveFiles, live_files
 from explorer.spec.entries.numpy_columns import Ints, amounts
 from explorer.spec.rows.row_diff import (
@@ -59,7 +59,7 @@ REPEATED = "repeated"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedFiles:
     """The data files of one side whose rows are wanted, by their `places` among the live files of each manifest; and
     the side's delete files."""
 
@@ -67,7 +67,7 @@ class Wanted:
     places: Sequence[tuple[ManifestFile, Ints]]
 
 
-Make = Callable[[FileRows, LiveFile, Sequence[Verdict]], pa.Table]
+Make = Callable[[FileRows, LiveFile, Sequence[DeleteVerdict]], pa.Table]
 """Makes rows of a file and the deletes that apply to it. Can be pickled, and is of a module that workers have."""
 Deal = Callable[[pa.Table], Iterable[tuple[int, pa.Table]]]
 Counting = Callable[[int, pa.Table], Iterator[pa.RecordBatch]]
@@ -77,7 +77,7 @@ Counting = Callable[[int, pa.Table], Iterator[pa.RecordBatch]]
 def compare_rows(
     spark: SparkSession,
     files: FileRows,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[WantedFiles],
     file_facts: Sequence[pa.Table],
     make: Make,
     empty: pa.Table,
@@ -129,7 +129,7 @@ def _spark(schema: pa.Schema) -> StructType:
 def _pieces(
     spark: SparkSession,
     files: FileRows,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[WantedFiles],
     size: int,
     make: Make,
     deal: Deal,
@@ -141,7 +141,7 @@ def _pieces(
 
 
 def _reading(
-    files: FileRows, wanted: Sequence[Wanted], make: Make, deal: Deal, counting: Counting | None
+    files: FileRows, wanted: Sequence[WantedFiles], make: Make, deal: Deal, counting: Counting | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     """Reads the files in some places of all that are wanted, which workers make of the manifests that list them."""
     listed = [

@@ -14,7 +14,7 @@ from explorer.progress import Cancelled, steps
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.spark_engine.sql_guard import guard
-from explorer.spark_engine.tables import Files, iceberg_table, load
+from explorer.spark_engine.tables import FileAccess, iceberg_table, load
 from explorer.spec.filters.expression_json import expression_json, parse_expression
 from explorer.spec.filters.expressions import (
     TRUE,
@@ -27,8 +27,8 @@ from explorer.spec.filters.expressions import (
     both,
     predicates,
 )
-from explorer.spec.filters.pushdown import Pushed
-from explorer.spec.scan.plan import PLANNERS, Answer
+from explorer.spec.filters.pushdown import Pushdown
+from explorer.spec.scan.plan import PLANNERS, PlannerAnswer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,11 +40,11 @@ NAMED = 5000
 
 
 def ask_planners(
-    reads: ReadSession, files: Files, snapshot_id: int | None, bound: Expression
-) -> dict[str, Answer | ExplorerError]:
+    reads: ReadSession, files: FileAccess, snapshot_id: int | None, bound: Expression
+) -> dict[str, PlannerAnswer | ExplorerError]:
     """The answers of all planners (spec.scan.plan.PLANNERS); an error for one that cannot."""
 
-    def answer(ask: Callable[[], Answer]) -> Answer | ExplorerError:
+    def answer(ask: Callable[[], PlannerAnswer]) -> PlannerAnswer | ExplorerError:
         try:
             return ask()
         except Cancelled:
@@ -60,8 +60,8 @@ def ask_planners(
 
 
 def iceberg_plan(
-    engine: SparkEngine, spark: SparkSession, files: Files, snapshot_id: int | None, bound: Expression
-) -> Answer:
+    engine: SparkEngine, spark: SparkSession, files: FileAccess, snapshot_id: int | None, bound: Expression
+) -> PlannerAnswer:
     """Iceberg's planFiles and planTasks with a bound filter. Raises StatementFailed, EngineError, NotSupported."""
     with _closing_ios() as opened:
         try:
@@ -80,7 +80,7 @@ def iceberg_plan(
             raise
         except Exception as error:  # Iceberg and py4j raise many kinds
             raise failure(error, engine.is_lost, "Iceberg's planner") from error
-    return Answer(count, tasks, frozenset(paths) if count <= NAMED else None)
+    return PlannerAnswer(count, tasks, frozenset(paths) if count <= NAMED else None)
 
 
 def iceberg_expression(jvm: Any, table: Any, bound: Expression) -> Any:
@@ -108,7 +108,7 @@ def _closing_ios() -> Iterator[Callable[[Any], None]]:
                 io.close()
 
 
-def pyiceberg_plan(files: Files, snapshot_id: int | None, bound: Expression) -> Answer:
+def pyiceberg_plan(files: FileAccess, snapshot_id: int | None, bound: Expression) -> PlannerAnswer:
     """pyiceberg's plan_files with a bound filter. Raises StatementFailed, also for a filter that it cannot express."""
     from pyiceberg.table import StaticTable
 
@@ -120,7 +120,7 @@ def pyiceberg_plan(files: Files, snapshot_id: int | None, bound: Expression) -> 
         raise
     except Exception as error:  # pyiceberg raises many kinds
         raise StatementFailed(f"pyiceberg's planner: {str(error)[:300] or type(error).__name__}") from error
-    return Answer(len(paths), None, frozenset(paths) if len(paths) <= NAMED else None)
+    return PlannerAnswer(len(paths), None, frozenset(paths) if len(paths) <= NAMED else None)
 
 
 def _pyiceberg(node: Expression) -> Any:
@@ -147,7 +147,7 @@ def _pyiceberg(node: Expression) -> Any:
     return make(node.term.column.name, *values)
 
 
-def push_down(reads: ReadSession, files: Files, version: str | None, where: str) -> Pushed:
+def push_down(reads: ReadSession, files: FileAccess, version: str | None, where: str) -> Pushdown:
     """What Spark makes of a condition in SQL on a version. Nothing is read but metadata. Raises AccessRefused,
     StatementFailed, EngineError, NotSupported."""
     engine, spark = reads.engine, reads.session()
@@ -169,7 +169,7 @@ def push_down(reads: ReadSession, files: Files, version: str | None, where: str)
     expression: Expression = TRUE
     for data in handed:
         expression = both(expression, parse_expression(data))
-    return Pushed(expression, tuple(kept))
+    return Pushdown(expression, tuple(kept))
 
 
 def _conjuncts(condition: Any) -> list[str]:

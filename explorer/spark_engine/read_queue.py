@@ -25,7 +25,7 @@ from explorer.spark_engine.jobs import have_threads, share_fairly, tasks
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.sql_guard import guard
 from explorer.spark_engine.sql_guard.quotas import VARIABLE, audit, note, person, quotas, slot
-from explorer.spark_engine.tables import Files, load
+from explorer.spark_engine.tables import FileAccess, load
 from explorer.spec.secrets.redaction import redact
 from explorer.spec.text.units import count
 from explorer.storage.paths import canonical
@@ -62,7 +62,7 @@ class Version:
 
     metadata_location: str
     version: str | None
-    check: Callable[[], Files] = field(compare=False, repr=False)
+    check: Callable[[], FileAccess] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ _HOME = "/.relative"
 
 
 @dataclass(frozen=True)
-class Files:
+class FileAccess:
     """How the files of a version are opened: its metadata file, the reader's storage properties, and `moved`, (the
     place that metadata names, the local folder to look in) of a table that is elsewhere than it says. Where there are
     such, Spark's file system has those folders at those places, and nothing else."""
@@ -43,7 +43,7 @@ class Files:
         return java_file_io(self.metadata_location, self.properties)
 
 
-def iceberg_table(engine: SparkEngine, spark: SparkSession, files: Files, opened: Callable[[Any], None]) -> Any:
+def iceberg_table(engine: SparkEngine, spark: SparkSession, files: FileAccess, opened: Callable[[Any], None]) -> Any:
     """The table as Iceberg's own object. `opened` is told each FileIO that reads it, to be closed afterwards. Raises
     NotSupported, and EngineError when a jar cannot be had."""
     jvm: Any = spark._jvm
@@ -92,7 +92,7 @@ def catalog_table_uuid(session: SparkSession, catalog: str, name: str) -> str | 
 
 
 def load(
-    engine: SparkEngine, spark: SparkSession, files: Files, version: str | None, opened: Callable[[Any], None]
+    engine: SparkEngine, spark: SparkSession, files: FileAccess, version: str | None, opened: Callable[[Any], None]
 ) -> DataFrame:
     """The rows of a version (a snapshot id, branch or tag; None: as the metadata file is), not yet read. Raises as
     iceberg_table does."""

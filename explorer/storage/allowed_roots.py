@@ -41,7 +41,7 @@ class Whereabouts:
     problems: tuple[Problem, ...]
 
 
-class Place(Protocol):
+class TablePlace(Protocol):
     """Where a table was found (see storage.locate.Location)."""
 
     @property
@@ -56,7 +56,7 @@ class Place(Protocol):
     def catalog(self) -> str | None: ...
 
 
-def whereabouts(metadata: TableMetadata, location: Place) -> Whereabouts:
+def whereabouts(metadata: TableMetadata, location: TablePlace) -> Whereabouts:
     """Where the files of a table are, by the rules above."""
     path, properties = location.metadata_location, location.properties or {}
     here = table_folder(path)

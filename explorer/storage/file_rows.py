@@ -17,7 +17,7 @@ from cachetools import LRUCache
 
 from explorer.errors import UnreadableFile
 from explorer.model.metadata import Schema, TableMetadata
-from explorer.spec.deletes.deletes import KIND_WORDS, Verdict
+from explorer.spec.deletes.deletes import KIND_WORDS, DeleteVerdict
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.rows.row_diff import read_column
 from explorer.spec.text.names import base_name, without_place
@@ -30,7 +30,7 @@ from explorer.storage.storage import Storage
 class Hit:
     """Rows of a data file that one delete hides: their positions, ascending."""
 
-    verdict: Verdict
+    verdict: DeleteVerdict
     positions: pa.Array
 
 
@@ -110,11 +110,11 @@ class FileRows:
             return pa.table({"pos": self.vector(file)})
         return self.equality_rows(file)
 
-    def hits(self, verdicts: Iterable[Verdict]) -> list[Hit]:
+    def hits(self, verdicts: Iterable[DeleteVerdict]) -> list[Hit]:
         """Of each verdict that applies, the positions of its data file that the delete hides. Raises UnreadableFile."""
         return [Hit(v, self.positions(v)) for v in verdicts if v.applies]
 
-    def positions(self, verdict: Verdict) -> pa.Array:
+    def positions(self, verdict: DeleteVerdict) -> pa.Array:
         """The positions of a verdict's data file that its delete holds, whether or not it applies. Raises
         UnreadableFile."""
         data, delete = verdict.data, verdict.delete
@@ -132,7 +132,7 @@ class FileRows:
         joined = ours.join(theirs.unique(), on=theirs.columns, how="semi", nulls_equal=True)
         return pa.array(np.sort(joined["_row"].to_numpy().astype(np.int64)))
 
-    def positions_under_other_scheme(self, verdict: Verdict) -> pa.Array:
+    def positions_under_other_scheme(self, verdict: DeleteVerdict) -> pa.Array:
         """The positions that a position delete file holds of the data file under another scheme or authority, which
         readers take for another file. Raises UnreadableFile."""
         table, data = self.position_deletes(verdict.delete), verdict.data
@@ -142,12 +142,16 @@ class FileRows:
         own_rows = table.filter(pa.array(same, pa.bool_()).take(paths.indices))
         return pc.unique(own_rows["pos"].combine_chunks().drop_null()).sort()
 
-    def file_rows(self, data: LiveFile, verdicts: Sequence[Verdict], schema: Schema, lineage: bool = False) -> pa.Table:
+    def file_rows(
+        self, data: LiveFile, verdicts: Sequence[DeleteVerdict], schema: Schema, lineage: bool = False
+    ) -> pa.Table:
         """All rows of a data file with `_pos`, and `_deleted_by`: what hides the row, in words, or null."""
         rows = self.rows(data, schema, lineage)
         hidden_by: list[str | None] = [None] * rows.num_rows
         hits = self.hits(verdicts)
-        limits.within(sum(len(hit.positions) for hit in hits), limits.TOLD, data.path, "deleted rows", "use a row diff")
+        limits.within(
+            sum(len(hit.positions) for hit in hits), limits.MAX_NAMED_ROWS, data.path, "deleted rows", "use a row diff"
+        )
         for hit in hits:
             delete = hit.verdict.delete
             words = f"{KIND_WORDS[delete.kind]} {base_name(delete.path)} (sequence number {delete.sequence_number})"
@@ -156,7 +160,9 @@ class FileRows:
                     hidden_by[position] = words if hidden_by[position] is None else f"{hidden_by[position]}; {words}"
         return rows.append_column("_deleted_by", pa.array(hidden_by, pa.string()))
 
-    def live(self, data: LiveFile, verdicts: Iterable[Verdict], schema: Schema, lineage: bool = False) -> pa.Table:
+    def live(
+        self, data: LiveFile, verdicts: Iterable[DeleteVerdict], schema: Schema, lineage: bool = False
+    ) -> pa.Table:
         """The rows of a data file that readers see, with `_pos`."""
         rows = self.rows(data, schema, lineage)
         mask = np.ones(rows.num_rows, dtype=bool)
@@ -167,7 +173,7 @@ class FileRows:
 
 
 def rows_of_file(
-    schema: Schema, lineage: bool, files: FileRows, data: LiveFile, verdicts: Iterable[Verdict]
+    schema: Schema, lineage: bool, files: FileRows, data: LiveFile, verdicts: Iterable[DeleteVerdict]
 ) -> pa.Table:
     """The rows of a data file that readers see, with `_pos` and `_file`. Raises UnreadableFile."""
     rows = files.live(data, verdicts, schema, lineage)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from explorer.errors import UnreadableFile
 from explorer.model.problem import Problem, Severity
-from explorer.spec.doctor.cases import BEHIND, GREAT_VERSION
+from explorer.spec.doctor.remedy_cases import BEHIND, GREAT_VERSION
 from explorer.spec.text.names import base_name, first_of
 from explorer.spec.text.units import count
 from explorer.storage.metadata import StateHead, read_head

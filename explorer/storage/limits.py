@@ -40,8 +40,8 @@ EACH_ENTRY = 4 << 10
 1,300. Iceberg's writers end a manifest at 8 MB, which are 150,000 of the smallest entries."""
 ROWS = 20_000_000
 """Rows of a data file, and positions in a delete file or vector."""
-TOLD = 1_000_000
-"""Rows of which each is told on its own: what matches a fate's filter, what a file's deletes hide."""
+MAX_NAMED_ROWS = 1_000_000
+"""Rows that are named one by one: those that match the filter of a row history, those that a file's deletes hide."""
 JSON_DEPTH = 100
 """How deep the values of a JSON text nest."""
 NAMES = 1_000_000
@@ -57,7 +57,7 @@ WAIT, LOOK_S = 30.0, 0.1
 """Seconds that a read waits for others to end; and after which it looks whether anybody still waits for it."""
 
 
-class Read:
+class BytesRead:
     """Bytes that a process has read of tables' files, from wherever they came; the same bytes once, however often a
     table names them. Counted where somebody says so: a server reads for ever."""
 
@@ -108,7 +108,7 @@ def unpack_limit_of_metadata(size: int) -> int:
     return min(METADATA, share(64) + DENSEST * size)
 
 
-def entries() -> int:
+def entry_limit() -> int:
     """Entries of a manifest that are read: it is looked at as a whole, however small it is packed."""
     return min(ENTRIES, limit() // EACH_ENTRY)
 

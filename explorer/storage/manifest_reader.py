@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Read(Generic[T]):
+class ReadResult(Generic[T]):
     """Something read, and what of it could not be. What is not `lasting` may be read when it is asked for again."""
 
     value: T
@@ -54,7 +54,7 @@ class Read(Generic[T]):
     lasting: bool = True
 
 
-Entries = Read[pa.Table | None]
+Entries = ReadResult[pa.Table | None]
 
 
 def _bytes(read: Entries) -> int:
@@ -62,7 +62,7 @@ def _bytes(read: Entries) -> int:
 
 
 def _unreadable(error: UnreadableFile) -> Entries:
-    return Read(None, (unreadable(error, "manifests"),), not isinstance(error, NotNow))
+    return ReadResult(None, (unreadable(error, "manifests"),), not isinstance(error, NotNow))
 
 
 def unreadable(error: UnreadableFile, others: str) -> Problem:
@@ -172,7 +172,7 @@ class ManifestReader:
                 break
             try:
                 container = avro.open_container(data, path, room=limits.unpack_limit(len(data)))
-                limits.within(container.count, limits.entries(), path, "entries", f"set {limits.VARIABLE} to more")
+                limits.within(container.count, limits.entry_limit(), path, "entries", f"set {limits.VARIABLE} to more")
                 opened.append(container)
                 size += sum(len(block.data) for block in container.blocks)
             except UnreadableFile as error:
@@ -181,7 +181,7 @@ class ManifestReader:
             limits.require_memory(size, opened[0].path)
         for container, table in zip(opened, manifests.entries_of_many(opened, metrics), strict=True):
             bad = isinstance(table, UnreadableFile)
-            reads[container.path] = _unreadable(table) if bad else Read(table, container.problems)
+            reads[container.path] = _unreadable(table) if bad else ReadResult(table, container.problems)
         return reads
 
     def _recall(self, path: str, key: str | None, metrics: bool) -> Entries | None:
@@ -192,7 +192,7 @@ class ManifestReader:
         mapped = None if key is None else self._from_disk(key, metrics)
         if key is not None and mapped is not None:
             kind, *identity, length = json.loads(key)  # the same bytes as those that Storage reads
-            limits.Read.note(length, length, 0, *(identity[1:3] if kind == "local" else identity[1:]))
+            limits.BytesRead.note(length, length, 0, *(identity[1:3] if kind == "local" else identity[1:]))
         return mapped
 
     def _map(self, path: str, key: str, metrics: bool) -> None:
@@ -205,11 +205,11 @@ class ManifestReader:
     def _from_disk(self, key: str, metrics: bool) -> Entries | None:
         """From the disk cache."""
         if not metrics and (narrow := cache.get(key, "narrow")) is not None:
-            return Read(narrow, ())
+            return ReadResult(narrow, ())
         whole = cache.get(key, "whole")
         if whole is None:
             return None
-        return Read(whole if metrics else whole.drop_columns(METRIC_NAMES), ())
+        return ReadResult(whole if metrics else whole.drop_columns(METRIC_NAMES), ())
 
     def _key(self, path: str, length: int | None) -> str | None:
         """What identifies a manifest's bytes in the disk cache; None where caching does not pay. A local file is known

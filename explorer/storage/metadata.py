@@ -25,7 +25,7 @@ from explorer.model.metadata import (
 )
 from explorer.model.problem import Problem, Problems, Severity
 from explorer.progress import check_cancellation
-from explorer.spec.doctor.history import walkable
+from explorer.spec.doctor.snapshot_rules import walkable
 from explorer.storage import limits
 from explorer.storage.formats.json_text import Uncollected, load_json
 

@@ -19,7 +19,7 @@ FAILED_S = 30.0
 FAILED = 1000
 
 
-class Ahead:
+class Prefetch:
     """`fetch` gets a file, and gives its bytes only where they could not be kept. Safe to use from several threads."""
 
     def __init__(self, fetch: Callable[[str], bytes | None]) -> None:

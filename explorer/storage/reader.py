@@ -16,19 +16,19 @@ from explorer.progress import steps
 from explorer.storage import allowed_roots, limits, manifests
 from explorer.storage.formats import avro, parquet, puffin
 from explorer.storage.locate import Location
-from explorer.storage.manifest_reader import UNPACKING, ManifestReader, Read, unreadable
+from explorer.storage.manifest_reader import UNPACKING, ManifestReader, ReadResult, unreadable
 from explorer.storage.metadata import parse_metadata
 from explorer.storage.paths import is_written_once
 from explorer.storage.rows import table_mapping
 from explorer.storage.storage import Storage
 
 T = TypeVar("T")
-Listed = Read[list[ManifestFile]]
+Listed = ReadResult[list[ManifestFile]]
 MANIFESTS = 2 * limits.LISTED
 """Manifests of manifest lists kept in memory, for each table."""
 
 
-def _complete_value(read: Read[T]) -> T:
+def _complete_value(read: ReadResult[T]) -> T:
     """What was read. Raises UnreadableFile if some of it could not be."""
     for problem in read.problems:
         if problem.severity == "error":
@@ -69,7 +69,7 @@ class TableReader(ManifestReader):
         try:
             result = self._read_list(snapshot)
         except UnreadableFile as error:
-            result = Read([], (unreadable(error, "snapshots"),), not isinstance(error, NotNow))
+            result = ReadResult([], (unreadable(error, "snapshots"),), not isinstance(error, NotNow))
         if result.lasting:
             with self._lock, contextlib.suppress(ValueError):  # larger than the memory for all
                 self._lists[snapshot.snapshot_id] = result
@@ -81,7 +81,7 @@ class TableReader(ManifestReader):
             with limits.reading(len(data) * UNPACKING, snapshot.manifest_list):
                 container = avro.open_container(data, snapshot.manifest_list, room=limits.unpack_limit(len(data)))
                 listed, problems = manifests.manifest_files(container, self._records)
-                return Read(listed, (*container.problems, *problems))
+                return ReadResult(listed, (*container.problems, *problems))
         inline, problems, lasting = [], [], True
         own = Problems(self.metadata.metadata_location)
         repeats = manifests.Repeats(own)
@@ -98,7 +98,7 @@ class TableReader(ManifestReader):
         if not snapshot.manifests:
             own.add(f"snapshot {snapshot.snapshot_id} has neither `manifest-list` nor `manifests`", "/snapshots")
         repeats.end()
-        return Read(inline, (*own.as_list(), *problems), lasting)
+        return ReadResult(inline, (*own.as_list(), *problems), lasting)
 
     def ahead(self, snapshots: Iterable[Snapshot] = (), manifests: Iterable[ManifestFile] = ()) -> None:
         """These snapshots' manifest lists, and these manifests, will be asked for soon: what is in a store is fetched

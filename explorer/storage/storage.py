@@ -22,9 +22,9 @@ from explorer.progress import steps
 from explorer.spec.secrets.redaction import harmless
 from explorer.storage import cache, limits
 from explorer.storage.paths import DOTS, LONGEST, below, canonical, is_written_once, local_path, move_path, normal_path
-from explorer.storage.prefetch import Ahead
+from explorer.storage.prefetch import Prefetch
 from explorer.storage.store_credentials import Access
-from explorer.storage.stores import EACH, Stored, explain, files_in, infos, is_refusal, names_in, requests
+from explorer.storage.stores import EACH, ListedFile, explain, files_in, infos, is_refusal, names_in, requests
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -64,7 +64,7 @@ class Storage:
         self._asked_anew = float("-inf")
         self._renewing = threading.Lock()
         self._folders: dict[str, str] = {}
-        self._ahead = Ahead(self._fetch)
+        self._ahead = Prefetch(self._fetch)
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Callable[..., Storage], tuple[object, ...]]:
@@ -157,7 +157,7 @@ class Storage:
                         raise UnreadableFile(path, "not a regular file")
                     size = _part(path, state.st_size, offset, length, limit)
                     file.seek(offset)
-                    limits.Read.note(size, state.st_size, offset, state.st_dev, state.st_ino)
+                    limits.BytesRead.note(size, state.st_size, offset, state.st_dev, state.st_ino)
                     return file.read(size)
         except UnreadableFile:
             raise
@@ -171,14 +171,14 @@ class Storage:
                 options = {"range": {"offset": offset}} if offset else {}
             answer = store.get(key, options=options)  # one request; its head tells the size
             whole = answer.meta["size"]
-            limits.Read.note(_part(path, whole, offset, length, limit), whole, offset, resolved)
+            limits.BytesRead.note(_part(path, whole, offset, length, limit), whole, offset, resolved)
             return bytes(answer.bytes())
 
         def read(io: FileIO) -> bytes:
             with io.new_input(resolved).open() as stream:
                 stream.seek(0, os.SEEK_END)  # stores tell the size when a file is opened
                 size = _part(path, whole := stream.tell(), offset, length, limit)
-                limits.Read.note(size, whole, offset, resolved)
+                limits.BytesRead.note(size, whole, offset, resolved)
                 stream.seek(offset)
                 return bytes(stream.read(size))
 
@@ -235,7 +235,7 @@ class Storage:
                 data = self.read(path, limit=limit)
                 cache.put_bytes(self._cache_key(resolved), data)
         limits.within(len(data), limit, path)
-        limits.Read.note(len(data), len(data), 0, resolved)
+        limits.BytesRead.note(len(data), len(data), 0, resolved)
         return data
 
     def ahead(self, wanted: Iterable[tuple[str, int | None]]) -> None:
@@ -269,7 +269,7 @@ class Storage:
         def get(store: ObjectStore, key: str) -> tuple[bytes, int]:
             answer = store.get(key, options={"range": {"suffix": length}})
             data = bytes(answer.bytes())
-            limits.Read.note(len(data), answer.meta["size"], -1, resolved)
+            limits.BytesRead.note(len(data), answer.meta["size"], -1, resolved)
             return data, answer.meta["size"]
 
         def by_size(_: FileIO | None = None) -> tuple[bytes, int]:
@@ -287,14 +287,14 @@ class Storage:
 
         return self._ask(folder, resolved, names_in, list_names)
 
-    def files_below(self, folder: str) -> dict[str, Stored]:
+    def files_below(self, folder: str) -> dict[str, ListedFile]:
         """The files of a store at any depth below a folder, by URI. Raises as `read` does."""
         resolved, _, _ = self._check(folder)
         top = resolved.rstrip("/")
 
-        def list_files(_: FileIO) -> dict[str, Stored]:
+        def list_files(_: FileIO) -> dict[str, ListedFile]:
             listed = infos(resolved, self._access.properties, recursive=True)
-            return {top + rest: Stored(info.mtime_ns / 1e9, info.size) for info, rest in listed if info.is_file}
+            return {top + rest: ListedFile(info.mtime_ns / 1e9, info.size) for info, rest in listed if info.is_file}
 
         files = self._ask(
             folder,

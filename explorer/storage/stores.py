@@ -162,18 +162,18 @@ def names_in(store: ObjectStore, prefix: str) -> list[str]:
     return [str(item["path"]).rsplit("/", 1)[-1] for item in listed["objects"]]
 
 
-class Stored(NamedTuple):
+class ListedFile(NamedTuple):
     """A file as a listing has it: when it was last `written`, in seconds since 1970, and its length in `bytes`."""
 
     written: float
     bytes: int
 
 
-def files_in(store: ObjectStore, prefix: str) -> dict[str, Stored]:
+def files_in(store: ObjectStore, prefix: str) -> dict[str, ListedFile]:
     """The files at any depth below a folder, by what stands after it in their keys."""
     start = len(prefix.rstrip("/"))
     return {
-        str(item["path"])[start:]: Stored(item["last_modified"].timestamp(), int(item["size"]))
+        str(item["path"])[start:]: ListedFile(item["last_modified"].timestamp(), int(item["size"]))
         for batch in store.list(f"{prefix[:start]}/")
         for item in batch
     }

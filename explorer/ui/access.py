@@ -73,7 +73,7 @@ class _Headers(access.Headers):
         return re.sub(rb"<script\b", b'<script nonce="' + self.nonce.encode() + b'"', chunk) if self.pages else chunk
 
 
-class Access(access.Access):
+class Doorkeeper(access.Doorkeeper):
     """A door of Panel's server."""
 
     headers = _Headers

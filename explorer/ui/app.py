@@ -22,7 +22,7 @@ from explorer.errors import ExplorerError
 from explorer.graph.ids import manifest_node
 from explorer.progress import Cancelled, is_cancelled
 from explorer.serving import places
-from explorer.serving.pools import AWAY, Task
+from explorer.serving.pools import AWAY, PoolTask
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.doctor.findings import Finding
@@ -157,7 +157,7 @@ class Dashboard:
         snapshot: str | None = None,
         node: str | None = None,
         then: Callable[[], None] = lambda: None,
-        begun: Task | None = None,
+        begun: PoolTask | None = None,
     ) -> None:
         """Open a table, which the page may have `begun` to, and then do what is next; what is wrong is said, and what
         was open stays."""
@@ -433,7 +433,7 @@ class Dashboard:
                 self._show()
 
 
-def _made(begun: Task) -> Opened | ExplorerError | None:
+def _made(begun: PoolTask) -> Opened | ExplorerError | None:
     """What was opened for the first part of the page; None where that was given up before the page came. Raises
     Cancelled."""
     try:

@@ -16,7 +16,7 @@ from panel.io.state import set_curdoc
 
 from explorer.errors import ExplorerError
 from explorer.progress import Cancelled, Progress
-from explorer.serving.pools import ELSEWHERE, HERE, Pool, Task
+from explorer.serving.pools import ELSEWHERE, HERE, Pool, PoolTask
 from explorer.spark_engine.failures import explain
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.secrets.redaction import redact
@@ -70,7 +70,7 @@ class Session:
         """The pages that asked something and are still open."""
         return [document for document in list(cls._all) if document is not None]
 
-    def submit(self, job: Asked, pool: Pool, work: Callable[[], Any]) -> Task:
+    def submit(self, job: Asked, pool: Pool, work: Callable[[], Any]) -> PoolTask:
         """Have the work of a job done, and look after the job from now on."""
         self.jobs.add(job)
         if not self._ticking.running:
@@ -130,7 +130,7 @@ class Job:
         self.view = pn.Column(self._line, sizing_mode="stretch_width")
         self._buttons, self._box, self._pool, self._settled = buttons, box, pool, settled
         self._cancels = True
-        self._now: Task | None = None
+        self._now: PoolTask | None = None
         self._was: list[bool] | None = None
         self._done: Callable[[Any], None]
         self._meanwhile: Callable[[Progress], str]
@@ -226,7 +226,7 @@ class Job:
         waits = f"; {spark}" if self._pool is ELSEWHERE and spark.phase != "ready" else ""
         return f"{doing} {str(progress).removeprefix('running, ')}{waits}"
 
-    def _end(self, asked: Task) -> None:
+    def _end(self, asked: PoolTask) -> None:
         self._now = None
         if self._was is not None:
             self.bar.visible = self.cancel_button.visible = False

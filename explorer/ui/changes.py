@@ -14,11 +14,11 @@ import panel_material_ui as pmui
 from explorer.app.answer_states import CompareState
 from explorer.graph.lanes import LaneRow, lanes
 from explorer.graph.vocabulary import KINDS
-from explorer.render.changes import COMMIT_SIZES, change_rows, commit_rows, contents, run_words
+from explorer.render.history import COMMIT_SIZES, change_rows, commit_rows, contents, run_words
 from explorer.spec.commits.costs import RunCost
 from explorer.spec.snapshots.diff import SnapshotDiff
-from explorer.spec.snapshots.lifecycle import Cell, matrix
-from explorer.spec.snapshots.lineage import HistoryEntry, LogEntry
+from explorer.spec.snapshots.lifecycle import LifecycleCell, matrix
+from explorer.spec.snapshots.lineage import LineageEntry, LogEntry
 from explorer.spec.text.names import base_name, first_of, snapshot_ordinals
 from explorer.spec.text.units import count, instant
 from explorer.table import Table
@@ -38,7 +38,7 @@ def lifecycle_view(table: Table, go: Go) -> Any:
     return answered(table.lifecycle, partial(_lifecycle_parts, go), "Following every manifest through every snapshot…")
 
 
-def _lifecycle_parts(go: Go, cells: list[Cell]) -> list[Any]:
+def _lifecycle_parts(go: Go, cells: list[LifecycleCell]) -> list[Any]:
     names, snapshots, at = matrix(cells)
     shown = snapshots[-COLUMNS_SHOWN:]
     names = [n for n in names if any((n, s) in at for s in shown)]
@@ -74,7 +74,7 @@ def _lifecycle_parts(go: Go, cells: list[Cell]) -> list[Any]:
     return parts
 
 
-def _text(cell: Cell | None) -> str:
+def _text(cell: LifecycleCell | None) -> str:
     if cell is None:
         return ""
     if cell.state in ("created", "carried"):
@@ -126,13 +126,13 @@ PLAIN_ROWS = f"""
 def lineage_view(table: Table) -> Any:
     """Every snapshot and its parent at the left, newest first; what was current when at the right."""
 
-    def read() -> tuple[list[HistoryEntry], list[LogEntry]]:
-        return table.history(), table.current_log()
+    def read() -> tuple[list[LineageEntry], list[LogEntry]]:
+        return table.lineage(), table.current_log()
 
     return answered(read, lambda answer: [_lineage_row(*answer)], "Following the lineage…")
 
 
-def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
+def _lineage_row(entries: list[LineageEntry], log: list[LogEntry]) -> Any:
     drawn = lanes(entries)
     rows = [
         {

@@ -11,7 +11,7 @@ from bokeh.models.annotations import BoxAnnotation, Label
 from bokeh.plotting import figure
 
 from explorer.graph.vocabulary import KINDS
-from explorer.render.changes import WRITTEN, bytes_by_part
+from explorer.render.history import WRITTEN, bytes_by_part
 from explorer.render.text import clean
 from explorer.spec.commits.costs import RunCost
 from explorer.spec.text.units import count, human_bytes

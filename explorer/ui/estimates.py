@@ -17,7 +17,7 @@ from explorer.reports.timings import RUNS, measure
 from explorer.serving.pools import ELSEWHERE
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.spec.layout.estimates import Estimates
-from explorer.spec.scan.scan_report_diff import Measured
+from explorer.spec.scan.scan_report_diff import MeasuredRun
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.widgets import NUMBER, SMALL, WRAP, grid, heading, note
@@ -91,7 +91,7 @@ def runs_view(table: Table, where: str, versions: Sequence[str], sql: bool, read
     )
     job = Job(hint, [run], box, ELSEWHERE)
 
-    def show(measured: list[Measured]) -> None:
+    def show(measured: list[MeasuredRun]) -> None:
         box[:] = [
             pn.Column(
                 note(timing(m)),

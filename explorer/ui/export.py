@@ -12,7 +12,7 @@ from explorer.graph.ids import node_id
 from explorer.lab.scenarios import NAMESPACE, SCENARIOS
 from explorer.render.dot import render_dot, render_image
 from explorer.render.html_page import render_index, render_page
-from explorer.render.rows import graph_object
+from explorer.render.rows import graph_json
 from explorer.render.svg import render_svg
 from explorer.render.text import json_text
 from explorer.reports.catalog_sweep import sweep
@@ -29,7 +29,7 @@ def export(graph: Graph, picture: str) -> bytes:
         "svg": render_svg,
         "html": lambda g: _page(g.title, of_graph(g), []),
         "dot": render_dot,
-        "json": lambda g: json_text(graph_object(g)),
+        "json": lambda g: json_text(graph_json(g)),
     }[picture](graph)
     return text.encode()
 

@@ -17,7 +17,7 @@ from explorer.graph.vocabulary import STATUSES
 from explorer.render.file_map import age_words
 from explorer.render.text import clean
 from explorer.reports.file_map import file_map
-from explorer.spec.layout.file_map import STATUS, VERDICTS, Cell, FileMap, age_classes, size_classes
+from explorer.spec.layout.file_map import STATUS, VERDICTS, FileMap, MapCell, age_classes, size_classes
 from explorer.spec.scan.plan import Plan
 from explorer.spec.text.names import file_label, shorten
 from explorer.spec.text.units import count, human_bytes
@@ -86,7 +86,7 @@ class FileMapPanel:
         self._map: FileMap | None = None
         self._lack = ""
         self._counted, self._span = False, (0, 0)
-        self._cells: Sequence[Cell] = ()
+        self._cells: Sequence[MapCell] = ()
         self._by.param.watch(lambda _: self._recolour(), "value")
         self._all.on_click(lambda _: self._look())
         self.view = pn.Column(pn.Row(self._by, self._all), self._job.view, self._box, sizing_mode="stretch_both")
@@ -116,7 +116,7 @@ class FileMapPanel:
         everything = (0, len(self._map))
         span = span or everything
 
-        def show(cells: Sequence[Cell]) -> None:
+        def show(cells: Sequence[MapCell]) -> None:
             self._span, self._cells, self._all.visible = span, cells, span != everything
             self._draw()
 
@@ -135,14 +135,14 @@ class FileMapPanel:
         told = _heading(self._map, cells, self._span, by) if cells else none
         self._box[:] = [*said, heading(told), *drawn]
 
-    def _went(self, cell: Cell) -> None:
+    def _went(self, cell: MapCell) -> None:
         if cell.files == 1:
             self._chosen(cell.path)
         else:
             self._look((cell.first, cell.first + cell.files))
 
 
-def _heading(known: FileMap, cells: Sequence[Cell], span: tuple[int, int], by: str) -> str:
+def _heading(known: FileMap, cells: Sequence[MapCell], span: tuple[int, int], by: str) -> str:
     counts = ", ".join(f"{number:,} {status}" for status, number in known.counts().items() if number)
     place = f"files {span[0] + 1:,} to {span[1]:,} of {len(known):,}" if span != (0, len(known)) else (
         f"{count(len(known), 'file')}: {counts}")  # fmt: skip
@@ -153,13 +153,13 @@ def _heading(known: FileMap, cells: Sequence[Cell], span: tuple[int, int], by: s
     return f"{place}. A cell is a file, {size}, partition by partition; click one to see it in the graph.{more}"
 
 
-def _rows(cells: Sequence[Cell]) -> tuple[int, int]:
+def _rows(cells: Sequence[MapCell]) -> tuple[int, int]:
     """Of many cells: how many lie beside each other, and how many rows that makes."""
     across = max(1, round((len(cells) * WIDE / HIGH) ** 0.5))
     return across, -(-len(cells) // across)
 
 
-def ends(cells: Sequence[Cell]) -> tuple[list[list[float]], list[list[float]]]:
+def ends(cells: Sequence[MapCell]) -> tuple[list[list[float]], list[list[float]]]:
     """Between partitions of many cells, if they fill two rows or more on the whole: the corners (x of each, y of each)
     of a line from the right edge down to the left one, as stairs are."""
     across, down = _rows(cells)
@@ -172,16 +172,16 @@ def ends(cells: Sequence[Cell]) -> tuple[list[list[float]], list[list[float]]]:
     return (xs, ys) if len(xs) <= down / 2 else ([], [])
 
 
-def _starts(cells: Sequence[Cell]) -> list[int]:
+def _starts(cells: Sequence[MapCell]) -> list[int]:
     """Of each partition, or each cell of several that follow each other, the first."""
     return [at for at in range(len(cells)) if not at or cells[at].partition != cells[at - 1].partition]
 
 
-def _many(cells: Sequence[Cell]) -> bool:
+def _many(cells: Sequence[MapCell]) -> bool:
     return len(cells) > TREE or any(cell.files > 1 for cell in cells)
 
 
-def map_figure(cells: Sequence[Cell], by: str, chosen: Callable[[Cell], None]) -> Any:
+def map_figure(cells: Sequence[MapCell], by: str, chosen: Callable[[MapCell], None]) -> Any:
     """The figure, coloured by one of MANY; `chosen` is called with the cell that is clicked."""
     drawn: Any = figure(
         height=HIGH + 40, sizing_mode="stretch_width", tools="box_zoom,pan,reset,save",
@@ -216,7 +216,7 @@ def map_figure(cells: Sequence[Cell], by: str, chosen: Callable[[Cell], None]) -
 
 
 def _cells(
-    drawn: Any, look: Look, mine: Sequence[tuple[Cell, Place]], chosen: Callable[[Cell], None], number: int
+    drawn: Any, look: Look, mine: Sequence[tuple[MapCell, Place]], chosen: Callable[[MapCell], None], number: int
 ) -> Any:
     _, colour, hatch, meaning = look
     data = {
@@ -233,7 +233,7 @@ def _cells(
     return quads
 
 
-def placed(cells: Sequence[Cell]) -> tuple[list[Place], list[tuple[str, Place]]]:
+def placed(cells: Sequence[MapCell]) -> tuple[list[Place], list[tuple[str, Place]]]:
     """(left, top, width and height of each cell; the same of each partition, by its name): few files as large as their
     bytes, in rectangles that are their partitions; many in rows of cells that are all as large, of partitions that fill
     as many rows as a name takes."""
@@ -256,7 +256,7 @@ def placed(cells: Sequence[Cell]) -> tuple[list[Place], list[tuple[str, Place]]]
     return [places[at] for at in range(len(cells))], names
 
 
-def _in_rows(cells: Sequence[Cell]) -> tuple[list[Place], list[tuple[str, Place]]]:
+def _in_rows(cells: Sequence[MapCell]) -> tuple[list[Place], list[tuple[str, Place]]]:
     across, down = _rows(cells)
     wide, high = WIDE / across, HIGH / down
     places = [(at % across * wide, at // across * high, wide, high) for at in range(len(cells))]
@@ -272,7 +272,7 @@ def _in_rows(cells: Sequence[Cell]) -> tuple[list[Place], list[tuple[str, Place]
     ]
 
 
-def _looks(cells: Sequence[Cell], by: str) -> list[Look]:
+def _looks(cells: Sequence[MapCell], by: str) -> list[Look]:
     if by == "status":
         order = {status: at for at, status in enumerate(STATUS)}
         colours = {status: STATUSES[status].color for status in STATUS} | {"EXISTING": OTHER}
@@ -308,7 +308,7 @@ def _size_class(bounds: Sequence[int], size: int, mean: bool) -> Look:
     return at, SIX[place], " ", f"up to {human_bytes(bounds[at])}{' on average' if mean else ''}"
 
 
-def _age_class(bounds: Sequence[int], cell: Cell) -> Look:
+def _age_class(bounds: Sequence[int], cell: MapCell) -> Look:
     if cell.age_ms is None:
         return len(bounds), OTHER, "right_diagonal_line", "unknown"
     at = bisect_left(bounds, cell.age_ms)
@@ -316,19 +316,19 @@ def _age_class(bounds: Sequence[int], cell: Cell) -> Look:
     return at, SIX[place], " ", f"{'up to ' if bounds[at] else ''}{age_words(bounds[at])}"
 
 
-def _delete_class(cell: Cell) -> Look:
+def _delete_class(cell: MapCell) -> Look:
     if cell.delete_files == cell.files:
         return -1, OTHER, "right_diagonal_line", "delete files"
     at = next((at for at, most in enumerate(DELETES) if (cell.deletes or 0) <= most), len(DELETES))
     return at, SIX[at] if at else OTHER, " ", [*DELETES.values(), "more than 10"][at]
 
 
-def _name(cell: Cell) -> str:
+def _name(cell: MapCell) -> str:
     name = file_label(cell.path, TOLD)
     return name if cell.files == 1 else f"{count(cell.files, 'file')}, the first {name}"
 
 
-def told(cell: Cell) -> str:
+def told(cell: MapCell) -> str:
     """A cell in words."""
     where = "of several partitions" if cell.partition is None else shorten(cell.partition, TOLD) or "unpartitioned"
     kind = "" if not cell.delete_files else "delete file; " if cell.files == 1 else (
@@ -340,7 +340,7 @@ def told(cell: Cell) -> str:
     return f"{kind}{where}; {count(cell.rows, 'row')}, {human_bytes(cell.bytes)}; {status}; {added}{hit}{planned}"
 
 
-def map_words(cells: Sequence[Cell]) -> str:
+def map_words(cells: Sequence[MapCell]) -> str:
     """The same in words, for who cannot see it."""
     each = "; ".join(f"{_name(cell)}: {told(cell)}" for cell in cells[:20])
     return f"{count(sum(c.files for c in cells), 'file')} as {count(len(cells), 'cell')}. {each}"

@@ -29,9 +29,9 @@ from explorer.render.svg import vocabulary
 from explorer.render.text import brief
 from explorer.reports.overview import overview
 from explorer.serving import places
-from explorer.serving.arrivals import Arrivals, Gone, TooMany
+from explorer.serving.arrivals import Arrivals, TooMany, VisitorLeft
 from explorer.serving.attempts import network
-from explorer.serving.pools import FIRST, Task
+from explorer.serving.pools import FIRST, PoolTask
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
 from explorer.table import Table
@@ -148,10 +148,10 @@ def _welcome() -> dict[str, Any]:
     return {"welcome": WELCOME, "tables": tables}
 
 
-_COMING: ContextVar[Task | None] = ContextVar("coming", default=None)
+_COMING: ContextVar[PoolTask | None] = ContextVar("coming", default=None)
 
 
-def coming() -> Task | None:
+def coming() -> PoolTask | None:
     """What is made for the first part of the page whose session is being made; its answer is a First."""
     return _COMING.get()
 
@@ -164,7 +164,7 @@ def begun(data: Mapping[str, Any], dark: bool) -> str:
 class FirstPage(DocHandler):
     """Panel's page, and before it ours."""
 
-    _task: Task | None = None
+    _task: PoolTask | None = None
     _leaves: Callable[[], None] = staticmethod(lambda: None)
 
     @authenticated
@@ -198,7 +198,7 @@ class FirstPage(DocHandler):
                     await self._panels(*args, **kwargs)
                 finally:
                     _COMING.reset(token)
-        except (Gone, TooMany):  # the page has ended, or ends here, with its first part
+        except (VisitorLeft, TooMany):  # the page has ended, or ends here, with its first part
             task.abandon()
 
     @property

@@ -13,7 +13,7 @@ from explorer.errors import NotFoundInTable
 from explorer.render.health import bar_words, beyond_html, level_counts, section_html, short_row, summary
 from explorer.reports.health import catalog_checkup, checkup
 from explorer.serving.pools import AWAY
-from explorer.spec.health.measures import BY_ID, LEVELS, MEASURES, Bars, Health, Section, Tile, thresholds
+from explorer.spec.health.measures import BY_ID, LEVELS, MEASURES, Bars, Health, HealthSection, Tile, thresholds
 from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count
 from explorer.table import Table
@@ -73,7 +73,7 @@ def table_health(table: Table, snapshot_id: int | None) -> Any:
     )  # fmt: skip
 
 
-def _card(section: Section) -> Any:
+def _card(section: HealthSection) -> Any:
     """A section: its picture, in words for whoever cannot see it, and its numbers."""
     drawn = []
     if section.bars and section.bars.labels:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from explorer.app.graph_state import GraphState
 
 
-class Answer(NamedTuple):
+class ClickAnswer(NamedTuple):
     """What became of a request: the state that it leaves, whether the graph is to be drawn again (None: nothing came of
     it), and what to show: the state, or other details."""
 
@@ -17,12 +17,12 @@ class Answer(NamedTuple):
     shown: dict[str, Any]
 
 
-def answer_to(view: GraphState, request: Mapping[str, Any]) -> Answer:
+def answer_to(view: GraphState, request: Mapping[str, Any]) -> ClickAnswer:
     """Carry out a request on a copy of the state. Whatever happens to it, the state stays as it is."""
     later = view.copied()
     redrawn = later.handle(request)
     shown = {} if redrawn is None else later.state() if redrawn else later.selection()
-    return Answer(later, redrawn, shown)
+    return ClickAnswer(later, redrawn, shown)
 
 
 class GraphHost:
@@ -54,7 +54,7 @@ class GraphHost:
         if self.graph_state is not None and request:
             self._show(answer_to(self.graph_state, request))
 
-    def _show(self, answer: Answer) -> None:
+    def _show(self, answer: ClickAnswer) -> None:
         view = self.graph_state
         assert view is not None
         if answer.redrawn is None:

@@ -13,7 +13,7 @@ from explorer.lab.layouts import LIMIT, compare_layouts
 from explorer.render.layouts import head_lines, layout_rows, layouts_svg
 from explorer.serving.pools import ELSEWHERE
 from explorer.spark_engine.read_queue import ReadSession
-from explorer.spec.layout.layout_comparison import Compared
+from explorer.spec.layout.layout_comparison import LayoutComparison
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.widgets import NUMBER, SMALL, WRAP, grid, note, picture
@@ -38,7 +38,7 @@ def layouts_view(table: Table, where: str, snapshot_id: int | None, reads: ReadS
         wanted = partial(compare_layouts, table, asked, snapshot_id, rows.value or LIMIT, reads)
         job.start(wanted, show, "Spark writes the rows in each layout…")
 
-    def show(comparison: Compared) -> None:
+    def show(comparison: LayoutComparison) -> None:
         told = pd.DataFrame(layout_rows(comparison))
         widths = {"layout": 110, "how": 220, "seconds": 80, "wrote": 140}
         numbered = {name: 150 for name in told.columns if name not in widths}

@@ -13,7 +13,7 @@ from bokeh.plotting import figure
 
 from explorer.graph.vocabulary import ENDS, KINDS
 from explorer.render.text import clean
-from explorer.spec.snapshots.lifecycle import Cell, lives
+from explorer.spec.snapshots.lifecycle import LifecycleCell, lives
 from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count
 from explorer.ui.figures import (
@@ -40,7 +40,7 @@ MARKERS = {"▼": "inverted_triangle", "◆": "diamond", "✕": "x"}
 """What Bokeh calls the signs of the ends."""
 
 
-def lifelines(cells: Sequence[Cell], chosen: Callable[[int, str], None]) -> Any:
+def lifelines(cells: Sequence[LifecycleCell], chosen: Callable[[int, str], None]) -> Any:
     """The figure; `chosen` is called with a snapshot's id and the path of the manifest that is clicked."""
     snapshots, drawn_lives = lives(cells)
     row = {life.manifest_path: at for at, life in enumerate(drawn_lives)}
@@ -101,14 +101,14 @@ def lifelines(cells: Sequence[Cell], chosen: Callable[[int, str], None]) -> Any:
     return drawn
 
 
-def _run_words(snapshots: Sequence[str], first: int, last: int, cell: Cell) -> str:
+def _run_words(snapshots: Sequence[str], first: int, last: int, cell: LifecycleCell) -> str:
     listed = f"listed by {snapshots[first]}" + (f" to {snapshots[last]}" if last > first else "")
     if None in (cell.added, cell.existing, cell.deleted):
         return f"{listed}; its entries are not counted in the list"
     return f"{listed}: {cell.added:,} added, {cell.existing:,} existing, {cell.deleted:,} deleted entries"
 
 
-def lifeline_words(cells: Sequence[Cell]) -> str:
+def lifeline_words(cells: Sequence[LifecycleCell]) -> str:
     """The same in words, for who cannot see it."""
     snapshots, drawn_lives = lives(cells)
     ends = Counter(cell.state for life in drawn_lives for _, cell in life.ends)

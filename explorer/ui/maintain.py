@@ -17,7 +17,7 @@ from explorer.lab.scenarios import fresh_copy
 from explorer.render.maintenance import display_row
 from explorer.render.text import cell
 from explorer.reports.maintenance import runs
-from explorer.reports.maintenance.calls import LOOKS, PROCEDURES, STRATEGIES
+from explorer.reports.maintenance.procedure_calls import LOOKS, PROCEDURES, STRATEGIES
 from explorer.serving.pools import ELSEWHERE
 from explorer.spec.snapshots.ref_operations import OPERATIONS as REF_OPERATIONS
 from explorer.spec.snapshots.refs import RefPreview

@@ -14,7 +14,7 @@ from explorer.render.health import amount
 from explorer.render.overview import moment_row
 from explorer.render.text import clean
 from explorer.spec.health.measures import Unit
-from explorer.spec.overview.overview import AMOUNTS, Moment, Overview
+from explorer.spec.overview.overview import AMOUNTS, Overview, SnapshotCounts
 from explorer.spec.text.names import shorten
 from explorer.ui.figures import COLOURS, MARK, clicks, hover, inert, legend_above, quiet
 
@@ -60,7 +60,11 @@ def _frame(name: str, height: int, span: Range1d, **more: Any) -> Any:
 
 
 def _lineage(
-    told: Overview, shown: Sequence[Moment], times: Sequence[float], span: Range1d, chosen: Callable[[int], None]
+    told: Overview,
+    shown: Sequence[SnapshotCounts],
+    times: Sequence[float],
+    span: Range1d,
+    chosen: Callable[[int], None],
 ) -> Any:
     entries = [m.entry for m in shown]
     lane = dict(zip((e.snapshot_id for e in reversed(entries)), (row.lane for row in lanes(entries)), strict=True))
@@ -110,7 +114,9 @@ def _lineage(
     return drawn
 
 
-def _strip(what: str, shown: Sequence[Moment], times: Sequence[float], span: Range1d, bottom: bool) -> tuple[Any, int]:
+def _strip(
+    what: str, shown: Sequence[SnapshotCounts], times: Sequence[float], span: Range1d, bottom: bool
+) -> tuple[Any, int]:
     """What each snapshot added (up) and removed (down), and the letters of the longest label. A snapshot whose summary
     records neither has a cross."""
     unit: Unit = "bytes" if what == "bytes" else ""

@@ -15,7 +15,7 @@ from explorer.render.health import SIGNS
 from explorer.render.overview import facts_html, odd, tiles_html
 from explorer.reports.overview import complete_overview, overview
 from explorer.spec.health.measures import Tile
-from explorer.spec.overview.overview import Judged, Overview
+from explorer.spec.overview.overview import Assessment, Overview
 from explorer.spec.text.units import count
 from explorer.table import Table
 from explorer.ui.background import Job
@@ -104,7 +104,7 @@ class OverviewPanel:
         return pn.Row(button, note(caption, margin=(7, 6), sizing_mode="stretch_width"), sizing_mode="stretch_width")
 
 
-def _drawn(judged: Judged) -> list[Any]:
+def _drawn(judged: Assessment) -> list[Any]:
     cards = []
     if judged.sizes is not None and judged.sizes.labels:
         if len(judged.sizes.labels) > 1:

@@ -14,7 +14,7 @@ from panel.custom import AnyWidgetComponent
 from explorer.app.graph_state import GraphState
 from explorer.progress import Cancelled
 from explorer.render.svg import vocabulary
-from explorer.serving.pools import AWAY, CLICKS, Task
+from explorer.serving.pools import AWAY, CLICKS, PoolTask
 from explorer.spark_engine.failures import explain
 from explorer.ui.assets import script, style
 from explorer.ui.background import QUIET_S, Session
@@ -38,7 +38,7 @@ class GraphPane(GraphHost, AnyWidgetComponent):
     details = param.Dict(default={})
     request = param.Dict(default={})
     progress = param.Dict(default={})
-    _now: Task | None = None
+    _now: PoolTask | None = None
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

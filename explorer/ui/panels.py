@@ -20,8 +20,8 @@ from explorer.render.pictures import NIGHT
 from explorer.render.text import clean_lines, is_shown_unchanged
 from explorer.reports.overview import overview
 from explorer.spec.commits.lab_runs import Event
-from explorer.spec.snapshots.lifecycle import Cell
-from explorer.spec.snapshots.lineage import HistoryEntry
+from explorer.spec.snapshots.lifecycle import LifecycleCell
+from explorer.spec.snapshots.lineage import LineageEntry
 from explorer.spec.snapshots.snapshot_names import NOTHING, find_side
 from explorer.spec.text.names import shorten
 from explorer.table import Table
@@ -75,7 +75,7 @@ class Question:
 
 def _at(table: Table) -> Control:
     """As of which snapshot."""
-    newest = [entry.snapshot for entry in table.history()[-NEWEST:]]
+    newest = [entry.snapshot for entry in table.lineage()[-NEWEST:]]
     offered = [*(ref.name for ref in table.metadata.refs[:NEWEST]), *newest[::-1]]
     names = [name for name in offered if len(name) <= NAME and is_shown_unchanged(name)]
     return Control("as of", "snapshot", "as of", "", names, hint="current snapshot")
@@ -107,24 +107,24 @@ def _overview(table: Table) -> Question:
     return Question("overview", lambda at: overview(table, at or None), (_at(table),))
 
 
-def _history(table: Table) -> Question:
-    entries = table.history()
-    return _window(len(entries), "history", HistoryEntry, lambda first, last: entries[first - 1 : last])
+def _lineage(table: Table) -> Question:
+    entries = table.lineage()
+    return _window(len(entries), "lineage", LineageEntry, lambda first, last: entries[first - 1 : last])
 
 
 def _lifecycle(table: Table) -> Question:
-    cells, names = table.lifecycle(), [entry.snapshot for entry in table.history()]
+    cells, names = table.lifecycle(), [entry.snapshot for entry in table.lineage()]
 
     def between(first: int, last: int) -> list[Any]:
         wanted = set(names[first - 1 : last])
         return [cell for cell in cells if cell.snapshot in wanted]
 
-    return _window(len(names), "lifecycle of manifests", Cell, between)
+    return _window(len(names), "lifecycle of manifests", LifecycleCell, between)
 
 
 def _diff(table: Table) -> Question:
     at, now = _at(table), table.metadata.current_snapshot_id
-    ends = [NOTHING, NOTHING, *(entry.snapshot for entry in table.history())][-2:]
+    ends = [NOTHING, NOTHING, *(entry.snapshot for entry in table.lineage())][-2:]
     before = replace(at, name="from", label="from", value=ends[0], choices=[*at.choices, NOTHING])
     sides = (before, replace(at, name="to", label="to", value=ends[1]))
 
@@ -148,7 +148,7 @@ def _plan(table: Table) -> Question:
 
 
 QUESTIONS: dict[str, Callable[[Table], Question]] = {
-    "overview": _overview, "history": _history, "lifecycle": _lifecycle, "diff": _diff, "deletes": _deletes,
+    "overview": _overview, "lineage": _lineage, "lifecycle": _lifecycle, "diff": _diff, "deletes": _deletes,
     "plan": _plan,
 }  # fmt: skip
 

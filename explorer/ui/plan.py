@@ -34,7 +34,7 @@ from explorer.render.plans import (
 from explorer.render.rows import json_rows
 from explorer.reports.timings import beside
 from explorer.spark_engine.read_queue import ReadSession
-from explorer.spec.filters.pushdown import Pushed
+from explorer.spec.filters.pushdown import Pushdown
 from explorer.spec.layout.clustering import Clustering
 from explorer.spec.layout.metrics_modes import PREFIX, ColumnMode
 from explorer.spec.scan.plan import Intervals, Plan
@@ -75,7 +75,7 @@ class _Planned:
     name: str
     table: Table
     plan: Plan
-    found: Pushed | None
+    found: Pushdown | None
     bounds: Intervals | None
 
 
@@ -244,7 +244,7 @@ def _files_grid(files: pd.DataFrame) -> list[Any]:
     return [*more, grid(files, widths, min_height=260, wrapped=wrapped, header_filters=filters)]
 
 
-def _graph(table: Table, pushed_down: Pushed | None, state: PlanState) -> list[Any]:
+def _graph(table: Table, pushed_down: Pushdown | None, state: PlanState) -> list[Any]:
     files = {
         "plan.html": lambda: still_page(
             f"plan: {state.plan.bound}", table.plan_pictures(state.plan, pushed_down)._repr_html_()

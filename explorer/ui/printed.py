@@ -11,22 +11,22 @@ from typing import Any
 from explorer.errors import NotPossible
 from explorer.graph.delete_graph import delete_graph
 from explorer.graph.graph import Graph
-from explorer.queries.row_history import Fate
-from explorer.render.changes import diff_lines, render_biography, render_history, render_lifecycle
-from explorer.render.history_pictures import diff_svg, history_svg, lifecycle_svg, overview_svg
+from explorer.queries.row_history import RowHistory
+from explorer.render.history import diff_lines, render_file_life, render_lifecycle, render_lineage
+from explorer.render.history_pictures import diff_svg, lifecycle_svg, lineage_svg, overview_svg
 from explorer.render.lab_runs import render_run, sequence_svg
 from explorer.render.overview import ShownOverview, facts_html, tiles_html
 from explorer.render.pictures import data_uri, sentence, still, with_white_ground
 from explorer.render.plan_result import ShownPlan
-from explorer.render.row_views import delete_lines, render_fate, render_row_diff
+from explorer.render.row_views import delete_lines, render_row_diff, render_row_history
 from explorer.render.svg import render_svg
 from explorer.render.text import clean, not_typeset, render_tree
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.rows.row_diff import RowDiff
 from explorer.spec.scan.plan import Plan
 from explorer.spec.snapshots.diff import SnapshotDiff
-from explorer.spec.snapshots.lifecycle import Biography, Cell, matrix
-from explorer.spec.snapshots.lineage import HistoryEntry
+from explorer.spec.snapshots.lifecycle import FileLife, LifecycleCell, matrix
+from explorer.spec.snapshots.lineage import LineageEntry
 from explorer.spec.text.units import count
 
 LONG, PRINTED = 20_000, 200_000
@@ -83,7 +83,7 @@ def _lines(render: Callable[[Any], str]) -> Callable[[Any], list[str]]:
     return lambda result: render(result).splitlines()
 
 
-def _of_lifecycle(cells: Sequence[Cell]) -> list[str]:
+def _of_lifecycle(cells: Sequence[LifecycleCell]) -> list[str]:
     _, snapshots, _ = matrix(cells)
     late = set(snapshots[-COLUMNS:])
     told = [cell for cell in cells if cell.snapshot in late]
@@ -94,9 +94,9 @@ def _of_lifecycle(cells: Sequence[Cell]) -> list[str]:
     return [*left_out, *render_lifecycle([cell for cell in told if cell.manifest_path in newest]).splitlines()]
 
 
-def _of_fate(fate: Fate) -> str:
-    now = fate.metadata.current_snapshot
-    return render_fate(fate.events, [f.name for f in fate.schema.fields], fate.explain(now) if now else [])
+def _of_row_history(rows: RowHistory) -> str:
+    now = rows.metadata.current_snapshot
+    return render_row_history(rows.events, [f.name for f in rows.schema.fields], rows.explain(now) if now else [])
 
 
 def _of_deletes(known: Deletes) -> str:
@@ -109,7 +109,7 @@ SHOWN: dict[type, Shown] = {
     SnapshotDiff: Shown("the difference of two snapshots", diff_lines, diff_svg),
     Deletes: Shown("data files and the deletes that could matter to them", delete_lines, _of_deletes),
     RowDiff: Shown("rows that differ", _lines(render_row_diff)),
-    Biography: Shown("the life of a file", _lines(render_biography)),
+    FileLife: Shown("the life of a file", _lines(render_file_life)),
     Plan: Shown(
         "a planned scan", lambda plan: repr(ShownPlan(plan)).splitlines(), lambda plan: ShownPlan(plan).to_svg()
     ),
@@ -117,12 +117,12 @@ SHOWN: dict[type, Shown] = {
     ShownOverview: Shown(
         "snapshots in time", _lines(repr), overview_svg, lambda told: f"{tiles_html(told)}{facts_html(told)}"
     ),
-    Fate: Shown("the fate of rows", _lines(_of_fate)),
+    RowHistory: Shown("the history of rows", _lines(_of_row_history)),
     Graph: Shown("a metadata tree", _lines(render_tree), render_svg),
 }  # fmt: skip
 LISTS: dict[type, Shown] = {
-    Cell: Shown("the lifecycle of manifests", _of_lifecycle, lifecycle_svg),
-    HistoryEntry: Shown("the history of snapshots", lambda lines: render_history(lines, []).splitlines(), history_svg),
+    LifecycleCell: Shown("the lifecycle of manifests", _of_lifecycle, lifecycle_svg),
+    LineageEntry: Shown("the lineage of snapshots", lambda lines: render_lineage(lines, []).splitlines(), lineage_svg),
 }
 """Of lists of these."""
 LATER: dict[tuple[str, str], Shown] = {

@@ -8,7 +8,7 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.lab.race import FAULTS, Fault, Tally, faults, race
+from explorer.lab.race import FAULTS, FaultResult, Tally, faults, race
 from explorer.progress import Progress, is_cancelled, tell
 from explorer.render.lab_runs import race_svg
 from explorer.serving.pools import Pool
@@ -91,7 +91,7 @@ class RacePanel:
         caption = "Writers meet faults, each in a process of its own…"
         self.job.start(faults, self._show_faults, caption)
 
-    def _show_faults(self, met: list[Fault]) -> None:
+    def _show_faults(self, met: list[FaultResult]) -> None:
         lost = sum(f.acknowledged > f.committed for f in met)
         self.job.say(
             f"Acknowledged commits that are lost: {lost}. Tables that do not open clean: "

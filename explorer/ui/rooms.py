@@ -31,7 +31,7 @@ ROOMS = (
                      "entries": "Entries", "partitions": "Partitions", "export": "Export"}),
     Room("Changes", {"history": "Lineage and log", "diff": "Diff", "lifecycle": "Lifecycle", "commits": "Commits",
                      "metadata": "Metadata files"}),
-    Room("Rows", {"rows": "Read", "sql": "SQL", "row-diff": "Row diff", "fate": "Fate of a row", "deletes": "Deletes"}),
+    Room("Rows", {"rows": "Read", "sql": "SQL", "row-diff": "Row diff", "fate": "Row history", "deletes": "Deletes"}),
     Room("Plan", {"plan": "Plan"}),
     Room("Health", {"health": "This table", "tables": "All tables of its catalog", "problems": "Problems",
                     "maintain": "Maintenance", "undo": "Branches and undo"}),

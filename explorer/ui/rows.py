@@ -1,4 +1,4 @@
-"""Panels for rows: reads through Spark, SQL over versions, row diffs, the fate of rows, and which deletes apply."""
+"""Panels for rows: reads through Spark, SQL over versions, row diffs, row histories, and which deletes apply."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ def fate_view(table: Table, snapshot_id: int, go: Show) -> Any:
 
         def tell() -> tuple[pd.DataFrame, list[str], list[RowVersion], int]:
             snapshot = table.resolve(at).snapshot
-            fate = table.fate(condition, told_by, snapshot=at)
+            fate = table.row_history(condition, told_by, snapshot=at)
             events = event_rows(fate.events, [f.name for f in fate.schema.fields])
             return pd.DataFrame(events), fate.explain(snapshot), fate.versions, snapshot.snapshot_id
 

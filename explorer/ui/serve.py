@@ -23,7 +23,7 @@ from explorer.errors import AccessRefused, IncompleteAnswer, NotPossible
 from explorer.serving import places
 from explorer.spark_engine.sql_guard.quotas import check_audit, quotas
 from explorer.storage.loopback import is_loopback
-from explorer.ui.access import Access
+from explorer.ui.access import Doorkeeper
 
 PASSWORD_VARIABLE = "ICEDIVE_PASSWORD"
 SWITCH_S = 0.0005
@@ -108,7 +108,7 @@ def serve(
         raise NotPossible(said) from None
     names = (address, *hosts) if alone else (address, socket.gethostname(), socket.getfqdn(), *hosts)
     reached_by = (*names, *filter(None, [public.hostname]))
-    access = Access(reached_by, password, bool(oauth), HANDLERS, public.scheme == "https")
+    access = Doorkeeper(reached_by, password, bool(oauth), HANDLERS, public.scheme == "https")
     access.guard(server._tornado)
     name = "localhost" if alone else socket.gethostname() if address in ("0.0.0.0", "::", "") else address
     name = f"[{name}]" if ":" in name else name
@@ -156,13 +156,13 @@ def came_through_the_door() -> bool:
 
 
 @functools.cache
-def _door() -> Access:
+def _door() -> Doorkeeper:
     from bokeh.server.tornado import BokehTornado
 
     password = os.environ.get(PASSWORD_VARIABLE, "")
     if password and not places.is_restricted():  # others are meant to come
         places.restrict(())
-    access = Access((socket.gethostname(), socket.getfqdn()), password)
+    access = Doorkeeper((socket.gethostname(), socket.getfqdn()), password)
     servers = [o for o in gc.get_objects() if isinstance(o, BokehTornado)]  # nothing else leads from here to them
     if not servers:
         raise AccessRefused("the server cannot be guarded: use icedive serve")

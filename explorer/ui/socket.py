@@ -8,7 +8,7 @@ from typing import Any
 from bokeh.protocol.message import Message
 from panel.io.server import WSHandler
 
-from explorer.serving.messages import Messages, Refused
+from explorer.serving.messages import Messages, RefusedMessage
 
 log = logging.getLogger(__name__)
 POLICY_VIOLATION, INTERNAL_ERROR = 1008, 1011
@@ -31,7 +31,7 @@ class CheckedSocket(WSHandler):
             return
         try:
             checked = self._messages.take(fragment)
-        except Refused as refused:
+        except RefusedMessage as refused:
             log.warning("a message of a page was refused: %s", refused)
             self._refused = True
             self.close(POLICY_VIOLATION, "refused")

@@ -14,10 +14,10 @@ from explorer.graph.graph import Graph, Node
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.queries.graph import first_view, whole_view
-from explorer.render.changes import render_diff
+from explorer.render.history import render_diff
 from explorer.render.svg import picture, vocabulary
 from explorer.render.text import clean
-from explorer.reports.inspector import Section, inspect
+from explorer.reports.inspector import InspectorSection, inspect
 from explorer.spec.text.names import snapshot_ordinals
 from explorer.spec.text.units import instant
 from explorer.table import Table
@@ -131,7 +131,7 @@ class _Maker:
             return None
         title = shown["picture"]["title"].rpartition(": ")[2]
         told = {"title": title, "kind": "what this snapshot changed", "problems": []}
-        return {**shown, "told": {**told, "sections": [_short(Section("the difference", raw=text).to_json())]}}
+        return {**shown, "told": {**told, "sections": [_short(InspectorSection("the difference", raw=text).to_json())]}}
 
     def shown(self, graph: Graph) -> dict[str, Any]:
         """A picture, and the number of what is known of each of its nodes."""

@@ -1,4 +1,4 @@
-"""The fate of rows as a timeline: each stored row as a bar over the snapshots in whose files it lies, by Bokeh."""
+"""A row history as a timeline: each stored row as a bar over the snapshots in whose files it lies, by Bokeh."""
 
 from __future__ import annotations
 

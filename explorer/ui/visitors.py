@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import panel as pn
 
-from explorer.serving.pools import Pool, Task
+from explorer.serving.pools import Pool, PoolTask
 
 _visitors: WeakKeyDictionary[Any, tuple[str, str]] = WeakKeyDictionary()
 
@@ -41,6 +41,6 @@ def _name() -> str:
     return str(pn.state.user or "") if known is None else known[0]
 
 
-def submit(pool: Pool, work: Callable[[], Any], owner: Hashable) -> Task:
+def submit(pool: Pool, work: Callable[[], Any], owner: Hashable) -> PoolTask:
     """Have work of this page done by a pool."""
     return pool.submit(work, owner, viewer(), visitor())

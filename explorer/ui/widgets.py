@@ -28,7 +28,7 @@ from panel.util import edit_readonly
 from explorer.progress import steps
 from explorer.render.text import cell, clean, clean_lines, is_shown_unchanged
 from explorer.spec.secrets.redaction import SUSPECT, redact
-from explorer.spec.text.glossary import TERMS, Term
+from explorer.spec.text.glossary import TERMS, Definition
 from explorer.spec.text.names import snapshot_ordinals
 from explorer.spec.text.units import human_bytes
 from explorer.table import Table
@@ -228,7 +228,7 @@ class Grid(pn.widgets.Tabulator):
     the word means where the glossary has it. Columns of `prose` share the room that the others leave, each by its
     number of pixels."""
 
-    terms: Mapping[str, Term] = TERMS
+    terms: Mapping[str, Definition] = TERMS
     prose: Mapping[str, int] = {}
 
     def _config_columns(self, column_objs: list[Any]) -> Any:

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright
 
 from explorer.ui.rooms import ROOMS, VIEWS
 from tests.browser.find_browser import FLAGS, find
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 PATIENCE_MS = 60_000
 """The machine may be busy, and slow."""

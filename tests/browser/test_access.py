@@ -18,8 +18,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Served, Watched, served, signed_in, to
-from tests.ports import free_port
 from tests.security.web_cases import REQUESTS
+from tests.support.ports import free_port
 
 
 def ask(

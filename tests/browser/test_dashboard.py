@@ -341,7 +341,7 @@ def test_a_table_that_is_not_there_is_said_once_and_the_rest_goes_on(dashboard: 
 def test_a_damaged_table_opens_and_shows_where(
     dashboard: str, watched: Watched, tmp_path: Path, artifacts: Path
 ) -> None:
-    from tests.unit.small import make_table
+    from tests.support.small_tables import make_table
 
     table = make_table(tmp_path)
     victim = sorted((table / "metadata").glob("*-m0.avro"))[0]
@@ -378,7 +378,7 @@ def test_a_damaged_table_opens_and_shows_where(
 
 
 def test_places_that_moved(dashboard: str, watched: Watched, tmp_path: Path, artifacts: Path) -> None:
-    from tests.unit.small import make_table
+    from tests.support.small_tables import make_table
 
     table = make_table(tmp_path, commits=1)
     shutil.move(table / "data", tmp_path / "elsewhere")
@@ -446,7 +446,7 @@ def test_other_hosts_are_refused(dashboard: str) -> None:
 def test_exported_page_opens_from_disk(sandbox: Path, watched: Watched, tmp_path: Path, artifacts: Path) -> None:
     import explorer
     from explorer.ui.export import export
-    from tests.helpers import open_demo
+    from tests.support.helpers import open_demo
 
     page, table, file = watched.page, open_demo("manifest_lifecycle"), tmp_path / "table.html"
     page.context.set_offline(True)

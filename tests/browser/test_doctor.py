@@ -11,10 +11,10 @@ from playwright.sync_api import Page, expect
 
 from explorer.graph.finding_nodes import node_of
 from explorer.storage.paths import local_path
-from tests import direct
 from tests.browser.conftest import Watched, to
 from tests.robustness.editing import edit_avro, edit_json
-from tests.unit.small import make_table, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import make_table, newest_metadata
 
 
 def five_faults(folder: Path) -> Path:

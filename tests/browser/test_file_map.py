@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from explorer.spec.layout.file_map import CELLS
 from tests.browser.conftest import Watched, tab
 from tests.robustness.editing import Records, edit_avro
-from tests.unit.small import partitioned
+from tests.support.small_tables import partitioned
 
 TIMES = CELLS // 130 + 1
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Watched
-from tests.unit.small import partitioned
+from tests.support.small_tables import partitioned
 
 
 def test_a_table_and_its_catalog(dashboard: str, watched: Watched, artifacts: Path) -> None:

@@ -19,7 +19,7 @@ from explorer.ui.rooms import VIEWS
 from tests.browser.conftest import Served, Watched, served, signed_in, tab, to
 from tests.security import EVERY
 from tests.security.web_cases import MARKUP
-from tests.unit.small import edit_metadata
+from tests.support.small_tables import edit_metadata
 
 IMG = MARKUP[0].payload
 BAD = """() => {
@@ -234,7 +234,7 @@ def test_catalogs_errors_and_links(dangerous: Served, page: Page, artifacts: Pat
 def test_notebook_and_exports(evil: Path, page: Page, tmp_path: Path) -> None:
     from explorer.ui.export import export
     from explorer.ui.notebook import TableWidget
-    from tests import direct
+    from tests.support import direct
 
     table = direct.open_table(str(evil))
     parts = [

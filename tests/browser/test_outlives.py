@@ -15,7 +15,7 @@ from tests.browser.conftest import served, signed_in, to
 from tests.security import EVERY
 from tests.security.build import Victim
 from tests.security.file_cases import CASES
-from tests.unit.small import make_table
+from tests.support.small_tables import make_table
 
 EACH = 60
 """Seconds that opening one may take on a busy machine; what it may cost is held in tests/security/test_files.py."""

@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from explorer.ui.rooms import ROOMS, VIEWS
 from tests.browser.conftest import Watched, to
-from tests.unit.small import make_table, partitioned
+from tests.support.small_tables import make_table, partitioned
 
 EVERY = bool(os.environ.get("ICEDIVE_EVERY_SCREEN"))
 SIZES = ((1280, 800), (1920, 1080))

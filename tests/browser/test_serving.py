@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, expect
 from explorer.cli import main
 from tests.browser.conftest import served, to
 from tests.browser.test_access import ask
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 TABLE = "demo.three_inserts"
 

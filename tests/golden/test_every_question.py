@@ -15,7 +15,7 @@ from explorer.cli import main
 from explorer.lab.scenarios import SCENARIOS
 from explorer.questions import QUESTIONS, Question
 from explorer.questions.answers import Result
-from tests.helpers import steady
+from tests.support.helpers import steady
 
 SPARK = {("rows",), ("sql",), ("history", "watch")}
 """They need Spark, or do not end."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import open_demo
+from tests.support.helpers import open_demo
 
 FIGURE_8 = {
     1: {"manifest-1": {"data-1.parquet": "ADDED", "data-2.parquet": "ADDED"}},

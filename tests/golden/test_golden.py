@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from explorer.cli import main
 from explorer.render.text import render_tree
 from explorer.ui.export import export
-from tests.helpers import normalize, open_demo, steady
+from tests.support.helpers import normalize, open_demo, steady
 
 
 @pytest.mark.parametrize("n", range(1, 6))

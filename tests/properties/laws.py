@@ -77,7 +77,7 @@ def check_laws(table: Table, seed: int) -> None:
     for i in ids:
         here = {c.manifest_path for c in cells if c.snapshot_id == i and c.state in ("created", "carried")}
         assert here == {m["manifest_path"] for m in table.manifests(i)}
-    assert {h.snapshot_id for h in table.history()} == set(ids)
+    assert {h.snapshot_id for h in table.lineage()} == set(ids)
     for i in {a, b, c}:
         check_deletes(table.deletes(i))
 

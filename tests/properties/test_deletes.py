@@ -17,7 +17,7 @@ from explorer.spec.deletes.deletes import PATH_ID
 from explorer.spec.entries.live_files import LiveFile
 from tests import examples
 from tests.properties.laws import check_deletes
-from tests.unit.paper import applicability, deletes_of, on_paper
+from tests.support.paper_tables import applicability, deletes_of, on_paper
 
 
 def three_specs() -> TableMetadata:

@@ -16,11 +16,12 @@ from pyiceberg.expressions import EqualTo
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import StringType
 
-from explorer.render.changes import diff_object
+from explorer.render.history import diff_json
 from explorer.table import Table
-from tests import direct, examples
+from tests import examples
 from tests.properties.laws import check_laws
-from tests.unit.small import new_table, newest_metadata, writable
+from tests.support import direct
+from tests.support.small_tables import new_table, newest_metadata, writable
 
 SCHEMA = pa.schema([("id", pa.int64()), ("region", pa.string())])
 OPERATIONS = st.sampled_from(
@@ -103,7 +104,7 @@ def test_the_order_of_keys_and_manifests_changes_nothing(operations: list[str], 
         ids = [s.snapshot_id for s in table.metadata.snapshots]
         if not ids:
             return
-        before = diff_object(table.diff(ids[0], ids[-1]))
+        before = diff_json(table.diff(ids[0], ids[-1]))
         location = Path(folder) / "t"
         path = newest_metadata(location)
 
@@ -118,7 +119,7 @@ def test_the_order_of_keys_and_manifests_changes_nothing(operations: list[str], 
         again = direct.open_table(str(location))
         original = again.reader.manifests
         again.reader.manifests = lambda s: replace(original(s), value=original(s).value[::-1])
-        after = diff_object(again.diff(ids[0], ids[-1]))
+        after = diff_json(again.diff(ids[0], ids[-1]))
         for side in (
             "added_data_files",
             "removed_data_files",

@@ -32,8 +32,8 @@ from explorer.errors import ExplorerError
 from explorer.lab.scenarios import NAMESPACE
 from explorer.progress import Watch
 from explorer.storage.paths import local_path
-from tests import direct
 from tests.robustness.editing import edit_avro, edit_json
+from tests.support import direct
 
 TABLES = (
     "three_inserts", "manifest_lifecycle", "manifest_lifecycle_fast_append", "tracked_delete", "copy_on_write_update",

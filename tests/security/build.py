@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 
 from explorer.spec.entries.live_files import LiveFile
 from explorer.storage.formats import avro
-from tests import direct
-from tests.unit.small import edit_metadata, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, newest_metadata
 
 SYNC = b"s" * 16
 

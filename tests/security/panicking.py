@@ -14,7 +14,7 @@ from explorer.errors import UnreadableFile
 from explorer.storage.decoder_process import panics
 from explorer.storage.formats.avro import Container, open_container
 from explorer.storage.manifests import entries, entries_of_many
-from tests.unit.small import make_table
+from tests.support.small_tables import make_table
 
 TIMES = 40
 

@@ -14,9 +14,9 @@ from panel.io.state import set_curdoc
 from tornado.httpclient import AsyncHTTPClient
 
 from explorer.serving import arrivals
-from explorer.serving.arrivals import Arrivals, Gone, TooMany
+from explorer.serving.arrivals import Arrivals, TooMany, VisitorLeft
 from explorer.ui import app, visitors
-from explorer.ui.access import Access
+from explorer.ui.access import Doorkeeper
 from explorer.ui.first import FirstPage
 from tests.unit.test_background import until
 
@@ -120,7 +120,7 @@ def test_who_leaves_waits_no_more() -> None:
         other = asyncio.create_task(make(stays))
         await until(lambda: turns.counts() == (1, 2))
         leave[0]()
-        with pytest.raises(Gone):
+        with pytest.raises(VisitorLeft):
             await late
         other.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -190,7 +190,7 @@ def test_pages_of_one_visitor_do_not_hold_up_those_of_another(whole: Path, monke
 
     async def test() -> None:
         server: Any = pn.serve({"/": app.create}, port=0, start=False, show=False, verbose=False, **STAY)
-        access = Access()
+        access = Doorkeeper()
         access.guard(server._tornado)
         server.start()
         headers = {"Cookie": f"icedive-{server.port}={access.cookie}"}

@@ -15,8 +15,8 @@ import explorer
 from explorer.errors import OutsideRoots, UnreadableFile
 from explorer.queries.versions import another, check_readable, reading
 from explorer.storage.paths import canonical
-from tests import direct
-from tests.unit.small import edit_metadata, make_table, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table, newest_metadata
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ from explorer.errors import NotSupported, TableNotFound
 from explorer.storage.catalogs import catalogs
 from explorer.storage.storage import Storage
 from explorer.storage.stores import combine
-from tests import direct
-from tests.unit.small import make_table, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import make_table, newest_metadata
 
 KEYS = {"s3.access-key-id": "mine", "s3.secret-access-key": "hush", "s3.session-token": "hush-hush"}
 

@@ -26,8 +26,8 @@ from explorer.ui.first import first
 from explorer.ui.printed import Exhibit
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import column_names, grid, versions
-from tests import direct
-from tests.unit.small import edit_metadata, new_table
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, new_table
 
 KEY, PASSWORD, SIGNATURE, BEARER = "AKIAZQ3DRSTUVWXY2345", "hunter2hunter2", "c2lnbmF0dXJl", "abcdefgh12345678"
 SECRETS = (KEY, PASSWORD, SIGNATURE, BEARER)

@@ -26,15 +26,15 @@ from explorer.lab.scenarios import NAMESPACE
 from explorer.model.problem import Problems
 from explorer.reports.inspector import inspect
 from explorer.reports.maintenance import runs
-from explorer.reports.maintenance.calls import LOOKS, PROCEDURES
+from explorer.reports.maintenance.procedure_calls import LOOKS, PROCEDURES
 from explorer.storage import cache
 from explorer.storage.formats import avro
 from explorer.storage.formats.json_text import load_json
 from explorer.storage.paths import local_path
-from tests import direct
 from tests.robustness.editing import edit_avro
 from tests.security.build import avro_file
-from tests.unit.small import edit_metadata, make_table
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table
 
 TABLES = (
     "manifest_lifecycle", "partition_evolution", "schema_evolution", "branches_and_tags", "upgraded_v1",
@@ -144,12 +144,12 @@ def questions(table: direct.Table) -> Iterator[Callable[[], Any]]:
     yield table.deletes
     for asked in (table.lifecycle, table.history, lambda: table.diff(None, "main"), table.deletes):
         yield lambda asked=asked: explorer.show(asked())._repr_html_()  # type: ignore[misc]
-    yield lambda: [table.file(f["file_path"]) for f in list(table.files())[:1]]
+    yield lambda: [table.file_life(f["file_path"]) for f in list(table.files())[:1]]
     for operation in (*PROCEDURES, *LOOKS):
         if operation != "remove-orphans":
             yield lambda operation=operation: runs.preview(table, operation).files  # type: ignore[misc]
     yield lambda: table.row_diff("snapshot-1", "main")
-    yield table.fate
+    yield table.row_history
     yield lambda: direct.doctor(table, deep=True).to_json()
     yield lambda: direct.live_rows(table)
 
@@ -238,9 +238,9 @@ def test_what_nests_deep_and_lists_much_is_shown_in_part(tmp_path: Path) -> None
         deep = [deep]
     edit_metadata(folder, lambda metadata: metadata["snapshots"][-1].update(odd=deep))
     table = direct.open_table(str(folder))
-    for node in table.graph().nodes:
-        if node.kind == "snapshot":
-            assert len(json.dumps(inspect(table, node).to_json())) < 3_000_000
+    snapshots = [node for node in table.graph().nodes if node.kind == "snapshot"]
+    assert snapshots
+    assert all(len(json.dumps(inspect(table, node).to_json())) < 3_000_000 for node in snapshots)
 
 
 def test_json_that_is_not_closed_is_refused_in_linear_time() -> None:

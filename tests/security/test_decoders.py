@@ -28,9 +28,9 @@ from explorer.storage.formats.avro import open_container, repack
 from explorer.storage.manifest_reader import ManifestReader
 from explorer.storage.storage import Storage
 from explorer.ui import visitors
-from tests import direct
 from tests.cases.mini import Table as Mini
 from tests.security.dimensions import base, data_file
+from tests.support import direct
 
 
 class Visitor:
@@ -309,7 +309,7 @@ def test_all_pages_of_a_visitor_are_one_owner() -> None:
             owners.append(visitors.submit(pools.HERE, lambda: None, object())._watch.owner)
     assert owners == ["10.0.0.1", "10.0.0.1", "10.0.0.2"]
     session = object()
-    assert pools.Task(lambda: None, session)._watch.owner is session
+    assert pools.PoolTask(lambda: None, session)._watch.owner is session
 
 
 def test_a_read_that_waits_for_memory_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:

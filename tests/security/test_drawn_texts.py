@@ -25,8 +25,8 @@ from explorer.storage.metadata import parse_metadata
 from explorer.ui.first import first
 from explorer.ui.tables import frame
 from explorer.ui.widgets import CELL, grid
-from tests import direct
 from tests.cases.mini import Table as Mini
+from tests.support import direct
 
 
 @pytest.fixture

@@ -27,11 +27,11 @@ from explorer.storage import rows as contents
 from explorer.storage.decoder_process import client
 from explorer.storage.rows import read_schema
 from explorer.storage.storage import Storage
-from tests import direct
 from tests.security.build import Victim, avro_file, long, parquet
 from tests.security.file_cases import CASES, Case, deflated
-from tests.unit.paper import on_paper
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.paper_tables import on_paper
+from tests.support.small_tables import make_table
 
 SECONDS, MEMORY = 15, 3 << 29
 """For one case: CPU seconds, since others may use the machine, and this process's memory, beyond what it had."""

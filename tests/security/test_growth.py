@@ -23,7 +23,7 @@ from click.testing import CliRunner
 import explorer
 from explorer.cli import main, patience
 from explorer.graph import lanes
-from explorer.render import changes
+from explorer.render import history
 from explorer.ui import standalone
 from tests.security.dimensions import DIMENSIONS, TOGETHER, make
 
@@ -111,9 +111,9 @@ def ask(command: str, folder: Path) -> Steps:
 @pytest.fixture(autouse=True)
 def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """What draws or writes a matrix in part does so at the sizes of these tables."""
-    for module in (lanes, changes):
+    for module in (lanes, history):
         monkeypatch.setattr(module, "MOST_LANES", 2)
-    monkeypatch.setattr(changes, "SNAPSHOTS_SHOWN", 2)
+    monkeypatch.setattr(history, "SNAPSHOTS_SHOWN", 2)
     monkeypatch.setenv(patience.VARIABLE, "100000")  # counting takes long itself
     for limit in ("SNAPSHOTS", "LEVEL", "SNAPSHOT_FILES", "INSPECTED"):
         monkeypatch.setattr(standalone, limit, 2)

@@ -15,8 +15,8 @@ from tornado.web import Application
 from explorer.serving import access
 from explorer.serving.access import Login
 from explorer.serving.attempts import ADDRESSES, SUPPLY, Attempts
-from explorer.ui.access import Access
-from tests.helpers import run_apart
+from explorer.ui.access import Doorkeeper
+from tests.support.helpers import run_apart
 
 PASSWORD = "a b&c"
 
@@ -37,7 +37,7 @@ def post(port: int, password: str) -> asyncio.Future[HTTPResponse]:
 
 
 def serve(own: socket.socket) -> int:
-    door = Access(password=PASSWORD)
+    door = Doorkeeper(password=PASSWORD)
     server = HTTPServer(Application([("/", Login, {"access": door, "cookie": "c", "path": "/"})]))
     server.add_socket(own)
     return int(own.getsockname()[1])

@@ -30,8 +30,8 @@ from explorer.serving import logs
 from explorer.serving.logs import LINES, LONGEST
 from explorer.spark_engine import java
 from explorer.spark_engine.java import Java
-from explorer.ui.access import Access
-from tests.helpers import run_apart
+from explorer.ui.access import Doorkeeper
+from tests.support.helpers import run_apart
 
 PASSWORD, ESCAPE = "hunter2hunter2", "\x1b]0;evil\x07\x9b31m"
 PLACE = quote(f"s3://reader:{PASSWORD}@bucket/t", safe="")
@@ -67,7 +67,7 @@ ASKED = [
 @pytest.mark.parametrize(("method", "path"), ASKED)
 def test_no_token_and_no_table_of_a_refused_request_is_logged(method: str, path: str, written: io.StringIO) -> None:
     async def ask() -> str:
-        access, application = Access(), Application([("/.*", Broken)])
+        access, application = Doorkeeper(), Application([("/.*", Broken)])
         application.prefix, application.app_paths = "", ["/"]  # type: ignore[attr-defined]
         access.guard(application)
         own, port = bind_unused_port()
@@ -93,7 +93,7 @@ def test_no_token_and_no_table_of_a_refused_request_is_logged(method: str, path:
 
 def test_a_page_that_fails_tells_nobody_why(written: io.StringIO) -> None:
     async def ask() -> bytes:
-        access, application = Access(oauth=True), Application([("/.*", Broken)], debug=True, autoreload=False)
+        access, application = Doorkeeper(oauth=True), Application([("/.*", Broken)], debug=True, autoreload=False)
         application.prefix, application.app_paths = "", ["/"]  # type: ignore[attr-defined]
         access.guard(application)
         own, port = bind_unused_port()
@@ -179,7 +179,7 @@ def test_a_browser_is_told_nothing_of_what_failed(number: int, written: io.Strin
             return field
 
         server: Any = pn.serve({"/": page}, port=0, start=False, show=False, verbose=False, threaded=False)
-        access = Access()
+        access = Doorkeeper()
         access.guard(server._tornado)
         server.start()
         token = generate_jwt_token(generate_session_id())

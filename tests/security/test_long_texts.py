@@ -10,8 +10,8 @@ from explorer.spec.secrets import redaction
 from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.text import names
 from explorer.spec.text.names import similar_names
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 
 def test_of_a_long_text_the_beginning_is_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:

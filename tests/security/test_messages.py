@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.serving.messages import CHANGES, DEEPEST, MOST_BYTES, MOST_EVENTS, MOST_VALUES, Messages, Refused
+from explorer.serving.messages import CHANGES, DEEPEST, MOST_BYTES, MOST_EVENTS, MOST_VALUES, Messages, RefusedMessage
 
 
 class Known:
@@ -88,7 +88,7 @@ REFUSED: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_no_page_sends_is_refused(name: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedMessage):
         take(REFUSED[name])
 
 
@@ -159,7 +159,9 @@ def test_any_json_is_taken_or_refused(header: Any, value: Any, events: list[Any]
         for head in (header, {"msgtype": "PATCH-DOC"}, {"msgtype": header, "num_buffers": value}):
             messages = Messages(Known)
             try:
-                for part in (head, value, content):
-                    messages.take(json.dumps(part))
-            except Refused:
-                pass
+                taken = [messages.take(json.dumps(part)) for part in (head, value, content)]
+            except RefusedMessage as refusal:
+                assert str(refusal)
+            else:
+                assert taken[:2] == [json.dumps(head), json.dumps(value)]
+                assert isinstance(json.loads(taken[2]), dict)

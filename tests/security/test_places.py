@@ -19,8 +19,8 @@ from explorer.storage.locate import Location
 from explorer.storage.paths import below, canonical, move_path, normal_path
 from explorer.storage.reader import TableReader
 from explorer.storage.storage import Storage
-from tests import direct
-from tests.unit.small import edit_metadata, make_table, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table, newest_metadata
 
 
 def by_catalog(table: Path, **properties: str) -> TableReader:

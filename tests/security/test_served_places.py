@@ -19,7 +19,7 @@ from explorer.storage.formats.puffin import read_footer
 from explorer.storage.rows import deletion_vector
 from explorer.storage.storage import Storage
 from explorer.ui import first
-from tests.unit.small import make_table, newest_metadata
+from tests.support.small_tables import make_table, newest_metadata
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from explorer.spec.doctor import cross_file_rules
 from explorer.storage import limits, manifest_reader, manifests
 from explorer.storage.formats import avro
 from explorer.storage.manifests import entries_of_many
-from tests import direct
 from tests.cases.mini import Table as Mini
 from tests.security.build import avro_file, text
 from tests.security.dimensions import base, data_file, make
+from tests.support import direct
 
 RECORD = {"type": "record", "name": "m", "fields": [{"name": "manifest_path", "type": "string", "field-id": 500}]}
 

@@ -17,10 +17,10 @@ from explorer.spark_engine.read_queue import ReadSession, SqlRequest
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.sql_guard import guard, sql_allowlist
 from explorer.storage.paths import canonical
-from tests import direct
 from tests.security import EVERY, harmless, sql_cases
 from tests.security.canary import Canary
 from tests.security.generator import statement
+from tests.support import direct
 
 """`make attacks` sets it: 5,000 statements and every example of Spark's documentation."""
 COLUMNS = """id BIGINT, name STRING, price DOUBLE, amount DECIMAL(10, 2), born DATE, ts TIMESTAMP, tags ARRAY<STRING>,

@@ -14,19 +14,19 @@ from explorer.app.graph_state import REFS_TOLD, ViewState
 from explorer.graph.lanes import MOST_LANES
 from explorer.model.problem import Problems
 from explorer.progress import Cancelled, Watch
-from explorer.render.changes import SNAPSHOTS_SHOWN, render_history, render_lifecycle
+from explorer.render.history import SNAPSHOTS_SHOWN, render_lifecycle, render_lineage
 from explorer.spec.secrets.redaction import redact
 from explorer.spec.snapshots.ancestors import Ancestors
-from explorer.spec.snapshots.lineage import current_log, history
+from explorer.spec.snapshots.lineage import current_log, lineage
 from explorer.spec.snapshots.retention import retention
 from explorer.storage.formats.avro import open_container
 from explorer.storage.formats.json_text import load_json
 from explorer.storage.manifests import manifest_files
 from explorer.ui.widgets import NAMES_OFFERED, versions
-from tests import direct
 from tests.security.build import avro_file, text
-from tests.unit.paper import HOUR, on_paper
-from tests.unit.small import edit_metadata, make_table
+from tests.support import direct
+from tests.support.paper_tables import HOUR, on_paper
+from tests.support.small_tables import edit_metadata, make_table
 
 NOW = 1_000 * HOUR
 RECORD = {"type": "record", "name": "m", "fields": [{"name": "manifest_path", "type": "string", "field-id": 500}]}
@@ -36,7 +36,7 @@ LOOPS: dict[str, Callable[[], Any]] = {
     "blocks": lambda: open_container(avro_file(RECORD, *[(0, b"")] * 50), "m.avro"),
     "blocks with records": lambda: open_container(LIST, "m.avro"),
     "JSON": lambda: load_json(json.dumps(["a"] * 5000).encode(), "m.json", Problems("m.json")),
-    "history": lambda: history(TABLE),
+    "history": lambda: lineage(TABLE),
     "the log": lambda: current_log(TABLE),
     "retention": lambda: retention(TABLE, NOW),
     "descent": lambda: Ancestors(TABLE.snapshots),
@@ -76,7 +76,7 @@ def test_a_circle_of_parents_expires_nothing() -> None:
 def test_lines_of_descent_that_are_not_drawn_are_told() -> None:
     for many, told in ((MOST_LANES - 2, False), (MOST_LANES + 2, True)):
         forks = on_paper([None, *[1] * many], {"main": {"snapshot-id": 1, "type": "branch"}}, None, NOW)
-        drawn = render_history(history(forks), current_log(forks))
+        drawn = render_lineage(lineage(forks), current_log(forks))
         assert (f"at most {MOST_LANES} are drawn side by side" in drawn) is told
         assert all(f"snapshot-{i} " in drawn for i in range(1, many + 2))
 
@@ -87,11 +87,12 @@ def test_options_are_still_redacted(hidden: str) -> None:
 
 
 def test_snapshots_that_the_lifecycle_leaves_out_are_told() -> None:
-    from explorer.spec.snapshots.lifecycle import Cell
+    from explorer.spec.snapshots.lifecycle import LifecycleCell
 
-    def cells(n: int) -> list[Cell]:
+    def cells(n: int) -> list[LifecycleCell]:
         return [
-            Cell(f"/m{i}", f"manifest-{i}", i, f"snapshot-{i}", "created", (), "", 1, 0, 0, "data") for i in range(n)
+            LifecycleCell(f"/m{i}", f"manifest-{i}", i, f"snapshot-{i}", "created", (), "", 1, 0, 0, "data")
+            for i in range(n)
         ]  # type: ignore[arg-type]
 
     assert "left out" not in render_lifecycle(cells(SNAPSHOTS_SHOWN))

@@ -28,15 +28,15 @@ from explorer.render.dot import render_dot, render_image
 from explorer.reports.inspector import inspect
 from explorer.serving.access import FOR_LOOPBACK
 from explorer.spec.secrets.redaction import HIDDEN, redact, without_secrets
-from explorer.ui.access import Access
+from explorer.ui.access import Doorkeeper
 from explorer.ui.export import export
 from explorer.ui.first import begun, first
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import Text
-from tests import direct
-from tests.helpers import run_apart
 from tests.security.web_cases import FORMULAS, HARMLESS, LABELS, MARKUP, NUMBERS, SECRETS, TERMINAL, Attack
-from tests.unit.small import edit_metadata, make_table
+from tests.support import direct
+from tests.support.helpers import run_apart
+from tests.support.small_tables import edit_metadata, make_table
 
 ROOT = Path(__file__).parents[2]
 EVERYWHERE = [*MARKUP, *LABELS]
@@ -300,7 +300,7 @@ def test_behind_a_proxy_nobody_says_from_where_they_come(headers: dict[str, str]
         stream = IOStream(ours)
         connection = HTTP1Connection(stream, False)
         request = HTTPServerRequest("GET", "/x/", host="localhost", connection=connection, headers=HTTPHeaders(headers))
-        answer = Access(password="right")._answer(SimpleNamespace(prefix="/x", app_paths=["/"]), request)
+        answer = Doorkeeper(password="right")._answer(SimpleNamespace(prefix="/x", app_paths=["/"]), request)
         stream.close()
         theirs.close()
         assert answer is not None
@@ -317,7 +317,7 @@ def test_who_is_gone_is_let_in_nowhere() -> None:
         stream = IOStream(ours)
         stream.close()
         request = HTTPServerRequest("GET", "/", host="localhost", connection=HTTP1Connection(stream, False))
-        answer = Access()._answer(SimpleNamespace(prefix="", app_paths=["/"]), request)
+        answer = Doorkeeper()._answer(SimpleNamespace(prefix="", app_paths=["/"]), request)
         assert answer is not None
         return answer
 

@@ -18,9 +18,9 @@ from explorer.errors import TableNotFound
 from explorer.spark_engine.fileio import java_file_io
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.storage.catalogs import catalogs
-from tests import direct
 from tests.servers.page import on_the_page
 from tests.servers.shown import by_spark, on_screen, when_refused
+from tests.support import direct
 
 if TYPE_CHECKING:
     from tests.servers.conftest import Store
@@ -149,7 +149,7 @@ def _ask_table(full: str, version: str, mode: str, reads: ReadSession) -> list[s
     inserted = table.row_diff(None, "main").changes.inserted.to_pylist()  # rows without Spark
     assert sorted(row["id"] for row in inserted) == KEPT
     assert [row["id"] for row in table.row_diff("snapshot-2", "main").changes.deleted.to_pylist()] == [3]
-    assert [event.what for event in table.fate("id = 3").events] == ["appeared", "deleted"]
+    assert [event.what for event in table.row_history("id = 3").events] == ["appeared", "deleted"]
     assert sorted(row["id"] for row in table.rows(session=reads)) == KEPT
     assert sorted(row["id"] for row in table.rows("snapshot-1", where="id > 2", session=reads)) == [3, 4]
     gone = table.sql("SELECT id FROM t@snapshot-2 EXCEPT SELECT id FROM t", session=reads)

@@ -21,7 +21,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.spark_engine.pipeline import batches
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.entries.entry_views import entry_view
-from tests import direct
+from tests.support import direct
 
 Part = Callable[[ManifestFile, pa.Table], pa.Table]
 
@@ -42,7 +42,7 @@ def same(table: direct.Table) -> None:
     sides = (table.metadata.snapshots[0].snapshot_id, table.metadata.snapshots[-1].snapshot_id)
     ours, theirs = (table.row_diff(*sides, engine=engine) for engine in ("local", "spark"))
     assert (ours.counts, ours.partitions) == (theirs.counts, theirs.partitions)
-    assert table.fate(engine="spark").events == table.fate(engine="local").events
+    assert table.row_history(engine="spark").events == table.row_history(engine="local").events
     for ask in (direct.doctor, direct.health):
         assert ask(table, engine="spark").to_json() == ask(table, engine="local").to_json()
 

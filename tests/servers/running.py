@@ -21,7 +21,7 @@ import pytest
 from explorer.errors import EngineError
 from explorer.spark_engine.java import PACKAGES, find_java, resolve_jars, spark_home
 from explorer.spark_engine.tables import mounts
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 JARS = "ICEDIVE_REST_JARS"
 """Names a folder with the jars of rest/pom.xml; without it they are looked for in maven's local repository."""

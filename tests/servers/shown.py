@@ -18,8 +18,8 @@ from explorer.spark_engine.read_queue import ReadSession
 from explorer.ui.export import export
 from explorer.ui.notebook import DeletesWidget, DiffWidget, TableWidget
 from explorer.ui.standalone import of_table
-from tests import direct
 from tests.servers.page import on_the_page
+from tests.support import direct
 
 
 def on_screen(full: str) -> list[str]:

@@ -16,11 +16,11 @@ import pytest
 
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.reports.maintenance.runs import preview
-from tests import direct
-from tests.ports import free_port
 from tests.servers.asking import Engineer, register, write
 from tests.servers.conftest import EVERY, Store
 from tests.servers.running import metastore, versitygw
+from tests.support import direct
+from tests.support.ports import free_port
 
 SECRETS = ("hush-glue", "hush-store", "hush-password", "hush-token", "hush-ugi")
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.servers.conftest import EVERY, Store
 from tests.servers.running import spark_cluster
-from tests.unit.small import make_table
+from tests.support.small_tables import make_table
 
 
 @pytest.fixture(scope="module")

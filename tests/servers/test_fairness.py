@@ -13,8 +13,8 @@ from pyiceberg.io import load_file_io
 from explorer.progress import Watch
 from explorer.storage import limits
 from explorer.storage.storage import Storage
-from tests import direct
 from tests.servers.conftest import COMMITS, EVERY, Store
+from tests.support import direct
 
 MANY = 400 if EVERY else 150
 

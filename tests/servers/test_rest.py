@@ -9,10 +9,10 @@ import pytest
 from tornado.httputil import HTTPServerRequest
 
 from explorer.errors import TableNotFound
-from tests import direct
 from tests.servers.asking import Engineer, no_secret, register
 from tests.servers.conftest import EVERY, Store
 from tests.servers.running import rest_server
+from tests.support import direct
 
 CLIENT = {"credential": "me:hush-credential"}
 SERVER = {"s3.access-key-id": "servers", "s3.secret-access-key": "hush-vended", "s3.session-token": "hush-session"}

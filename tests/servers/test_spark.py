@@ -16,16 +16,16 @@ from explorer.errors import EngineError, ExplorerError, NotSupported
 from explorer.spark_engine.fileio import ANONYMOUS, JavaFileIO, java_file_io
 from explorer.spark_engine.java import BUNDLES
 from explorer.spark_engine.read_queue import ReadFailed, ReadRequest, ReadSession
-from explorer.spark_engine.tables import Files
+from explorer.spark_engine.tables import FileAccess
 from explorer.spec.secrets.redaction import HIDDEN
 from explorer.storage.catalogs.catalogs import Pointer
 from explorer.storage.locate import Location
 from explorer.storage.reader import TableReader
 from explorer.storage.stores import combine
 from explorer.table import Table
-from tests import direct
 from tests.servers.conftest import COMMITS, Store
 from tests.servers.shown import by_spark
+from tests.support import direct
 
 WRITER = "canary_writer"
 EARLY = [0, 1, 2, 100, 101, 102]
@@ -55,7 +55,7 @@ def test_what_opened_the_table_reads_its_rows(store: Store, reads: ReadSession) 
     assert ids(table, reads, "snapshot-3") == EARLY  # pinned, without a file system of Hadoop's
     gone = table.sql("SELECT id FROM t@snapshot-3 EXCEPT SELECT id FROM t WHERE id < 103", session=reads)
     assert [r["id"] for r in gone] == [100]
-    assert [e.what for e in table.fate("id = 100").events] == ["appeared", "deleted"]
+    assert [e.what for e in table.row_history("id = 100").events] == ["appeared", "deleted"]
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_deletes_in_a_store(version: int, kind: str, store: Store, reads: ReadSe
     assert ids(table, reads, "snapshot-1", "id < 5") == [0, 1, 2, 3, 4]
     [gone] = table.sql("SELECT id FROM t@snapshot-1 EXCEPT SELECT id FROM t", session=reads)
     assert gone["id"] == 3
-    assert [e.what for e in table.fate("id = 3").events] == ["appeared", "deleted"]
+    assert [e.what for e in table.row_history("id = 3").events] == ["appeared", "deleted"]
     assert table.row_diff("snapshot-1", "main").changes.deleted.num_rows == 1
     with pytest.raises(ExplorerError):  # only versions are read: nobody is given that catalog's keys
         table.sql(f"SELECT * FROM {WRITER}.{name}", session=reads)
@@ -137,7 +137,7 @@ def test_an_error_shows_no_key(store: Store, reads: ReadSession, keys: dict[str,
     table = opened(store, store.metadata, **keys)
     request = table.reading(None)
     echo = keys["secret_access_key"]
-    broken = Files(f"s3://warehouse/{echo}/v1.metadata.json", store.properties(endpoint=store.direct, **keys))
+    broken = FileAccess(f"s3://warehouse/{echo}/v1.metadata.json", store.properties(endpoint=store.direct, **keys))
     version = replace(request.version, check=lambda: broken)
     with pytest.raises(ExplorerError) as caught:
         reads.read(ReadRequest(version))

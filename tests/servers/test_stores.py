@@ -17,17 +17,17 @@ from tornado.httputil import HTTPServerRequest
 import explorer
 from explorer.errors import ExplorerError, UnreadableFile
 from explorer.progress import Cancelled, Watch
-from explorer.render.changes import diff_object
+from explorer.render.history import diff_json
 from explorer.reports.maintenance.runs import preview
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.storage import azure
 from explorer.storage.storage import Storage
 from explorer.storage.stores import EACH
-from tests import direct
 from tests.servers.asking import KEPT, write
 from tests.servers.conftest import COMMITS, EVERY, Store
 from tests.servers.running import azurite, fake_gcs
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.small_tables import make_table
 
 
 def opened(store: Store, **others: str) -> direct.Table:
@@ -52,7 +52,7 @@ def test_what_is_asked_together_is_fetched_together(store: Store) -> None:
 def test_what_never_changes_is_fetched_once(store: Store) -> None:
     def ask() -> tuple[int, int, int]:
         table = opened(store)
-        change = diff_object(table.diff("snapshot-3", "snapshot-7"))
+        change = diff_json(table.diff("snapshot-3", "snapshot-7"))
         costs = len(table.commits().commits)  # asks how large metadata files are
         return len(table.entries()), len(table.lifecycle()), len(change["added_data_files"]) + costs
 
@@ -78,7 +78,7 @@ def test_answers_are_those_of_a_local_table(store: Store, tmp_path: Path) -> Non
     assert remote.entries(at).columns == local.entries(at).columns
     counts = [[c.added, c.state] for c in local.lifecycle() if c.snapshot == at]
     assert [[c.added, c.state] for c in remote.lifecycle() if c.snapshot == at] == counts
-    told = remote.fate("id = 100")
+    told = remote.row_history("id = 100")
     assert [e.what for e in told.events if e.row["id"] == 100] == ["appeared", "deleted"]
     assert remote.row_diff(at, "main").changes.deleted.num_rows == 1
 
@@ -278,7 +278,7 @@ def test_gcs(reads: ReadSession, tmp_path: Path) -> None:
         for metadata in write(reads, "gs://warehouse/written", asked, tmp_path).values():
             table = direct.open_table(metadata, properties=asked)
             assert sorted(row["id"] for row in table.rows(session=reads)) == KEPT
-            assert [e.what for e in table.fate("id = 3").events] == ["appeared", "deleted"]
+            assert [e.what for e in table.row_history("id = 3").events] == ["appeared", "deleted"]
             assert direct.open_table(str(table.metadata.location), properties=asked).metadata == table.metadata
             assert not table.problems
 
@@ -297,7 +297,7 @@ def test_azure(store: Store, tmp_path: Path) -> None:
             table = direct.open_table(f"abfss://{authority}/db/t", properties=asked)
             assert table.entries().columns == direct.open_table(str(local)).entries().columns
             assert [p.severity for p in table.problems] == ["info"]  # it was copied there
-            assert [e.what for e in table.fate("id = 3").events] == ["appeared"]
+            assert [e.what for e in table.row_history("id = 3").events] == ["appeared"]
         wrong = {"adls.connection-string": account.replace("Eby8", "Eby9")}
         with pytest.raises(ExplorerError, match="Azure") as refused:
             direct.open_table("abfss://lake/db/t", properties=wrong)

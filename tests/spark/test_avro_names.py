@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
 from tests.statements.printed import statements
+from tests.support import direct
 from tests.unit.test_avro_names import with_names
 
 

@@ -1,5 +1,5 @@
 """The thirty tables of tests/cases held against Spark: rows, counts and plans are equal, and where Spark does not
-return a row that is there, the fate of the row says why."""
+return a row that is there, the row history says why."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from explorer.spark_engine.spark import SparkEngine
-from explorer.spec.scan.plan import PLANNERS, Answer
-from tests import direct
+from explorer.spec.scan.plan import PLANNERS, PlannerAnswer
 from tests.cases import NAMES, build_case
+from tests.support import direct
 
 UUID_9 = "'99999999-9999-9999-9999-999999999999'"
 FILTERS: Mapping[str, tuple[str, ...]] = {
@@ -75,12 +75,12 @@ def test_rows_counts_and_plans_are_those_of_spark(cases: dict[str, Case], number
     assert direct.live_rows(case.table).rows == rows
     current = case.table.metadata.current_snapshot
     assert current is not None
-    assert len(case.table.fate("").standings[current.snapshot_id].visible) == rows
+    assert len(case.table.row_history("").by_snapshot[current.snapshot_id].visible) == rows
     assert case.table.rows(limit=100).to_arrow().num_rows == rows
     for where in FILTERS.get(number, (NO_ID.get(number, "id > 0"),)):
         plan = case.table.plan(where)
         answer = case.table.ask_planners(plan)[PLANNERS[0]]
-        assert isinstance(answer, Answer), answer
+        assert isinstance(answer, PlannerAnswer), answer
         assert plan.left.files == answer.files, where
 
 
@@ -90,8 +90,8 @@ def test_a_fate_names_what_hides_a_row_from_spark(cases: dict[str, Case], number
     current = case.table.metadata.current_snapshot
     assert current is not None
     for where in FILTERS.get(number, (NO_ID.get(number, "id > 0"),)):
-        fate = case.table.fate(where)
-        standing = fate.standings[current.snapshot_id]
+        fate = case.table.row_history(where)
+        standing = fate.by_snapshot[current.snapshot_id]
         theirs = case.frame().where(where).count()
         assert len(standing.visible) - len(standing.skipped) == theirs, (where, fate.explain(current))
         said = " ".join(fate.explain(current))
@@ -117,6 +117,6 @@ def test_filters_that_statistics_hide_are_tested(cases: dict[str, Case]) -> None
         table = cases[number].table
         current = table.metadata.current_snapshot
         assert current is not None
-        fates = (table.fate(where).standings[current.snapshot_id] for where in FILTERS[number])
+        fates = (table.row_history(where).by_snapshot[current.snapshot_id] for where in FILTERS[number])
         hidden[number] = sum(len(standing.skipped) for standing in fates)
     assert hidden == {"16": 2, "18": 1, "20": 1, "22": 2, "35": 1}

@@ -9,7 +9,7 @@ import pytest
 from explorer.lab.scenarios import SCENARIOS
 from explorer.storage import manifests
 from explorer.storage.formats import avro
-from tests.helpers import open_demo
+from tests.support.helpers import open_demo
 
 
 @pytest.mark.parametrize("name", [s.name for s in SCENARIOS])

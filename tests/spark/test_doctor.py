@@ -18,10 +18,10 @@ from explorer.lab.scenarios.workshop import Workshop
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.doctor.findings import Finding
 from explorer.storage.paths import local_path
-from tests import direct
 from tests.robustness.corpus import outcomes
 from tests.robustness.editing import edit_avro, edit_json
 from tests.statements.printed import statements
+from tests.support import direct
 
 SOME = float(os.environ.get("ICEDIVE_CORPUS", "0.1"))
 """The share of the corpus that is asked: `make robustness` asks all."""

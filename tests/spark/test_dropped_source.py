@@ -8,11 +8,11 @@ import pytest
 from pyiceberg.table import StaticTable
 
 from explorer.spark_engine.spark import SparkEngine
-from explorer.spec.doctor.cases import DROPPED_SOURCE
 from explorer.spec.doctor.findings import Finding
-from tests import direct
+from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE
 from tests.cases.dropped_source import with_dropped_source
 from tests.statements.printed import statements
+from tests.support import direct
 
 
 def told(table: direct.Table | str) -> list[Finding]:

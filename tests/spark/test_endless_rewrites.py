@@ -9,7 +9,7 @@ import pytest
 
 from explorer.reports.maintenance.runs import preview
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
+from tests.support import direct
 
 
 @pytest.fixture

@@ -15,14 +15,14 @@ from click.testing import CliRunner
 from explorer.cli import main
 from explorer.errors import NotFoundInTable, StatementFailed
 from explorer.queries.filters import arrow_columns, matching, parse_filter
-from explorer.render.scan_reports import timings_lines, timings_object
+from explorer.render.scan_reports import timings_json, timings_lines
 from explorer.reports.estimates import estimate
 from explorer.reports.timings import beside, measure
 from explorer.spark_engine.spark import SparkEngine
-from explorer.spec.layout.estimates import Asked
+from explorer.spec.layout.estimates import FilterEstimate
 from explorer.spec.scan.scan_report_diff import figures
-from tests import direct
-from tests.helpers import open_demo
+from tests.support import direct
+from tests.support.helpers import open_demo
 
 FILTERS = ("id = 5000", "id BETWEEN 1000 AND 9000", "id IN (5, 40000)", "word LIKE 'user-05%'", "word = 'user-012345'",
            "ts >= '2024-01-10' AND ts < '2024-01-12'", "price > 90", "price > 90 AND id < 6000")  # fmt: skip
@@ -98,7 +98,7 @@ def test_estimates_come_true(engine: SparkEngine, scattered: str, change: str, h
         assert abs(thought - is_so) <= one_file + WITHIN, asked.where
 
 
-def _shares(asked: Asked, at: int, after: direct.Table, rows: int) -> tuple[float, float]:
+def _shares(asked: FilterEstimate, at: int, after: direct.Table, rows: int) -> tuple[float, float]:
     reads = asked.reads[at]
     assert reads is not None
     return reads.rows / rows, (after.plan(asked.where).left.rows or 0) / rows
@@ -134,7 +134,7 @@ def test_two_snapshots_run_in_spark(sandbox: Path) -> None:
         assert (told["data files read"].planned, told["delete files"].planned) == (files, deletes)
         assert all(f.planned == f.spark and not f.why for f in told.values()), told
     assert any("the median of 2 runs" in line for line in timings_lines(ran))
-    assert [m["version"] for m in timings_object(ran)] == ["snapshot-4", "snapshot-5"]
+    assert [m["version"] for m in timings_json(ran)] == ["snapshot-4", "snapshot-5"]
     asked = ["plan", "demo.compaction_bin_pack", "name > 'b'", "-s", "snapshot-4", "--measure"]
     told = CliRunner().invoke(main, [*asked, "--compare-with", "snapshot-5", "--output", "json"])
     assert [m["rows"] for m in json.loads(told.stdout)["runs"]] == [9, 9]

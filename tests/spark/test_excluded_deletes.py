@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
 from tests.cases.excluded_deletes import DELETES, FILTERS, with_delete
 from tests.statements.printed import statements
+from tests.support import direct
 
 
 @pytest.mark.parametrize("kind", DELETES)
@@ -23,7 +23,7 @@ def test_spark_returns_as_many_rows_as_a_fate_says(engine: SparkEngine, kind: st
     table = direct.open_table(f"sandbox.{name}")
     for where in FILTERS:
         theirs = session.sql(f"SELECT * FROM sandbox.{name} WHERE {where}").count()
-        standing = table.fate(where, engine="local").standings[102]
+        standing = table.row_history(where, engine="local").by_snapshot[102]
         assert len(standing.visible) - len(standing.skipped) + len(standing.come_back) == theirs, where
         assert not standing.come_back or table.plan(where).skipped_deletes, where
     if kind == "whole row":

@@ -10,9 +10,9 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
 from tests.cases.summaries import FILTERS, SUMMARIES, with_summaries
 from tests.statements.printed import statements
+from tests.support import direct
 
 
 @pytest.mark.parametrize("number", SUMMARIES)

@@ -10,8 +10,8 @@ import pytest
 from py4j.protocol import Py4JJavaError
 
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
-from tests.unit.small import make_table, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import make_table, newest_metadata
 from tests.unit.test_folder_state import HADOOP
 
 

@@ -12,7 +12,7 @@ from explorer.lab.scenarios import NAMESPACE
 from explorer.queries.collection import Collection
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.entries.lazy_table import Batches
-from tests import direct
+from tests.support import direct
 
 NAMES = ("manifest_lifecycle", "partition_evolution", "equality_deletes")
 

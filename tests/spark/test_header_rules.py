@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
 from tests.cases.headers import HEADERS, KINDS, RULES, with_header, without_fields
 from tests.statements.printed import statements
+from tests.support import direct
 
 
 @pytest.mark.parametrize("kind", KINDS)

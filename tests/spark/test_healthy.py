@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
+from tests.support import direct
 
 T = "sandbox.healthy.t"
 V2 = "USING iceberg TBLPROPERTIES ('format-version'='2', 'write.delete.mode'='merge-on-read')"

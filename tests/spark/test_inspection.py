@@ -16,7 +16,7 @@ from explorer.lab.scenarios import SCENARIOS
 from explorer.render.rows import plain
 from explorer.reports.inspector import inspect
 from explorer.spec.overview.summary_totals import totals
-from tests.helpers import open_demo
+from tests.support.helpers import open_demo
 
 
 @pytest.mark.parametrize("name", [s.name for s in SCENARIOS])

@@ -26,8 +26,8 @@ from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.sql_guard.quotas import Quotas
 from explorer.spec.entries.entry_views import entry_view
 from explorer.spec.entries.lazy_table import Part
-from tests import direct
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.small_tables import make_table
 
 
 @pytest.fixture

@@ -23,13 +23,13 @@ from explorer.lab.observe import API, observe, observe_api
 from explorer.lab.sandbox import Bench
 from explorer.lab.scenarios import fresh_copy
 from explorer.lab.stepper import Run, replay
-from explorer.render.lab_runs import render_run, run_object, sequence_svg
+from explorer.render.lab_runs import render_run, run_json, sequence_svg
 from explorer.render.state_graph import state_svg
 from explorer.reports.conflicts import change_of, explain_conflict
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.commits.commit import Decision
 from explorer.spec.commits.operations import CATALOGUED, CLASSES, ISOLATION, KINDS, Operation
-from tests import direct
+from tests.support import direct
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_the_kept_runs_of_readers_and_folders_show_again(bench: Bench) -> None:
     text = render_run(both.events, both.writers, both.rows())
     assert "A loaded snapshot-3 of the other table: 1 'by B'" in text
     assert "read: 3 rows and 4 rows" in sequence_svg(both.events, both.writers)
-    saved = run_object(both.to_json(), both.writers, both.rows())
+    saved = run_json(both.to_json(), both.writers, both.rows())
     assert [s["snapshot"] for s in saved["writers"][0]["saw"]] == ["snapshot-2", "snapshot-3"]
     assert {w.name: w.left_behind for w in both.writers} == {"A": [], "B": [], "C": []}
     for run in (failed, both):

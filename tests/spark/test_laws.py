@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from explorer.lab.scenarios.workshop import Workshop
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
 from tests.properties.laws import check_laws
+from tests.support import direct
 
 OPERATIONS = st.sampled_from(
     [

@@ -14,14 +14,14 @@ from explorer.lab.observe import observe, observe_api
 from explorer.queries.orphans import orphans
 from explorer.questions import QUESTIONS
 from explorer.reports.maintenance import runs
-from explorer.reports.maintenance.calls import LOOKS, PROCEDURES
+from explorer.reports.maintenance.procedure_calls import LOOKS, PROCEDURES
 from explorer.spark_engine.spark import SparkEngine, sandbox_conf
 from explorer.spec.maintenance.reachability import reach
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.units import count
 from explorer.table import Table
-from tests import direct
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.small_tables import make_table
 
 ALL = {"rewrite-all": "true"}
 

@@ -15,16 +15,16 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from explorer.reports.maintenance import preview, runs
-from explorer.reports.maintenance.calls import bind_filter
 from explorer.reports.maintenance.expiry import plan_expiry
-from explorer.reports.maintenance.manifests import plan_append
-from explorer.reports.maintenance.rewrites import Rewrite, plan_rewrite
+from explorer.reports.maintenance.manifest_rewrites import plan_append
+from explorer.reports.maintenance.procedure_calls import bind_filter
+from explorer.reports.maintenance.rewrites import RewritePlan, plan_rewrite
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.maintenance.manifest_merges import next_append
 from explorer.spec.maintenance.rewrite_options import OPTIONS, Strategy
 from explorer.table import Table
-from tests import direct
 from tests.spark.planner_oracle import Iceberg
+from tests.support import direct
 
 SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "id", "required": False, "type": "long"},
                                        {"id": 2, "name": "day", "required": False, "type": "int"}]}  # fmt: skip
@@ -126,7 +126,7 @@ def each(iterable: Any) -> Iterator[Any]:
         yield items.next()
 
 
-def ours(plan: Rewrite) -> list[tuple[frozenset[str], int, int, int]]:
+def ours(plan: RewritePlan) -> list[tuple[frozenset[str], int, int, int]]:
     paths: dict[int, set[str]] = {}
     for part in plan.files.read():
         for row in part.to_pylist():

@@ -14,9 +14,9 @@ from explorer.errors import OutsideRoots, UnreadableFile
 from explorer.spark_engine.read_queue import ReadFailed, ReadSession
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.tables import mounts
-from tests import direct
 from tests.security.test_before_spark import rewrite
-from tests.unit.small import edit_metadata, in_catalog, make_table
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, in_catalog, make_table
 
 NAME = "sandbox.demo.to_be_moved"
 ROWS = [1, 2, 4, 5, 6, 7, 8, 9]

@@ -14,7 +14,7 @@ from explorer.lab.scenarios import NAMESPACE, SCENARIOS, Scenario
 from explorer.lab.scenarios.workshop import BUILDING, Workshop
 from explorer.spark_engine.spark import SparkEngine
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
-from tests import direct
+from tests.support import direct
 
 ALL = os.environ.get("ICEDIVE_EVERY_TABLE") == "1"
 SOME = {"position_deletes", "deletion_vectors", "equality_deletes", "partition_evolution", "branches_and_tags"}

@@ -21,13 +21,11 @@ from explorer.cli import main
 from explorer.lab.scenarios import NAMESPACE, SCENARIOS
 from explorer.queries.collection import Collection
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.render.changes import diff_object
-from explorer.render.doctor import report_object
-from explorer.render.health import health_object
-from explorer.render.plans import plan_object
+from explorer.render.history import diff_json
+from explorer.render.plans import plan_json
 from explorer.render.row_views import delete_rows, row_diff_words
 from explorer.reports.maintenance import runs
-from explorer.reports.maintenance.calls import LOOKS, PROCEDURES
+from explorer.reports.maintenance.procedure_calls import LOOKS, PROCEDURES
 from explorer.spark_engine import engine_choice, file_rows, pipeline
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spark_engine.spark import SparkEngine, shared_engine
@@ -35,10 +33,10 @@ from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.rows.row_diff import RowChanges
 from explorer.storage.manifest_reader import ManifestReader
 from explorer.storage.spill import deal_out
-from tests import direct
 from tests.spark.test_laws import OPERATIONS, generated
-from tests.unit.other_types import MISREAD, write_table
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.other_types import MISREAD, write_table
+from tests.support.small_tables import make_table
 from tests.unit.test_repeated_keys import upserted
 
 EVERY = bool(os.environ.get("ICEDIVE_EVERY_SCENARIO"))
@@ -81,7 +79,7 @@ FILTERS = {"equality_deletes": "name = 'jack'", "deletion_vectors": "", "partiti
 def plans_are_the_same(table: direct.Table, where: str) -> None:
     """A plan with its files and tasks, and statistics of columns."""
     ours, theirs = (table.plan(where, engine=engine) for engine in ("local", "spark"))
-    assert plan_object(theirs) == plan_object(ours)
+    assert plan_json(theirs) == plan_json(ours)
     assert Collection(theirs.files, "files").to_json() == Collection(ours.files, "files").to_json()
     assert theirs.stages[0].left.files == ours.stages[0].left.files
     assert table.metrics(engine="spark") == table.metrics()
@@ -100,7 +98,7 @@ def test_what_is_dealt_out_on_the_disk_is_the_same(name: str, sandbox: Path, mon
     ids = [s.snapshot_id for s in table.metadata.snapshots[:: max(1, len(table.metadata.snapshots) // 5)]]
 
     def compared() -> list[Any]:
-        return [table.lifecycle(), *(diff_object(table.diff(a, b)) for a in ids for b in ids)]
+        return [table.lifecycle(), *(diff_json(table.diff(a, b)) for a in ids for b in ids)]
 
     held, numbers = compared(), list[int]()
     monkeypatch.setattr(MetadataTree, "at_once", 0.1)
@@ -131,7 +129,7 @@ def questions(table: direct.Table, engine: Engine) -> dict[str, Any]:
     known = table.deletes(ids[-1], engine)
     return {
         "diffs": [
-            diff_object(table.diff(a, b, engine)) for a, b in [(None, ids[-1]), (ids[-2], ids[-1]), (ids[-1], ids[0])]
+            diff_json(table.diff(a, b, engine)) for a, b in [(None, ids[-1]), (ids[-2], ids[-1]), (ids[-1], ids[0])]
         ],
         "lifecycle": table.lifecycle(engine),
         "commits": table.commits(engine=engine),
@@ -142,9 +140,9 @@ def questions(table: direct.Table, engine: Engine) -> dict[str, Any]:
             [d.path for d in known.hit],
             known.costs[:],
         ],
-        "file": table.file(table.files(ids[-1])[0]["file_path"], engine),
-        "health": health_object(direct.health(table, engine=engine)),
-        "doctor": report_object(direct.doctor(table, engine=engine)),
+        "file": table.file_life(table.files(ids[-1])[0]["file_path"], engine),
+        "health": direct.health(table, engine=engine).to_json(),
+        "doctor": direct.doctor(table, engine=engine).to_json(),
         "previews": [told(runs.preview(table, operation, engine=engine)) for operation in PREVIEWS],
     }
 
@@ -184,7 +182,7 @@ ROWS = {"equality_deletes": "name = 'jack'", "deletion_vectors": "name > ''", "u
 
 
 def rows_are_the_same(table: direct.Table, where: str) -> None:
-    """The rows that differ between the first and the last snapshot, both ways, and the fates of those that match."""
+    """The rows that differ between the first and the last snapshot, both ways, and the history of those that match."""
     first, last = table.metadata.snapshots[0].snapshot_id, table.metadata.snapshots[-1].snapshot_id
     for sides in ((first, last), (last, first), (None, last)):
         ours, theirs = (table.row_diff(*sides, engine=engine) for engine in ("local", "spark"))
@@ -192,7 +190,7 @@ def rows_are_the_same(table: direct.Table, where: str) -> None:
         for kind in RowChanges.kinds():
             told = [getattr(diff.changes, kind).to_pylist() for diff in (ours, theirs)]
             assert sorted(map(repr, told[0])) == sorted(map(repr, told[1]))
-    ours, theirs = (table.fate(where, engine=engine) for engine in ("local", "spark"))
+    ours, theirs = (table.row_history(where, engine=engine) for engine in ("local", "spark"))
     assert list(map(repr, theirs.events)) == list(map(repr, ours.events))  # NaN is not NaN
     assert ours.events
     assert theirs.explain(table.resolve(last).snapshot) == ours.explain(table.resolve(last).snapshot)
@@ -217,7 +215,7 @@ def test_keys_of_several_rows_are_the_same(tmp_path: Path, sandbox: Path, monkey
 
 
 @pytest.mark.parametrize("mapped", [True, False, None])
-def test_fates_of_files_that_spark_misreads_are_the_same(mapped: bool | None, sandbox: Path, tmp_path: Path) -> None:
+def test_row_histories_of_misread_files_are_the_same(mapped: bool | None, sandbox: Path, tmp_path: Path) -> None:
     """Columns in another type than the spec's; files without field ids, with a name mapping and without."""
     entries = [{"field-id": 1, "names": ["id"]}, {"field-id": 2, "names": ["x"]}]
     properties = {"schema.name-mapping.default": json.dumps(entries)} if mapped else {}
@@ -225,7 +223,8 @@ def test_fates_of_files_that_spark_misreads_are_the_same(mapped: bool | None, sa
     table = direct.open_table(str(tmp_path / "t"))
     for where in ("id = 1", "x = '2020-01-01'"):
         ours, theirs = (
-            table.fate(where, engine=engine).explain(table.metadata.snapshots[-1]) for engine in ("local", "spark")
+            table.row_history(where, engine=engine).explain(table.metadata.snapshots[-1])
+            for engine in ("local", "spark")
         )
         assert any("Spark does not return" in line or "Spark may show" in line for line in ours)
         assert ("name mapping" in " ".join(ours)) == (mapped is True)

@@ -15,13 +15,13 @@ from explorer.render.plans import read_paths
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.filters.expressions import And, BoundTerm, Constant, Expression, Or, Predicate
 from explorer.spec.filters.pushdown import advice
-from explorer.spec.scan.plan import Answer, Plan
+from explorer.spec.scan.plan import Plan, PlannerAnswer
 from explorer.spec.scan.scan import READ
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.values import primitive_type
-from tests import direct
-from tests.helpers import open_demo
 from tests.spark.planner_oracle import Iceberg, Made, Row, drawn_filter, drawn_transform, evolved, make
+from tests.support import direct
+from tests.support.helpers import open_demo
 
 TABLES = int(os.environ.get("ICEDIVE_PLANS", "0")) or 8
 FILTERS = 25
@@ -249,10 +249,10 @@ def test_other_planners_read_the_same(sandbox: Path, name: str, where: str) -> N
     table = open_demo(name)
     plan = table.plan(where)
     java, python = table.ask_planners(plan).values()
-    assert isinstance(java, Answer), java
+    assert isinstance(java, PlannerAnswer), java
     assert (java.paths, java.tasks) == (read_paths(plan), plan.tasks.count)
     if name == "equality_deletes":
         assert "equality deletes" in str(python)  # pyiceberg reads none
     else:
-        assert isinstance(python, Answer), python
+        assert isinstance(python, PlannerAnswer), python
         assert python.paths == java.paths

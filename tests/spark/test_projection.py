@@ -16,9 +16,9 @@ from pyspark.sql import types as t
 
 from explorer.lab.scenarios.workshop import Workshop
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
 from tests.security import EVERY
 from tests.spark.test_rows import bag, ours, sparks
+from tests.support import direct
 
 FORMATS = ("parquet", "orc", "avro")
 CASES = list(itertools.product((1, 2, 3), range(12))) if EVERY else [(2, 1), (3, 2)]
@@ -292,5 +292,5 @@ def test_position_deletes_by_another_spelling_hide_nothing(sandbox: Path, engine
         assert "it names no data file of this snapshot, but" in verdict.against
         assert opened.file_rows(path).to_arrow()["_deleted_by"].null_count == 2
         assert [p.severity for p in opened.problems] == ["warning"]
-        explained = opened.fate("id = 1").explain(opened.metadata.current_snapshot)
+        explained = opened.row_history("id = 1").explain(opened.metadata.current_snapshot)
         assert any("hides nothing" in line for line in explained)

@@ -16,7 +16,7 @@ from explorer.cli import main
 from explorer.graph.uncommitted import kind_of
 from explorer.lab.race import FAULTS, faults, kills, race
 from explorer.spec.commits.operations import ENGINES
-from tests.helpers import open_demo
+from tests.support.helpers import open_demo
 
 
 def test_java_and_pyiceberg_writers_race(sandbox: Path) -> None:

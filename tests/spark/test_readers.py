@@ -15,8 +15,8 @@ from pyspark.errors import PySparkException
 
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.scan.plan import PLANNERS
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 PATHS = 2147483546
 FIELDS = [(1, "id", "long"), (2, "p", "string")]
@@ -49,8 +49,8 @@ class Readers:
         opened = direct.open_table(str(table.folder))
         current = opened.metadata.current_snapshot
         assert current is not None
-        fate = opened.fate("")
-        return sorted(fate.rows[place.row_key]["id"] for place in fate.standings[current.snapshot_id].visible)
+        fate = opened.row_history("")
+        return sorted(fate.rows[place.row_key]["id"] for place in fate.by_snapshot[current.snapshot_id].visible)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_a_delete_of_several_files_does_not_reach_another_partition(readers: Rea
     assert readers.java(table) == readers.ours(table) == [1, 2]
     assert readers.pyiceberg(table) == [2]
     opened = direct.open_table(str(tmp_path))
-    said = "\n".join(opened.fate("id = 1").explain(opened.metadata.snapshots[-1]))
+    said = "\n".join(opened.row_history("id = 1").explain(opened.metadata.snapshots[-1]))
     assert "holds its position, but does not apply: the delete is in partition p=y, the data file in p=x" in said
 
 
@@ -141,7 +141,7 @@ def test_the_order_of_uuids(readers: Readers, tmp_path: Path, order: str) -> Non
     assert (files[PLANNERS[0]], files[PLANNERS[1]]) == ((1, 0) if order == "java" else (0, 1))
     assert others == {"uuid-order": files[PLANNERS[1]]}
     assert readers.java(table, where) == []
-    said = "\n".join(opened.fate(where).explain(opened.metadata.snapshots[-1]))
+    said = "\n".join(opened.row_history(where).explain(opened.metadata.snapshots[-1]))
     assert "orders UUIDs as signed numbers" in said
     assert "⚠ Spark does not return 1 of them" in said
 

@@ -17,8 +17,8 @@ from explorer.errors import AccessRefused, NotPossible, StatementFailed, Unreada
 from explorer.spark_engine.read_queue import ReadCancelled, ReadFailed, ReadRequest, ReadSession, SqlRequest
 from explorer.spark_engine.spark import SparkEngine
 from explorer.table import Table, open_table
-from tests.helpers import open_demo
-from tests.unit.small import make_table
+from tests.support.helpers import open_demo
+from tests.support.small_tables import make_table
 
 
 @pytest.fixture(scope="module")

@@ -22,12 +22,12 @@ from explorer.spec.doctor.remedy_texts import REMEDY_OF
 from explorer.spec.doctor.rules import RULES
 from explorer.storage.data_dirs import sandbox_home
 from explorer.storage.paths import local_path
-from tests import direct
 from tests.cases import build_case
 from tests.cases.mini import Table
 from tests.robustness.editing import edit_avro, edit_json
 from tests.statements.printed import statements
-from tests.unit.small import make_table, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import make_table, newest_metadata
 from tests.unit.test_doctor import ENTRIES, LISTS, METADATA, current
 
 DAYS = 86_400_000

@@ -14,7 +14,7 @@ from tests.cases import build_case
 from tests.spark.test_remedies import CASES, FAULTS, faulty_table, found
 from tests.statements import run35
 from tests.statements.printed import statements
-from tests.unit.small import newest_metadata
+from tests.support.small_tables import newest_metadata
 
 SPARK35 = os.environ.get("ICEDIVE_SPARK35", "")
 """A Python with pyspark 3.5, and the path of Iceberg's jar for it, with a comma between."""

@@ -12,9 +12,9 @@ from pyspark.errors import PySparkException
 
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.schemas.required_nulls import FAILS, OTHERS
-from tests import direct
 from tests.cases.nulls import EFFECTS, with_null
 from tests.statements.printed import statements
+from tests.support import direct
 
 
 @pytest.mark.parametrize("kind", EFFECTS)

@@ -18,9 +18,9 @@ from explorer.reports.maintenance import runs
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.snapshots.retention import MAX_REF_AGE, MAX_SNAPSHOT_AGE, MIN_SNAPSHOTS, retention
 from explorer.storage.metadata import parse_metadata
-from tests import direct
-from tests.helpers import open_demo
-from tests.unit.paper import HOUR, table_metadata
+from tests.support import direct
+from tests.support.helpers import open_demo
+from tests.support.paper_tables import HOUR, table_metadata
 
 CASES = 200
 

@@ -21,9 +21,9 @@ from explorer.queries.row_reader import RowReader
 from explorer.spark_engine.spark import SparkEngine
 from explorer.storage.rows import read_schema
 from explorer.table import Table
-from tests import direct
-from tests.helpers import open_demo
 from tests.spark.test_scenarios import plain, sampled
+from tests.support import direct
+from tests.support.helpers import open_demo
 
 NAMES = [s.name for s in SCENARIOS]
 

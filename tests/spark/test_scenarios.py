@@ -16,7 +16,7 @@ from explorer.spark_engine import jvm_cds
 from explorer.spark_engine.java import find_java, resolve_jars, spark_home
 from explorer.spark_engine.local_files import CLASS, write_plainly
 from explorer.spark_engine.spark import SparkEngine
-from tests.helpers import file_names, open_demo
+from tests.support.helpers import file_names, open_demo
 
 BY_NAME = {s.name: s for s in SCENARIOS}
 
@@ -182,7 +182,7 @@ def test_manifests_snapshots_refs_and_log_equal_icebergs(name: str, sandbox: Pat
 def test_history_equals_icebergs(name: str, sandbox: Path, engine: SparkEngine) -> None:
     """Iceberg's `history` table: the snapshot log, with whether each snapshot is an ancestor of the current one."""
     table = open_demo(name)
-    kinds = {h.snapshot_id: h.kind for h in table.history()}
+    kinds = {h.snapshot_id: h.kind for h in table.lineage()}
     mine = [
         (e.timestamp_ms, e.snapshot_id, kinds[e.snapshot_id] in ("current", "ancestor")) for e in table.current_log()
     ]

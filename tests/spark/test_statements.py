@@ -11,9 +11,9 @@ from explorer.lab.scenarios import SCENARIOS
 from explorer.reports.maintenance import runs
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.sql_guard.quoting import identifier, literal
-from tests import direct
 from tests.statements.printed import printed, statements
 from tests.statements.spark35 import fault
+from tests.support import direct
 
 
 @pytest.mark.parametrize("scenario", [scenario.name for scenario in SCENARIOS])

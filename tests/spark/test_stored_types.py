@@ -23,12 +23,12 @@ from explorer.spec.schemas.stored_types import type_difference
 from explorer.storage.formats.parquet import read_footer
 from explorer.storage.paths import local_path
 from explorer.storage.storage import Storage
-from tests import direct
 from tests.cases.mini import Table
 from tests.spark.planner_oracle import Iceberg
 from tests.spark.row_group_oracle import Judge
 from tests.statements.printed import statements
-from tests.unit.other_types import COMMON, DAYS, FAILS, MISREAD, RIGHT, Stored, write_table
+from tests.support import direct
+from tests.support.other_types import COMMON, DAYS, FAILS, MISREAD, RIGHT, Stored, write_table
 
 FAILED = (PySparkException, Py4JJavaError, OverflowError, ValueError)
 SET = re.compile(r"SET [\w.]+=\w+")
@@ -64,7 +64,7 @@ def values(spark: Any, table: Table, vectorized: bool) -> list[Any] | None:
 def of_rows(folder: Path) -> list[Any]:
     """What we read of the column x."""
     table = direct.open_table(str(folder))
-    return [row["x"] for row in table.fate("", engine="local").rows.values()]
+    return [row["x"] for row in table.row_history("", engine="local").rows.values()]
 
 
 @pytest.mark.parametrize("stored", [*RIGHT, *COMMON, *MISREAD, *FAILS], ids=str)
@@ -105,7 +105,7 @@ def test_row_groups_are_those_that_java_reads(stored: Stored, dictionary: bool, 
     assert spark.table(name).where(f"x = {literal}'2020-01-01'").count() == 0
     current = own.metadata.current_snapshot
     assert current is not None
-    said = "\n".join(own.fate("x = '2020-01-01'").explain(current))
+    said = "\n".join(own.row_history("x = '2020-01-01'").explain(current))
     assert "Spark does not return 1 of them" in said
     assert "microseconds" in said
     if stored.name == "millis":
@@ -230,7 +230,7 @@ def test_add_files_of_milliseconds(spark: Any) -> None:
     assert table.plan("x > '1990-01-01'").left.files == 0
     current = table.metadata.current_snapshot
     assert current is not None
-    assert "Spark does not return 2 of them" in "\n".join(table.fate("x > '1990-01-01'").explain(current))
+    assert "Spark does not return 2 of them" in "\n".join(table.row_history("x > '1990-01-01'").explain(current))
     bounds = finding_of(name, "metrics-wrong")
     assert bounds is not None
     assert bounds.remedy.startswith("First mend column-type")

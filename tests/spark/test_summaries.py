@@ -12,7 +12,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
+from tests.support import direct
 from tests.unit.test_twin_snapshots import twins, without_summary
 
 ERRORS = (Py4JJavaError, PySparkException)

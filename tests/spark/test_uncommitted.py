@@ -6,7 +6,7 @@ from pathlib import Path
 
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.commits.uncommitted_files import PROGRESS
-from tests import direct
+from tests.support import direct
 from tests.unit.test_uncommitted import OFFSETS, stalled, told
 
 

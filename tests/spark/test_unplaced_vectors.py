@@ -10,8 +10,8 @@ from pyspark.errors import PySparkException
 
 from explorer.reports.maintenance import runs
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
 from tests.cases.vectors import FIELDS, with_vector
+from tests.support import direct
 
 OFFSET, SIZE, NAMED = FIELDS
 

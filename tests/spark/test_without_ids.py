@@ -14,9 +14,9 @@ import pytest
 from pyarrow import orc
 
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
 from tests.cases.mini import Table
 from tests.statements.printed import statements
+from tests.support import direct
 from tests.unit.test_without_ids import by_name, nameless
 
 
@@ -133,7 +133,7 @@ def test_rows(file_format: str, registered: Any, engine: SparkEngine, tmp_path: 
     table.set_schema([(1, "id", "long"), (2, "renamed", "string"), *FIELDS[2:]])
     table.save()
     sparks = [plain(row) for row in engine.session().table(registered(table.folder)).orderBy("id").collect()]
-    versions = direct.open_table(str(table.folder)).fate("id > 0").versions
+    versions = direct.open_table(str(table.folder)).row_history("id > 0").versions
     assert [version.row["renamed"] for version in versions] == [row["renamed"] for row in sparks]
     assert sparks[0]["renamed"] == ("one" if file_format == "PARQUET" else None)
 

@@ -10,9 +10,9 @@ import pytest
 from pyiceberg.table import StaticTable
 
 from explorer.spark_engine.spark import SparkEngine
-from tests import direct
 from tests.cases.wrapped import LONG, OPERATORS, TABLES, with_wrapped
 from tests.statements.printed import statements
+from tests.support import direct
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_spark_returns_what_fate_says(engine: SparkEngine, name: str, registered
     opened = direct.open_table(full)
     for value in asked:
         for where in (operator.format(value) for operator in OPERATORS):
-            (standing,) = opened.fate(where).standings.values()
+            (standing,) = opened.row_history(where).by_snapshot.values()
             rows = session.sql(f"SELECT * FROM {full} WHERE {where}").count()
             assert rows == len(standing.visible) - len(standing.skipped), where
             assert rows <= opened.plan(where).left.files, where
@@ -90,7 +90,7 @@ def test_spark_finds_an_hour_that_wrapped_round(engine: SparkEngine) -> None:
     micros = 7_827_070_780_800_000_000
     for sign, rows in (("=", 1), (">", 0), (">=", 1), ("<", 0), ("<=", 1)):
         assert session.sql(f"SELECT 1 FROM sandbox.wraps.h WHERE ts {sign} {far}").count() == rows, sign
-        (standing,) = table.fate(f"ts {sign} {micros}").standings.values()
+        (standing,) = table.row_history(f"ts {sign} {micros}").by_snapshot.values()
         assert len(standing.visible) - len(standing.skipped) == rows, sign
     session.sql("DROP TABLE sandbox.wraps.h")
     session.sql("DROP NAMESPACE sandbox.wraps")

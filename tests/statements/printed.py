@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 
 from explorer.errors import ExplorerError
-from explorer.render.health import health_object
 from explorer.reports.maintenance import runs
-from explorer.reports.maintenance.calls import PROCEDURES
-from tests import direct
+from explorer.reports.maintenance.procedure_calls import PROCEDURES
 from tests.statements.spark35 import NAME, PART, STRING
+from tests.support import direct
 
 BEGUN = re.compile(r"(?:CALL|ALTER TABLE|INSERT OVERWRITE|UPDATE) [`\w{.]")
 STATEMENT = re.compile(
@@ -53,7 +52,7 @@ def printed(table: direct.Table, deep: bool = False) -> Iterator[str]:
         assert finding.remedy, finding
         yield from statements(finding.remedy)
     tight = dict.fromkeys((m.id for m in direct.health(table).measures), 1e-9)
-    for measure in health_object(direct.health(table, limits=tight))["measures"]:
+    for measure in direct.health(table, limits=tight).to_json()["measures"]:
         yield from statements(measure["helps"])
     schema = table.metadata.schema(table.metadata.current_schema_id)
     column = schema.fields[0].name if schema and schema.fields else ""

@@ -9,7 +9,7 @@ from explorer.spec.snapshots.ancestors import Ancestors, parents_of, reachable_s
 from explorer.spec.snapshots.branch_retention import LISTED
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.retention import retention
-from tests.unit.paper import HOUR, on_paper
+from tests.support.paper_tables import HOUR, on_paper
 
 NOW = 1_000 * HOUR
 

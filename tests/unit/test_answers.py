@@ -8,7 +8,7 @@ import pytest
 
 from explorer.lab.exercises.answers import interpret, names_with_numbers, words
 from explorer.lab.exercises.catalogs import CATALOG_EXERCISES
-from explorer.lab.exercises.commits import EXERCISES, Exercise, Marked
+from explorer.lab.exercises.commits import EXERCISES, Exercise, ExerciseResult
 from explorer.lab.exercises.doctor import DOCTOR_EXERCISES
 from explorer.lab.exercises.layout import LAYOUT_EXERCISES
 from explorer.lab.exercises.planning import PLAN_EXERCISES
@@ -64,6 +64,6 @@ def test_no_question_tells_its_answer() -> None:
 
 
 def test_a_judge_gets_what_is_meant() -> None:
-    exercise = Exercise("?", lambda _, answer: Marked(answer == 3, repr(answer)), 3)
+    exercise = Exercise("?", lambda _, answer: ExerciseResult(answer == 3, repr(answer)), 3)
     assert exercise.judge(None, 3).right
     assert interpret("3", exercise.example, exercise.words) == 3

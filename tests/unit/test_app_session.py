@@ -19,7 +19,7 @@ from explorer.questions import QUESTIONS, Question
 from explorer.questions.answers import Result
 from explorer.render.text import clean
 from tests import protocol_schema
-from tests.app_client import Client
+from tests.support.app_client import Client
 
 SCHEMA = {**protocol_schema.schema(), "$ref": "#/$defs/answer"}
 TABLE = "demo.equality_deletes"

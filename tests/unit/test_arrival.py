@@ -17,7 +17,7 @@ from benchmarks.sessions import come
 from explorer.progress import Cancelled, Watch, steps
 from explorer.serving.pools import CLICKS, FIRST
 from explorer.ui import app, first
-from explorer.ui.access import Access
+from explorer.ui.access import Doorkeeper
 from tests.unit.test_background import Gate, until
 
 
@@ -30,7 +30,7 @@ def test_of_a_page_that_was_closed_nothing_is_kept(whole: Path, monkeypatch: pyt
     async def test() -> None:
         options: Any = {"start": False, "show": False, "verbose": False, "check_unused_sessions_milliseconds": 100}
         server: Any = pn.serve({"/": app.create}, port=0, **options)
-        access = Access()
+        access = Doorkeeper()
         access.guard(server._tornado)
         server.start()
         url, cookie = f"http://localhost:{server.port}/", f"icedive-{server.port}={access.cookie}"
@@ -93,7 +93,7 @@ def test_first_parts_take_no_clicks_and_end_when_nobody_comes(monkeypatch: pytes
 
     async def test() -> None:
         server: Any = pn.serve({"/": app.create}, port=0, start=False, show=False, verbose=False)
-        access = Access()
+        access = Doorkeeper()
         access.guard(server._tornado)
         server.start()
         headers = {"Cookie": f"icedive-{server.port}={access.cookie}"}

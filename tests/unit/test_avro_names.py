@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from explorer.reports.inspector.manifest_nodes import inspect_manifest, inspect_manifest_list
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 SPEC = [(2, 1000, "p", "identity")]
 

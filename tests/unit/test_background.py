@@ -18,12 +18,12 @@ from panel.io.state import set_curdoc
 from explorer.errors import NotFoundInTable, NotPossible
 from explorer.progress import Cancelled, Progress, Watch, as_one_step, is_cancelled, steps, tell
 from explorer.serving import pools
-from explorer.serving.pools import Pool, Task
+from explorer.serving.pools import Pool, PoolTask
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
 from explorer.table import Table
 from explorer.ui.background import Job, Session
-from tests.unit.small import make_table
+from tests.support.small_tables import make_table
 
 
 class Gate:
@@ -112,14 +112,14 @@ def test_what_is_one_step_is_not_stopped_in_the_middle() -> None:
 
 
 QUESTIONS: dict[str, Callable[[Table], object]] = {
-    "fate": lambda table: table.fate("id = 2"),
+    "fate": lambda table: table.row_history("id = 2"),
     "row diff": lambda table: table.row_diff("snapshot-1", "snapshot-6"),
     "diff": lambda table: table.diff("snapshot-1", "snapshot-6"),
     "lifecycle": lambda table: table.lifecycle(),
     "commits": lambda table: table.commits(),
     "deletes": lambda table: table.deletes(),
     "entries": lambda table: table.entries(),
-    "a file's life": lambda table: table.file(table.files().to_arrow()["file_path"][0].as_py()),
+    "a file's life": lambda table: table.file_life(table.files().to_arrow()["file_path"][0].as_py()),
     "graph": lambda table: table.graph(),
 }
 
@@ -239,7 +239,7 @@ def test_long_work_lets_short_work_go_first(one_thread: Pool, monkeypatch: pytes
     while not task.long:
         time.sleep(0.01)
     quick = Gate()
-    monkeypatch.setattr(Task, "long", property(lambda self: self is task))
+    monkeypatch.setattr(PoolTask, "long", property(lambda self: self is task))
     short = one_thread.submit(quick, "short")
     assert quick.entered.wait(30)
     time.sleep(2 * pools.TURN_S + 0.2)
@@ -409,7 +409,7 @@ def test_with_its_session_a_question_goes(pool: Pool) -> None:
             job = Job(pool=pool)
             job.start(gate, answers.append, "Asking…")
         assert await asyncio.to_thread(gate.entered.wait, 5)
-        task: Task | None = job._now
+        task: PoolTask | None = job._now
         assert task is not None
         for callback in list(document.callbacks.session_destroyed_callbacks):
             callback(None)

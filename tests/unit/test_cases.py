@@ -8,8 +8,8 @@ import pytest
 
 from explorer.render.doctor import ShownReport
 from explorer.spec.snapshots.lifecycle import matrix
-from tests import direct
 from tests.cases import build_case
+from tests.support import direct
 
 Row = tuple[str, str, str, str]
 """Rule, severity, node, and what Spark is kept from."""

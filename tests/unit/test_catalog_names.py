@@ -11,8 +11,8 @@ from pyiceberg.catalog.sql import SqlCatalog
 from explorer.cli import main
 from explorer.errors import AccessRefused, TableNotFound
 from explorer.reports.maintenance import runs
-from tests import direct
-from tests.unit.small import in_catalog, make_table, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import in_catalog, make_table, newest_metadata
 
 
 @pytest.fixture

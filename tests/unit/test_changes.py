@@ -16,12 +16,12 @@ from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.graph.lanes import lanes
 from explorer.graph.vocabulary import KINDS
-from explorer.render.changes import change_rows, diff_object, render_lifecycle, run_words
+from explorer.render.history import change_rows, diff_json, render_lifecycle, run_words
 from explorer.render.history_pictures import lifecycle_svg
 from explorer.render.text import render_tree
-from explorer.spec.rows.row_versions import Place, Stretch, row_versions
+from explorer.spec.rows.row_versions import RowPlace, Stretch, row_versions
 from explorer.spec.snapshots.lifecycle import lives
-from explorer.spec.snapshots.lineage import HistoryEntry
+from explorer.spec.snapshots.lineage import LineageEntry
 from explorer.spec.text.names import base_name, runs
 from explorer.table import Table
 from explorer.ui import changes
@@ -30,8 +30,8 @@ from explorer.ui.changes import lane_cell
 from explorer.ui.costs import costs_figures, costs_words
 from explorer.ui.lifelines import FRAME, lifeline_words, lifelines
 from explorer.ui.timeline import timeline, timeline_words
-from tests import direct
-from tests.unit.small import make_table, writable
+from tests.support import direct
+from tests.support.small_tables import make_table, writable
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_the_thinnest_line_of_hundreds_of_manifests_can_be_seen(table: Table, nu
 
 def test_a_fate_is_a_bar_for_each_stored_row(table: Table) -> None:
     """A row that was rewritten into another file is two bars, one after the other; what hides a row begins another."""
-    versions = table.fate("id = 0 or id = 100").versions
+    versions = table.row_history("id = 0 or id = 100").versions
     snapshots = [(s.snapshot_id, f"snapshot-{n}") for n, s in enumerate(table.metadata.snapshots, 1)]
     last = len(snapshots) - 1
     told = [(v.row["id"], [e.what for _, e in v.events], v.stretches) for v in versions]
@@ -116,7 +116,7 @@ def test_a_fate_is_a_bar_for_each_stored_row(table: Table) -> None:
     bars.selected.indices = [2]
     assert at == [(versions[2].file, snapshots[-1][0])]
     assert "readers see it" in timeline_words(versions, snapshots)
-    place = Place("file", 7)
+    place = RowPlace("file", 7)
     [version] = row_versions([1, 2, 3, 4], {place.row_key: {}}, [{place: ""}, {place: "a"}, {}, {place: "a"}], [])
     assert version.stretches == (Stretch(0, 0), Stretch(1, 1, "a"), Stretch(3, 3, "a"))
 
@@ -166,18 +166,18 @@ def test_nothing_is_the_table_before_its_first_snapshot(tmp_path: Path) -> None:
     table = direct.open_table(str(folder))
     told = CliRunner().invoke(main, ["diff", str(folder), "none", "main", "-o", "json"])
     data = json.loads(told.stdout)
-    assert data == diff_object(table.diff(None, "main"))
+    assert data == diff_json(table.diff(None, "main"))
     assert len(data["added_data_files"]) == len(table.files())
     come = CliRunner().invoke(main, ["data", "diff", str(folder), "none", "main", "-o", "json"])
     assert come.exit_code == 0, come.output
     assert "none" not in come.stderr
     writable(folder).manage_snapshots().create_tag(table.metadata.snapshots[0].snapshot_id, "none").commit()
     tagged = CliRunner().invoke(main, ["diff", str(folder), "none", "main", "-o", "json"])
-    assert json.loads(tagged.stdout) == diff_object(table.diff("snapshot-1", "main"))
+    assert json.loads(tagged.stdout) == diff_json(table.diff("snapshot-1", "main"))
 
 
-def entry(own: int, parent: int | None) -> HistoryEntry:
-    return HistoryEntry(own, f"snapshot-{own}", parent, None, own, "append", "ancestor", (), (), ())
+def entry(own: int, parent: int | None) -> LineageEntry:
+    return LineageEntry(own, f"snapshot-{own}", parent, None, own, "append", "ancestor", (), (), ())
 
 
 def test_lanes_stay_apart_until_the_parent() -> None:

@@ -16,8 +16,9 @@ from click.testing import CliRunner, Result
 from explorer.cli import main
 from explorer.questions import QUESTIONS
 from explorer.storage.locate import parse_move
-from tests import direct, examples, reference
-from tests.unit.small import edit_metadata, make_table, newest_metadata
+from tests import examples, reference
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table, newest_metadata
 
 TABLE_COMMANDS = [
     "show", "inspect metadata", "inspect snapshots", "inspect refs", "inspect manifests", "inspect entries",

@@ -10,7 +10,7 @@ import pytest
 
 from explorer.errors import NotFoundInTable
 from explorer.lab.interleave import PHASES
-from explorer.spec.commits.commit import Change, Decision, Intent, decide
+from explorer.spec.commits.commit import Decision, Intent, LaterCommit, decide
 from explorer.spec.commits.operations import (
     CATALOGUED,
     CLASSES,
@@ -32,8 +32,8 @@ def deletes(kind: str = "position_deletes", **more: Any) -> LiveFile:
     return replace(DATA, path="delete-1", kind=kind, sequence_number=2, manifest_path="m9", **more)
 
 
-def change(operation: str, **more: Any) -> Change:
-    return Change(7, "snapshot-7", operation, **more)
+def change(operation: str, **more: Any) -> LaterCommit:
+    return LaterCommit(7, "snapshot-7", operation, **more)
 
 
 def intent(kind: str, *validations: str, **more: Any) -> Intent:

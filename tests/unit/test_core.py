@@ -140,8 +140,8 @@ def test_partition_summaries_are_typed_by_the_transform() -> None:
 
 def test_a_header_that_contradicts_its_list_is_marked(tmp_path: Path) -> None:
     from explorer.spec.entries.manifest_headers import check_header
-    from tests import direct
-    from tests.unit.small import make_table
+    from tests.support import direct
+    from tests.support.small_tables import make_table
 
     table = direct.open_table(str(make_table(tmp_path)))
     [manifest, *_] = table.tree.manifests(table.metadata.current_snapshot)

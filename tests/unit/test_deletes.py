@@ -19,7 +19,7 @@ from pyiceberg.types import StringType
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.queries import matching_rows, row_reader
 from explorer.queries.versions import reading, sql_request
-from explorer.render.row_views import delete_lines, delete_rows, render_row_diff, row_diff_object
+from explorer.render.row_views import delete_lines, delete_rows, render_row_diff, row_diff_json
 from explorer.spec.deletes.delete_layers import delete_layers
 from explorer.spec.deletes.deletes import PATH_ID
 from explorer.spec.deletes.snapshot_deletes import Deletes
@@ -30,9 +30,9 @@ from explorer.storage import rows as contents
 from explorer.storage.storage import Storage
 from explorer.table import Table
 from explorer.ui.layers import layers_figure, placed
-from tests import direct
-from tests.unit.paper import applicability, counted_of, deletes_of, on_paper
-from tests.unit.small import make_table, new_table, partitioned, writable
+from tests.support import direct
+from tests.support.paper_tables import applicability, counted_of, deletes_of, on_paper
+from tests.support.small_tables import make_table, new_table, partitioned, writable
 
 
 @pytest.fixture(scope="module")
@@ -304,7 +304,7 @@ def test_a_missing_data_file_is_named_and_others_are_read(tmp_path: Path) -> Non
     with pytest.raises(UnreadableFile, match=victim.name):
         table.row_diff("snapshot-1", "snapshot-3") if victim.name not in str(
             table.files("snapshot-1")[0]
-        ) else table.fate("")
+        ) else table.row_history("")
     other = next(f["file_path"] for f in table.files() if victim.name not in f["file_path"])
     assert len(table.file_rows(other)) == 2
     assert len(table.deletes().verdicts) == 0
@@ -372,21 +372,23 @@ def test_a_read_says_which_version_and_schema(table: Table) -> None:
 def test_filters_that_do_not_fit_say_so(table: Table) -> None:
     for where in ("nothing = 1", "id = ", "id = 'x'"):
         with pytest.raises(NotFoundInTable, match="does not fit"):
-            table.fate(where)
+            table.row_history(where)
     with pytest.raises(NotFoundInTable, match="no column 'z'"):
-        table.fate("id = 1", ["z"])
-    assert [e.what for e in table.fate("id = 1").events] == ["appeared"]
-    assert table.fate("id = 12345").explain(table.metadata.snapshots[-1])[-1].startswith("No data file")
+        table.row_history("id = 1", ["z"])
+    assert [e.what for e in table.row_history("id = 1").events] == ["appeared"]
+    assert table.row_history("id = 12345").explain(table.metadata.snapshots[-1])[-1].startswith("No data file")
 
 
 def test_a_row_that_may_lie_where_nothing_can_be_read(tmp_path: Path) -> None:
     folder = make_table(tmp_path)
     first = min((folder / "metadata").glob("*-m0.avro"), key=lambda file: file.stat().st_mtime)
     whole = direct.open_table(str(folder))
-    assert not any("could not" in line for line in whole.fate("id = 12345").explain(whole.metadata.snapshots[-1]))
+    assert not any(
+        "could not" in line for line in whole.row_history("id = 12345").explain(whole.metadata.snapshots[-1])
+    )
     first.write_text("no manifest")
     table = direct.open_table(str(folder))
-    *_, none, lacks = table.fate("id = 0").explain(table.metadata.snapshots[-1])
+    *_, none, lacks = table.row_history("id = 0").explain(table.metadata.snapshots[-1])
     assert none == "No data file of those that could be read has such a row."
     assert lacks == (
         "⚠ 1 file of this table could not be read whole, and answers that need it lack what is lost there: "
@@ -395,7 +397,7 @@ def test_a_row_that_may_lie_where_nothing_can_be_read(tmp_path: Path) -> None:
     for other in (folder / "metadata").glob("*.avro"):
         other.write_text("nothing")
     table = direct.open_table(str(folder))
-    told = table.fate("id = 0").explain(table.metadata.snapshots[-1])[-1]
+    told = table.row_history("id = 0").explain(table.metadata.snapshots[-1])[-1]
     assert told.startswith("⚠ 3 files")
     assert told.count(".avro") == 3
 
@@ -404,7 +406,7 @@ def test_bounds_keep_a_fate_from_reading_files(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(matching_rows, "SKIPPED_FILES", 2)
     folder = make_table(tmp_path, commits=4)  # ids n and n + 100 in file n
     table = direct.open_table(str(folder))
-    told = table.fate("id = 103")
+    told = table.row_history("id = 103")
     assert [e.what for e in told.events] == ["appeared"]
     read = {key[1] for key in table.row_reader._kept if key[0] == "rows"}
     assert len(read) == 1
@@ -448,7 +450,7 @@ def test_the_newer_of_two_snapshots_by_lineage_log_and_time() -> None:
     assert newer(metadata, None, None) is None
 
 
-def test_fates_and_keys_inside_structs(tmp_path: Path) -> None:
+def test_row_histories_and_keys_inside_structs(tmp_path: Path) -> None:
     """Filters and keys by path, of lists for null, of UUIDs; two fields of one name in different structs."""
     ids = [uuid.UUID(int=i) for i in (1, 2)]
     place, person = pa.struct([("name", pa.string()), ("zip", pa.int64())]), pa.struct([("name", pa.string())])
@@ -468,15 +470,15 @@ def test_fates_and_keys_inside_structs(tmp_path: Path) -> None:
         ("place.zip > 10 and not person.name = 'x'", 1), ("person.name != 'ann'", 0), ("place.name like 'T%'", 1),
         ("place.zip >= 3600 or u < '00000000-0000-0000-0000-000000000000'", 1),
     ):  # fmt: skip
-        fate = opened.fate(where)
-        assert len(fate.standings[opened.metadata.current_snapshot.snapshot_id].visible) == count, where
-    changed = [e for e in opened.fate("person.name = 'ann'", ["person.name"]).events if e.what == "changed"]
+        fate = opened.row_history(where)
+        assert len(fate.by_snapshot[opened.metadata.current_snapshot.snapshot_id].visible) == count, where
+    changed = [e for e in opened.row_history("person.name = 'ann'", ["person.name"]).events if e.what == "changed"]
     assert not changed  # the overwrite was a delete and an append
     first, last = opened.metadata.snapshots[0], opened.metadata.snapshots[-1]
     diff = opened.row_diff(first.snapshot_id, last.snapshot_id, ["person.name"])
     assert [r["place"]["name"] for r in diff.changes.updated_after.to_pylist()] == ["Thun"]
     with pytest.raises(NotFoundInTable, match=r"place\.nothing"):
-        opened.fate("place.nothing = 1")
+        opened.row_history("place.nothing = 1")
 
 
 def test_rows_that_python_has_no_values_for_are_told(tmp_path: Path) -> None:
@@ -493,8 +495,8 @@ def test_rows_that_python_has_no_values_for_are_told(tmp_path: Path) -> None:
     assert {k: rows.to_json()[0][k] for k in told} == told
     diff = opened.row_diff(None, "snapshot-1")
     assert "29349-01-26" in render_row_diff(diff)
-    assert {k: row_diff_object(diff)["inserted"][0][k] for k in told} == told
-    assert [e.row["day"] for e in opened.fate("id = 1").events] == ["29349-01-26"]
+    assert {k: row_diff_json(diff)["inserted"][0][k] for k in told} == told
+    assert [e.row["day"] for e in opened.row_history("id = 1").events] == ["29349-01-26"]
 
 
 def test_columns_that_differ_by_case_alone(tmp_path: Path) -> None:
@@ -505,7 +507,7 @@ def test_columns_that_differ_by_case_alone(tmp_path: Path) -> None:
     opened = direct.open_table(str(tmp_path / "t"))
     diff = opened.row_diff("snapshot-1", "main", ["id"])
     assert diff.changes.updated_after.select(["id", "ID"]).to_pylist() == [{"id": 2, "ID": "zwei"}]
-    assert {e.row["ID"] for e in opened.fate("ID = 'zwei' or id = 1").events} == {"one", "zwei"}
+    assert {e.row["ID"] for e in opened.row_history("ID = 'zwei' or id = 1").events} == {"one", "zwei"}
 
 
 def test_a_file_that_was_added_again_is_read_again(tmp_path: Path) -> None:
@@ -559,7 +561,7 @@ def test_a_fate_makes_only_the_files_that_may_match(
 ) -> None:
     table = direct.open_table(str(partitioned(tmp_path)))
     monkeypatch.setattr(matching_rows, "SKIPPED_FILES", 100)
-    nothing = table.fate("id = -1")
+    nothing = table.row_history("id = -1")
     assert nothing.events == []
     assert made == []
     assert nothing.explain(table.metadata.snapshots[-1])[1:] == [
@@ -567,10 +569,10 @@ def test_a_fate_makes_only_the_files_that_may_match(
         "⚠ 130 data files that the filter excludes by partition values, counts or bounds were not read. Read every "
         "file to be sure: --every-file, in Python every_file=True.",
     ]
-    assert [e.row["id"] for e in table.fate("id = 7").events] == [7]
+    assert [e.row["id"] for e in table.row_history("id = 7").events] == [7]
     assert len(made) == 1
-    assert len(table.fate("id = 8 or id = 9").events) == 2
-    assert [e.row["id"] for e in table.fate("id = 7", every_file=True).events] == [7]
+    assert len(table.row_history("id = 8 or id = 9").events) == 2
+    assert [e.row["id"] for e in table.row_history("id = 7", every_file=True).events] == [7]
     assert len(set(made)) == 130
 
 

@@ -22,15 +22,15 @@ from explorer.queries.orphans import orphans
 from explorer.render.doctor import ShownReport, finding_row, lines
 from explorer.reports.maintenance import runs
 from explorer.spec.doctor import cross_file_rules
+from explorer.spec.doctor.finding_groups import MEMBERS
 from explorer.spec.doctor.findings import ORDER, Finding, RuleChoice
-from explorer.spec.doctor.grouping import MEMBERS
 from explorer.spec.doctor.remedy_texts import REMEDY_OF, TEXTS, TEXTS_OF
 from explorer.spec.doctor.rules import RULES
 from explorer.storage.paths import local_path
-from tests import direct
 from tests.cases.mini import Table
 from tests.robustness.editing import edit_avro, edit_json
-from tests.unit.small import edit_metadata, in_catalog, make_table, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, in_catalog, make_table, newest_metadata
 
 ROOT = Path(__file__).parents[2]
 Edit = Callable[[dict[str, Any]], Any]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.spec.doctor.cases import DROPPED_SOURCE
-from tests import direct
+from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE
 from tests.cases.dropped_source import with_dropped_source
 from tests.cases.mini import Table
+from tests.support import direct
 
 
 def test_only_live_files_of_it_are_told(tmp_path: Path) -> None:

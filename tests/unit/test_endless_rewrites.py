@@ -10,8 +10,8 @@ import pytest
 from explorer.reports.maintenance.runs import preview
 from explorer.spec.maintenance.rewrite_options import rule
 from explorer.spec.maintenance.rewrite_tasks import endless, output_sizes
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 TARGET = 1_000_000
 

@@ -20,7 +20,7 @@ from explorer.spark_engine.spark_master import YARN_CONF, driver_address
 from explorer.spark_engine.workers import package
 from explorer.spec.entries.lazy_table import Parts
 from explorer.storage.storage import Storage
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 
 def fake_java(folder: Path, version: str) -> Path:

@@ -20,24 +20,25 @@ from explorer.cli import main
 from explorer.errors import NotPossible
 from explorer.model.metadata import Schema
 from explorer.queries.filters import filter_columns, parse_filter
-from explorer.render.estimates import assumptions, change_rows, estimates_lines, estimates_object, filter_rows, verdicts
-from explorer.render.layouts import ShownLayouts, layouts_object
+from explorer.render.estimates import assumptions, change_rows, estimates_json, estimates_lines, filter_rows, verdicts
+from explorer.render.layouts import ShownLayouts, layouts_json
 from explorer.render.plans import mode_rows
 from explorer.reports.estimates import estimate
 from explorer.spark_engine.sql_guard.quoting import condition
 from explorer.spec.filters.binding import bind
-from explorer.spec.filters.expressions import Column
+from explorer.spec.filters.expressions import FilterColumn
 from explorer.spec.filters.filter_text import parse
 from explorer.spec.layout import value_distribution
 from explorer.spec.layout.estimates import Estimates, Reads
-from explorer.spec.layout.layout_comparison import Compared, Layout, sample_queries
+from explorer.spec.layout.layout_comparison import Layout, LayoutComparison, sample_queries
 from explorer.spec.layout.layouts import transforms
 from explorer.spec.layout.value_distribution import Axis, Spread
 from explorer.spec.scan.plan import Amount
 from explorer.spec.scan.ranges import values_of
-from tests import direct, examples
+from tests import examples
 from tests.cases.mini import Table
-from tests.unit.small import edit_metadata, make_table, new_table, writable
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table, new_table, writable
 
 ROWS, COMMITS = 400, 8
 FILTERS = ("id = 7", "id < 800", "id IN (3, 3000)", "word = 'w-0100'", "word LIKE 'w-2%'", "at < '2024-01-15'",
@@ -291,7 +292,7 @@ def test_transforms_that_keep_the_order_of_a_column() -> None:
     def told(kind: str, *values: Any) -> list[str]:
         axis = Axis.of(kind, np.array(values, dtype=object if kind == "string" else np.int64))
         assert axis is not None
-        return transforms(Column(1, "c", kind), axis)
+        return transforms(FilterColumn(1, "c", kind), axis)
 
     assert told("date", 1, 400) == ["month", "day"]
     assert told("timestamptz", 1, 400) == ["month", "day", "hour"]
@@ -339,7 +340,7 @@ def test_partitions_of_older_specs_are_told(tmp_path: Path) -> None:
         update.add_identity("day")
     found = estimate(direct.open_table(place), "id = 1")
     assert [text for text in assumptions(found) if "3 partitions of other specs than the current one, 2," in text]
-    assert estimates_object(found)["assumed"] == list(found.assumed)
+    assert estimates_json(found)["assumed"] == list(found.assumed)
 
 
 def test_words_agree_and_what_all_rest_on_is_said_once(scattered: direct.Table) -> None:
@@ -410,7 +411,7 @@ def test_filters_in_sparks_words() -> None:
         "x": "decimal(4, 1)",
         "t": "time",
     }
-    columns = {name: Column(at, name, kind) for at, (name, kind) in enumerate(kinds.items(), 1)}
+    columns = {name: FilterColumn(at, name, kind) for at, (name, kind) in enumerate(kinds.items(), 1)}
 
     def words(where: str) -> str:
         return condition(bind(parse(where), columns), [{"id": c.field_id, "name": n, "type": c.kind} for n, c in named])
@@ -516,10 +517,10 @@ def test_layouts_are_told_and_drawn_as_text() -> None:
     """What a stranger named stays text; a layout that could not be made is told, not drawn."""
     amount = Amount(1, 2, 3, 4096)
     made = Layout("sorted", "by <b>", seconds=1.5, written=amount, reads=(amount,))
-    found = Compared("t<i>", 3, "all 3 rows", ("<b> = 1",), "", (made, Layout("z-ordered", "", "no <u>")))
+    found = LayoutComparison("t<i>", 3, "all 3 rows", ("<b> = 1",), "", (made, Layout("z-ordered", "", "no <u>")))
     assert "not written: no <u>" in repr(ShownLayouts(found))
-    assert layouts_object(found)["layouts"][0]["reads"] == [{"where": "<b> = 1", "data_files": 2, "bytes": 4096}]
-    unwritten = layouts_object(found)["layouts"][1]
+    assert layouts_json(found)["layouts"][0]["reads"] == [{"where": "<b> = 1", "data_files": 2, "bytes": 4096}]
+    unwritten = layouts_json(found)["layouts"][1]
     assert unwritten.items() >= {"why_not": "no <u>", "files": 0, "bytes": 0, "reads": []}.items()
     html = ShownLayouts(found)._repr_html_()
     assert "&lt;b&gt;" in html

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from explorer.cli import main
-from tests import direct
-from tests.unit.every_type import KINDS, every_type
+from tests.support import direct
+from tests.support.every_type import KINDS, every_type
 
 COMMANDS = [
     ["show"], ["overview"], ["inspect metadata"], ["inspect schema"], ["inspect properties"], ["inspect snapshots"],
@@ -67,7 +67,7 @@ def test_rows_that_differ(typed: Path) -> None:
     ):  # fmt: skip
         found = table.row_diff(before, after)
         assert {kind: found.counts[kind] for kind in counts} == counts
-    [version] = table.fate("uuid_struct.v = '00000000-0000-0000-0000-000000000007'").versions
+    [version] = table.row_history("uuid_struct.v = '00000000-0000-0000-0000-000000000007'").versions
     assert version.row["id"] == 0
 
 

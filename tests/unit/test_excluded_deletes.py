@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from explorer.render.plans import plan_object, summary_lines
-from tests import direct
+from explorer.render.plans import plan_json, summary_lines
 from tests.cases.excluded_deletes import DELETES, FILTERS, with_delete
+from tests.support import direct
 
 
 @pytest.mark.parametrize("kind", DELETES)
@@ -19,7 +19,7 @@ def test_a_plan_counts_deletes_that_its_filter_excludes(kind: str, tmp_path: Pat
         assert plan.skipped_deletes == (excluded if kind == "whole row" else 0), where
         if plan.skipped_deletes:
             assert plan.delete_files == 0
-            assert plan_object(plan)["skipped-delete-files"] == 1
+            assert plan_json(plan)["skipped-delete-files"] == 1
             assert not any(split.deletes for task in plan.tasks.first for split in task.splits)
     said = "\n".join(summary_lines(table.plan("name = 1")))
     warned = (
@@ -33,7 +33,7 @@ def test_a_fate_says_that_a_scan_returns_what_an_excluded_delete_hides(tmp_path:
     table = direct.open_table(with_delete(tmp_path / "t", "whole row"))
     snapshot = table.metadata.current_snapshot
     assert snapshot is not None
-    fate = table.fate("name = 1")
+    fate = table.row_history("name = 1")
     said = fate.explain(snapshot)
     assert said[0] == "snapshot-2 shows 1 row with name = 1."
     assert said[1].startswith("⚠ Spark returns 1 row more for this filter: it does not open the deletes that hide it")
@@ -41,8 +41,8 @@ def test_a_fate_says_that_a_scan_returns_what_an_excluded_delete_hides(tmp_path:
         "  A scan with this filter returns it (id=1, name=1): it skips that delete, whose manifest entry rules the "
         "filter out: name = 1: its values begin at 2." in said
     )
-    assert not fate.standings[101].come_back
-    assert not table.fate("id = 1").standings[102].come_back
+    assert not fate.by_snapshot[101].come_back
+    assert not table.row_history("id = 1").by_snapshot[102].come_back
 
 
 @pytest.mark.parametrize("kind", DELETES)

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 import explorer
 from explorer.cli import main
 from explorer.ui.tables import frame
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 LAST, FIRST = (1 << 63) - 1, -(1 << 63)
 HOUR = 3_600_000_000

@@ -20,9 +20,9 @@ from explorer.spec.scan.scan import OUTCOMES
 from explorer.spec.text.names import natural
 from explorer.spec.values.values import partition_path_by_name
 from explorer.ui.file_map import MANY, WIDE, ends, map_figure, map_words, placed, told
-from tests import direct
-from tests.unit.paper import HOUR, on_paper
-from tests.unit.small import partitioned
+from tests.support import direct
+from tests.support.paper_tables import HOUR, on_paper
+from tests.support.small_tables import partitioned
 
 
 def entries(status: pa.Array, paths: pa.Array, snapshot_id: pa.Array, number: pa.Array | None = None) -> pa.Table:

@@ -14,15 +14,15 @@ from explorer.errors import NotFoundInTable
 from explorer.queries.filters import arrow_columns, matching, parse_filter
 from explorer.spec.filters.binding import bind
 from explorer.spec.filters.expression_json import expression_json, parse_expression
-from explorer.spec.filters.expressions import FALSE, TRUE, Column, Expression, push_down_not
+from explorer.spec.filters.expressions import FALSE, TRUE, Expression, FilterColumn, push_down_not
 from explorer.spec.filters.filter_text import DEEPEST, FilterError, parse
 from explorer.spec.filters.projections import Projection
 from explorer.storage.metadata import parse_metadata
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 COLUMNS = {
-    name: Column(at, name, kind, required)
+    name: FilterColumn(at, name, kind, required)
     for at, (name, kind, required) in enumerate(
         [
             ("id", "int", True), ("n", "long", False), ("x", "double", False), ("f", "float", False),
@@ -175,7 +175,7 @@ def spec(transform: str, kind: str) -> Projection:
 )  # fmt: skip
 def test_projections(transform: str, kind: str, text: str, inclusive: str, strict: str) -> None:
     projection = spec(transform, kind)
-    whole = bind(parse(text), {"c": Column(1, "c", kind)})
+    whole = bind(parse(text), {"c": FilterColumn(1, "c", kind)})
     assert (str(projection.inclusive(whole)), str(projection.strict(whole))) == (inclusive, strict)
 
 
@@ -236,18 +236,18 @@ def test_long_filters_are_no_deep_ones() -> None:
 
 
 def test_more_digits_than_python_reckons_with() -> None:
-    columns = {"big": Column(1, "big", "decimal(38, 2)")}
+    columns = {"big": FilterColumn(1, "big", "decimal(38, 2)")}
     told = "123456789012345678901234567890.12"
     assert str(bind(parse(f"big = {told}"), columns)) == f"big = {told}"
     projection = spec("truncate[10]", "decimal(38, 2)")
-    whole = bind(parse(f"c > {told}"), {"c": Column(1, "c", "decimal(38, 2)")})
+    whole = bind(parse(f"c > {told}"), {"c": FilterColumn(1, "c", "decimal(38, 2)")})
     assert str(projection.inclusive(whole)) == "p >= 123456789012345678901234567890.10"
 
 
 @pytest.mark.parametrize("transform", ["geohash", "bucket[0]", "truncate[0]", "year", "bucket", "zorder[3]"])
 def test_transforms_that_are_not_the_specs_say_nothing(transform: str) -> None:
     projection = spec(transform, "string")
-    whole = bind(parse("c = 'anna' OR c IS NULL"), {"c": Column(1, "c", "string")})
+    whole = bind(parse("c = 'anna' OR c IS NULL"), {"c": FilterColumn(1, "c", "string")})
     assert (projection.inclusive(whole), projection.strict(whole)) == (TRUE, FALSE)
 
 
@@ -272,12 +272,12 @@ def test_a_name_of_two_fields_is_refused(tmp_path: Path) -> None:
     table = Table(tmp_path / "t", [(1, "A.B", "int"), (2, "A", struct), (4, "id", "long")])
     table.append(table.parquet("a.parquet", {"A.B": [1], "id": [1]}))
     opened = direct.open_table(str(tmp_path / "t"))
-    for ask in (opened.plan, opened.fate):
+    for ask in (opened.plan, opened.row_history):
         with pytest.raises(NotFoundInTable, match=r"`A\.B` \(field 1\) and of `A`\.`B` \(field 3\)"):
             ask('"A.B" = 2')
     current = opened.metadata.current_snapshot
     assert current is not None
-    assert "shows 1 row" in opened.fate("id = 1").explain(current)[0]
+    assert "shows 1 row" in opened.row_history("id = 1").explain(current)[0]
     [finding] = [f for f in direct.doctor(opened).findings if f.rule == "field-id-conflict"]
     assert finding.what == "in schema 0, 2 fields have the name 'A.B', with the ids 1 and 3"
     assert finding.about.title == "A field id or name is used twice, or an id is reserved"
@@ -290,14 +290,14 @@ def test_a_name_that_another_column_had_is_told(tmp_path: Path) -> None:
     written.save()
     dropped = direct.open_table(tmp_path / "t")
     with pytest.raises(NotFoundInTable, match=r"no column 'v'.* It fits schema 0, by which -s snapshot-1 is read"):
-        dropped.fate("v = 'x'")
+        dropped.row_history("v = 'x'")
     with pytest.raises(NotFoundInTable, match="It fits schema 0"):
         dropped.plan("v = 'x'")
     written.set_schema([(1, "id", "long"), (3, "v", "string")])
     written.append(written.parquet("b.parquet", {"id": [2], "v": ["y"]}))
     table = direct.open_table(tmp_path / "t")
-    lines = table.fate("v = 'x'").explain(table.metadata.current_snapshot)
+    lines = table.row_history("v = 'x'").explain(table.metadata.current_snapshot)
     assert lines[-1].startswith("⚠ v is field 3 of the schema that the filter is read by. Another column, field 2, had")
     assert lines[-1].endswith("which -s snapshot-1 shows.")
-    assert len(table.fate("v = 'x'", snapshot="snapshot-1").rows) == 1
-    assert not table.fate("id = 1").former
+    assert len(table.row_history("v = 'x'", snapshot="snapshot-1").rows) == 1
+    assert not table.row_history("id = 1").former

@@ -13,10 +13,10 @@ from explorer.errors import TableNotFound
 from explorer.storage.catalogs.sandbox_entries import catalog_entries, forget_entries, other_sandbox, stray_entries
 from explorer.storage.folder_state import folder_state, metadata_version
 from explorer.storage.locate import locate
-from tests import direct
 from tests.cases import build_case
 from tests.cases.mini import Table as MiniTable
-from tests.unit.small import in_catalog, make_table, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import in_catalog, make_table, newest_metadata
 
 V1, V2, V3, V5 = (f"v{n}.metadata.json" for n in (1, 2, 3, 5))
 HEAD = b'{"format-version": 2, "table-uuid": "%s", "last-updated-ms": %d, "metadata-log": [%s]}'

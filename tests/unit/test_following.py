@@ -21,12 +21,12 @@ from pyiceberg.table import Table as Writable
 from explorer.app.graph_state import ViewState
 from explorer.errors import NotPossible
 from explorer.progress import Watch
-from explorer.render.changes import render_new_commit
+from explorer.render.history import render_new_commit
 from explorer.storage.locate import Location
 from explorer.storage.reader import TableReader
 from explorer.table import Table
-from tests import direct
-from tests.unit.small import in_catalog, make_table, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import in_catalog, make_table, newest_metadata
 
 ROWS = pa.table({"id": pa.array([7], pa.int64()), "fruit": pa.array(["kiwi"], pa.string())})
 

@@ -18,8 +18,8 @@ from explorer.graph.table_graph import METADATA
 from explorer.render.text import render_tree
 from explorer.table import Table
 from explorer.ui.export import export
-from tests import direct
-from tests.unit.small import edit_metadata, in_catalog, make_table, partitioned, writable
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, in_catalog, make_table, partitioned, writable
 
 EVIL = '<script>alert(1)</script>"];evil[label=<<b>x</b>>]\n\x1b[31m${jndi}'
 

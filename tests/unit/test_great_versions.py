@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pyiceberg.table import StaticTable
 
-from tests import direct
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.small_tables import make_table
 
 NANOSECONDS = 1701803553322000000
 

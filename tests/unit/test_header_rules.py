@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import direct
 from tests.cases.headers import HEADERS, KINDS, RULES, with_header, without_fields
 from tests.cases.mini import Table
+from tests.support import direct
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -15,15 +15,15 @@ from click.testing import CliRunner
 
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
-from explorer.render.health import amount, health_object, section_html, summary, verdict
+from explorer.render.health import amount, section_html, summary, verdict
 from explorer.reports.health import checkup
 from explorer.reports.maintenance import runs
-from explorer.spec.health.measures import MEASURES, Health, Measure, Measured, Tile
+from explorer.spec.health.measures import MEASURES, Health, Measure, MeasuredValue, Tile
 from explorer.spec.text.names import NOWHERE, in_sql
 from explorer.ui.figures import squarified, tiles_figure
-from tests import direct
 from tests.cases.mini import Table
-from tests.unit.small import edit_metadata, make_table, partitioned
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table, partitioned
 from tests.unit.test_sweeping import catalog as catalog  # a fixture: good, broken, gone and wrong tables
 
 DOCS = (Path(__file__).parents[2] / "docs" / "health.md").read_text()
@@ -36,7 +36,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_table(tmp_path_factory.mktemp("small"))
 
 
-def of(health: Health, name: str) -> Measured:
+def of(health: Health, name: str) -> MeasuredValue:
     return next(m for m in health.measures if m.id == name)
 
 
@@ -86,7 +86,7 @@ def test_a_threshold_decides_the_level_and_what_helps_is_said(small: Path) -> No
     told = {limit: direct.health(str(small), limits={"small-files": limit}) for limit in (2, 1.5, 0.01)}
     assert [of(h, "small-files").level for h in told.values()] == ["ok", "warning", "error"]
     again = told[2].under({"small-files": 1.5})
-    assert health_object(again)["measures"] == health_object(told[1.5])["measures"]
+    assert again.to_json()["measures"] == told[1.5].to_json()["measures"]
     assert told[1.5].measures[0].id == "small-files"
     assert "small-files 2 (above 1.5)" in repr(told[1.5])
     helps = "icedive maintain preview TABLE compact prints the statement, where it does something now and may be run"

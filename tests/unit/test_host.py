@@ -17,8 +17,8 @@ from explorer.table import Table
 from explorer.ui.host import GraphHost
 from explorer.ui.notebook import GraphWidget
 from explorer.ui.pane import GraphPane
-from tests import direct
-from tests.unit.small import make_table, writable
+from tests.support import direct
+from tests.support.small_tables import make_table, writable
 
 HOSTS = {"pane": GraphPane.of, "widget": GraphWidget}
 

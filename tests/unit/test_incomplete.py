@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 from explorer.cli import main
 from explorer.errors import IncompleteAnswer
 from explorer.spec.health.measures import MEASURES
-from tests import direct
 from tests.cases import build_case
+from tests.support import direct
 
 OF_MANIFESTS = {
     "show": (),

@@ -16,7 +16,7 @@ from explorer.cli import main, output
 from explorer.queries.collection import Collection
 from explorer.reports import catalog_sweep
 from explorer.spec.entries.lazy_table import Batches
-from tests.unit.small import make_table, writable
+from tests.support.small_tables import make_table, writable
 
 
 @pytest.fixture(scope="module")

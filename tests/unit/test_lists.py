@@ -6,8 +6,8 @@ from pathlib import Path
 
 from explorer.queries.collection import Collection
 from explorer.ui.tables import NARROW, WIDTHS, frame
-from tests import direct
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.small_tables import make_table
 
 
 def test_stored_and_logical_status_stand_beside_the_file(tmp_path: Path) -> None:

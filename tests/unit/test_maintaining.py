@@ -14,18 +14,18 @@ from click.testing import CliRunner
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.reports.maintenance import preview
-from explorer.reports.maintenance.calls import PROCEDURES, call, check_request
+from explorer.reports.maintenance.procedure_calls import PROCEDURES, call, check_request
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.entries.numpy_columns import MOST
 from explorer.spec.maintenance.dangling_deletes import oldest_data, operations_that_drop
 from explorer.spec.maintenance.manifest_merges import next_append
-from explorer.spec.maintenance.orphan_rules import EQUAL, Listing, fates, flatten, spellings
+from explorer.spec.maintenance.orphan_rules import EQUAL, Listing, flatten, orphan_verdicts, spellings
 from explorer.spec.maintenance.rewrite_options import rule
-from tests import direct
 from tests.robustness.editing import edit_avro
-from tests.unit.paper import manifest as listed
-from tests.unit.paper import on_paper
-from tests.unit.small import edit_metadata, partitioned
+from tests.support import direct
+from tests.support.paper_tables import manifest as listed
+from tests.support.paper_tables import on_paper
+from tests.support.small_tables import edit_metadata, partitioned
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_schemes_that_are_the_same_by_default_or_by_word() -> None:
         listing = Listing(location, 10, 20, "DELETE", {**EQUAL, **flatten(schemes or {})}, {})
         written = {"/data/a": 1.0}
         known = spellings(listing, written, [named])
-        return [(f.becomes, f.live) for f in fates(listing, written, known, {"/data/a"}, (), {})]
+        return [(f.becomes, f.live) for f in orphan_verdicts(listing, written, known, {"/data/a"}, (), {})]
 
     assert told("s3://b/t", "s3a://b/t/data/a") == []
     assert told("s3://b/t", "/b/t/data/a") == [("removed", True)]  # another path: the bucket is no part of it

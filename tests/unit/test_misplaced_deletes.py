@@ -11,8 +11,8 @@ import pytest
 
 from explorer.reports.maintenance import runs
 from explorer.spec.doctor.remedies import Situation, remedy
-from tests import direct
 from tests.cases.mini import Table as Written
+from tests.support import direct
 
 FIELDS = [(1, "id", "long"), (2, "region", "string")]
 BY_REGION = [(2, 1000, "region", "identity")]

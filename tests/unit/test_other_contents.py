@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from explorer.render.doctor import render_live_rows, render_report
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 
 def written_over(place: Path, rows: int) -> Path:
@@ -27,7 +27,7 @@ def test_whoever_reads_a_file_written_over_is_told(rows: int, tmp_path: Path) ->
     counted = render_live_rows(direct.live_rows(table))
     assert "no file was opened: rows as manifests record them" in counted
     assert not table.problems
-    assert len(table.fate("id = 700").rows) == (rows > 700)
+    assert len(table.row_history("id = 700").rows) == (rows > 700)
     [problem] = table.problems
     assert f"and {rows:,} rows, and its manifest entry says" in problem.cause
     assert problem.cause.endswith("Iceberg Java opens a Parquet file by the recorded size, and fails")

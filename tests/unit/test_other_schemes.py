@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 import pytest
 
 from explorer.reports.maintenance import runs
-from explorer.spec.doctor.schemes import in_same_store
-from tests import direct
+from explorer.spec.doctor.path_schemes import in_same_store
 from tests.cases.mini import Table as Written
+from tests.support import direct
 
 
 def aged(folder: Path) -> Path:
@@ -41,14 +41,14 @@ def test_a_delete_of_a_respelled_path_is_not_offered_to_be_dropped(tmp_path: Pat
     for finding in direct.doctor(table, deep=True).findings:
         assert finding.rule in ("delete-names-nothing", "delete-dangling")
         assert "Do not drop them before you know" in finding.remedy
-    fate = "\n".join(table.fate("id = 2").explain(table.metadata.current_snapshot))
+    fate = "\n".join(table.row_history("id = 2").explain(table.metadata.current_snapshot))
     assert "p.parquet holds its position, but does not apply: it names the data file by another scheme" in fate
-    assert "p.parquet" not in "\n".join(table.fate("id = 3").explain(table.metadata.current_snapshot))
+    assert "p.parquet" not in "\n".join(table.row_history("id = 3").explain(table.metadata.current_snapshot))
 
 
 def test_so_is_one_that_names_several_files(tmp_path: Path) -> None:
     table = named_by_another_scheme(tmp_path, "zzz.parquet")
-    fate = "\n".join(table.fate("id = 2").explain(table.metadata.current_snapshot))
+    fate = "\n".join(table.row_history("id = 2").explain(table.metadata.current_snapshot))
     assert "it names the data file by another scheme" in fate
 
 

@@ -15,9 +15,9 @@ from explorer.cli import main
 from explorer.render.overview import moment_words, tiles
 from explorer.spec.overview.overview import transform_words, type_words
 from explorer.spec.text.units import span
-from tests import direct
 from tests.cases.mini import Table
-from tests.unit.small import edit_metadata, make_table, new_table
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table, new_table
 
 
 def test_it_agrees_with_other_questions(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 from pyiceberg.transforms import parse_transform
 
 from explorer.spec.values.values import internal_value, primitive_type
-from tests import direct
 from tests.cases import mini
 from tests.cases.mini import Table
+from tests.support import direct
 
 Findings = list[tuple[str, str]]
 
@@ -135,7 +135,7 @@ def test_a_fate_says_which_of_them_is_wrong(tmp_path: Path) -> None:
     opened = direct.open_table(str(tmp_path / "t"))
     current = opened.metadata.current_snapshot
     assert current is not None
-    said = " ".join(opened.fate("ts > '2023-08-01'").explain(current))
+    said = " ".join(opened.row_history("ts > '2023-08-01'").explain(current))
     assert (
         "ts_year is null (its manifest entry says so); the file has the row, so this partition value is wrong" in said
     )

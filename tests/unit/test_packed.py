@@ -21,7 +21,7 @@ from explorer.spark_engine import gateway
 from explorer.storage.catalogs.sandbox_entries import catalog_entries, forget_entries
 from explorer.storage.data_dirs import HOME_VARIABLE, sandbox_home
 from explorer.storage.table_move import move_table
-from tests import direct
+from tests.support import direct
 
 DELETES = ["position_deletes", "mixed_modes", "deletion_vectors", "equality_deletes", "partition_evolution"]
 UNPACK = "from explorer.lab import scenarios; scenarios.unpack_all(scenarios.missing())"

@@ -34,8 +34,8 @@ from explorer.ui.pane import GraphPane
 from explorer.ui.picker import SHOWN, Picker
 from explorer.ui.rooms import ROOMS, VIEWS, Rooms
 from explorer.ui.widgets import Text, grid
-from tests import direct
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.small_tables import make_table
 from tests.unit.test_background import on_a_page, until
 
 

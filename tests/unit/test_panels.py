@@ -16,8 +16,8 @@ from explorer.questions.answers import Answer
 from explorer.spec.commits.lab_runs import Event, WriterState
 from explorer.spec.commits.operations import Operation
 from explorer.ui.panels import QUESTIONS, Panel
-from tests import direct
-from tests.unit.small import edit_metadata, make_table, partitioned, writable
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table, partitioned, writable
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
@@ -55,7 +55,7 @@ def test_what_is_chosen_is_answered(whole: Path) -> None:
     diff = explorer.panel(table, "diff")
     assert "from snapshot-2 to snapshot-3" in shown(diff)
     assert "from nothing to snapshot-3" in choose(diff, "from", "none")
-    history = explorer.panel(table, "history")
+    history = explorer.panel(table, "lineage")
     assert "snapshot-1 " in shown(history)
     assert "snapshot-1 " not in choose(history, "from", 3)
     lifecycle = explorer.panel(table, "lifecycle")
@@ -78,7 +78,7 @@ def test_a_wrong_choice_says_so_in_place_of_the_former_answer(whole: Path) -> No
         assert "<svg" not in said
         choose(diff, "from", "none")
     assert "<svg" in choose(diff, "to", "main")
-    history = explorer.panel(direct.open_table(str(whole)), "history")
+    history = explorer.panel(direct.open_table(str(whole)), "lineage")
     for value in (0, 4, -1, "2", 2.5, True):
         assert "a number from 1 to 3" in choose(history, "to", value)
     choose(history, "to", 3)
@@ -95,7 +95,7 @@ def test_a_wrong_choice_says_so_in_place_of_the_former_answer(whole: Path) -> No
 
 def test_read_again_takes_over_what_was_committed_and_keeps_what_was_chosen(tmp_path: Path) -> None:
     place = make_table(tmp_path, 2)
-    history = explorer.panel(direct.open_table(str(place)), "history")
+    history = explorer.panel(direct.open_table(str(place)), "lineage")
     diff = explorer.panel(direct.open_table(str(place)), "diff")
     choose(diff, "from", "snapshot-1")
     choose(diff, "to", "main")
@@ -127,7 +127,7 @@ def test_a_table_without_snapshots_has_its_panels(whole: Path, table: Path) -> N
 def test_a_name_is_text_in_panels(table: Path) -> None:
     evil = "<img src=x onerror=alert(1)>"
     edit_metadata(table, lambda data: data["refs"].update({evil: {**data["refs"]["main"], "type": "tag"}}))
-    assert "&lt;img src=x" in shown(explorer.panel(direct.open_table(str(table)), "history"))
+    assert "&lt;img src=x" in shown(explorer.panel(direct.open_table(str(table)), "lineage"))
     for question in QUESTIONS:
         panel = explorer.panel(direct.open_table(str(table)), question)
         assert "<img src=x" not in shown(panel).partition("</svg>")[0], question

@@ -13,9 +13,9 @@ from explorer.cli import main, patience
 from explorer.errors import ExplorerError
 from explorer.storage import cache, limits
 from explorer.table import Table
-from tests import direct
 from tests.security.dimensions import make
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.small_tables import make_table
 
 LOST = 120
 """Seconds after which a loop that nobody ended fails its test."""
@@ -80,14 +80,14 @@ def test_what_comes_after_a_command_is_not_counted(folder: Path, monkeypatch: py
 def test_the_same_bytes_count_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Or many lists in one file would buy time for each."""
 
-    monkeypatch.setattr(limits.Read, "counting", True)
-    monkeypatch.setattr(limits.Read, "_known", set())
-    monkeypatch.setattr(limits.Read, "_of_file", {})
-    monkeypatch.setattr(limits.Read, "total", 0)
+    monkeypatch.setattr(limits.BytesRead, "counting", True)
+    monkeypatch.setattr(limits.BytesRead, "_known", set())
+    monkeypatch.setattr(limits.BytesRead, "_of_file", {})
+    monkeypatch.setattr(limits.BytesRead, "total", 0)
     table = direct.open_table(str(folder))
     snapshot = table.metadata.snapshots[-1]
     table.reader.storage.read(snapshot.manifest_list)
-    once = limits.Read.total
+    once = limits.BytesRead.total
     newest = folder / "metadata" / Path(table.metadata.metadata_location).name
     assert once == newest.stat().st_size + (folder / "metadata" / Path(snapshot.manifest_list).name).stat().st_size
     (folder / "metadata" / "link.avro").hardlink_to(folder / "metadata" / Path(snapshot.manifest_list).name)
@@ -95,7 +95,7 @@ def test_the_same_bytes_count_once(folder: Path, monkeypatch: pytest.MonkeyPatch
         table.reader.storage.read(path)
     for offset in range(1, 50):  # parts that overlap, too
         table.reader.storage.read(snapshot.manifest_list, offset, 100)
-    assert limits.Read.total == once
+    assert limits.BytesRead.total == once
 
 
 def test_decoded_manifests_count_as_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,15 +106,15 @@ def test_decoded_manifests_count_as_their_bytes(tmp_path: Path, monkeypatch: pyt
     folder = make(tmp_path / "t", "entries", 200)
     told = []
     for _ in range(2):
-        monkeypatch.setattr(limits.Read, "counting", True)
-        monkeypatch.setattr(limits.Read, "_known", set())
-        monkeypatch.setattr(limits.Read, "_of_file", {})
-        monkeypatch.setattr(limits.Read, "total", 0)
+        monkeypatch.setattr(limits.BytesRead, "counting", True)
+        monkeypatch.setattr(limits.BytesRead, "_known", set())
+        monkeypatch.setattr(limits.BytesRead, "_of_file", {})
+        monkeypatch.setattr(limits.BytesRead, "total", 0)
         table = direct.open_table(str(folder))
         table.files().to_arrow()
         cache.settle()
         direct.open_table(str(folder)).files().to_arrow()  # which remembers nothing
-        told.append(limits.Read.total)
+        told.append(limits.BytesRead.total)
     assert told[0] == told[1]
     lists = [Path(str(table.metadata.current_snapshot.manifest_list)).name, Path(table.metadata.metadata_location).name]
     listed = [Path(m.manifest_path).name for m in table.tree.manifests(table.metadata.current_snapshot)]

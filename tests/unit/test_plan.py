@@ -23,25 +23,25 @@ from explorer.model.manifest import FieldSummary
 from explorer.model.problem import Problem
 from explorer.progress import Cancelled
 from explorer.render.plan_pictures import funnel_svg, intervals_svg, partitions_svg
-from explorer.render.plans import answer_rows, plan_lines, plan_object, summary_lines
+from explorer.render.plans import answer_rows, plan_json, plan_lines, summary_lines
 from explorer.spec.deletes.delete_pairs import Pairs
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.binding import bind
-from explorer.spec.filters.expressions import TRUE, Column
+from explorer.spec.filters.expressions import TRUE, FilterColumn
 from explorer.spec.filters.filter_text import parse
 from explorer.spec.filters.pushdown import advice
 from explorer.spec.layout.metrics_modes import column_modes
-from explorer.spec.scan.plan import PLANNERS, Answer, Plan
+from explorer.spec.scan.plan import PLANNERS, Plan, PlannerAnswer
 from explorer.spec.scan.plan_parts import files_to_read as files_read
 from explorer.spec.scan.scan import READ, Scan, evaluate
 from explorer.spec.scan.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
 from explorer.ui.contents import _lacks
-from tests import direct
 from tests.cases.mini import Table as Written
 from tests.robustness.editing import edit_avro
-from tests.unit.paper import applicability, entries, on_paper
-from tests.unit.paper import manifest as listed
-from tests.unit.small import edit_metadata, make_table, new_table, writable
+from tests.support import direct
+from tests.support.paper_tables import applicability, entries, on_paper
+from tests.support.paper_tables import manifest as listed
+from tests.support.small_tables import edit_metadata, make_table, new_table, writable
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +149,7 @@ def test_what_cannot_be_read_is_said_to_be_missing(tmp_path: Path) -> None:
     _, plan, files = planned(folder, "id > 0")
     assert (plan.missing, plan.damaged_list, len(files)) == (2, False, 1)
     assert next(iter(summary_lines(plan))) == "⚠ 2 files that the manifest list counts are not found in its manifests"
-    assert plan_object(plan)["missing-files"] == 2
+    assert plan_json(plan)["missing-files"] == 2
     assert plan.stages[0].left.bytes is None  # which manifest lists do not count
 
 
@@ -161,7 +161,7 @@ def test_a_list_that_cannot_be_read_whole_is_told(tmp_path: Path) -> None:
     _, plan, _ = planned(folder, "id > 0")
     assert plan.damaged_list
     assert next(iter(summary_lines(plan))).startswith("⚠ the manifest list could not be read whole")
-    assert plan_object(plan)["manifest-list-damaged"]
+    assert plan_json(plan)["manifest-list-damaged"]
 
 
 def test_no_planner_is_asked_of_a_table_with_a_damaged_manifest(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_no_filter_reads_all(days: Path) -> None:
 def test_a_planner_that_fails_is_named(days: Path) -> None:
     plan = planned(days, "n = 2")[1]
     assert plan.left.files
-    same = Answer(plan.left.files, None, None)
+    same = PlannerAnswer(plan.left.files, None, None)
     _, java, python = answer_rows(plan, dict(zip(PLANNERS, (same, NotSupported("no such filter")), strict=True)))
     assert (java["planner"], java["data_files"], java["difference"]) == ("Iceberg (Java)", plan.left.files, "none")
     assert (python["planner"], python["data_files"]) == ("pyiceberg", None)
@@ -409,14 +409,14 @@ def test_sizes_and_properties_of_strangers() -> None:
 
 
 def test_null_comes_before_all_values_but_not_for_sure() -> None:
-    columns = {"day": Column(1, "day", "date")}
+    columns = {"day": FilterColumn(1, "day", "date")}
     for op, may, must in (("!=", True, True), ("<", True, False), ("<=", True, False), ("=", False, False)):
         leaf = bind(parse(f"day {op} '2024-03-01'"), columns)
         assert (evaluate(leaf, {1: None}), evaluate(leaf, {1: None}, sure=True)) == (may, must), op
 
 
 def test_partition_values_of_another_type_are_in_doubt() -> None:
-    columns = {"day": Column(1, "day", "date")}
+    columns = {"day": FilterColumn(1, "day", "date")}
     for where in ("day = '2024-03-01'", "day < '2024-03-01'"):
         leaf = bind(parse(where), columns)
         for partition in ({1: "10183-09-21"}, {}):
@@ -433,7 +433,7 @@ def test_summaries_that_tell_nothing_and_those_of_nothing_but_nulls() -> None:
     ]
 
     def verdicts(where: str) -> list[tuple[bool, bool]]:
-        bound = bind(parse(where), {"id": Column(1, "id", "long")})
+        bound = bind(parse(where), {"id": FilterColumn(1, "id", "long")})
         return [(v.keeps, v.surely) for v in Scan(metadata, bound, frozenset()).manifests(manifests)]
 
     assert verdicts("id IS NULL") == [(True, False), (True, True)]
@@ -489,7 +489,7 @@ def test_the_command_prints_what_the_plan_is(days: Path) -> None:
     plan = planned(days, "n = 2")[1]
     asked = ["plan", str(days), "n = 2"]
     assert json.loads(CliRunner().invoke(main, [*asked, "-o", "json"]).output) == json.loads(
-        json.dumps(plan_object(plan))
+        json.dumps(plan_json(plan))
     )
     text = CliRunner().invoke(main, asked)
     assert (text.exit_code, text.output.rstrip()) == (0, "\n".join(plan_lines(plan)).rstrip())
@@ -637,7 +637,7 @@ def test_a_filter_on_a_branch_is_bound_to_its_snapshots_schema_by_java(tmp_path:
     assert "which has no 'renamed'" in "\n".join(summary_lines(table.plan("renamed = 10", "branch")))
     for where, version in (("id = 1", "branch"), ("c = 10", "tag"), ("renamed = 30", "main"), ("renamed = 30", None)):
         assert table.plan(where, version).renamed == []
-    assert len(table.fate("c = 10", snapshot="tag").rows) == 1
-    assert len(table.fate("renamed = 10", snapshot="branch").rows) == 1
+    assert len(table.row_history("c = 10", snapshot="tag").rows) == 1
+    assert len(table.row_history("renamed = 10", snapshot="branch").rows) == 1
     with pytest.raises(explorer.NotFoundInTable, match="no column 'renamed'"):
-        table.fate("renamed = 10", snapshot="tag")
+        table.row_history("renamed = 10", snapshot="tag")

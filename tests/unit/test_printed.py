@@ -14,17 +14,17 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import explorer
 from explorer.lab.stepper import Run
-from explorer.render.changes import render_biography, render_diff, render_history, render_lifecycle
+from explorer.render.history import render_diff, render_file_life, render_lifecycle, render_lineage
 from explorer.render.history_pictures import MANIFESTS, SNAPSHOTS, diff_svg, lifecycle_svg
 from explorer.render.row_views import delete_lines, render_row_diff
 from explorer.render.text import render_fields, render_table
 from explorer.spec.commits.lab_runs import Event, WriterState
 from explorer.spec.commits.operations import Operation
 from explorer.spec.snapshots.file_changes import FileChanges
-from explorer.spec.snapshots.lifecycle import Cell
+from explorer.spec.snapshots.lifecycle import LifecycleCell
 from explorer.ui.printed import LONG, Shown, teach
-from tests import direct
-from tests.unit.small import edit_metadata
+from tests.support import direct
+from tests.support.small_tables import edit_metadata
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +36,14 @@ def shell() -> InteractiveShell:
 
 def test_results_are_told_and_not_represented(shell: InteractiveShell, whole: Path) -> None:
     table = direct.open_table(str(whole))
-    fate = table.fate("id = 1")
+    fate = table.row_history("id = 1")
     for result, text in {
         "diff": (table.diff("snapshot-1", "snapshot-3"), render_diff),
         "lifecycle": (table.lifecycle(), render_lifecycle),
-        "history": (table.history(), lambda lines: render_history(lines, [])),
+        "history": (table.lineage(), lambda lines: render_lineage(lines, [])),
         "deletes": (table.deletes(), lambda deletes: "\n".join(delete_lines(deletes))),
         "row diff": (table.row_diff("snapshot-1", "snapshot-3"), render_row_diff),
-        "file": (table.file(table.files()[0]["file_path"]), render_biography),
+        "file": (table.file_life(table.files()[0]["file_path"]), render_file_life),
         "plan": (table.plan("id = 1"), lambda plan: "filter: "),
         "fate": (fate, lambda fate: fate.explain(table.metadata.current_snapshot)[0]),
         "a list": ([1, "two"], lambda _: "[1, 'two']"),
@@ -72,7 +72,7 @@ def test_results_are_pictures_too(shell: InteractiveShell, whole: Path) -> None:
     table = direct.open_table(str(whole))
     for result, word in (
         (table.lifecycle(), "manifest-2"),
-        (table.history(), "snapshot-3"),
+        (table.lineage(), "snapshot-3"),
         (table.diff("snapshot-1", "snapshot-3"), "manifests: 1 kept, 2 added, 0 rewritten, 0 dropped"),
         (table.deletes(), "No deletes are live"),
         (table.plan("id = 1"), "after column metrics"),
@@ -96,7 +96,7 @@ def test_a_name_is_text_in_pictures(shell: InteractiveShell, table: Path) -> Non
     evil = "<image href='http://127.0.0.1/x'/>]]>"
     edit_metadata(table, lambda data: data["refs"].update({evil: {**data["refs"]["main"], "type": "tag"}}))
     opened = direct.open_table(str(table))
-    assert any(evil in text for text in pictured(shell, opened.history()))
+    assert any(evil in text for text in pictured(shell, opened.lineage()))
     assert "<image" not in shell.display_formatter.format(direct.overview(opened))[0]["text/html"]
 
 
@@ -114,7 +114,9 @@ def test_the_text_below_a_picture_is_not_endless(shell: InteractiveShell, whole:
 
 def test_a_lifecycle_of_branches_that_take_turns_is_drawn_to_its_end_only() -> None:
     cells = [
-        Cell(f"{branch}{m}.avro", f"manifest-{branch}{m}", at, f"snapshot-{at}", "carried" if at > 1 else "created")
+        LifecycleCell(
+            f"{branch}{m}.avro", f"manifest-{branch}{m}", at, f"snapshot-{at}", "carried" if at > 1 else "created"
+        )
         for at in range(400)
         for branch in ("ab"[at % 2],)
         for m in range(5)
@@ -144,6 +146,6 @@ def test_a_host_that_is_no_ipython_shows_the_same(shell: InteractiveShell, whole
         shown, told = explorer.show(result), shell.display_formatter.format(result)[0]
         assert (shown._repr_html_(), shown._repr_svg_()) == (told["text/html"], told["image/svg+xml"])
         assert repr(shown).strip() == told["text/plain"].strip()
-    assert explorer.show(table.file(table.files()[0]["file_path"]))._repr_html_().startswith("<pre>")
+    assert explorer.show(table.file_life(table.files()[0]["file_path"]))._repr_html_().startswith("<pre>")
     with pytest.raises(explorer.NotPossible):
         explorer.show(7)

@@ -32,7 +32,7 @@ from explorer.storage import rows as contents
 from explorer.storage.projection import FIELD_ID, name_mapping, project
 from explorer.storage.projection import map_ids as mapped_field
 from explorer.storage.storage import Storage
-from tests.unit.paper import on_paper
+from tests.support.paper_tables import on_paper
 
 Json = dict[str, Any]
 

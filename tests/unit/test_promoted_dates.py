@@ -11,8 +11,8 @@ import pytest
 from explorer.reports.maintenance import runs
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.promotions import PROMOTED_DATE
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 
 def promoted(folder: Path, expired: bool, rewritten: bool = True, metrics: bool = True, files: bool = True) -> str:

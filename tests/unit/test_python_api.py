@@ -12,7 +12,7 @@ import pytest
 
 import explorer
 from explorer.errors import TableNotFound
-from tests.unit.small import writable
+from tests.support.small_tables import writable
 
 
 def test_a_table_opens_by_a_path_and_as_pyiceberg_has_it(whole: Path) -> None:
@@ -43,7 +43,7 @@ def test_functions_take_what_open_table_takes(whole: Path, tmp_path: Path) -> No
     assert explorer.export_html(whole, tmp_path / "page.html")["snapshots"] == 3
     with pytest.raises(explorer.NotPossible, match="no catalog points to it"):
         explorer.pointer(whole)
-    assert next(iter([table.history.watch(interval=0.1)])) is not None
+    assert table.history.watch(interval=0.1).notes[0].endswith("looking every 0.1 s")
 
 
 def test_rows_are_handed_on_as_arrow(whole: Path) -> None:

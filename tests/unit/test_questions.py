@@ -21,7 +21,7 @@ from explorer.questions.facade import OpenCatalog, OpenTable
 from explorer.questions.parameters import Kind, TableAt, kind_of
 from explorer.questions.registry import question
 from tests import facade_source
-from tests.unit.small import make_table
+from tests.support.small_tables import make_table
 
 EVERY = [pytest.param(one, id=" ".join(one.path)) for one in QUESTIONS.values()]
 

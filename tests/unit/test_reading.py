@@ -19,10 +19,10 @@ from explorer.model.problem import Problem
 from explorer.queries import metadata_tree
 from explorer.queries.orphans import orphans
 from explorer.storage.formats import avro
-from explorer.storage.manifest_reader import NOT_NOW, Read
-from tests import direct
+from explorer.storage.manifest_reader import NOT_NOW, ReadResult
 from tests.security.build import avro_file
-from tests.unit.small import edit_metadata, make_table, newest_metadata
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table, newest_metadata
 
 
 def manifest_list(path: Path) -> Path:
@@ -525,7 +525,7 @@ def test_what_is_lost_is_told_in_few_words(tmp_path: Path) -> None:
     """However many files, and however long their names, and by the name that metadata has for each."""
     table = direct.open_table(str(make_table(tmp_path)))
     long = f"/../?{'a=' * 50_000}"
-    table.tree._note("a", Read(None, (Problem(f"{long[:100]}…", "no path"),)), long)
+    table.tree._note("a", ReadResult(None, (Problem(f"{long[:100]}…", "no path"),)), long)
     table.tree._note_manifests([Problem(f"file-{n:05}.avro", "it is gone") for n in range(10_000)])
     assert len(table.tree.unreadable) == 10_001
     assert long in table.tree.unreadable

@@ -8,7 +8,7 @@ import pytest
 
 from explorer.errors import NotFoundInTable
 from explorer.model.metadata import TableMetadata
-from explorer.spec.snapshots.lineage import ancestry, current_log, history, parent_circle
+from explorer.spec.snapshots.lineage import ancestry, current_log, lineage, parent_circle
 from explorer.spec.snapshots.refs import RefPreview, preview_refs
 from explorer.spec.snapshots.snapshot_names import resolve_snapshot
 from explorer.spec.text.names import (
@@ -20,7 +20,7 @@ from explorer.spec.text.names import (
     snapshot_name,
     snapshot_ordinals,
 )
-from tests.unit.paper import HOUR, manifest, on_paper
+from tests.support.paper_tables import HOUR, manifest, on_paper
 
 NOW = 500_000 * HOUR  # 2027-01-15 08:00 UTC
 # 1 - 2 - 4 (main)      3 stands on 2 (branch audit), 5 on 3 (a staged write), 6 on 4 (nowhere)
@@ -155,7 +155,7 @@ def test_what_must_be_given() -> None:
 
 # -- lineage ----------------------------------------------------------------------------------------------------------
 def test_where_each_snapshot_stands() -> None:
-    entries = {e.snapshot_id: e for e in history(TABLE)}
+    entries = {e.snapshot_id: e for e in lineage(TABLE)}
     assert {i: e.kind for i, e in entries.items()} == {
         1: "ancestor", 2: "ancestor", 3: "branch", 4: "current", 5: "staged", 6: "abandoned",
     }  # fmt: skip
@@ -163,11 +163,11 @@ def test_where_each_snapshot_stands() -> None:
     assert entries[6].notes == ("it was current once, but a rollback or a reset left it, and no ref leads to it",)
     assert "'night'" in entries[5].notes[0]
     detached = on_paper([None, 1, 1, 9], {"main": {"snapshot-id": 2, "type": "branch"}}, {}, NOW)
-    kinds = {e.snapshot_id: (e.kind, e.notes) for e in history(detached)}
+    kinds = {e.snapshot_id: (e.kind, e.notes) for e in lineage(detached)}
     assert kinds[3] == ("detached", ("no ref leads to it, and it was never current",))
     assert kinds[4][1][-1] == "its parent 9 has expired"
     picked = on_paper(PARENTS, REFS, {}, NOW, summary(4, source_snapshot_id="3", published_wap_id="x"))
-    notes = " ".join(next(e for e in history(picked) if e.snapshot_id == 4).notes)
+    notes = " ".join(next(e for e in lineage(picked) if e.snapshot_id == 4).notes)
     assert "cherry-picked from snapshot-3" in notes
     assert "publishes the staged write 'x'" in notes
 

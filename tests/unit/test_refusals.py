@@ -17,9 +17,9 @@ from explorer.reports.conflicts import explain_conflict
 from explorer.reports.maintenance import preview, runs
 from explorer.spark_engine.sql_guard import quoting
 from explorer.storage.paths import local_path
-from tests import direct
 from tests.cases import build_case
-from tests.unit.small import edit_metadata, make_table
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table
 
 ALL = {"rewrite-all": "true"}
 NOW = {"older_than": "2999-01-01", "retain_last": "1"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.render.row_views import row_diff_object, row_diff_words
-from tests import direct
+from explorer.render.row_views import row_diff_json, row_diff_words
 from tests.cases.mini import Table
+from tests.support import direct
 
 
 def upserted(folder: Path) -> Path:
@@ -35,7 +35,7 @@ def test_keys_of_several_rows_are_told(tmp_path: Path) -> None:
         "⚠ At least 2 keys, in the files that were read, have several rows on one side: id=1 (1 row before, 2 after)"
         in words
     )
-    shown = row_diff_object(found)["repeated_keys"]
+    shown = row_diff_json(found)["repeated_keys"]
     assert shown["first"][0] == {"key": {"id": 1}, "before": 1, "after": 2}
     whole = table.row_diff(None, "snapshot-2", keys=["id"]).repeated
     assert (whole.number, whole.at_least, whole.first[0].values) == (1, False, {"id": 9})

@@ -1,4 +1,4 @@
-"""What a fate reads of a file, it reads once, however many manifests name the file."""
+"""What a row history reads of a file, it reads once, however many manifests name the file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from explorer.queries import matching_rows
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 
 def test_a_file_of_many_manifests_is_looked_into_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,6 +28,6 @@ def test_a_file_of_many_manifests_is_looked_into_once(tmp_path: Path, monkeypatc
 
     original = matching_rows.spark_reading
     monkeypatch.setattr(matching_rows, "spark_reading", reading)
-    told = direct.open_table(tmp_path / "t").fate("id >= 0")
+    told = direct.open_table(tmp_path / "t").row_history("id >= 0")
     assert len(told.rows) == 3
     assert asked == {"a.parquet": 1, "b.parquet": 1, "c.parquet": 1}

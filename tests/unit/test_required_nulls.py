@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from explorer.render.plans import plan_object, summary_lines
+from explorer.render.plans import plan_json, summary_lines
 from explorer.reports.maintenance import preview
 from explorer.spec.schemas.required_nulls import FAILS, OTHERS
-from tests import direct
 from tests.cases.mini import Table
 from tests.cases.nulls import EFFECTS, with_null
+from tests.support import direct
 
 
 @pytest.mark.parametrize("kind", EFFECTS)
@@ -56,7 +56,7 @@ def test_a_plan_says_why_is_null_finds_nothing(tmp_path: Path) -> None:
     ):
         plan = table.plan(where)
         assert plan.folded.lower().startswith(words.lower())
-        assert plan_object(plan)["folded"] == plan.folded
+        assert plan_json(plan)["folded"] == plan.folded
         assert any(line == f"Spark {plan.folded}" for line in summary_lines(plan)) == bool(words)
 
 
@@ -64,4 +64,4 @@ def test_a_fate_says_that_spark_may_show_another_value(tmp_path: Path) -> None:
     table = direct.open_table(with_null(tmp_path / "t", "long"))
     current = table.metadata.current_snapshot
     assert current is not None
-    assert "Spark may show another value of b" in "\n".join(table.fate("a = 2").explain(current))
+    assert "Spark may show another value of b" in "\n".join(table.row_history("a = 2").explain(current))

@@ -8,7 +8,7 @@ import pytest
 
 from explorer.model.metadata import TableMetadata
 from explorer.spec.snapshots.retention import MAX_REF_AGE, MAX_SNAPSHOT_AGE, MIN_SNAPSHOTS, Retention, retention
-from tests.unit.paper import HOUR, on_paper
+from tests.support.paper_tables import HOUR, on_paper
 
 NOW = 1_000 * HOUR
 LINE: list[int | None] = [None, 1, 2, 3, 4]  # one hour apart; the fifth is as old as NOW

@@ -11,7 +11,7 @@ from explorer.app.row_pages import MOST, RowPages
 from explorer.errors import ExplorerError
 from explorer.queries.collection import Collection
 from explorer.spec.entries.lazy_table import Batches
-from tests import direct
+from tests.support import direct
 
 
 def rows(count: int = 2_500) -> Collection:

@@ -40,14 +40,14 @@ from explorer.spec.overview.summary_totals import totals
 from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.secrets.redaction import HIDDEN, harmless, redact, secret_values, without_secrets
 from explorer.spec.secrets.secret_names import is_secret
-from explorer.spec.snapshots.diff import SnapshotDiff, diff, manifest_fates
+from explorer.spec.snapshots.diff import SnapshotDiff, diff, explain_manifests
 from explorer.spec.snapshots.file_changes import FileChanges
-from explorer.spec.snapshots.lifecycle import biography, lifecycle, matrix
+from explorer.spec.snapshots.lifecycle import file_life, lifecycle, matrix
 from explorer.spec.snapshots.metadata_diff import changes, metadata_diff, schema_changes
 from explorer.spec.text.units import count, human_bytes, instant
 from explorer.storage import limits, spill
 from explorer.storage.spill import deal_out, in_order
-from tests.unit.paper import HOUR, entries, manifest, on_paper
+from tests.support.paper_tables import HOUR, entries, manifest, on_paper
 
 ADDED, EXISTING, DELETED = 1, 0, 2
 
@@ -189,7 +189,7 @@ def test_what_became_of_manifests_that_are_gone() -> None:
     new = {"n1": files(a=EXISTING, b=EXISTING)}
     gone, made = [manifest(p, 1) for p in ("m1", "m2", "m3", "m4", "m5")], [manifest("n1", 2)]
     tree = Paper({1: list(old), 2: list(new)}, old | new)
-    rewritten, dropped = manifest_fates(gone, made, compare(tree, gone, made))
+    rewritten, dropped = explain_manifests(gone, made, compare(tree, gone, made))
     assert [(r.sources, r.into, r.is_merge, r.reason) for r in rewritten] == [
         (("m1", "m2"), ("n1",), True, "2 manifests were merged")
     ]
@@ -341,7 +341,7 @@ def test_merged_manifests_are_told_apart_from_rewritten_ones() -> None:
 
 def test_the_life_of_a_file() -> None:
     def told(path: str) -> Any:
-        return biography(FIGURE, path)
+        return file_life(FIGURE, path)
 
     assert told("a\ud800.parquet") is None  # of a command line whose bytes are no text
     a = told("a.parquet")
@@ -360,12 +360,12 @@ def test_the_life_of_a_file() -> None:
     assert b.goes_when == "snapshot-1 to snapshot-3 would have to expire"
     assert told("nothing.parquet") is None
     with pytest.raises(ValueError, match=r"may mean 4 files: /a/x\.parquet"):
-        biography(
+        file_life(
             Paper({1: ["m1"]}, {"m1": entries(*({"status": 1, "file_path": f"/{d}/x.parquet"} for d in "abcd"))}),
             "x.parquet",
         )
     left = Paper({1: ["m1"]}, {"m1": files(a=DELETED)})
-    gone = biography(left, "a.parquet")
+    gone = file_life(left, "a.parquet")
     assert gone is not None
     assert (gone.live_in, "no snapshot reads it any more" in gone.goes_when) == ((), True)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from explorer.render.doctor import REFUSED
-from tests import direct
 from tests.cases.edits import ANSWERS, R, make_edited
+from tests.support import direct
 
 
 @pytest.mark.parametrize("name", ANSWERS)

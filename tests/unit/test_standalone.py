@@ -20,8 +20,8 @@ from explorer.queries.graph import first_view
 from explorer.render.svg import picture, vocabulary
 from explorer.ui import standalone
 from explorer.ui.export import _file_name
-from tests import direct
-from tests.unit.small import edit_metadata, in_catalog, make_table, partitioned
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, in_catalog, make_table, partitioned
 from tests.unit.test_cli import run
 from tests.unit.test_static import STATIC, node
 

@@ -8,27 +8,27 @@ import pygraphviz
 
 from explorer.render.lab_runs import interleaving_rows
 from explorer.render.state_graph import ENDS, WRITER_COLORS, state_dot, state_svg
-from explorer.spec.commits.lab_runs import Interleavings, Moment, Outcome, Rows, Standing
+from explorer.spec.commits.lab_runs import Interleavings, OrderOutcome, OrderPoint, Rows, WriterProgress
 from explorer.spec.commits.operations import Operation
 
 OPERATIONS = (Operation("append"), Operation("append"))
 
 
-def outcome(order: str, ends: tuple[str, str], rows: Rows, serial: tuple[str, ...], anomaly: str = "") -> Outcome:
+def outcome(order: str, ends: tuple[str, str], rows: Rows, serial: tuple[str, ...], anomaly: str = "") -> OrderOutcome:
     """An order of two writers, each in two phases."""
-    standings, commits, moments = {"A": Standing("A"), "B": Standing("B")}, "", []
+    standings, commits, moments = {"A": WriterProgress("A"), "B": WriterProgress("B")}, "", []
     for name in order:
         last = standings[name].phases == 1
         word = ends["AB".index(name)] if last else "load, write"
         looked_at = standings[name].looked_at + (() if last else (commits,))
         commits += name if last and word == "committed" else ""
-        standings[name] = Standing(name, standings[name].phases + 1, looked_at, word)
+        standings[name] = WriterProgress(name, standings[name].phases + 1, looked_at, word)
         phase = "apply, metadata, swap" if last else "load, write"
-        moments.append(Moment(name, phase, tuple(standings.values()), commits))
-    return Outcome(order, ends, rows, serial, anomaly, (), "{}", tuple(moments))  # type: ignore[arg-type]
+        moments.append(OrderPoint(name, phase, tuple(standings.values()), commits))
+    return OrderOutcome(order, ends, rows, serial, anomaly, (), "{}", tuple(moments))  # type: ignore[arg-type]
 
 
-def drawn(*outcomes: Outcome) -> tuple[dict[str, str], set[tuple[str, str]], pygraphviz.AGraph]:
+def drawn(*outcomes: OrderOutcome) -> tuple[dict[str, str], set[tuple[str, str]], pygraphviz.AGraph]:
     graph = pygraphviz.AGraph(string=state_dot(Interleavings(OPERATIONS, outcomes, {})))
     return {str(n): n.attr["label"] for n in graph.nodes()}, {(str(a), str(b)) for a, b in graph.edges()}, graph
 

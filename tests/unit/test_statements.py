@@ -15,13 +15,13 @@ import pytest
 from explorer.errors import ExplorerError
 from explorer.reports.maintenance.runs import preview, undo_statement
 from explorer.spec.snapshots.refs import OPERATIONS
-from tests import direct
 from tests.cases import NAMES, build_case
 from tests.cases.mini import Table
 from tests.statements import parser35
 from tests.statements.printed import printed
 from tests.statements.spark35 import fault
-from tests.unit.small import in_catalog
+from tests.support import direct
+from tests.support.small_tables import in_catalog
 
 SPARK35 = os.environ.get("ICEDIVE_SPARK35", "")
 """A Python with pyspark 3.5, and the path of Iceberg's jar for it, with a comma between."""

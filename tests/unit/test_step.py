@@ -14,9 +14,8 @@ from explorer.spec.commits.commit_summary import step
 from explorer.table import Table
 from explorer.ui.export import export_table
 from explorer.ui.notebook import TableWidget
-from tests import direct
-from tests.unit import paper
-from tests.unit.small import make_table, writable
+from tests.support import direct, paper_tables
+from tests.support.small_tables import make_table, writable
 from tests.unit.test_cli import run
 from tests.unit.test_standalone import held
 
@@ -67,7 +66,7 @@ def test_it_agrees_with_the_exact_diff(table: Table) -> None:
 def manifest(n: int, counts: str, content: int = 0, part: int = 0, **more: Any) -> ManifestFile:
     """One that snapshot n added, with so many entries ADDED, EXISTING and DELETED."""
     path, numbers = f"/t/metadata/{n}-m{part}.avro", map(int, counts.split())
-    made: ManifestFile = paper.manifest(path, n, *numbers, content=content, **more)
+    made: ManifestFile = paper_tables.manifest(path, n, *numbers, content=content, **more)
     return made
 
 
@@ -103,12 +102,12 @@ M1, M2 = manifest(1, "1 0 0"), manifest(2, "1 0 0")
     ],
 )
 def test_words(before: list[ManifestFile], here: list[ManifestFile], said: str) -> None:
-    metadata = paper.on_paper([None, 1, 2])
+    metadata = paper_tables.on_paper([None, 1, 2])
     assert step(metadata, metadata.snapshots[2], before, here, {}).words == f"snapshot-3 {said}"
 
 
 def test_of_an_expired_parent_only_what_was_written_is_told() -> None:
-    metadata = paper.on_paper([9])
+    metadata = paper_tables.on_paper([9])
     told = step(metadata, metadata.snapshots[0], [], [M1, manifest(8, "1 0 0")], {})
     assert told.words == "snapshot-1 added manifest-1 with 1 data file (its parent has expired)"
 

@@ -16,9 +16,9 @@ from explorer.cli import main
 from explorer.reports.maintenance import runs
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.scan.row_groups import GroupVerdict
-from tests import direct
 from tests.cases.mini import Table
-from tests.unit.other_types import COMMON, FAILS, INT96, MISREAD, RIGHT, Stored, write_table
+from tests.support import direct
+from tests.support.other_types import COMMON, FAILS, INT96, MISREAD, RIGHT, Stored, write_table
 
 MILLIS = MISREAD[0]
 BY_ROWS = {
@@ -36,7 +36,7 @@ def said(folder: Path, where: str) -> str:
     table = direct.open_table(str(folder))
     current = table.metadata.current_snapshot
     assert current is not None
-    return "\n".join(table.fate(where).explain(current))
+    return "\n".join(table.row_history(where).explain(current))
 
 
 def judged(folder: Path, where: str) -> GroupVerdict:

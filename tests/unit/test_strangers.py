@@ -22,14 +22,14 @@ from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.entries.numpy_columns import MOST
 from explorer.spec.layout.file_map import LONGEST
-from explorer.spec.snapshots.lifecycle import Cell
+from explorer.spec.snapshots.lifecycle import LifecycleCell
 from explorer.spec.text.names import SORTED, first_of, natural
 from explorer.ui.file_map import TOLD, map_figure
 from explorer.ui.lifelines import JOINS, NAME, lifelines
-from tests import direct
 from tests.robustness.editing import Records, edit_avro
-from tests.unit.paper import applicability, deletes_of
-from tests.unit.small import edit_metadata, make_table, partitioned
+from tests.support import direct
+from tests.support.paper_tables import applicability, deletes_of
+from tests.support.small_tables import edit_metadata, make_table, partitioned
 
 
 def list_of(table: direct.Table) -> Path:
@@ -171,9 +171,9 @@ def test_manifests_that_all_went_into_all_are_drawn_and_told_in_part() -> None:
     long = "manifest-1.m" + "7" * 50_000
     names = [f"manifest-2.m{at}" for at in range(300)]
     into = (long, *names)
-    old = [Cell(f"a{at}", f"manifest-1.m{at}", 1, "snapshot-1", "created") for at in range(300)]
+    old = [LifecycleCell(f"a{at}", f"manifest-1.m{at}", 1, "snapshot-1", "created") for at in range(300)]
     gone = [replace(cell, snapshot_id=2, snapshot="snapshot-2", state="merged", into=into) for cell in old]
-    new = [Cell(f"b{at}", name, 2, "snapshot-2", "created") for at, name in enumerate(into)]
+    new = [LifecycleCell(f"b{at}", name, 2, "snapshot-2", "created") for at, name in enumerate(into)]
     drawn = lifelines([*old, *gone, *new], lambda *_: None)
     [lines] = [r.data_source.data["x0"] for r in drawn.renderers if "cx0" in r.data_source.data]
     assert len(lines) == 300 < JOINS < len(old) * len(names)
@@ -200,5 +200,5 @@ def test_nothing_of_a_table_is_typeset_in_a_notebook(tmp_path: Path) -> None:
     shown = (direct.overview(table), table.snapshots, direct.health(table), direct.doctor(table))
     for result in (*shown, table.plan_pictures(plan)):
         assert result._repr_html_().startswith('<div class="tex2jax_ignore mathjax_ignore">')
-    for result in (table.lifecycle(), table.diff(None, "main"), table.history()):
+    for result in (table.lifecycle(), table.diff(None, "main"), table.lineage()):
         assert explorer.show(result)._repr_html_().startswith('<div class="tex2jax_ignore mathjax_ignore">')

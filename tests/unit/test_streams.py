@@ -22,8 +22,8 @@ from explorer.spark_engine import engine_choice
 from explorer.spark_engine.engine_choice import Choice, choose_engine
 from explorer.spec.entries.lazy_table import Batches
 from explorer.storage import limits, spill
-from tests import direct
-from tests.unit.small import make_table
+from tests.support import direct
+from tests.support.small_tables import make_table
 
 WORDS = pa.dictionary(pa.int32(), pa.string())
 SCHEMA = pa.schema([("n", pa.int64()), ("word", WORDS), ("at", pa.struct([("day", pa.int32())]))])

@@ -14,8 +14,8 @@ from pyiceberg.catalog.sql import SqlCatalog
 from explorer.cli import main
 from explorer.progress import Cancelled, Watch
 from explorer.reports.catalog_sweep import summary, sweep
-from tests import direct
-from tests.unit.small import edit_metadata
+from tests.support import direct
+from tests.support.small_tables import edit_metadata
 
 NAMES = ("good", "broken", "gone", "wrong")
 

@@ -14,7 +14,7 @@ from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.spec.text.names import file_label, shorten
 from explorer.spec.text.path_lookup import closeness
-from tests import direct
+from tests.support import direct
 
 
 def run(*arguments: str) -> Any:

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
-from tests import direct
 from tests.cases.mini import Table
+from tests.support import direct
 
 
 def twins(folder: Path) -> Path:

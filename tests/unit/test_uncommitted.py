@@ -11,8 +11,8 @@ import pytest
 from explorer.reports.maintenance import preview
 from explorer.spec.commits.uncommitted_files import writer_progress
 from explorer.spec.text.units import human_bytes
-from tests import direct
 from tests.cases.mini import T0, Table
+from tests.support import direct
 
 HOUR = 3600
 OFFSETS = {"kafka.connect.offsets.control-iceberg.cg-control": '{"0":100}', "kafka.connect.commit-id": "c"}

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from explorer.errors import UnreadableFile
-from explorer.render.plans import plan_lines, plan_object
+from explorer.render.plans import plan_json, plan_lines
 from explorer.render.row_views import delete_lines
 from explorer.reports.maintenance import runs
-from tests import direct
 from tests.cases.vectors import FIELDS, with_vector
+from tests.support import direct
 
 OFFSET, SIZE, NAMED = FIELDS
 
@@ -78,6 +78,6 @@ def test_a_plan_says_that_spark_fails(missing: tuple[str, ...], version: int, tm
     said = [line for line in plan_lines(plan) if "Spark 4.1 with Iceberg Java 1.12 fails on data files" in line]
     assert len(said) == bool(lacks)
     assert all(line.endswith(f"(dv.puffin): its manifest entry has no {' and no '.join(lacks)}") for line in said)
-    assert [v["lacks"] for v in plan_object(plan)["vectors-without-place"]] == [" and no ".join(lacks)] * len(said)
+    assert [v["lacks"] for v in plan_json(plan)["vectors-without-place"]] == [" and no ".join(lacks)] * len(said)
     assert not any("fails on data files" in line for line in plan_lines(table.plan("id = 7")))
     assert ("fails on data files" in "\n".join(delete_lines(table.deletes()))) == bool(lacks)

@@ -18,7 +18,7 @@ from explorer.spec.entries.live_files import LiveFile, files_of, live_files
 from explorer.spec.rows.row_diff import row_changes
 from explorer.spec.values import values
 from explorer.spec.values.values import row_dicts
-from tests.unit.paper import applicability, deletes_of, entries, manifest, on_paper
+from tests.support.paper_tables import applicability, deletes_of, entries, manifest, on_paper
 
 DAY_US = 86_400 * 1_000_000
 

@@ -8,7 +8,7 @@ import pytest
 
 from explorer.lab.scenarios import fresh_copy
 from explorer.storage import rows
-from tests import direct
+from tests.support import direct
 
 
 def test_a_footer_is_read_once_for_all_vectors_of_a_file(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pyiceberg.table import StaticTable
 
-from tests import direct
 from tests.cases import build_case
 from tests.cases.mini import Table
+from tests.support import direct
 
 
 def without_ids(node: Any) -> Any:
@@ -62,7 +62,7 @@ def test_a_list_and_a_manifest_without_ids(version: int, tmp_path: Path) -> None
 
 def test_rows_of_a_file_without_ids(tmp_path: Path) -> None:
     table = direct.open_table(str(build_case("07", tmp_path)))
-    [version] = table.fate("renamed = 'bbb'").versions
+    [version] = table.row_history("renamed = 'bbb'").versions
     assert version.row == {"first": "aaa", "renamed": "bbb", "third": "ccc"}
     assert [problem.rule for problem in table.problems] == ["field-ids-absent"]
     assert "read by their places, as Iceberg Java does" in table.problems[0].cause

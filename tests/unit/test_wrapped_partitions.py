@@ -1,4 +1,4 @@
-"""Partition values that have no place in 32 or 64 bits (apache/iceberg#13105): the plan, fate and the doctor
+"""Partition values that have no place in 32 or 64 bits (apache/iceberg#13105): the plan, row history and the doctor
 (tests/spark/test_wrapped_partitions.py asks Spark)."""
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import pytest
 
 from explorer.spec.values.transforms import transform_function
 from explorer.spec.values.values import primitive_type
-from tests import direct
 from tests.cases import build_case
 from tests.cases.wrapped import INT, LONG, TABLES, with_wrapped
+from tests.support import direct
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_plan_looks_the_filter_up_as_java_wrote_the_partition(
 )
 def test_fate_does_not_deny_what_spark_returns(where: str, seen: int, skipped: int, tmp_path: Path) -> None:
     table = direct.open_table(with_wrapped(tmp_path / "t", "long").folder)
-    (standing,) = table.fate(where.format(LONG)).standings.values()
+    (standing,) = table.row_history(where.format(LONG)).by_snapshot.values()
     assert (len(standing.visible), len(standing.skipped)) == (seen, skipped)
 
 
@@ -65,7 +65,7 @@ def test_transforms_of_the_ends() -> None:
 
 def test_a_truncated_term_is_asked_of_rows_without_a_crash(tmp_path: Path) -> None:
     table = direct.open_table(with_wrapped(tmp_path / "t", "long").folder)
-    (standing,) = table.fate("truncate(10, a) = 9223372036854775806").standings.values()
+    (standing,) = table.row_history("truncate(10, a) = 9223372036854775806").by_snapshot.values()
     assert (len(standing.visible), len(standing.skipped)) == (2, 0)
 
 
@@ -74,7 +74,7 @@ def test_hours_wrap_round_too(tmp_path: Path) -> None:
     table = direct.open_table(build_case("35", tmp_path / "t"))
     for where in ("ts = 7826723145600000000", "ts > 7826723145599999999", "hour(ts) = -2120877534"):
         plan = table.plan(where)
-        (standing,) = table.fate(where).standings.values()
+        (standing,) = table.row_history(where).by_snapshot.values()
         assert (plan.left.files, len(standing.visible), len(standing.skipped)) == (1, 1, 0), where
         others = {o.difference.rule: o.files for o in plan.other_readers}
         assert others.get("wraps-round") == (None if where.startswith("hour") else 0)

@@ -18,7 +18,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from explorer.app.protocol import BadMessage
 from explorer.app.rights import Rights
 from explorer.app.session import Session
-from explorer.serving.access import Access
+from explorer.serving.access import Doorkeeper
 
 log = logging.getLogger(__name__)
 TITLE = "Iceberg metadata explorer"
@@ -46,7 +46,7 @@ def asset(name: str) -> bytes:
     return files("explorer.app").joinpath("static").joinpath(name).read_bytes()
 
 
-class Page(RequestHandler):
+class PageHandler(RequestHandler):
     """The page, which is the same for everybody: it asks for all else by its socket."""
 
     def get(self) -> None:
@@ -55,7 +55,7 @@ class Page(RequestHandler):
         self.finish(PAGE)
 
 
-class File(RequestHandler):
+class FileHandler(RequestHandler):
     """One of its files."""
 
     def get(self, name: str) -> None:
@@ -68,7 +68,7 @@ class File(RequestHandler):
         self.finish(asset(name))
 
 
-class Socket(WebSocketHandler):
+class SocketHandler(WebSocketHandler):
     """The messages of one page."""
 
     _pages: ClassVar[dict[str, int]] = {}
@@ -134,13 +134,13 @@ class Server(Application):
         handlers: More paths, below the prefix, and who answers them.
     """
 
-    def __init__(self, access: Access, rights: Rights, prefix: str = "", handlers: Any = ()) -> None:
+    def __init__(self, access: Doorkeeper, rights: Rights, prefix: str = "", handlers: Any = ()) -> None:
         self.prefix, self.app_paths = prefix, ("/",)
         self._door = access
         routes: list[Any] = [
-            (rf"{prefix}/", Page),
-            (rf"{prefix}/static/([\w.]+)", File),
-            (rf"{prefix}/ws", Socket, {"rights": rights}),
+            (rf"{prefix}/", PageHandler),
+            (rf"{prefix}/static/([\w.]+)", FileHandler),
+            (rf"{prefix}/ws", SocketHandler, {"rights": rights}),
             *((f"{prefix}{path}", handler) for path, handler in dict(handlers).items()),
         ]
         super().__init__(routes, websocket_ping_interval=20, log_function=_log_errors)

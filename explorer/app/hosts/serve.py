@@ -24,7 +24,7 @@ from explorer.app.rights import Rights
 from explorer.app.start import TABLE_VARIABLE
 from explorer.errors import AccessRefused, NotPossible
 from explorer.serving import places, pools
-from explorer.serving.access import Access
+from explorer.serving.access import Doorkeeper
 from explorer.spark_engine.sql_guard.quotas import check_audit, quotas
 from explorer.storage.loopback import is_loopback
 
@@ -82,7 +82,7 @@ def serve(
     if not alone or roots:
         places.restrict(roots)
     own = (address,) if alone else (address, socket.gethostname(), socket.getfqdn())
-    access = Access((*own, *hosts, *filter(None, [public.hostname])), password, secure=public.scheme == "https")
+    access = Doorkeeper((*own, *hosts, *filter(None, [public.hostname])), password, secure=public.scheme == "https")
     below = public.path.rstrip("/")
     server = Server(access, Rights(sql=alone or allow_sql, lab=alone or allow_lab), below)
     try:

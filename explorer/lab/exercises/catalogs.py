@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.lab.exercises.commits import Exercise, Marked
+from explorer.lab.exercises.commits import Exercise, ExerciseResult
 from explorer.lab.exercises.layout import new_table, run_statements
 from explorer.lab.hive_tables import RENAME_STEPS, AnalyzedTable, FolderTable, HiveFolder, check_keeping
 from explorer.lab.listing import FarTable
@@ -48,31 +48,37 @@ def _pointer_after_swap(answer: str, there: str) -> str:
     return str(rows["t"]) if rows["other"] == "w1" else "the other table's"
 
 
-def _judge_pointer_update(bench: Bench, answer: str) -> Marked:
+def _judge_pointer_update(bench: Bench, answer: str) -> ExerciseResult:
     alone, late = _pointer_after_swap(answer, "v1"), _pointer_after_swap(answer, "v1b")
     swaps_text = f"From v1 the pointer went to {alone}; where another writer had set v1b, to {late}."
     if "other" in alone + late:
-        return Marked(False, f"{swaps_text} It must name the table.")
+        return ExerciseResult(False, f"{swaps_text} It must name the table.")
     if late != "v1b":
-        return Marked(False, f"{swaps_text} The other writer's commit is lost: it may swap only what it has read.")
-    return Marked(alone == "v2", swaps_text if alone == "v2" else f"{swaps_text} Nobody could commit.")
+        return ExerciseResult(
+            False, f"{swaps_text} The other writer's commit is lost: it may swap only what it has read."
+        )
+    return ExerciseResult(alone == "v2", swaps_text if alone == "v2" else f"{swaps_text} Nobody could commit.")
 
 
-def _judge_rename_order(bench: Bench, answer: str) -> Marked:
+def _judge_rename_order(bench: Bench, answer: str) -> ExerciseResult:
     table = FolderTable(bench)
     table.play(answer.upper())
     states, rows = [w.state for w in table.writers.values()], table.rows()
     events_text = f"{'; '.join(table.events)}. Readers see {', '.join(rows)}."
     if states == ["committed", "committed"] and len(rows) == 2:
-        return Marked(True, events_text)
+        return ExerciseResult(True, events_text)
     if "refused" in states:
-        return Marked(False, f"{events_text} Who looks after the other's rename is refused: both must look before.")
+        return ExerciseResult(
+            False, f"{events_text} Who looks after the other's rename is refused: both must look before."
+        )
     if len(rows) == 3:
-        return Marked(False, f"{events_text} Who loads after the other's rename goes on from it: nothing is lost.")
-    return Marked(False, f"{events_text} Both must take their four steps.")
+        return ExerciseResult(
+            False, f"{events_text} Who loads after the other's rename goes on from it: nothing is lost."
+        )
+    return ExerciseResult(False, f"{events_text} Both must take their four steps.")
 
 
-def _judge_step_of_kill(bench: Bench, answer: int) -> Marked:
+def _judge_step_of_kill(bench: Bench, answer: int) -> ExerciseResult:
     if answer not in range(len(HiveFolder.UPDATE) + 1):
         raise ValueError(f"the update has {len(HiveFolder.UPDATE)} steps: give a number of them")
     folder = HiveFolder(bench)
@@ -81,36 +87,38 @@ def _judge_step_of_kill(bench: Bench, answer: int) -> Marked:
     rows_text = f"Killed after {answer}, readers see {', '.join(f'{i} at {price}' for i, price in rows) or 'nothing'}."
     prices = {price for _, price in rows}
     if len(rows) < 4:
-        return Marked(False, f"{rows_text} Rows are missing: a file was removed and not written yet.")
+        return ExerciseResult(False, f"{rows_text} Rows are missing: a file was removed and not written yet.")
     if len(prices) == 1:
-        return Marked(False, f"{rows_text} That is one version of all rows.")
-    return Marked(True, f"{rows_text} All rows, of two versions.")
+        return ExerciseResult(False, f"{rows_text} That is one version of all rows.")
+    return ExerciseResult(True, f"{rows_text} All rows, of two versions.")
 
 
-def _judge_value_by_name(bench: Bench, answer: Any) -> Marked:
+def _judge_value_by_name(bench: Bench, answer: Any) -> ExerciseResult:
     [*_, (_, cost)] = HiveFolder(bench).read("id", "cost")
     cost_text = f"The file has id and price: by name a reader finds {'null' if cost is None else cost}."
-    return Marked(answer == cost, cost_text if answer == cost else f"{cost_text} No field id says that cost was price.")
+    return ExerciseResult(
+        answer == cost, cost_text if answer == cost else f"{cost_text} No field id says that cost was price."
+    )
 
 
-def _judge_rollback_update(bench: Bench, answer: str) -> Marked:
+def _judge_rollback_update(bench: Bench, answer: str) -> ExerciseResult:
     name = bench.fresh(own=True)
     table = bench.table(name)
     before = table.metadata.metadata_log[-1].metadata_file
     rows = [("t", table.metadata.metadata_location, before), ("other", "w1", "w0")]
     pointers = _pointers_after(answer, rows, {})
     if pointers["other"] != "w1":
-        return Marked(False, "The other table went back too: name the table.")
+        return ExerciseResult(False, "The other table went back too: name the table.")
     if pointers["t"] == table.metadata.metadata_location:
-        return Marked(False, "Readers go by metadata_location, and it is what it was.")
+        return ExerciseResult(False, "Readers go by metadata_location, and it is what it was.")
     if pointers["t"] != before:
-        return Marked(False, f"metadata_location is {pointers['t']}: there is no metadata file of that name.")
+        return ExerciseResult(False, f"metadata_location is {pointers['t']}: there is no metadata file of that name.")
     here, there = (sorted(row["id"] for _, row in live_rows(t)) for t in (table, bench.open_table(str(pointers["t"]))))
     ids_text = f"Readers saw the ids {', '.join(map(str, here))}, and see {', '.join(map(str, there))} now"
-    return Marked(there != here, f"{ids_text}: no file was written or removed.")
+    return ExerciseResult(there != here, f"{ids_text}: no file was written or removed.")
 
 
-def _judge_tag(bench: Bench, answer: str) -> Marked:
+def _judge_tag(bench: Bench, answer: str) -> ExerciseResult:
     table = new_table(bench, "id INT", "* FROM VALUES (1) AS f(id)")
     [planned] = [Path(f["file_path"].removeprefix("file:")) for f in table.files()]
     first = table.metadata.current_snapshot_id
@@ -121,14 +129,16 @@ def _judge_tag(bench: Bench, answer: str) -> Marked:
     left = count(done.after.snapshots, "snapshot")
     expiry_result = f"The expiry left {left}, and the reader's file is {'there' if planned.exists() else 'gone'}."
     if table.metadata.current_snapshot_id != overwritten:
-        return Marked(False, f"{expiry_result} But readers of today no longer see what the INSERT OVERWRITE wrote.")
+        return ExerciseResult(
+            False, f"{expiry_result} But readers of today no longer see what the INSERT OVERWRITE wrote."
+        )
     if planned.exists():
-        return Marked(True, expiry_result)
+        return ExerciseResult(True, expiry_result)
     if any(ref.name != "main" for ref in table.metadata.refs):
-        return Marked(
+        return ExerciseResult(
             False, f"{expiry_result} What was named holds another snapshot than the reader's: AS OF VERSION says which."
         )
-    return Marked(
+    return ExerciseResult(
         False, f"{expiry_result} This expiry says itself how many it keeps: only what a branch or tag names stays."
     )
 
@@ -136,27 +146,29 @@ def _judge_tag(bench: Bench, answer: str) -> Marked:
 PARTITIONS, FILES = 6, 2
 
 
-def _judge_list_requests(bench: Bench, answer: int) -> Marked:
+def _judge_list_requests(bench: Bench, answer: int) -> ExerciseResult:
     requests = FarTable(bench, PARTITIONS, FILES).list_files(7, 0.0)
     lists = requests.requests["LIST"]
     if answer == lists:
-        return Marked(True, f"{requests}.")
+        return ExerciseResult(True, f"{requests}.")
     if answer == PARTITIONS * FILES:
-        return Marked(False, f"{requests}. A LIST gives all names of a folder, not one.")
+        return ExerciseResult(False, f"{requests}. A LIST gives all names of a folder, not one.")
     hint = "The data folder itself is listed first" if answer == PARTITIONS else "Each folder is listed on its own"
-    return Marked(False, f"{requests}. {hint}.")
+    return ExerciseResult(False, f"{requests}. {hint}.")
 
 
-def _judge_get_requests(bench: Bench, answer: int) -> Marked:
+def _judge_get_requests(bench: Bench, answer: int) -> ExerciseResult:
     requests = FarTable(bench, PARTITIONS, FILES).plan_files(7, 0.0)
     if answer == requests.requests["GET"]:
-        return Marked(True, f"{requests}: metadata.json, manifest list, manifest. Nothing was listed.")
+        return ExerciseResult(True, f"{requests}: metadata.json, manifest list, manifest. Nothing was listed.")
     if answer >= PARTITIONS:
-        return Marked(False, f"{requests}. A plan opens no data file: their bounds stand in the manifest.")
-    return Marked(False, f"{requests}. From metadata.json to the entries each layer is a file: count the layers.")
+        return ExerciseResult(False, f"{requests}. A plan opens no data file: their bounds stand in the manifest.")
+    return ExerciseResult(
+        False, f"{requests}. From metadata.json to the entries each layer is a file: count the layers."
+    )
 
 
-def _judge_statistics(bench: Bench, answer: str | Sequence[str]) -> Marked:
+def _judge_statistics(bench: Bench, answer: str | Sequence[str]) -> ExerciseResult:
     statements = (answer,) if isinstance(answer, str) else answer
     for statement in statements:
         check_keeping(statement)
@@ -173,12 +185,12 @@ def _judge_statistics(bench: Bench, answer: str | Sequence[str]) -> Marked:
     counts_text = f"The statistics had {stale} rows and have {now or 'no number'}; "
     counts_text += f"there are {counts['files']}, which Iceberg knew."
     if now == counts["files"]:
-        return Marked(True, counts_text)
+        return ExerciseResult(True, counts_text)
     if now == stale:
-        return Marked(False, f"{counts_text} Which files there are was looked up, their rows were not counted.")
+        return ExerciseResult(False, f"{counts_text} Which files there are was looked up, their rows were not counted.")
     if any("noscan" in statement.lower() for statement in statements):
-        return Marked(False, f"{counts_text} The files' sizes were added up, their rows were not counted.")
-    return Marked(
+        return ExerciseResult(False, f"{counts_text} The files' sizes were added up, their rows were not counted.")
+    return ExerciseResult(
         False, f"{counts_text} Spark counted by the listing that it keeps from before: it must list anew first."
     )
 

@@ -20,7 +20,7 @@ from explorer.spec.commits.operations import CATALOGUED, STEPS, Operation
 
 
 @dataclass(frozen=True)
-class Marked:
+class ExerciseResult:
     """The result of an answer: right (True), wrong (False) or not answered (None), the reason in words, and the run or
     plan that shows it."""
 
@@ -45,20 +45,20 @@ class Exercise:
     words of an answer, in lower case, to their meaning."""
 
     question: str
-    judge: Callable[[Any, Any], Marked]
+    judge: Callable[[Any, Any], ExerciseResult]
     example: Any
     words: Words = field(default_factory=dict)
 
-    def check(self, bench: Bench | None = None, answer: Any = ...) -> Marked:
+    def check(self, bench: Bench | None = None, answer: Any = ...) -> ExerciseResult:
         """Judge an answer. Exercises that run something need a bench. Without an answer, repeat the question. An answer
         that cannot be run is wrong; the result says why. Right answers are saved (lab.progress_store)."""
         if answer is ...:
-            return Marked(None, f"Not answered yet. {self.question}")
+            return ExerciseResult(None, f"Not answered yet. {self.question}")
         try:
             with remove_tables_afterwards(bench.engine if bench else None):
                 marked = self.judge(bench, interpret(answer, self.example, self.words))
         except (ExplorerError, TypeError, ValueError, AttributeError) as error:
-            return Marked(False, f"This cannot be run: {error}")
+            return ExerciseResult(False, f"This cannot be run: {error}")
         if marked.right and (failed := keep(self.question)):
             return replace(marked, words=f"{marked.words} (That it is solved could not be kept: {failed})")
         return marked
@@ -70,19 +70,19 @@ def _run_order(bench: Bench, operations: Sequence[Operation], order: str, versio
     return run
 
 
-def _judge_isolation(bench: Bench, answer: str) -> Marked:
+def _judge_isolation(bench: Bench, answer: str) -> ExerciseResult:
     states = {}
     for level in ("serializable", "snapshot"):
         run = _run_order(bench, [Operation("mor-update", level), Operation("append")], "AABBBBBAAA")
         states[level] = (run.writer("A").state, run)
     committed = [level for level, (state, _) in states.items() if state == "committed"]
     state_by_level = "; ".join(f"{level}: {state}" for level, (state, _) in states.items())
-    return Marked(
+    return ExerciseResult(
         [answer] == committed, f"Run under both: {state_by_level}.", states.get(answer, states["snapshot"])[1]
     )
 
 
-def _judge_validation(bench: Bench, answer: str) -> Marked:
+def _judge_validation(bench: Bench, answer: str) -> ExerciseResult:
     usual = Operation("mor-update").validations
     lets_pass, shown = [], None
     for off in usual:
@@ -92,42 +92,44 @@ def _judge_validation(bench: Bench, answer: str) -> Marked:
             lets_pass.append(off)
         if off == answer:
             shown = run
-    return Marked(
+    return ExerciseResult(
         [answer] == lets_pass,
         f"Each was switched off in turn. It commits without {' or '.join(lets_pass)} only.",
         shown,
     )
 
 
-def _judge_format_version(bench: Bench, answer: int) -> Marked:
+def _judge_format_version(bench: Bench, answer: int) -> ExerciseResult:
     pair = [Operation("mor-delete"), Operation("mor-delete")]
     runs = {version: _run_order(bench, pair, "AABBBBBAAAAA", version) for version in (2, 3)}
     refused = [version for version, run in runs.items() if run.writer("A").state == "refused"]
     state_by_version = "; ".join(f"format version {v}: {run.writer('A').state}" for v, run in runs.items())
-    return Marked([answer] == refused, f"Run in both: {state_by_version}.", runs.get(answer, runs[3]))
+    return ExerciseResult([answer] == refused, f"Run in both: {state_by_version}.", runs.get(answer, runs[3]))
 
 
-def _judge_lost_swaps(bench: Bench, answer: str) -> Marked:
+def _judge_lost_swaps(bench: Bench, answer: str) -> ExerciseResult:
     run = _run_order(bench, [Operation("append")] * 3, answer.upper())
     lost = sum(e.outcome == "lost" for e in run.events if e.writer == "C")
-    return Marked(
+    return ExerciseResult(
         lost == 2 and run.writer("C").state == "committed", f"C lost {lost} swaps, and is {run.writer('C').state}.", run
     )
 
 
-def _judge_repeated_append(bench: Bench, answer: str) -> Marked:
+def _judge_repeated_append(bench: Bench, answer: str) -> ExerciseResult:
     run = _run_order(bench, [Operation("append")], answer.upper())
     times = sum(v == "by A" for _, v, _ in run.rows())
-    return Marked(times == 2, f"The row is there {times} times.", run)
+    return ExerciseResult(times == 2, f"The row is there {times} times.", run)
 
 
-def _judge_expiry(bench: Bench, answer: str) -> Marked:
+def _judge_expiry(bench: Bench, answer: str) -> ExerciseResult:
     run = _run_order(bench, [Operation("mor-delete"), Operation("append"), Operation("expire")], answer.upper())
     last = [e for e in run.events if e.writer == "A"][-1]
-    return Marked("not an ancestor" in last.error or "Cannot determine history" in last.error, f"A: {last.words}", run)
+    return ExerciseResult(
+        "not an ancestor" in last.error or "Cannot determine history" in last.error, f"A: {last.words}", run
+    )
 
 
-def _judge_anomaly(bench: Bench, answer: tuple[str, str]) -> Marked:
+def _judge_anomaly(bench: Bench, answer: tuple[str, str]) -> ExerciseResult:
     from explorer.lab.interleave import outcome, serial_rows
 
     late, early = answer
@@ -135,7 +137,9 @@ def _judge_anomaly(bench: Bench, answer: tuple[str, str]) -> Marked:
     run = _run_order(bench, pair, "AABBBBBAAAAA")
     happened = outcome(run, "", serial_rows(bench, pair))
     verdict = f"an anomaly: {happened.anomaly}" if happened.anomaly else f"as if {' or '.join(happened.serial)}"
-    return Marked(bool(happened.anomaly), f"A {run.writer('A').state}, B {run.writer('B').state}: {verdict}.", run)
+    return ExerciseResult(
+        bool(happened.anomaly), f"A {run.writer('A').state}, B {run.writer('B').state}: {verdict}.", run
+    )
 
 
 EXERCISES = (

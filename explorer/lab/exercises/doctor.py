@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from explorer.errors import ExplorerError
-from explorer.lab.exercises.commits import Exercise, Marked
+from explorer.lab.exercises.commits import Exercise, ExerciseResult
 from explorer.lab.exercises.tables import note_table
 from explorer.lab.observe import observe
 from explorer.lab.sandbox import Bench
@@ -97,7 +97,7 @@ def table_with_returned_row(engine: SparkEngine) -> Table:
     return _open(table.name)
 
 
-def _judge_catalog_version(bench: Bench, answer: int) -> Marked:
+def _judge_catalog_version(bench: Bench, answer: int) -> ExerciseResult:
     """Point the catalog to that version of a table whose newest metadata file was cut off."""
     sick = locate(table_with_cut_metadata()).metadata_location
     versions = {metadata_version(path.name): path for path in _file(sick).parent.glob("*.metadata.json")}
@@ -109,11 +109,11 @@ def _judge_catalog_version(bench: Bench, answer: int) -> Marked:
     bench.engine.session().sql(call)
     rows_text = f"It opens, with {', '.join(_fruits(_open(name))) or 'no rows'}"
     if answer != len(versions) - 2:
-        return Marked(False, f"{rows_text}: a newer version can be read, too, and has more.")
-    return Marked(True, f"{rows_text}: all but the last commit's, whose files are left over.")
+        return ExerciseResult(False, f"{rows_text}: a newer version can be read, too, and has more.")
+    return ExerciseResult(True, f"{rows_text}: all but the last commit's, whose files are left over.")
 
 
-def _judge_compaction_filter(bench: Bench, answer: str) -> Marked:
+def _judge_compaction_filter(bench: Bench, answer: str) -> ExerciseResult:
     """Rewrite the files that a condition chooses."""
     table = table_of_small_files(bench.engine)
     plan = table.plan(answer)
@@ -121,18 +121,18 @@ def _judge_compaction_filter(bench: Bench, answer: str) -> Marked:
         file_counts = (
             f"That rewrites {plan.left.files:,} files of {plan.stages[0].left.files:,}, and {A_DAY:,} are meant."
         )
-        return Marked(False, file_counts, plan=table.plan_pictures(plan))
+        return ExerciseResult(False, file_counts, plan=table.plan_pictures(plan))
     where = literal(answer)[1:-1]
     call = f"CALL {SANDBOX}.system.rewrite_data_files(table => '{{name}}', where => '{where}')"
     table = observe(table, call, bench.engine).table
     left = table.plan(answer)
     verdict = f"The day has {count(left.left.files or 0, 'file')} now, and the table {len(table.files()):,}."
-    return Marked(left.left.files == 1, verdict, plan=table.plan_pictures(left))
+    return ExerciseResult(left.left.files == 1, verdict, plan=table.plan_pictures(left))
 
 
 def _judge_remedy(
     make: Callable[[SparkEngine], Table], wanted: Sequence[str], bench: Bench, answer: str | Sequence[str]
-) -> Marked:
+) -> ExerciseResult:
     """Run the statements on a new table with that fault; check its rows and the doctor's findings of the current
     snapshot."""
     table = make(bench.engine)
@@ -141,18 +141,20 @@ def _judge_remedy(
     report = diagnose(table, deep=True, snapshot="main")
     left = [f for f in report.findings if f.severity != "info"]
     if left:
-        return Marked(False, f"The doctor still finds: {left[0].rule}, {left[0].what} ({left[0].file}).")
+        return ExerciseResult(False, f"The doctor still finds: {left[0].rule}, {left[0].what} ({left[0].file}).")
     try:
         fruits = _fruits(table)
     except ExplorerError as error:
-        return Marked(False, f"It cannot be read: {error}")
+        return ExerciseResult(False, f"It cannot be read: {error}")
     if lost := sorted(set(wanted) - set(fruits)):
-        return Marked(
+        return ExerciseResult(
             False, f"The doctor finds nothing, but rows are lost that lay in files which are there: {', '.join(lost)}."
         )
     if more := sorted(set(fruits) - set(wanted)):
-        return Marked(False, f"The doctor finds nothing, but rows are there that should not be: {', '.join(more)}.")
-    return Marked(True, f"The doctor finds nothing in the current snapshot, and it has {', '.join(fruits)}.")
+        return ExerciseResult(
+            False, f"The doctor finds nothing, but rows are there that should not be: {', '.join(more)}."
+        )
+    return ExerciseResult(True, f"The doctor finds nothing in the current snapshot, and it has {', '.join(fruits)}.")
 
 
 DOCTOR_EXERCISES = (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from explorer.lab.exercises.commits import Exercise, Marked
+from explorer.lab.exercises.commits import Exercise, ExerciseResult
 from explorer.lab.exercises.tables import note_table
 from explorer.lab.observe import observe
 from explorer.lab.sandbox import Bench
@@ -60,7 +60,7 @@ def run_statements(bench: Bench, table: Table, answer: str | Sequence[str]) -> T
     return table
 
 
-def _judge_partition_fields(bench: Bench, answer: Sequence[str]) -> Marked:
+def _judge_partition_fields(bench: Bench, answer: Sequence[str]) -> ExerciseResult:
     table = new_table(bench, "id INT, user_id INT, ts TIMESTAMP")
     fields = (answer,) if isinstance(answer, str) else answer
     table = insert(
@@ -72,17 +72,17 @@ def _judge_partition_fields(bench: Bench, answer: Sequence[str]) -> Marked:
         f"Partitioned by {', '.join(fields)} the 31 rows lie in {count(files, 'file')}, and February reads {read}."
     )
     if read > 9:
-        return Marked(
+        return ExerciseResult(
             False, f"{counts_text} A field made of ts must tell months apart.", plan=table.plan_pictures(plan)
         )
     if files > 6:
-        return Marked(
+        return ExerciseResult(
             False, f"{counts_text} That is too fine: a file for each partition.", plan=table.plan_pictures(plan)
         )
-    return Marked(True, counts_text, plan=table.plan_pictures(plan))
+    return ExerciseResult(True, counts_text, plan=table.plan_pictures(plan))
 
 
-def _judge_transform(bench: Bench, answer: str) -> Marked:
+def _judge_transform(bench: Bench, answer: str) -> ExerciseResult:
     table = run_statements(
         bench, new_table(bench, "id INT, name STRING"), f"ALTER TABLE t ADD PARTITION FIELD {answer}"
     )
@@ -91,10 +91,10 @@ def _judge_transform(bench: Bench, answer: str) -> Marked:
     groups_text = f"By {answer} these lie together: {'; '.join(', '.join(names) for names in sorted(places))}."
     right = sorted(places) == [["koala", "kobold"], ["teddy", "terrier"]]
     hint = "" if right else " How long is the beginning that two share, and the others do not?"
-    return Marked(right, groups_text + hint)
+    return ExerciseResult(right, groups_text + hint)
 
 
-def _judge_new_spec(bench: Bench, answer: str) -> Marked:
+def _judge_new_spec(bench: Bench, answer: str) -> ExerciseResult:
     table = new_table(bench, "id INT, ts TIMESTAMP", _HOURS.format(0, 4), "hours(ts)")
     old = {f["file_path"] for f in table.files()}
     table = insert(bench, run_statements(bench, table, answer), _HOURS.format(24, 28))
@@ -104,81 +104,85 @@ def _judge_new_spec(bench: Bench, answer: str) -> Marked:
     spec_text = f"The new spec is by {', '.join(fields) or 'nothing'}; the next day's rows lie in "
     spec_text += f"{count(len(files) - len(old), 'file')}, and {len(old & files.keys())} of the 4 old files are there."
     if "hour" in fields:
-        return Marked(False, f"{spec_text} The hour still splits them: it must go.", plan=table.plan_pictures(plan))
+        return ExerciseResult(
+            False, f"{spec_text} The hour still splits them: it must go.", plan=table.plan_pictures(plan)
+        )
     if fields != ["day"]:
-        return Marked(
+        return ExerciseResult(
             False, f"{spec_text} Nothing tells a day's files by their partition.", plan=table.plan_pictures(plan)
         )
-    return Marked(old <= files.keys() and len(files) == len(old) + 1, spec_text, plan=table.plan_pictures(plan))
+    return ExerciseResult(old <= files.keys() and len(files) == len(old) + 1, spec_text, plan=table.plan_pictures(plan))
 
 
-def _judge_rename(bench: Bench, answer: str | Sequence[str]) -> Marked:
+def _judge_rename(bench: Bench, answer: str | Sequence[str]) -> ExerciseResult:
     table = new_table(bench, "id INT, name STRING, color STRING", _FRUITS)
     before = table.metadata.current_snapshot_id
     table = run_statements(bench, table, answer)
     names = {f.name: f.id for f in table.metadata.schemas[-1].fields}
     if "fruit" not in names:
-        return Marked(False, f"There is no column fruit: the columns are {', '.join(names)}.")
+        return ExerciseResult(False, f"There is no column fruit: the columns are {', '.join(names)}.")
     read = sorted(str(row["fruit"]) for row in table.rows(None, ("fruit",)))
     column_text = f"fruit has field id {names['fruit']}, and reads {', '.join(read)}"
     if table.metadata.current_snapshot_id != before:
-        return Marked(False, f"{column_text}; but data were written, and a rename needs none.")
+        return ExerciseResult(False, f"{column_text}; but data were written, and a rename needs none.")
     if read != ["apple", "banana"]:
-        return Marked(False, f"{column_text}: a new column has a new id, which no old file has.")
-    return Marked(True, f"{column_text}; no file was written.")
+        return ExerciseResult(False, f"{column_text}: a new column has a new id, which no old file has.")
+    return ExerciseResult(True, f"{column_text}; no file was written.")
 
 
-def _judge_wider_type(bench: Bench, answer: str) -> Marked:
+def _judge_wider_type(bench: Bench, answer: str) -> ExerciseResult:
     table = new_table(bench, "id INT, name STRING, color STRING", _FRUITS)
     before = table.metadata.current_snapshot_id
     table = run_statements(bench, table, answer)
     kind = {f.name: f.type for f in table.metadata.schemas[-1].fields}.get("id")
     if kind != "long":
-        return Marked(False, f"id is {kind}, and cannot hold 3000000000.")
+        return ExerciseResult(False, f"id is {kind}, and cannot hold 3000000000.")
     if table.metadata.current_snapshot_id != before:
-        return Marked(False, "id is long; but data were written, and a wider type needs none.")
+        return ExerciseResult(False, "id is long; but data were written, and a wider type needs none.")
     table = insert(bench, table, "3000000000, 'cherry', 'red'")
     ids = sorted(row["id"] for row in table.rows(None, ("id",)))
-    return Marked(True, f"id is long, reads {', '.join(map(str, ids))}, and the old file still has four bytes a value.")
+    return ExerciseResult(
+        True, f"id is long, reads {', '.join(map(str, ids))}, and the old file still has four bytes a value."
+    )
 
 
-def _judge_field_id(bench: Bench, answer: int) -> Marked:
+def _judge_field_id(bench: Bench, answer: int) -> ExerciseResult:
     table = new_table(bench, "id INT, name STRING, color STRING", _FRUITS)
     table = run_statements(bench, table, ["ALTER TABLE t DROP COLUMN color", "ALTER TABLE t ADD COLUMN color STRING"])
     field_id = {f.name: f.id for f in table.metadata.schemas[-1].fields}["color"]
     read = ["null" if row["color"] is None else row["color"] for row in table.rows(None, ("color",))]
     column_text = f"It was done: color has id {field_id}, and the old rows read {', '.join(read)}"
     if answer == field_id:
-        return Marked(True, f"{column_text}; id 3 is never given again.")
+        return ExerciseResult(True, f"{column_text}; id 3 is never given again.")
     hint = "an id is never given again" if answer == 3 else f"the table's last-column-id was {field_id - 1}"
-    return Marked(False, f"{column_text}: {hint}.")
+    return ExerciseResult(False, f"{column_text}: {hint}.")
 
 
-def _judge_sort_order(bench: Bench, answer: str) -> Marked:
+def _judge_sort_order(bench: Bench, answer: str) -> ExerciseResult:
     table = run_statements(bench, new_table(bench, "day INT, city STRING"), answer)
     bench.engine.session().sql(f"INSERT INTO {SANDBOX}.{_name(table)} SELECT {_READINGS}")
     table = table.refresh()
     if table.metadata.default_sort_order_id == 0:
-        return Marked(False, "The table has no sort order: ALTER TABLE t WRITE ORDERED BY ... gives it one.")
+        return ExerciseResult(False, "The table has no sort order: ALTER TABLE t WRITE ORDERED BY ... gives it one.")
     rows = [(r["city"], r["day"]) for f in table.files() for r in table.file_rows(f["file_path"])]
     order_text = f"Written so, the rows lie as {', '.join(f'{city} {day}' for city, day in rows)}."
     if rows == ORDERED:
-        return Marked(True, order_text)
+        return ExerciseResult(True, order_text)
     by_city = [city for city, _ in rows] == [city for city, _ in ORDERED]
     hint = "Within a city the newest day comes first." if by_city else "Cities come first."
-    return Marked(False, f"{order_text} {hint}")
+    return ExerciseResult(False, f"{order_text} {hint}")
 
 
 def _judge_property(
     sql: str, wanted: str, describe: Callable[[Table], str], hint: str, bench: Bench, answer: tuple[str, str]
-) -> Marked:
+) -> ExerciseResult:
     """Set the property on a new table, run a statement, and describe what its commit wrote."""
     name, value = answer
     given = f"ALTER TABLE t SET TBLPROPERTIES ({literal(name)} = {literal(value)})"
     table = run_statements(bench, new_table(bench, "id INT, name STRING, color STRING", _FRUITS), (given, sql))
     effect = describe(table)
     sentence = f"With {name} = {value} the statement wrote {effect}."
-    return Marked(effect == wanted, sentence if effect == wanted else f"{sentence} {hint}")
+    return ExerciseResult(effect == wanted, sentence if effect == wanted else f"{sentence} {hint}")
 
 
 def _file_format(table: Table) -> str:

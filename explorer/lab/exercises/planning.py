@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from explorer.lab.exercises.answers import words
-from explorer.lab.exercises.commits import Exercise, Marked
+from explorer.lab.exercises.commits import Exercise, ExerciseResult
 from explorer.lab.sandbox import CATALOG, NAMESPACE, Bench
 from explorer.render.plan_result import ShownPlan
 from explorer.spark_engine.sql_guard.quoting import literal
@@ -58,38 +58,40 @@ def _file_count(plan: Plan) -> int:
     return plan.left.files or 0
 
 
-def _judge_condition(bench: Bench, answer: str) -> Marked:
+def _judge_condition(bench: Bench, answer: str) -> ExerciseResult:
     """Check that the condition finds the same rows and opens only the file of that day."""
     table = Table(TableReader(locate("demo.partition_evolution")))
     plan, pushed = table.plan_sql(answer)
     shown = ShownPlan(plan, table.intervals(plan, "ts"), pushed)
     meant, given = (sorted(r["id"] for r in table.rows(None, ("id",), w)) for w in (ONE_DAY, answer))
     if meant != given:
-        return Marked(False, f"Those are other rows: ids {given}, and {meant} are meant.", plan=shown)
+        return ExerciseResult(False, f"Those are other rows: ids {given}, and {meant} are meant.", plan=shown)
     counts_text = f"The same rows, and {_file_count(plan)} of {plan.stages[0].left.files} files are opened."
     if _file_count(plan) > 1:
         hints = [
             f"Spark keeps {kept} for itself: {advice(kept) or 'it is computed for each row'}." for kept in pushed.kept
         ]
-        return Marked(False, " ".join([counts_text, *hints]), plan=shown)
-    return Marked(True, counts_text, plan=shown)
+        return ExerciseResult(False, " ".join([counts_text, *hints]), plan=shown)
+    return ExerciseResult(True, counts_text, plan=shown)
 
 
-def _judge_property(where: str, most: int, bench: Bench, answer: tuple[str, str]) -> Marked:
+def _judge_property(where: str, most: int, bench: Bench, answer: tuple[str, str]) -> ExerciseResult:
     """Write the files again with the property; the query may open at most `most` of them."""
     name, value = (text.strip() for text in answer)
     if not name.startswith("write.metadata.metrics."):
-        return Marked(False, "Which statistics are kept is said by properties that begin with write.metadata.metrics.")
+        return ExerciseResult(
+            False, "Which statistics are kept is said by properties that begin with write.metadata.metrics."
+        )
     table = _write_table(bench, "id INT, place STRING, note STRING", NO_NOTES | {name: value}, STATIONS)
     plan = table.plan(where)
     metric = next(m for m in table.metrics() if m.name == plan.columns[0])
     counts_text = f"Written anew with {name} = {value}, {_file_count(plan)} of {len(STATIONS)} files are opened"
     mode_text = f"the mode of {metric.name} is {metric.mode}, by {metric.rule}, which skips by: {metric.skips}."
     verdict = f"{counts_text}: {mode_text}"
-    return Marked(_file_count(plan) <= most, verdict, plan=table.plan_pictures(plan))
+    return ExerciseResult(_file_count(plan) <= most, verdict, plan=table.plan_pictures(plan))
 
 
-def _judge_sort_order(bench: Bench, answer: Sequence[str]) -> Marked:
+def _judge_sort_order(bench: Bench, answer: Sequence[str]) -> ExerciseResult:
     """Write the rows again in that order, and plan the three queries."""
     columns = list(READINGS[0])
     if isinstance(answer, str) or not answer or not set(answer) <= set(columns):
@@ -104,7 +106,7 @@ def _judge_sort_order(bench: Bench, answer: Sequence[str]) -> Marked:
     verdict = f"Sorted by {', '.join(answer)} the queries open {sum(counts)} files ({counts_by_query})."
     right = sum(counts) <= ENOUGH
     hint = "" if right else " What every query asks of comes first, then what is asked of beside it."
-    return Marked(right, verdict + hint, plan=table.plan_pictures(plans[counts.index(max(counts))]))
+    return ExerciseResult(right, verdict + hint, plan=table.plan_pictures(plans[counts.index(max(counts))]))
 
 
 PLAN_EXERCISES = (

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from explorer.lab.exercises.answers import Words, names_with_numbers, words
-from explorer.lab.exercises.commits import Exercise, Marked
+from explorer.lab.exercises.commits import Exercise, ExerciseResult
 from explorer.spec.text.names import base_name, manifest_name, snapshot_ordinals
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
@@ -44,7 +44,7 @@ def _value_list(answer: Any, count: int) -> list[Any]:
     return list(answer)
 
 
-def _judge_statuses(name: str, places: Sequence[tuple[str, str]], logical: bool, _: Any, answer: Any) -> Marked:
+def _judge_statuses(name: str, places: Sequence[tuple[str, str]], logical: bool, _: Any, answer: Any) -> ExerciseResult:
     """Compare the status of each (snapshot, file): the logical one, or the stored one."""
     table, given = _open(name), _value_list(answer, len(places))
     for (snapshot, file), one in zip(places, given, strict=True):
@@ -62,13 +62,15 @@ def _judge_statuses(name: str, places: Sequence[tuple[str, str]], logical: bool,
             correction += f" {swapped[0].upper()}{swapped[1:]}."
         hint = _HINTS.get((one, true), f"a status is {', '.join(STATUS.values())} or {GONE!r}") if logical else ""
         why = entries[0]["reason"] if entries else f"no manifest of {snapshot} has it"
-        return Marked(False, f"{correction} {f'{hint[0].upper()}{hint[1:]}. ' if hint else ''}(The entry: {why}.)")
-    return Marked(
+        return ExerciseResult(
+            False, f"{correction} {f'{hint[0].upper()}{hint[1:]}. ' if hint else ''}(The entry: {why}.)"
+        )
+    return ExerciseResult(
         True, "; ".join(f"{f} in {s}: {one or 'not seen'}" for (s, f), one in zip(places, given, strict=True))
     )
 
 
-def _judge_manifest_names(name: str, snapshot: str, _: Any, answer: Any) -> Marked:
+def _judge_manifest_names(name: str, snapshot: str, _: Any, answer: Any) -> ExerciseResult:
     """Compare the names of the manifests in a snapshot's manifest list."""
     table = _open(name)
     ordinals = snapshot_ordinals(table.metadata)
@@ -78,14 +80,14 @@ def _judge_manifest_names(name: str, snapshot: str, _: Any, answer: Any) -> Mark
     if more := sorted(given - listed):
         cell = cells.get(more[0])
         what = f"{cell.state}: {cell.reason}" if cell else f"{snapshot} neither lists nor replaces it"
-        return Marked(False, f"{more[0]} is not in the list of {snapshot}: {what}.")
+        return ExerciseResult(False, f"{more[0]} is not in the list of {snapshot}: {what}.")
     if fewer := sorted(listed - given):
         missing = cells[fewer[0]]
-        return Marked(False, f"{fewer[0]} is missing: it is {missing.state} by {snapshot}, {missing.reason}.")
-    return Marked(True, f"The list of {snapshot} names {' and '.join(sorted(listed))}.")
+        return ExerciseResult(False, f"{fewer[0]} is missing: it is {missing.state} by {snapshot}, {missing.reason}.")
+    return ExerciseResult(True, f"The list of {snapshot} names {' and '.join(sorted(listed))}.")
 
 
-def _judge_numbers(name: str, places: Sequence[tuple[str, str]], _: Any, answer: Any) -> Marked:
+def _judge_numbers(name: str, places: Sequence[tuple[str, str]], _: Any, answer: Any) -> ExerciseResult:
     """Compare the stored data sequence number of the entry of each (snapshot, file)."""
     table, given = _open(name), _value_list(answer, len(places))
     for (snapshot, file), one in zip(places, given, strict=True):
@@ -101,25 +103,25 @@ def _judge_numbers(name: str, places: Sequence[tuple[str, str]], _: Any, answer:
             hint = f"{STATUS[entry['stored']['status']]} entries must carry theirs: only ADDED ones inherit"
         else:
             hint = "a file keeps the number of the commit that added it, whoever writes its manifest anew"
-        return Marked(False, f"{correction} {hint[0].upper()}{hint[1:]}.")
-    return Marked(True, f"Stored: {', '.join(map(str, given))}. What is null is read from the manifest list.")
+        return ExerciseResult(False, f"{correction} {hint[0].upper()}{hint[1:]}.")
+    return ExerciseResult(True, f"Stored: {', '.join(map(str, given))}. What is null is read from the manifest list.")
 
 
-def _judge_row_counts(name: str, _: Any, answer: Any) -> Marked:
+def _judge_row_counts(name: str, _: Any, answer: Any) -> ExerciseResult:
     """Compare the rows that the last snapshot wrote, and the rows of the files that it removed."""
     table, given = _open(name), tuple(_value_list(answer, 2))
     change = table.diff("snapshot-1", "snapshot-2")
     true = tuple(sum(c.record_count or 0 for c in side) for side in (change.added, change.removed))
     counts_text = f"snapshot-2 added a file of {true[0]} rows and removed one of {true[1]}."
     if given == true:
-        return Marked(True, counts_text)
+        return ExerciseResult(True, counts_text)
     hint = "Copy-on-write writes whole files: the rows that did not change too"
     if given[1:] == (0,):
         hint = "The old file is no part of the table any more: the new one has its other rows"
-    return Marked(False, f"{counts_text} {hint}.")
+    return ExerciseResult(False, f"{counts_text} {hint}.")
 
 
-def _judge_delete_targets(name: str, _: Any, answer: Any) -> Marked:
+def _judge_delete_targets(name: str, _: Any, answer: Any) -> ExerciseResult:
     """Compare the names of the data files that the only delete of a table applies to."""
     verdicts = {base_name(v.data.path): v for v in _open(name).deletes().verdicts}
     given = {answer} if isinstance(answer, str) else set(answer)
@@ -127,14 +129,14 @@ def _judge_delete_targets(name: str, _: Any, answer: Any) -> Marked:
         raise ValueError(f"no data file {sorted(unknown)[0]!r}: there are {', '.join(sorted(verdicts))}")
     for file, verdict in sorted(verdicts.items()):
         if (file in given) and not verdict.applies:
-            return Marked(False, f"It does not apply to {file}: {verdict.against}.")
+            return ExerciseResult(False, f"It does not apply to {file}: {verdict.against}.")
         if verdict.applies and file not in given:
             reasons = "; ".join(reason.words for reason in verdict.reasons)
-            return Marked(False, f"It applies to {file}: {reasons}.")
-    return Marked(True, f"To {', '.join(sorted(given))} alone: only there is the data older than the delete.")
+            return ExerciseResult(False, f"It applies to {file}: {reasons}.")
+    return ExerciseResult(True, f"To {', '.join(sorted(given))} alone: only there is the data older than the delete.")
 
 
-def _judge_visible_rows(name: str, columns: Sequence[str], _: Any, answer: Any) -> Marked:
+def _judge_visible_rows(name: str, columns: Sequence[str], _: Any, answer: Any) -> ExerciseResult:
     """Compare the visible rows of a table, as tuples of columns."""
     table = _open(name)
     if isinstance(answer, str) or not all(
@@ -152,13 +154,13 @@ def _judge_visible_rows(name: str, columns: Sequence[str], _: Any, answer: Any) 
                     hidden[values] = row["_deleted_by"]
     if more := list(given - seen):
         why = f"its row is hidden by {hidden[more[0]]}" if more[0] in hidden else "no data file has it"
-        return Marked(False, f"{more[0]} does not survive: {why}.")
+        return ExerciseResult(False, f"{more[0]} does not survive: {why}.")
     if fewer := list(seen - given):
-        return Marked(False, f"{fewer[0]} is seen too: no delete applies to the file and position where it is.")
-    return Marked(True, f"Readers see {', '.join(map(str, sorted(seen)))}.")
+        return ExerciseResult(False, f"{fewer[0]} is seen too: no delete applies to the file and position where it is.")
+    return ExerciseResult(True, f"Readers see {', '.join(map(str, sorted(seen)))}.")
 
 
-def _judge_delete_counts(name: str, _: Any, answer: Any) -> Marked:
+def _judge_delete_counts(name: str, _: Any, answer: Any) -> ExerciseResult:
     """Compare the number of listed delete files, and of data files that they apply to."""
     listed, applying = _value_list(answer, 2)
     table = _open(name)
@@ -166,26 +168,26 @@ def _judge_delete_counts(name: str, _: Any, answer: Any) -> Marked:
     true = sum(f["content"] != 0 for f in table.files()), len({v.data.path for v in deletes.verdicts if v.applies})
     counts_text = f"{true[0]} delete files are listed, and apply to {true[1]} data files."
     if (listed, applying) == true:
-        return Marked(True, f"{counts_text} They dangle.")
+        return ExerciseResult(True, f"{counts_text} They dangle.")
     if applying != true[1]:
         why = deletes.why_alone(deletes.alone[0])
-        return Marked(False, f"{counts_text} The new file has the rows without the deleted ones: {why}.")
-    return Marked(
+        return ExerciseResult(False, f"{counts_text} The new file has the rows without the deleted ones: {why}.")
+    return ExerciseResult(
         False, f"{counts_text} Compaction removes data files; a delete file stays until something looks at it."
     )
 
 
-def _judge_version(_: Any, answer: Any) -> Marked:
+def _judge_version(_: Any, answer: Any) -> ExerciseResult:
     """Check that a version of the rolled back table contains the mistake."""
     table = _open("branches_and_tags")
     place = table.resolve(answer)
     fruits = sorted(row["fruit"] for f in table.files(answer) for row in table.file_rows(f["file_path"], answer))
     contents = f"{answer} holds {', '.join(fruits)}."
     if "a mistake" in fruits:
-        return Marked(True, contents)
+        return ExerciseResult(True, contents)
     gone = place.snapshot is not None and place.snapshot.snapshot_id == table.metadata.current_snapshot_id
     hint = "The rollback took it out of main, not out of the table" if gone else "It came after, or in another line"
-    return Marked(False, f"{contents} {hint}: look at the snapshots that are no ancestors of main.")
+    return ExerciseResult(False, f"{contents} {hint}: look at the snapshots that are no ancestors of main.")
 
 
 MANIFESTS = names_with_numbers("manifest")

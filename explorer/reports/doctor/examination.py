@@ -18,25 +18,32 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
 from explorer.progress import Cancelled, steps
 from explorer.render.doctor import ShownReport
-from explorer.reports.doctor.deep import deep_rules
-from explorer.reports.doctor.deletes import dangling_rules, doubts_by_kind, removal_rules
-from explorer.reports.doctor.files import file_rules
+from explorer.reports.doctor.deep_rules import deep_rules
+from explorer.reports.doctor.delete_rules import dangling_rules, doubts_by_kind, removal_rules
+from explorer.reports.doctor.file_rules import file_rules
 from explorer.reports.doctor.lost_manifests import find_lost_files
 from explorer.reports.doctor.other_metadata import fork_rules, other_attempts
 from explorer.spark_engine.engine_choice import Engine
-from explorer.spec.doctor.commits import commit_rules
-from explorer.spec.doctor.cross_file_rules import Across
-from explorer.spec.doctor.facts import FACTS, About, facts, keys_of
+from explorer.spec.doctor.commit_rules import commit_rules
+from explorer.spec.doctor.cross_file_rules import CrossFileRules
+from explorer.spec.doctor.facts import FACTS, RuleContext, facts, keys_of
+from explorer.spec.doctor.finding_groups import group_findings
 from explorer.spec.doctor.findings import Finding, RuleChoice, finding
-from explorer.spec.doctor.grouping import group_findings
-from explorer.spec.doctor.history import WALK, history_rules
-from explorer.spec.doctor.lists import Held, Lists, list_rules, list_schema_rules, manifest_rules, record_rules
+from explorer.spec.doctor.manifest_list_rules import (
+    Lists,
+    ManifestFacts,
+    list_rules,
+    list_schema_rules,
+    manifest_rules,
+    record_rules,
+)
+from explorer.spec.doctor.metadata_rules import table_rules
 from explorer.spec.doctor.remedies import keeps_from_loading
 from explorer.spec.doctor.remedy_parts import of_gone_snapshot
 from explorer.spec.doctor.remedy_texts import REMEDY_OF
 from explorer.spec.doctor.rules import BY_ID
-from explorer.spec.doctor.summaries import absent_summaries, summary_rules
-from explorer.spec.doctor.tables import table_rules
+from explorer.spec.doctor.snapshot_rules import WALK, history_rules
+from explorer.spec.doctor.summary_rules import absent_summaries, summary_rules
 from explorer.spec.entries.entries import snapshot_ids
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.numpy_columns import hashes
@@ -50,7 +57,7 @@ PLUGINS = "icedive.doctor"
 
 
 @dataclass(frozen=True)
-class Depth:
+class ExaminationDepth:
     """How far the doctor looks: `files`, whether each file is there and as long as recorded; `deep`, also into footers,
     deletes and data. `snapshot` is the only one that is looked at, if any."""
 
@@ -69,7 +76,7 @@ def diagnose(
     leads to; `deep` reads footers, deletes and data files too. `skip` and `severity` go by a rule's id or number.
     Raises NotFoundInTable for a snapshot, rule or severity that there is none of, EngineError."""
     choice = RuleChoice.of(skip, severity)
-    examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
+    examination = Examination(table, ExaminationDepth(files or deep, deep, snapshot, engine))
     findings = [f for f in examination.findings() if f.rule not in choice.skip]
     listed = examination.lists.lists.get(table.metadata.current_snapshot_id or 0, ())
     final_findings = choice.choose_findings(
@@ -84,7 +91,7 @@ def diagnose(
 class Examination:
     """One table looked at. What was read stays here until the report is made."""
 
-    def __init__(self, table: Table, depth: Depth) -> None:
+    def __init__(self, table: Table, depth: ExaminationDepth) -> None:
         self.table, self.depth = table, depth
         self.checked: dict[str, int] = {}
         self.not_checked: list[str] = []
@@ -110,7 +117,7 @@ class Examination:
         list_files = [s.manifest_list for s in self.lists.snapshots if s.manifest_list and self._is_read(s)]
         yield from list_schema_rules(self.lists, self._headers(list_files))
         yield from manifest_rules(self.lists, self._headers(paths), table.tree.sizes(paths))
-        yield from Across(self.lists, self._entry_rows).findings()
+        yield from CrossFileRules(self.lists, self._entry_rows).findings()
         yield from self._dangling()
         yield from removal_rules(table, self.lists)
         if self.depth.snapshot is None:
@@ -145,7 +152,7 @@ class Examination:
             return None
 
     def _current_before(self, snapshot: Snapshot) -> tuple[bool, int | None]:
-        """See spec.doctor.commits.CurrentBefore."""
+        """See spec.doctor.commit_rules.CurrentBefore."""
         log = self.table.metadata.metadata_log
         before = [e.metadata_file for e in log if e.timestamp_ms < (snapshot.timestamp_ms or 0)]
         try:
@@ -166,7 +173,7 @@ class Examination:
             if any(p.severity == "error" for p in read.problems):
                 unread.add(snapshot.snapshot_id)
         records = {_as_read(m): m for listed in lists.values() for m in listed}
-        about = About.of(meta)
+        about = RuleContext.of(meta)
         deletes = [m for m in records.values() if m.content]
         held = self._facts(about, deletes)
         named = [h.row["named"].combine_chunks().flatten() for h in held.values()]
@@ -180,18 +187,18 @@ class Examination:
         }  # fmt: skip
         return Lists(meta, lists, held, frozenset(unread))
 
-    def _facts(self, about: About, manifests: Sequence[ManifestFile]) -> dict[str, Held]:
+    def _facts(self, about: RuleContext, manifests: Sequence[ManifestFile]) -> dict[str, ManifestFacts]:
         if not manifests:
             return {}
         parts = Parts(manifests, about.metrics, partial(facts, about), FACTS, folded=True)
         rows, _ = self.table.build(parts, "doctor", self.depth.engine)
-        held: dict[str, Held] = {}
+        held: dict[str, ManifestFacts] = {}
         for part in rows.read():
             for at in range(part.num_rows):
                 row = part.slice(at, 1)
                 path = row["manifest_path"][0].as_py()
                 other = held.get(path)
-                held[path] = replace(other, others=(*other.others, row)) if other else Held(row)
+                held[path] = replace(other, others=(*other.others, row)) if other else ManifestFacts(row)
         return held
 
     def _is_read(self, snapshot: Snapshot) -> bool:
@@ -364,5 +371,5 @@ def _as_read(manifest: ManifestFile) -> Any:
     return m.manifest_path, m.sequence_number, m.added_snapshot_id, m.content, m.partition_spec_id, m.partitions
 
 
-def _entries(held: Held) -> int:
+def _entries(held: ManifestFacts) -> int:
     return sum(held.sums[f"{name}_files"] for name in ("existing", "added", "deleted"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.errors import ExplorerError
 from explorer.queries.orphans import data_files_without_entry
-from explorer.spec.doctor.lists import Lists
+from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.remedies import LostFiles
 from explorer.spec.text.names import path_in_sql
 from explorer.table import Table

@@ -12,7 +12,7 @@ from explorer.graph.summary import summary
 from explorer.graph.vocabulary import KINDS, MARKS
 from explorer.reports.inspector.file_nodes import inspect_file, inspect_row_group, life, row_sections
 from explorer.reports.inspector.manifest_nodes import inspect_manifest, inspect_manifest_list
-from explorer.reports.inspector.sections import Inspection, Section
+from explorer.reports.inspector.sections import Inspection, InspectorSection
 from explorer.reports.inspector.table_nodes import (
     catalog_pointer,
     inspect_catalog,
@@ -23,10 +23,10 @@ from explorer.reports.inspector.table_nodes import (
 )
 from explorer.table import Table
 
-__all__ = ["Inspection", "Section", "catalog_pointer", "inspect", "life", "row_sections"]
+__all__ = ["Inspection", "InspectorSection", "catalog_pointer", "inspect", "life", "row_sections"]
 
 
-MAKERS: Mapping[str, Callable[[Table, Mapping[str, Any]], list[Section]]] = {
+MAKERS: Mapping[str, Callable[[Table, Mapping[str, Any]], list[InspectorSection]]] = {
     "catalog": inspect_catalog,
     "metadata": inspect_metadata,
     "ref": inspect_ref,
@@ -47,12 +47,12 @@ def inspect(table: Table, node: Node, graph: Graph | None = None) -> Inspection:
     problems = [node.problem] if node.problem else []
     if node.facts.get("loose"):
         about = [("path", node.facts["path"], ""), *((MARKS[node.mark].title, line, "") for line in node.lines)]
-        return Inspection(node.label, KINDS[node.kind].title, (Section("file", about),))
+        return Inspection(node.label, KINDS[node.kind].title, (InspectorSection("file", about),))
     try:
         sections = (
             MAKERS[node.kind](table, node.facts)
             if node.kind in MAKERS
-            else [Section("file", [("path", node.facts.get("path"), "")])]
+            else [InspectorSection("file", [("path", node.facts.get("path"), "")])]
         )
     except ExplorerError as error:
         sections = []

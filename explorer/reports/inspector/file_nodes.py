@@ -8,7 +8,7 @@ from typing import Any
 from explorer.errors import ExplorerError, NotFoundInTable, NotSupported, UnreadableFile
 from explorer.model.manifest import FILE_CONTENT, STATUS, ManifestFile
 from explorer.render.row_views import CHUNK_COLUMNS, FOOTER_COLUMNS, chunk_rows, footer_words
-from explorer.reports.inspector.sections import Fields, Section, order_words, raw_section, source_name
+from explorer.reports.inspector.sections import Fields, InspectorSection, order_words, raw_section, source_name
 from explorer.spec.deletes.deletes import KIND_WORDS
 from explorer.spec.entries import entries as core
 from explorer.spec.text.names import base_name, runs, snapshot_name, snapshot_ordinals
@@ -32,7 +32,7 @@ def _entry(table: Table, facts: Mapping[str, Any]) -> tuple[dict[str, Any], Mani
     raise NotFoundInTable(f"{facts['path']} is not in {facts['manifest_path']}")
 
 
-def inspect_file(table: Table, facts: Mapping[str, Any]) -> list[Section]:
+def inspect_file(table: Table, facts: Mapping[str, Any]) -> list[InspectorSection]:
     """A data or delete file: its entry in the three states, metrics decoded, raw record, footer. Raises
     NotFoundInTable, UnreadableFile."""
     row, manifest, seen_from, ordinal = _entry(table, facts)
@@ -40,7 +40,9 @@ def inspect_file(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     states = [("status", STATUS.get(row["status"], row["status"]), core.read_as(row["logical_status"]), row["reason"])]
     states += [(n, row[n], row[f"inherited_{n}"], row[f"{n}_origin"]) for n in core.INHERITED]
     sections = [
-        Section("entry: stored and logical", columns=("field", "stored", f"as of {seen_from}", "why"), rows=states)
+        InspectorSection(
+            "entry: stored and logical", columns=("field", "stored", f"as of {seen_from}", "why"), rows=states
+        )
     ]
     fields: Fields = [
         ("file_path", row["file_path"], ""),
@@ -68,7 +70,7 @@ def inspect_file(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     ):
         if row[name] is not None:
             fields.append((name, row[name], hints.get(name, "")))
-    sections.append(Section("file", fields))
+    sections.append(InspectorSection("file", fields))
     metrics = decode_metrics(row, table.metadata)
     if metrics:
         columns = (
@@ -84,28 +86,30 @@ def inspect_file(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         )
         note = "Bounds may be truncated: they promise only <= and >=."
         sections.append(
-            Section("column metrics", columns=columns, rows=[[m[c] for c in columns] for m in metrics], note=note)
+            InspectorSection(
+                "column metrics", columns=columns, rows=[[m[c] for c in columns] for m in metrics], note=note
+            )
         )
     sections.append(raw_section("raw Avro record", table.reader.read_records(manifest.manifest_path, ordinal, 1)[0]))
     return [*sections, *_footer(table, row)]
 
 
-def _footer(table: Table, row: Mapping[str, Any]) -> list[Section]:
+def _footer(table: Table, row: Mapping[str, Any]) -> list[InspectorSection]:
     kind = row["file_format"] or "unnamed"
     try:
         footer = table.reader.footer(row["file_path"], kind)
     except NotSupported as error:
-        return [Section("footer", note=str(error), open=False)]
+        return [InspectorSection("footer", note=str(error), open=False)]
     except UnreadableFile as error:
-        return [Section("footer", note=str(error))]
+        return [InspectorSection("footer", note=str(error))]
     raw = raw_section(f"{kind.capitalize()} footer", footer)
     if "row_groups" not in footer:
         return [raw]
     shown = [[column[c] for c in FOOTER_COLUMNS] for column in footer["columns"]]
-    return [Section("columns by the file", columns=FOOTER_COLUMNS, rows=shown, note=footer_words(footer)), raw]
+    return [InspectorSection("columns by the file", columns=FOOTER_COLUMNS, rows=shown, note=footer_words(footer)), raw]
 
 
-def inspect_row_group(table: Table, facts: Mapping[str, Any]) -> list[Section]:
+def inspect_row_group(table: Table, facts: Mapping[str, Any]) -> list[InspectorSection]:
     """A row group of a Parquet file, by its column chunks. Raises UnreadableFile."""
     footer = table.reader.parquet_footer(facts["path"])
     group = footer["row_groups"][facts["ordinal"]]
@@ -114,32 +118,35 @@ def inspect_row_group(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         ("total_byte_size", group["total_byte_size"], human_bytes(group["total_byte_size"])),
     ]
     listed = [list(row.values()) for row in chunk_rows(footer, group)]
-    return [Section("row group", fields), Section("column chunks", columns=CHUNK_COLUMNS, rows=listed)]
+    return [
+        InspectorSection("row group", fields),
+        InspectorSection("column chunks", columns=CHUNK_COLUMNS, rows=listed),
+    ]
 
 
-def life(table: Table, path: str) -> Section:
+def life(table: Table, path: str) -> InspectorSection:
     """The life of one file, snapshot by snapshot. It looks through every manifest of the table."""
     try:
-        biography = table.file(path)
+        life = table.file_life(path)
     except ExplorerError as error:
-        return Section("its life", note=str(error))
+        return InspectorSection("its life", note=str(error))
     rows = [
         (runs(e.snapshot for e in c), c[0].manifest, c[0].status, core.read_as(c[0].logical_status))
-        for c in biography.chapters()
+        for c in life.chapters()
     ]
-    end = f"deleted by {biography.deleted_by}" if biography.deleted_by else "not deleted"
+    end = f"deleted by {life.deleted_by}" if life.deleted_by else "not deleted"
     summary = (
-        f"Added by {biography.added_by or 'an expired snapshot'}, {end}. Refs that read it: "
-        f"{', '.join(biography.refs) or 'none'}."
+        f"Added by {life.added_by or 'an expired snapshot'}, {end}. Refs that read it: "
+        f"{', '.join(life.refs) or 'none'}."
     )
-    note = f"{summary} To let it go: {biography.goes_when}."
-    return Section("its life", columns=("snapshots", "manifest", "stored", "reads as"), rows=rows, note=note)
+    note = f"{summary} To let it go: {life.goes_when}."
+    return InspectorSection("its life", columns=("snapshots", "manifest", "stored", "reads as"), rows=rows, note=note)
 
 
 ROWS_SHOWN = 200
 
 
-def row_sections(table: Table, facts: Mapping[str, Any], is_data: bool) -> list[Section]:
+def row_sections(table: Table, facts: Mapping[str, Any], is_data: bool) -> list[InspectorSection]:
     """The rows of a data file as of a snapshot, deleted ones struck through, and each delete that could matter to it
     with its clauses; or what a delete file holds. It reads the file, and the snapshot's manifests."""
     path, snapshot = facts["path"], facts["snapshot_id"]
@@ -150,7 +157,7 @@ def row_sections(table: Table, facts: Mapping[str, Any], is_data: bool) -> list[
         stored = table.file_rows(path, snapshot)
         verdicts = table.file_verdicts(path, snapshot)
     except ExplorerError as error:
-        return [Section("rows", note=str(error))]
+        return [InspectorSection("rows", note=str(error))]
     shown = list(stored[:ROWS_SHOWN])
     sections = [_rows_section("rows", stored.columns, shown, len(stored))]
     rows = [
@@ -163,12 +170,18 @@ def row_sections(table: Table, facts: Mapping[str, Any], is_data: bool) -> list[
         for v in verdicts
     ]
     if rows:
-        sections.append(Section("deletes that could matter", columns=("delete", "kind", "applies", "why"), rows=rows))
+        sections.append(
+            InspectorSection("deletes that could matter", columns=("delete", "kind", "applies", "why"), rows=rows)
+        )
     return sections
 
 
-def _rows_section(title: str, columns: Sequence[str], shown: Sequence[Mapping[str, Any]], total: int) -> Section:
+def _rows_section(
+    title: str, columns: Sequence[str], shown: Sequence[Mapping[str, Any]], total: int
+) -> InspectorSection:
     struck = [i for i, row in enumerate(shown) if row.get("_deleted_by")]
     note = f"{count(total, 'row')}, the first {len(shown)} shown" if total > len(shown) else count(total, "row")
     note += f", {len(struck)} deleted" if struck else ""
-    return Section(title, columns=columns, rows=[[row[c] for c in columns] for row in shown], note=note, struck=struck)
+    return InspectorSection(
+        title, columns=columns, rows=[[row[c] for c in columns] for row in shown], note=note, struck=struck
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.model.manifest import STATUS, ManifestFile, ManifestHeader
 from explorer.render import rows
-from explorer.reports.inspector.sections import Fields, Section, pretty, raw_section
+from explorer.reports.inspector.sections import Fields, InspectorSection, pretty, raw_section
 from explorer.spec.doctor.avro_types import odd_names, record_names
 from explorer.spec.entries import entries as core
 from explorer.spec.entries.manifest_headers import check_header
@@ -18,7 +18,7 @@ from explorer.spec.values.values import row_dicts
 from explorer.table import Table
 
 
-def inspect_manifest_list(table: Table, facts: Mapping[str, Any]) -> list[Section]:
+def inspect_manifest_list(table: Table, facts: Mapping[str, Any]) -> list[InspectorSection]:
     """The manifests of a snapshot. Raises NotFoundInTable."""
     snapshot = table.reader.require_snapshot(facts["snapshot_id"])
     listed = table.tree.manifests(snapshot)
@@ -40,13 +40,13 @@ def inspect_manifest_list(table: Table, facts: Mapping[str, Any]) -> list[Sectio
     ]  # fmt: skip
     more = f"the first 200 of {len(listed):,}" if len(listed) > 200 else ""
     return [
-        Section("manifest list", fields),
-        Section("manifests", columns=columns, rows=shown, note=more),
+        InspectorSection("manifest list", fields),
+        InspectorSection("manifests", columns=columns, rows=shown, note=more),
         raw_section("raw Avro records", [m.raw for m in listed[:50]]),
     ]
 
 
-def inspect_manifest(table: Table, facts: Mapping[str, Any]) -> list[Section]:
+def inspect_manifest(table: Table, facts: Mapping[str, Any]) -> list[InspectorSection]:
     """A manifest: its entries as of the snapshot, its record in the list, its header held against both. Raises
     NotFoundInTable, UnreadableFile."""
     manifest, snapshot = table.tree.find_manifest(facts["path"], facts.get("snapshot_id"))
@@ -61,17 +61,17 @@ def inspect_manifest(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     entries = table.tree.logical_entries(manifest, snapshot)
     if entries is not None:
         sections.append(_entries_section(entries, snapshot_name(snapshot.snapshot_id, ordinals)))
-    sections.append(Section("in the manifest list", [(k, v, hints.get(k, "")) for k, v in row.items()]))
+    sections.append(InspectorSection("in the manifest list", [(k, v, hints.get(k, "")) for k, v in row.items()]))
     if summaries:
         columns = ("name", "contains_null", "contains_nan", "lower_bound", "upper_bound")
         sections.append(
-            Section("partition summaries", columns=columns, rows=[[s[c] for c in columns] for s in summaries])
+            InspectorSection("partition summaries", columns=columns, rows=[[s[c] for c in columns] for s in summaries])
         )
     sections += _header(table, manifest)
     return [*sections, raw_section("raw Avro record in the list", manifest.raw)]
 
 
-def _header(table: Table, manifest: ManifestFile) -> list[Section]:
+def _header(table: Table, manifest: ManifestFile) -> list[InspectorSection]:
     """The manifest's own header beside what is said of it elsewhere; contradictions are marked."""
     header = table.manifest_header(manifest.manifest_path)
     checks = check_header(header, manifest, table.metadata)
@@ -81,13 +81,13 @@ def _header(table: Table, manifest: ManifestFile) -> list[Section]:
     note = f"⚠ contradictions in {', '.join(wrong)}" if wrong else ""
     schema = header.pop("schema", None)
     sections = [
-        Section(
+        InspectorSection(
             "header against list and metadata",
             columns=("field", "header", "elsewhere", "where", ""),
             rows=listed,
             note=note,
         ),
-        Section(
+        InspectorSection(
             "its own Avro header",
             [
                 _records(table.reader.header(manifest.manifest_path), "manifest"),
@@ -96,7 +96,11 @@ def _header(table: Table, manifest: ManifestFile) -> list[Section]:
             open=False,
         ),
     ]
-    return [*sections, Section("table schema in the header", raw=_pretty(schema), open=False)] if schema else sections
+    return (
+        [*sections, InspectorSection("table schema in the header", raw=_pretty(schema), open=False)]
+        if schema
+        else sections
+    )
 
 
 def _records(header: ManifestHeader, kind: str) -> tuple[str, Any, str]:
@@ -113,7 +117,7 @@ def _pretty(text: str) -> str:
         return text
 
 
-def _entries_section(entries: Any, seen_from: str) -> Section:
+def _entries_section(entries: Any, seen_from: str) -> InspectorSection:
     counts = core.status_counts(entries)
     note = f"seen from {seen_from}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items() if n)
     first = row_dicts(entries.slice(0, 100))
@@ -126,7 +130,7 @@ def _entries_section(entries: Any, seen_from: str) -> Section:
         for r in first
     ]  # fmt: skip
     columns = ("file", "stored status", f"as of {seen_from}", "stored sequence", "inherited")
-    return Section(
+    return InspectorSection(
         "entries",
         columns=columns,
         rows=listed,

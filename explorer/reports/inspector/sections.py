@@ -18,7 +18,7 @@ one field's value."""
 
 
 @dataclass(frozen=True)
-class Section:
+class InspectorSection:
     """Part of an inspection: `fields` as (name, value, hint), or a table of `columns` and `rows` (those `struck` are
     struck through), or `raw` text."""
 
@@ -53,7 +53,7 @@ class Inspection:
 
     title: str
     kind: str
-    sections: tuple[Section, ...]
+    sections: tuple[InspectorSection, ...]
     problems: tuple[str, ...] = field(default=())
     summary: Sequence[tuple[str, Any, str]] = ()
 
@@ -75,9 +75,9 @@ def _short(value: Any) -> Any:
     return redact(text, longest=FIELD * 2)
 
 
-def raw_section(title: str, value: Any) -> Section:
+def raw_section(title: str, value: Any) -> InspectorSection:
     shown = metadata_without_secrets(beginning(rows.plain(value), RAW))
-    return Section(title, raw=pretty(shown), open=False)
+    return InspectorSection(title, raw=pretty(shown), open=False)
 
 
 def pretty(value: Any) -> str:
@@ -109,9 +109,9 @@ def order_words(meta: TableMetadata, order: SortOrder | None) -> str:
     return f"by {'; then '.join(fields)}"
 
 
-def schema_section(title: str, fields: Any) -> Section:
+def schema_section(title: str, fields: Any) -> InspectorSection:
     listed = [
         (f.id, f.name, f.type if isinstance(f.type, str) else f.type.get("type"), "yes" if f.required else "no")
         for f in fields
     ]
-    return Section(title, columns=("id", "name", "type", "required"), rows=listed)
+    return InspectorSection(title, columns=("id", "name", "type", "required"), rows=listed)

@@ -13,7 +13,7 @@ from explorer.reports.catalog_entry import pointer
 from explorer.reports.inspector.sections import (
     RAW,
     Fields,
-    Section,
+    InspectorSection,
     order_words,
     raw_section,
     schema_section,
@@ -26,7 +26,7 @@ from explorer.spec.text.units import human_bytes, instant, whole
 from explorer.table import Table
 
 
-def inspect_catalog(table: Table, facts: Mapping[str, Any]) -> list[Section]:
+def inspect_catalog(table: Table, facts: Mapping[str, Any]) -> list[InspectorSection]:
     """The catalog's pointer, and the problems found so far."""
     location = table.reader.location
     fields: Fields = [
@@ -37,24 +37,26 @@ def inspect_catalog(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     ]
     title = f"{'the first ' * table.tree.more_problems}problems found so far"
     noted = [(p.severity, base_name(p.file), p.location, p.cause) for p in table.problems]
-    problems = [Section(title, columns=("severity", "file", "where", "cause"), rows=noted)] if noted else []
+    problems = [InspectorSection(title, columns=("severity", "file", "where", "cause"), rows=noted)] if noted else []
     return [
-        Section("pointer", fields, note="A commit swaps this pointer, atomically, from one metadata file to the next."),
+        InspectorSection(
+            "pointer", fields, note="A commit swaps this pointer, atomically, from one metadata file to the next."
+        ),
         *problems,
     ]
 
 
-def catalog_pointer(table: Table) -> Section:
+def catalog_pointer(table: Table) -> InspectorSection:
     """What the catalog stores now, by its own names: it is asked, which may take as long as its server does."""
     try:
         stored = pointer(table)
     except ExplorerError as error:
-        return Section("as the catalog stores it", note=str(error))
+        return InspectorSection("as the catalog stores it", note=str(error))
     fields: Fields = [(name, value, "") for name, value in stored.stored.row.items()]
-    return Section("as the catalog stores it", fields, note=stored.stored.where)
+    return InspectorSection("as the catalog stores it", fields, note=stored.stored.where)
 
 
-def inspect_metadata(table: Table, facts: Mapping[str, Any]) -> list[Section]:
+def inspect_metadata(table: Table, facts: Mapping[str, Any]) -> list[InspectorSection]:
     """A metadata file: fields, schema, specs, properties. Raises UnreadableFile."""
     path = facts["path"]
     meta = table.metadata if path == table.metadata.metadata_location else table.reader.metadata_file(path)[0]
@@ -74,7 +76,7 @@ def inspect_metadata(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         ("snapshots", len(meta.snapshots), ""),
         ("file", path, ""),
     ]
-    sections = [Section("table metadata", [f for f in fields if f[1] is not None])]
+    sections = [InspectorSection("table metadata", [f for f in fields if f[1] is not None])]
     schema = meta.schema(meta.current_schema_id)
     if schema:
         sections.append(schema_section(f"current schema ({schema.schema_id})", schema.by_id.values()))
@@ -85,7 +87,7 @@ def inspect_metadata(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         ]
         default = " (default)" if spec.spec_id == meta.default_spec_id else ""
         sections.append(
-            Section(
+            InspectorSection(
                 f"partition spec {spec.spec_id}{default}",
                 columns=("field-id", "name", "transform", "source"),
                 rows=listed,
@@ -93,19 +95,19 @@ def inspect_metadata(table: Table, facts: Mapping[str, Any]) -> list[Section]:
             )
         )
     properties = without_secrets(beginning(meta.properties, RAW))
-    sections.append(Section("properties", [(k, v, "") for k, v in sorted(properties.items())], open=False))
+    sections.append(InspectorSection("properties", [(k, v, "") for k, v in sorted(properties.items())], open=False))
     return [*sections, raw_section("raw JSON", {**meta.raw, "metadata-location": meta.metadata_location})]
 
 
-def inspect_ref(table: Table, facts: Mapping[str, Any]) -> list[Section]:
+def inspect_ref(table: Table, facts: Mapping[str, Any]) -> list[InspectorSection]:
     """A branch or tag, with its retention."""
     ref = next(r for r in table.metadata.refs if r.name == facts["name"])
     shown = snapshot_name(ref.snapshot_id, snapshot_ordinals(table.metadata))
     fields: Fields = [(k, v, shown if k == "snapshot-id" else "") for k, v in rows.ref_row(ref).items()]
-    return [Section("snapshot reference", fields)]
+    return [InspectorSection("snapshot reference", fields)]
 
 
-def inspect_snapshot(table: Table, facts: Mapping[str, Any]) -> list[Section]:
+def inspect_snapshot(table: Table, facts: Mapping[str, Any]) -> list[InspectorSection]:
     """A snapshot, its summary held against the manifest list, its schema. Raises NotFoundInTable."""
     snapshot = table.reader.require_snapshot(facts["snapshot_id"])
     ordinals = snapshot_ordinals(table.metadata)
@@ -120,9 +122,9 @@ def inspect_snapshot(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     fields: Fields = [(k, v, hints.get(k, "")) for k, v in row.items() if v is not None]
     when = [instant(e.timestamp_ms) for e in table.metadata.snapshot_log if e.snapshot_id == snapshot.snapshot_id]
     fields.append(("became current", ", ".join(when) or "never: staged, or on a branch only", "from the snapshot log"))
-    sections = [Section("snapshot", fields)]
+    sections = [InspectorSection("snapshot", fields)]
     sections.append(
-        Section(
+        InspectorSection(
             "summary",
             [(k, v, human_bytes(whole(v)) if k.endswith("-size") and whole(v) else "") for k, v in summary.items()],
         )
@@ -132,14 +134,14 @@ def inspect_snapshot(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         (t.name, t.summary, t.computed, verdicts[t.agrees])
         for t in totals(snapshot.summary, table.tree.manifests(snapshot))
     ]
-    sections.append(Section("totals checked", columns=("total", "summary", "manifest list", ""), rows=checked))
+    sections.append(InspectorSection("totals checked", columns=("total", "summary", "manifest list", ""), rows=checked))
     schema = table.metadata.schema(snapshot.schema_id)
     if schema:
         sections.append(schema_section(f"schema {schema.schema_id} at this snapshot", schema.by_id.values()))
     return [*sections, raw_section("raw JSON", snapshot.raw)]
 
 
-def inspect_statistics(table: Table, facts: Mapping[str, Any]) -> list[Section]:
+def inspect_statistics(table: Table, facts: Mapping[str, Any]) -> list[InspectorSection]:
     """A statistics file, its blobs and footer. Raises UnreadableFile."""
     statistics = next(s for s in table.metadata.statistics if s.path == facts["path"])
     fields: Fields = [
@@ -148,7 +150,7 @@ def inspect_statistics(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         ("snapshot-id", statistics.snapshot_id, ""),
         ("size", statistics.file_size_in_bytes, human_bytes(statistics.file_size_in_bytes)),
     ]
-    sections = [Section("statistics file", fields)]
+    sections = [InspectorSection("statistics file", fields)]
     if statistics.blob_metadata:
         listed = [
             (
@@ -158,6 +160,6 @@ def inspect_statistics(table: Table, facts: Mapping[str, Any]) -> list[Section]:
             )
             for b in statistics.blob_metadata
         ]
-        sections.append(Section("blobs", columns=("type", "fields", "properties"), rows=listed))
+        sections.append(InspectorSection("blobs", columns=("type", "fields", "properties"), rows=listed))
         sections.append(raw_section("Puffin footer", table.reader.puffin_footer(statistics.path)))
     return [*sections, raw_section("raw JSON", statistics.raw)]

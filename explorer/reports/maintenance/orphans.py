@@ -8,21 +8,23 @@ from itertools import chain
 from typing import Any
 
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.queries.orphans import Below, all_files_in_metadata, files_beside, other_metadata
+from explorer.queries.orphans import FolderFiles, all_files_in_metadata, files_beside, other_metadata
 from explorer.spec.maintenance.orphan_rules import (
     EQUAL,
     MODES,
     OLD_ENOUGH,
-    Fate,
     Listing,
-    fates,
+    OrphanVerdict,
     flatten,
+    orphan_verdicts,
     partition_folder_prefixes,
     spellings,
 )
 
 
-def file_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, list[Fate], list[str]]:
+def find_orphan_verdicts(
+    tree: MetadataTree, values: Mapping[str, Any]
+) -> tuple[Listing, list[OrphanVerdict], list[str]]:
     """What remove_orphan_files with these arguments would do with each file that is no live one, or that it would take
     for none; and what is to be said of metadata files that the table does not know. Raises ValueError where Iceberg
     would refuse the arguments, UnreadableFile where the folder, a list or a manifest, or another metadata file cannot
@@ -36,12 +38,12 @@ def file_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, 
         {**EQUAL, **flatten(values.get("equal_schemes", {}))}, flatten(values.get("equal_authorities", {})),
     )  # fmt: skip
     hint = f"{tree.metadata.location.rstrip('/')}/metadata/version-hint.text"
-    below = Below(tree, location)
+    below = FolderFiles(tree, location)
     path_spellings = spellings(
         listing, below.written, below.telling(chain((hint,), all_files_in_metadata(tree)))
     )  # fills live
     others = other_metadata(tree, {**below.paths, **files_beside(tree)})
     maybe = below.may_be_live(others)
     hidden = partition_folder_prefixes(tree.metadata)
-    fates_of_files = list(fates(listing, below.written, path_spellings, below.live, hidden, maybe, below.bytes))
-    return listing, fates_of_files, [other.why for other in others]
+    verdicts = list(orphan_verdicts(listing, below.written, path_spellings, below.live, hidden, maybe, below.bytes))
+    return listing, verdicts, [other.why for other in others]

@@ -13,7 +13,11 @@ import pyarrow as pa
 from explorer.errors import UnreadableFile
 from explorer.queries.collection import Collection
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.reports.maintenance.calls import (
+from explorer.reports.maintenance.dangling_deletes import dangling_rows, dangling_words, removal_refusal, removal_words
+from explorer.reports.maintenance.expiry import plan_expiry
+from explorer.reports.maintenance.manifest_rewrites import plan_append, plan_rewrite_manifests
+from explorer.reports.maintenance.orphans import find_orphan_verdicts
+from explorer.reports.maintenance.procedure_calls import (
     DROPS_DANGLING,
     LOOKS,
     STRATEGIES,
@@ -23,16 +27,12 @@ from explorer.reports.maintenance.calls import (
     check_request,
     is_printable,
 )
-from explorer.reports.maintenance.dangling import dangling_rows, dangling_words, removal_refusal, removal_words
-from explorer.reports.maintenance.expiry import plan_expiry
-from explorer.reports.maintenance.manifests import plan_append, plan_rewrite_manifests
-from explorer.reports.maintenance.orphans import file_fates
 from explorer.reports.maintenance.refusals import check_readable_by_iceberg, read_through
 from explorer.reports.maintenance.rewrites import plan_rewrite
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.entries.lazy_table import Batches
-from explorer.spec.maintenance.orphan_rules import Fate
+from explorer.spec.maintenance.orphan_rules import OrphanVerdict
 from explorer.spec.maintenance.orphan_rules import refusal as orphan_refusal
 from explorer.spec.maintenance.orphan_rules import sentences as orphan_sentences
 from explorer.spec.maintenance.rewrite_words import sentences
@@ -50,7 +50,7 @@ GROUPS = pa.schema(
     ]
 )  # fmt: skip
 REMOVED = pa.schema([("file", pa.string()), ("becomes", pa.string()), ("reason", pa.string()), ("bytes", pa.int64())])
-FATES = pa.schema(
+ORPHAN_COLUMNS = pa.schema(
     [
         ("file", pa.string()),
         ("becomes", pa.string()),
@@ -107,9 +107,9 @@ def preview(
     except pa.ArrowException:  # some are ValueErrors too, and no refusal
         raise
     except UnreadableFile as error:
-        plan, statement = Plan((), {}, refusal=_unreadable(operation, error)), ""
+        plan, statement = PreviewParts((), {}, refusal=_unreadable(operation, error)), ""
     except ValueError as error:
-        plan, statement = Plan((), {}, refusal=f"Iceberg would refuse: {error}."), ""
+        plan, statement = PreviewParts((), {}, refusal=f"Iceberg would refuse: {error}."), ""
     first = [plan.refusal] if plan.refusal else []
     if statement and not is_printable(table, statement):
         statement = ""
@@ -118,7 +118,7 @@ def preview(
 
 
 @dataclass(frozen=True)
-class Plan:
+class PreviewParts:
     """What an operation would do: sentences, tables, whether the table would be another one afterwards, and why the
     operation must not be carried out, if so."""
 
@@ -142,7 +142,7 @@ def _unreadable(operation: str, error: UnreadableFile) -> str:
     return f"Spark would fail, and change nothing: {error}."
 
 
-def _plan(table: Table, tree: MetadataTree, request: OperationRequest, engine: Engine) -> Plan:
+def _plan(table: Table, tree: MetadataTree, request: OperationRequest, engine: Engine) -> PreviewParts:
     operation = request.operation
     if operation in STRATEGIES:
         return _rewriting(table, request, engine)
@@ -151,7 +151,7 @@ def _plan(table: Table, tree: MetadataTree, request: OperationRequest, engine: E
     values = request.values()
     if operation == "expire":
         if endless := endless_expiry(tree.metadata):
-            return Plan((endless,), {}, False, endless)
+            return PreviewParts((endless,), {}, False, endless)
         expiry = plan_expiry(tree, values)
         files = Batches(REMOVED, lambda: _batches(expiry.file_rows(), REMOVED))
         tables = {
@@ -160,7 +160,7 @@ def _plan(table: Table, tree: MetadataTree, request: OperationRequest, engine: E
         }
         catalog, name = catalog_and_name(table)
         words = expiry.words(quoting.identifier([catalog, *name.split(".")]))
-        return Plan(words, tables, expiry.acts)
+        return PreviewParts(words, tables, expiry.acts)
     if operation == "remove-orphans":
         return _orphans(tree, values)
     if operation == "next-append":
@@ -169,10 +169,10 @@ def _plan(table: Table, tree: MetadataTree, request: OperationRequest, engine: E
         explained, rows = plan_rewrite_manifests(tree, values.get("spec_id"), values.get("sort_by", ()))
     read_through(tree, [row["manifest_path"] for row in rows if row["becomes"] in ("merged", "rewritten")])
     acts = any(row["becomes"] == "rewritten" for row in rows)
-    return Plan(explained, {"manifests": Collection.of_rows(rows, "manifests")}, acts)
+    return PreviewParts(explained, {"manifests": Collection.of_rows(rows, "manifests")}, acts)
 
 
-def _dangling(table: Table, tree: MetadataTree, engine: Engine) -> Plan:
+def _dangling(table: Table, tree: MetadataTree, engine: Engine) -> PreviewParts:
     """What drops deletes that apply to nothing. The statement compacts too, so it must be one that may be run."""
     deletes = table.row_reader.deletes(table.metadata.current_snapshot, tree)
     rows = dangling_rows(table, tree, deletes)
@@ -188,10 +188,10 @@ def _dangling(table: Table, tree: MetadataTree, engine: Engine) -> Plan:
                 explained.append(f"The statement compacts as well: it would rewrite {count(files, 'data file')}.")
         explained += [f"No statement is printed, as it compacts as well. {refused}"] if refused else []
         acts = not refused
-    return Plan(explained, {"deletes": Collection.of_rows(rows, "deletes")}, acts)
+    return PreviewParts(explained, {"deletes": Collection.of_rows(rows, "deletes")}, acts)
 
 
-def _rewriting(table: Table, request: OperationRequest, engine: Engine) -> Plan:
+def _rewriting(table: Table, request: OperationRequest, engine: Engine) -> PreviewParts:
     plan = plan_rewrite(table, STRATEGIES[request.operation], request.options, request.where, engine)
 
     rule, target = plan.rule, human_bytes(plan.rule.target)
@@ -216,23 +216,23 @@ def _rewriting(table: Table, request: OperationRequest, engine: Engine) -> Plan:
         deletes = table.row_reader.deletes(table.metadata.current_snapshot, tree)
         explained.append(removal_words(deletes, acts))
         acts, refusal = acts or bool(deletes.dangling), refusal or removal_refusal(deletes)
-    return Plan(explained, tables, acts, refusal)
+    return PreviewParts(explained, tables, acts, refusal)
 
 
-def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> Plan:
+def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> PreviewParts:
     if refusal := gc_refusal(tree.metadata):
         raise ValueError(refusal)
-    listing, fates, others = file_fates(tree, values)
-    tally = Counter((fate.becomes, fate.live) for fate in fates)
+    listing, verdicts, others = find_orphan_verdicts(tree, values)
+    tally = Counter((verdict.becomes, verdict.live) for verdict in verdicts)
 
     def rows() -> Iterator[dict[str, Any]]:
-        for f in fates:
+        for f in verdicts:
             own = {"file": f.file, "becomes": f.becomes, "reason": f.reason, "live": f.live, "age": _age(f)}
             yield own | {"bytes": f.bytes}
 
-    freed = [f for f in fates if f.becomes == "removed" and not f.live]
-    explained = Collection(Batches(FATES, lambda: _batches(rows(), FATES)), "files")
-    return Plan(
+    freed = [f for f in verdicts if f.becomes == "removed" and not f.live]
+    explained = Collection(Batches(ORPHAN_COLUMNS, lambda: _batches(rows(), ORPHAN_COLUMNS)), "files")
+    return PreviewParts(
         orphan_sentences(tree.metadata, listing, tally, freed),
         {"files": explained},
         acts=tally["removed", False] > 0,
@@ -240,8 +240,8 @@ def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> Plan:
     )
 
 
-def _age(fate: Fate) -> str:
-    return f"{fate.age_hours:.1f} h" if fate.age_hours < 48 else f"{fate.age_hours / 24:.1f} d"
+def _age(verdict: OrphanVerdict) -> str:
+    return f"{verdict.age_hours:.1f} h" if verdict.age_hours < 48 else f"{verdict.age_hours / 24:.1f} d"
 
 
 def _batches(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.Table]:

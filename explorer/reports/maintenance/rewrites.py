@@ -12,7 +12,7 @@ import pyarrow as pa
 from explorer.model.manifest import ManifestFile
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.scan import deletes_of
-from explorer.reports.maintenance.calls import bind_filter
+from explorer.reports.maintenance.procedure_calls import bind_filter
 from explorer.reports.maintenance.refusals import (
     MAX_CHECKED_FILES,
     MAX_OPENED_FILES,
@@ -26,7 +26,7 @@ from explorer.reports.maintenance.refusals import (
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.entries.lazy_table import Batches, Parts
 from explorer.spec.filters.expressions import TRUE
-from explorer.spec.maintenance.rewrite_options import Rule, Strategy, rule
+from explorer.spec.maintenance.rewrite_options import RewriteOptions, Strategy, rule
 from explorer.spec.maintenance.rewrite_parts import Judge, data_files, position_deletes
 from explorer.spec.maintenance.rewrites import JUDGED, Grouping, file_reason
 from explorer.spec.scan.scan import Scan
@@ -43,12 +43,12 @@ ALREADY = "Nothing would be rewritten: version 3 has deletion vectors, and there
 
 
 @dataclass(frozen=True)
-class Rewrite:
+class RewritePlan:
     """A planned rewrite. `files` are all that the planner looks at, FILES: `group` is the number of the group that a
     file would be rewritten in, or be left in; null where it is no candidate. `already` says why nothing is done
     whatever the sizes, `refusal` why it must not be done, `note` what was not looked at; each may be empty."""
 
-    rule: Rule
+    rule: RewriteOptions
     grouping: Grouping
     files: Batches
     already: str = ""
@@ -56,7 +56,9 @@ class Rewrite:
     note: str = ""
 
 
-def plan_rewrite(table: Table, strategy: Strategy, options: Mapping[str, str], where: str, engine: Engine) -> Rewrite:
+def plan_rewrite(
+    table: Table, strategy: Strategy, options: Mapping[str, str], where: str, engine: Engine
+) -> RewritePlan:
     """Plan a rewrite of the current snapshot. Raises ValueError where Iceberg would refuse, with its reason,
     NotFoundInTable for a filter that does not fit, and of a complete table UnreadableFile."""
     metadata, snapshot = table.metadata, table.metadata.current_snapshot
@@ -81,7 +83,7 @@ def plan_rewrite(table: Table, strategy: Strategy, options: Mapping[str, str], w
     if len(grouping.groups_to_rewrite):
         refusal, note = _refusal(table, tree, strategy, grouping, rows)
     files = Batches(FILES, lambda: _file_rows(chosen, grouping, rows, already))
-    return Rewrite(chosen, grouping, files, already, refusal, note)
+    return RewritePlan(chosen, grouping, files, already, refusal, note)
 
 
 def _refusal(
@@ -119,7 +121,7 @@ def _files_to_rewrite(grouping: Grouping, rows: Batches) -> Iterator[tuple[str, 
                 yield path, size
 
 
-def _file_rows(rule: Rule, grouping: Grouping, rows: Batches, already: str) -> Iterator[pa.Table]:
+def _file_rows(rule: RewriteOptions, grouping: Grouping, rows: Batches, already: str) -> Iterator[pa.Table]:
     for part in rows.read():
         columns = (part[n].to_pylist() for n in ("reasons", "size", "record_count", "deletes", "deleted_rows"))
         groups = list(grouping.group_numbers(part))

@@ -12,7 +12,7 @@ from typing import Any
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible
 from explorer.model.metadata import Snapshot
 from explorer.reports.maintenance import Preview, preview
-from explorer.reports.maintenance.calls import (
+from explorer.reports.maintenance.procedure_calls import (
     LOOKS,
     call,
     catalog_and_name,
@@ -38,11 +38,11 @@ from explorer.storage.catalogs.sandbox_entries import NAMESPACE, SANDBOX
 from explorer.storage.paths import below, canonical
 from explorer.table import Table
 
-__all__ = ["Outcome", "Preview", "preview", "preview_undo", "run", "run_undo", "table_holdings"]
+__all__ = ["MaintenanceOutcome", "Preview", "preview", "preview_undo", "run", "run_undo", "table_holdings"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MaintenanceOutcome:
     """What an operation did: the procedure's own answer, and the table's holdings before and after."""
 
     operation: str
@@ -151,7 +151,7 @@ def run(
     engine: SparkEngine | None = None,
     options: Mapping[str, str] | None = None,
     where: str = "",
-) -> tuple[Outcome, Table]:
+) -> tuple[MaintenanceOutcome, Table]:
     """Carry out an operation with the options and filter of its preview, and return what it did and the table as it is
     then. On tables of the sandbox catalog; on
     those of another catalog that Spark knows, and on the teaching tables (whose claims it would break), only with
@@ -168,7 +168,7 @@ def run(
     before = table_holdings(table)
     answer = _sql(table, sql, operation, engine)
     after = table.refresh()
-    return Outcome(operation, sql, tuple(answer), before, table_holdings(after)), after
+    return MaintenanceOutcome(operation, sql, tuple(answer), before, table_holdings(after)), after
 
 
 def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | int | None = None) -> RefPreview:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.spec.commits.operations import Kind
+from explorer.spec.commits.operations import OperationTraits
 from explorer.spec.entries.live_files import LiveFile
 
 Matches = Callable[[LiveFile], bool]
@@ -20,7 +20,7 @@ ANY_REMOVAL = ("overwrite", "replace", "delete")
 
 
 @dataclass(frozen=True)
-class Change:
+class LaterCommit:
     """A snapshot that was committed since the writer's base: its operation, the files it added, and the data files it
     removed."""
 
@@ -39,7 +39,7 @@ class Intent:
     deletion vectors. `engine`: pyiceberg holds requirements against the table before it writes metadata, and validates
     only when it tries again."""
 
-    kind: Kind
+    kind: OperationTraits
     validations: frozenset[str]
     replaced: tuple[LiveFile, ...] = ()
     referenced: tuple[LiveFile, ...] = ()
@@ -109,8 +109,8 @@ def _places(partitions: Sequence[str]) -> str:
 
 def decide(
     intent: Intent,
-    since: Sequence[Change],
-    earlier: Sequence[Change] = (),
+    since: Sequence[LaterCommit],
+    earlier: Sequence[LaterCommit] = (),
     moved: bool | None = None,
     base_is_ancestor: bool = True,
 ) -> Decision:
@@ -148,17 +148,17 @@ def _walks_history(intent: Intent) -> bool:
 
 
 # -- Iceberg's validations --------------------------------------------------------------------------------------------
-Validation = Callable[[Intent, Change], Iterator[Conflict]]
+Validation = Callable[[Intent, LaterCommit], Iterator[Conflict]]
 
 
-def _conflict(check: str, change: Change, files: Sequence[LiveFile], reason: str) -> Iterator[Conflict]:
+def _conflict(check: str, change: LaterCommit, files: Sequence[LiveFile], reason: str) -> Iterator[Conflict]:
     """The conflict with these files of a snapshot; none without any."""
     if files:
         paths, manifests = tuple(f.path for f in files), tuple(dict.fromkeys(f.manifest_path for f in files))
         yield Conflict(check, change.snapshot_id, change.snapshot, paths, f"{change.snapshot} {reason}", manifests)
 
 
-def fail_missing_delete_paths(intent: Intent, change: Change) -> Iterator[Conflict]:
+def fail_missing_delete_paths(intent: Intent, change: LaterCommit) -> Iterator[Conflict]:
     """ManifestFilterManager.failMissingDeletePaths: the files that a commit deletes must be there still.
 
     BaseRewriteFiles always asks for it, BaseOverwriteFiles with either of its validations, StreamingDelete with
@@ -174,7 +174,7 @@ def fail_missing_delete_paths(intent: Intent, change: Change) -> Iterator[Confli
         yield from _conflict("failMissingDeletePaths", change, gone, "removed a data file that this commit replaces")
 
 
-def validate_added_data_files(intent: Intent, change: Change) -> Iterator[Conflict]:
+def validate_added_data_files(intent: Intent, change: LaterCommit) -> Iterator[Conflict]:
     """MergingSnapshotProducer.validateAddedDataFiles, which BaseOverwriteFiles and BaseReplacePartitions call for
     validateNoConflictingData, and BaseRowDelta for validateNoConflictingDataFiles."""
     where = (
@@ -185,7 +185,7 @@ def validate_added_data_files(intent: Intent, change: Change) -> Iterator[Confli
             yield from _conflict(check, change, intent.matching(change.added_data), f"added data files {where}")
 
 
-def validate_no_new_deletes_for_data_files(intent: Intent, change: Change) -> Iterator[Conflict]:
+def validate_no_new_deletes_for_data_files(intent: Intent, change: LaterCommit) -> Iterator[Conflict]:
     """MergingSnapshotProducer.validateNoNewDeletesForDataFiles, which BaseOverwriteFiles calls for
     validateNoConflictingDeletes when files decide, and BaseRewriteFiles always: there equality deletes count only if
     the rewritten rows do not keep their sequence number."""
@@ -202,7 +202,7 @@ def validate_no_new_deletes_for_data_files(intent: Intent, change: Change) -> It
         yield from _conflict("validateFromSnapshot", change, hit, reason)
 
 
-def validate_no_new_delete_files(intent: Intent, change: Change) -> Iterator[Conflict]:
+def validate_no_new_delete_files(intent: Intent, change: LaterCommit) -> Iterator[Conflict]:
     """MergingSnapshotProducer.validateNoNewDeleteFiles, which BaseOverwriteFiles and BaseReplacePartitions call for
     validateNoConflictingDeletes when a filter decides, and BaseRowDelta for validateNoConflictingDeleteFiles."""
     if change.operation not in ADDS_DELETES:
@@ -216,7 +216,7 @@ def validate_no_new_delete_files(intent: Intent, change: Change) -> Iterator[Con
         yield from _conflict("validateNoConflictingDeleteFiles", change, deletes, reason)
 
 
-def validate_deleted_data_files(intent: Intent, change: Change) -> Iterator[Conflict]:
+def validate_deleted_data_files(intent: Intent, change: LaterCommit) -> Iterator[Conflict]:
     """MergingSnapshotProducer.validateDeletedDataFiles, which BaseOverwriteFiles and BaseReplacePartitions call for
     validateNoConflictingDeletes when a filter decides."""
     validates = "validateNoConflictingDeletes" in intent.validations and intent.by_filter
@@ -225,7 +225,7 @@ def validate_deleted_data_files(intent: Intent, change: Change) -> Iterator[Conf
         yield from _conflict("validateNoConflictingDeletes", change, intent.matching(change.removed_data), reason)
 
 
-def validate_data_files_exist(intent: Intent, change: Change) -> Iterator[Conflict]:
+def validate_data_files_exist(intent: Intent, change: LaterCommit) -> Iterator[Conflict]:
     """MergingSnapshotProducer.validateDataFilesExist, which BaseRowDelta calls for the files that its deletes refer to;
     snapshots of DELETE count only with validateDeletedFiles."""
     counted = ANY_REMOVAL if "validateDeletedFiles" in intent.validations else ("overwrite", "replace")
@@ -235,7 +235,7 @@ def validate_data_files_exist(intent: Intent, change: Change) -> Iterator[Confli
         yield from _conflict("validateDataFilesExist", change, lost, "removed a data file that its deletes refer to")
 
 
-def validate_added_dvs(intent: Intent, change: Change) -> Iterator[Conflict]:
+def validate_added_dvs(intent: Intent, change: LaterCommit) -> Iterator[Conflict]:
     """MergingSnapshotProducer.validateAddedDVs, which BaseRowDelta always calls: a data file has one deletion vector at
     most (spec: "Deletion Vectors")."""
     if intent.vectors and change.operation in ANY_REMOVAL:

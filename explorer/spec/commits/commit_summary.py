@@ -25,7 +25,7 @@ FILES = ("data file", "delete file")
 
 
 @dataclass(frozen=True)
-class Rewritten:
+class RewrittenManifests:
     """Manifests of the parent that are gone, those that came of them, and what files these say were removed: their
     names where they are few and known."""
 
@@ -43,7 +43,7 @@ class Step:
 
     snapshot: str
     added: tuple[tuple[str, str], ...] = ()
-    rewritten: tuple[Rewritten, ...] = ()
+    rewritten: tuple[RewrittenManifests, ...] = ()
     dropped: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ def step(
         return tuple(name_of[m.manifest_path] for m in manifests)
 
     rewritten = [
-        Rewritten(names(sources), names(into), _count_words(into, "ADDED"), _removal_words(into, entries))
+        RewrittenManifests(names(sources), names(into), _count_words(into, "ADDED"), _removal_words(into, entries))
         for sources, into in groups.values()
         if into
     ]
@@ -134,7 +134,7 @@ def _removal_words(into: Sequence[ManifestFile], entries: Mapping[str, pa.Table]
     return f"{_join_with_and([file_label(path) for path in paths[:NAMED]])} DELETED"
 
 
-def _rewrite_words(part: Rewritten) -> str:
+def _rewrite_words(part: RewrittenManifests) -> str:
     merged = len(part.sources) > 1 and len(part.into) == 1
     files = ", ".join(text for text in (part.removed, part.added) if text)
     head = f"{'merged' if merged else 'rewrote'} {_names(part.sources)} as {_names(part.into)}"

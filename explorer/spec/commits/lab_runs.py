@@ -41,7 +41,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Saw:
+class LaneView:
     """What a lane saw of a table: the snapshot it loaded, and of a reader the files it planned and the rows it read
     (None before that, or when it failed)."""
 
@@ -63,7 +63,7 @@ class WriterState:
     state: State = "load"
     attempts: int = 0
     left_behind: list[str] = field(default_factory=list)
-    saw: list[Saw] = field(default_factory=list)
+    saw: list[LaneView] = field(default_factory=list)
 
     @property
     def over(self) -> bool:
@@ -72,7 +72,7 @@ class WriterState:
 
 
 @dataclass(frozen=True)
-class Standing:
+class WriterProgress:
     """How far a writer is in an order: the phases it has taken, the commits that were there each time it looked at the
     table (as names of writers), and how it stands in a word: the end of its last swap, else its last phase."""
 
@@ -83,18 +83,18 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Moment:
+class OrderPoint:
     """After one phase of an order: whose it was and which, where all writers stand, and who has committed, in order.
     Two orders are at the same point when the standings and the commits are the same."""
 
     writer: str
     phase: str
-    standings: tuple[Standing, ...]
+    standings: tuple[WriterProgress, ...]
     commits: str
 
 
 @dataclass(frozen=True)
-class Outcome:
+class OrderOutcome:
     """One order, and what came of it: per writer committed, retried (then committed) or refused; the rows; which serial
     orders of the writers that committed give the same rows; and the anomaly's name where none does. `moments` are those
     it passed, where it was run in phases."""
@@ -106,7 +106,7 @@ class Outcome:
     anomaly: str
     events: tuple[Event, ...]
     saved: str
-    moments: tuple[Moment, ...] = ()
+    moments: tuple[OrderPoint, ...] = ()
 
     @property
     def ends(self) -> tuple[str, ...]:
@@ -119,13 +119,13 @@ class Interleavings:
     """All orders of some operations, and the rows of every serial order of every subset of them."""
 
     operations: tuple[Operation, ...]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[OrderOutcome, ...]
     serial: Mapping[str, Rows]
 
     def summary(self) -> dict[str, int]:
         """How often each combination of outcomes came, by writer, with anomalies apart."""
 
-        def outcome_text(outcome: Outcome) -> str:
+        def outcome_text(outcome: OrderOutcome) -> str:
             each = ", ".join(outcome.ends)
             return f"{each} ({outcome.anomaly})" if outcome.anomaly else each
 
@@ -155,7 +155,7 @@ class Appends:
 
 
 @dataclass(frozen=True)
-class Finding:
+class FileSearch:
     """How the files of a query were found: the requests to the store by kind, the seconds, the files there are, and
     those that may have a row that matches."""
 

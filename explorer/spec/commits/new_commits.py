@@ -11,7 +11,7 @@ from explorer.spec.snapshots.diff import SnapshotDiff
 
 
 @dataclass(frozen=True)
-class Landed:
+class NewCommit:
     """A commit that landed: `metadata` is the file that was current when it was seen. A new `snapshot` comes with its
     `diff` against its parent (the table before its first snapshot where it has none; None where the parent has
     expired); where no snapshot came, `changes` say what differs from the metadata file before

@@ -90,7 +90,7 @@ Added = Literal["data_file", "position_deletes", "equality_deletes"]
 
 
 @dataclass(frozen=True)
-class Kind:
+class OperationTraits:
     """An operation.
 
     `statement` is the SQL command whose isolation level a property of the table says. `api` is the method of
@@ -139,15 +139,15 @@ _DELTA = (
     "validateNoConflictingDataFiles",
     "validateNoConflictingDeleteFiles",
 )
-KINDS: Mapping[str, Kind] = {
-    "append": Kind(
+KINDS: Mapping[str, OperationTraits] = {
+    "append": OperationTraits(
         "INSERT a row with id 1",
         "newAppend",
         adds=("data_file",),
         engines=ENGINES,
         catalogued=True,
     ),
-    "cow-update": Kind(
+    "cow-update": OperationTraits(
         "UPDATE WHERE id = 1, copy-on-write",
         "newOverwrite",
         statement="update",
@@ -157,7 +157,7 @@ KINDS: Mapping[str, Kind] = {
         serializable=("validateNoConflictingData",),
         catalogued=True,
     ),
-    "cow-delete": Kind(
+    "cow-delete": OperationTraits(
         "DELETE WHERE id = 1, copy-on-write",
         "newOverwrite",
         statement="delete",
@@ -168,7 +168,7 @@ KINDS: Mapping[str, Kind] = {
         engines=ENGINES,
         catalogued=True,
     ),
-    "mor-update": Kind(
+    "mor-update": OperationTraits(
         "UPDATE WHERE id = 1, merge-on-read",
         "newRowDelta",
         statement="update",
@@ -178,7 +178,7 @@ KINDS: Mapping[str, Kind] = {
         serializable=("validateNoConflictingDataFiles",),
         catalogued=True,
     ),
-    "mor-delete": Kind(
+    "mor-delete": OperationTraits(
         "DELETE WHERE id = 1, merge-on-read",
         "newRowDelta",
         statement="delete",
@@ -189,7 +189,7 @@ KINDS: Mapping[str, Kind] = {
         more=_DELTA,
         catalogued=True,
     ),
-    "cow-merge": Kind(
+    "cow-merge": OperationTraits(
         "MERGE ON t.id = s.id, of ids 1 and 4: UPDATE what matches, INSERT what does not, copy-on-write",
         "newOverwrite",
         statement="merge",
@@ -198,7 +198,7 @@ KINDS: Mapping[str, Kind] = {
         always=("validateFromSnapshot", "validateNoConflictingDeletes"),
         serializable=("validateNoConflictingData",),
     ),
-    "mor-merge": Kind(
+    "mor-merge": OperationTraits(
         "MERGE ON t.id = s.id, of ids 1 and 4: UPDATE what matches, INSERT what does not, merge-on-read",
         "newRowDelta",
         statement="merge",
@@ -212,14 +212,14 @@ KINDS: Mapping[str, Kind] = {
         ),
         serializable=("validateNoConflictingDataFiles",),
     ),
-    "equality-delete": Kind(
+    "equality-delete": OperationTraits(
         "delete id 1 by value (Flink)",
         "newRowDelta",
         adds=("equality_deletes",),
         more=(*_SINCE, "validateNoConflictingDataFiles", "validateNoConflictingDeleteFiles"),
         catalogued=True,
     ),
-    "compaction": Kind(
+    "compaction": OperationTraits(
         "rewrite the data files of partition a into one",
         "newRewrite",
         adds=("data_file",),
@@ -227,7 +227,7 @@ KINDS: Mapping[str, Kind] = {
         always=("validateFromSnapshot", "dataSequenceNumber"),
         catalogued=True,
     ),
-    "replace-partitions": Kind(
+    "replace-partitions": OperationTraits(
         "INSERT OVERWRITE partition a, dynamic",
         "newReplacePartitions",
         adds=("data_file",),
@@ -236,14 +236,14 @@ KINDS: Mapping[str, Kind] = {
         serializable=("validateNoConflictingData",),
         catalogued=True,
     ),
-    "fast-append": Kind("INSERT a row with id 1, fast append", "newFastAppend", adds=("data_file",)),
-    "delete-files": Kind(
+    "fast-append": OperationTraits("INSERT a row with id 1, fast append", "newFastAppend", adds=("data_file",)),
+    "delete-files": OperationTraits(
         "delete the data files of partition a",
         "newDelete",
         replaces=True,
         more=("validateFilesExist",),
     ),
-    "overwrite-filter": Kind(
+    "overwrite-filter": OperationTraits(
         "INSERT OVERWRITE WHERE p = 'a'",
         "newOverwrite",
         adds=("data_file",),
@@ -252,10 +252,12 @@ KINDS: Mapping[str, Kind] = {
         serializable=("validateNoConflictingData",),
         more=("conflictDetectionFilter",),
     ),
-    "rewrite-manifests": Kind("rewrite the manifests into one", "rewriteManifests"),
-    "add-column": Kind("ALTER TABLE ADD COLUMN", "updateSchema", retried=False, makes_snapshot=False),
-    "evolve-spec": Kind("ALTER TABLE ADD PARTITION FIELD id", "updateSpec", retried=False, makes_snapshot=False),
-    "expire": Kind(
+    "rewrite-manifests": OperationTraits("rewrite the manifests into one", "rewriteManifests"),
+    "add-column": OperationTraits("ALTER TABLE ADD COLUMN", "updateSchema", retried=False, makes_snapshot=False),
+    "evolve-spec": OperationTraits(
+        "ALTER TABLE ADD PARTITION FIELD id", "updateSpec", retried=False, makes_snapshot=False
+    ),
+    "expire": OperationTraits(
         "expire all snapshots but the last",
         "expireSnapshots",
         makes_snapshot=False,
@@ -263,13 +265,17 @@ KINDS: Mapping[str, Kind] = {
     ),
 }
 """Every operation of the lab that commits to a run's table, by name."""
-BESIDE: Mapping[str, Kind] = {
-    "read": Kind("SELECT * (a reader)", "newScan", retried=False, makes_snapshot=False),
-    "read-both": Kind("SELECT from two tables (a reader)", "newScan", retried=False, makes_snapshot=False, other=True),
-    "append-other": Kind("INSERT a row with id 1 into the second table", "newAppend", adds=("data_file",), other=True),
+BESIDE: Mapping[str, OperationTraits] = {
+    "read": OperationTraits("SELECT * (a reader)", "newScan", retried=False, makes_snapshot=False),
+    "read-both": OperationTraits(
+        "SELECT from two tables (a reader)", "newScan", retried=False, makes_snapshot=False, other=True
+    ),
+    "append-other": OperationTraits(
+        "INSERT a row with id 1 into the second table", "newAppend", adds=("data_file",), other=True
+    ),
 }
 """What else may take part in a run: readers, and a writer of the second table that a query over two reads."""
-TAKE_PART: Mapping[str, Kind] = {**KINDS, **BESIDE}
+TAKE_PART: Mapping[str, OperationTraits] = {**KINDS, **BESIDE}
 CLASSES: Mapping[str, tuple[str, str]] = {
     "newAppend": ("AppendFiles", "MergeAppend"),
     "newFastAppend": ("AppendFiles", "FastAppend"),
@@ -329,7 +335,7 @@ class Operation:
             raise NotFoundInTable(f"{self.kind} has no validation {sorted(unknown)[0]!r}: there are {available}")
 
     @property
-    def what(self) -> Kind:
+    def what(self) -> OperationTraits:
         """Its description."""
         return TAKE_PART[self.kind]
 

@@ -11,7 +11,7 @@ from explorer.spec.snapshots.diff import SnapshotDiff
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """A file that a statement wrote; `what` is its part in the table."""
 
     path: str
@@ -27,7 +27,7 @@ class Effects:
     commit, where it made a snapshot."""
 
     sql: str
-    files: tuple[Written, ...]
+    files: tuple[WrittenFile, ...]
     removed: tuple[str, ...]
     swapped: tuple[str, str] | None
     commits: int

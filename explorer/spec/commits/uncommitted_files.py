@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from explorer.model.metadata import TableMetadata
-from explorer.spec.doctor.cases import UNCOMMITTED
+from explorer.spec.doctor.remedy_cases import UNCOMMITTED
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.units import count, human_bytes, instant
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from explorer.model.manifest import ManifestFile
 from explorer.spec.deletes.deletes import Applicability, lacks_place, nulls_of, target_file
 from explorer.spec.entries.entries import live_entries
-from explorer.spec.entries.live_files import LiveFile, Place, place
+from explorer.spec.entries.live_files import LiveFile, PartitionPlace, place
 from explorer.spec.entries.numpy_columns import MOST, Flags, Ints, ints, narrow, possible
 from explorer.spec.values.values import comparable_bound, partition_dicts
 
@@ -30,21 +30,21 @@ SUM_OF = {"position_deletes": "position", "equality_deletes": "equality", "delet
 
 
 @dataclass(frozen=True)
-class Counted:
+class DeleteCounts:
     """Of each live data file of one manifest, in order: how many deletes could matter, how many apply, by kind, these
     deletes' rows and bytes, the rows of those that are for that file alone (spec.deletes.deletes.target_file), and
-    whether Iceberg Java refuses to scan it (`refused`, 0 or 1; see spec.deletes.deletes.Verdict.refused). `used` are
-    the places in Applicability.deletes of those that apply to any."""
+    whether Iceberg Java refuses to scan it (`refused`, 0 or 1; see spec.deletes.deletes.DeleteVerdict.refused). `used`
+    are the places in Applicability.deletes of those that apply to any."""
 
     sums: Mapping[str, Ints]
     used: Ints
 
     @property
-    def with_deletes(self) -> Touched:
+    def with_deletes(self) -> TouchedFiles:
         """The same of those files alone of which there is something to tell."""
         places = np.flatnonzero(self.sums["pairs"])
         sums = {name: narrow(self.sums[name][places]) for name in HELD}
-        return Touched(len(self.sums["pairs"]), narrow(places), sums, self.used)
+        return TouchedFiles(len(self.sums["pairs"]), narrow(places), sums, self.used)
 
 
 HELD = ("pairs", *COSTS, "refused")
@@ -53,13 +53,13 @@ TOUCHED = pa.schema(
     [("manifest_path", pa.string()), ("misplaced", pa.bool_()), ("files", pa.int64()),
      *((name, pa.list_(pa.int64())) for name in LISTS)]
 )  # fmt: skip
-"""A Touched a row; whether its manifest lists files of the other kind, too."""
+"""A TouchedFiles a row; whether its manifest lists files of the other kind, too."""
 
 
 @dataclass(frozen=True)
-class Touched:
+class TouchedFiles:
     """Of one manifest's live data files, which are so many, those that deletes could matter to: their places among
-    them, and what was counted of each, as in Counted, in as few bytes as they need: those of all manifests are
+    them, and what was counted of each, as in DeleteCounts, in as few bytes as they need: those of all manifests are
     held."""
 
     files: int
@@ -68,13 +68,13 @@ class Touched:
     used: Ints
 
     @classmethod
-    def nothing(cls) -> Touched:
+    def nothing(cls) -> TouchedFiles:
         """Of a manifest that cannot be read."""
         none = narrow(np.zeros(0, np.int64))
         return cls(0, none, dict.fromkeys(HELD, none), none)
 
     @classmethod
-    def of(cls, row: pa.Table) -> Touched:
+    def of(cls, row: pa.Table) -> TouchedFiles:
         """Of a row of TOUCHED."""
         lists = {name: narrow(row[name].combine_chunks().flatten().to_numpy()) for name in LISTS}
         sums = {name: lists[name] for name in HELD}
@@ -128,7 +128,7 @@ class Pairs:
         self._index = {delete.key: at for at, delete in enumerate(files.deletes)}
         ids = sorted({i for delete in files.deletes for i in delete.equality_ids})
         self._fields = {i: _Field(i, files) for i in ids}
-        self._groups: dict[Place, _Group] = {}
+        self._groups: dict[PartitionPlace, _Group] = {}
         self._everywhere = self._group(files.everywhere)
 
     def __len__(self) -> int:
@@ -154,7 +154,7 @@ class Pairs:
         """Whether the counts and bounds of data files matter."""
         return bool(self._fields)
 
-    def count(self, entries: pa.Table, spec_id: int) -> Counted:
+    def count(self, entries: pa.Table, spec_id: int) -> DeleteCounts:
         """The pairs of one data manifest's live entries (with counts and bounds where `fields` says so)."""
         data = _Data(entries, spec_id, self._fields)
         sums = {name: np.zeros(data.count, np.int64) for name in SUMS}
@@ -170,7 +170,7 @@ class Pairs:
                 self._count(data, rows, self._groups[where], superseded, sums, used)
         if self._files.everywhere:
             self._count(data, np.arange(data.count), self._everywhere, superseded, sums, used)
-        return Counted(sums, np.flatnonzero(used))
+        return DeleteCounts(sums, np.flatnonzero(used))
 
     def elsewhere(self, entries: pa.Table, spec_id: int) -> dict[int, int]:
         """Find data files that deletes would apply to, were they recorded in the partitions of these files.
@@ -196,7 +196,7 @@ class Pairs:
                     first.setdefault(start + at, begin + int(applies[:, at].argmax()))
         return first
 
-    def _other_places(self, deletes: Sequence[LiveFile], spec_id: int, places: Sequence[Place]) -> Flags:
+    def _other_places(self, deletes: Sequence[LiveFile], spec_id: int, places: Sequence[PartitionPlace]) -> Flags:
         """Which places (a row each) other than its own a delete (a column each) may have rows of. Where it goes by a
         partition's column, its rows are of the partition that it is recorded in, unless that is null: then it was meant
         for all."""
@@ -323,7 +323,7 @@ class _Data:
         self.places = [place(spec_id, partition) for partition in partitions]
         self.metrics = {field_id: field.of_table(table) for field_id, field in fields.items()}
 
-    def place(self, row: int) -> Place:
+    def place(self, row: int) -> PartitionPlace:
         return self.places[int(self.codes[row])]
 
 

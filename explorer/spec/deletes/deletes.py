@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, Literal
 
 from explorer.model.metadata import PartitionSpec, TableMetadata
-from explorer.spec.entries.live_files import LiveFile, LiveFiles, Place
+from explorer.spec.entries.live_files import LiveFile, LiveFiles, PartitionPlace
 from explorer.spec.text.names import base_name
 from explorer.spec.values.values import comparable_bound, decode_bound, partition_path
 
@@ -22,7 +22,7 @@ KIND_WORDS = {"position_deletes": "position", "equality_deletes": "equality", "d
 
 
 @dataclass(frozen=True)
-class Reason:
+class DeleteReason:
     """One clause of the rules: whether it lets the delete apply, in words. `refused`: Iceberg Java 1.12 does not scan
     the data file because of it."""
 
@@ -33,12 +33,12 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class DeleteVerdict:
     """Whether a delete applies to a data file, and every clause that was looked at. It applies when all hold."""
 
     data: LiveFile
     delete: LiveFile
-    reasons: tuple[Reason, ...]
+    reasons: tuple[DeleteReason, ...]
 
     @property
     def applies(self) -> bool:
@@ -117,7 +117,7 @@ class Applicability:
         """Those of a spec without partitions: equality deletes that are global."""
         self.by_path: dict[str, list[LiveFile]] = {}
         """Those that name the one data file they are for."""
-        self.by_place: dict[Place, list[LiveFile]] = {}
+        self.by_place: dict[PartitionPlace, list[LiveFile]] = {}
         """All others, by spec and partition."""
         for delete in deletes:
             if delete.kind == "equality_deletes" and is_unpartitioned(metadata.spec(delete.spec_id)):
@@ -140,32 +140,32 @@ class Applicability:
         """Of all live data files."""
         return frozenset(self.data.paths())
 
-    def holding(self, verdict: Verdict, paths: Collection[str]) -> Verdict:
+    def holding(self, verdict: DeleteVerdict, paths: Collection[str]) -> DeleteVerdict:
         """A verdict on a position delete file that holds positions of these paths: when none of them is a data file of
         this snapshot, spelled as its manifests spell it, the delete hides nothing."""
         if not paths or not self.data_paths.isdisjoint(paths):
             return verdict
         others = [path for path in paths if base_name(path) == base_name(verdict.data.path)]
         reason = f"it names no data file of this snapshot, but {min(others or paths)!r}: it hides nothing"
-        return replace(verdict, reasons=(*verdict.reasons, Reason("contents", False, reason)))
+        return replace(verdict, reasons=(*verdict.reasons, DeleteReason("contents", False, reason)))
 
     def candidates(self, data: LiveFile) -> list[LiveFile]:
         """The deletes that could matter to a data file: global ones, those that name it, and those of its partition."""
         return [*self.by_path.get(data.path, ()), *self.by_place.get(data.place, ()), *self.everywhere]
 
-    def concerning(self, paths: Collection[str], places: Collection[Place]) -> list[LiveFile]:
+    def concerning(self, paths: Collection[str], places: Collection[PartitionPlace]) -> list[LiveFile]:
         """The deletes that could matter to data files with some paths and in some places."""
         of_paths = chain.from_iterable(some for path, some in self.by_path.items() if path in paths)
         of_places = chain.from_iterable(some for where, some in self.by_place.items() if where in places)
         return [*of_paths, *of_places, *self.everywhere]
 
-    def of(self, data: LiveFile) -> list[Verdict]:
+    def of(self, data: LiveFile) -> list[DeleteVerdict]:
         """A verdict for each candidate."""
         deletes = self.candidates(data)
         vectors = [d for d in deletes if d.kind == "deletion_vector" and all(r.holds for r in self._vector(data, d))]
-        return [Verdict(data, d, tuple(self._reasons(data, d, vectors))) for d in deletes]
+        return [DeleteVerdict(data, d, tuple(self._reasons(data, d, vectors))) for d in deletes]
 
-    def elsewhere(self, data: LiveFile) -> Iterator[Verdict]:
+    def elsewhere(self, data: LiveFile) -> Iterator[DeleteVerdict]:
         """Find deletes that do not apply to a data file only because they are recorded in another partition or under
         another spec.
 
@@ -177,37 +177,37 @@ class Applicability:
         """
         for where, deletes in self.by_place.items():
             for delete in deletes if where != data.place else ():
-                verdict = Verdict(data, delete, tuple(self._reasons(data, delete, ())))
+                verdict = DeleteVerdict(data, delete, tuple(self._reasons(data, delete, ())))
                 if all(r.holds for r in verdict.reasons if r.clause != "partition"):
                     yield verdict
 
-    def for_others(self, data: LiveFile) -> Iterator[Verdict]:
+    def for_others(self, data: LiveFile) -> Iterator[DeleteVerdict]:
         """Find position deletes that do not apply to a data file only because they are said to be for another one."""
         for path, deletes in self.by_path.items():
             for delete in deletes if path != data.path else ():
-                verdict = Verdict(data, delete, tuple(self._reasons(data, delete, ())))
+                verdict = DeleteVerdict(data, delete, tuple(self._reasons(data, delete, ())))
                 if delete.kind == "position_deletes" and all(r.holds for r in verdict.reasons if r.clause != "path"):
                     yield verdict
 
-    def _reasons(self, data: LiveFile, delete: LiveFile, vectors: Sequence[LiveFile]) -> list[Reason]:
+    def _reasons(self, data: LiveFile, delete: LiveFile, vectors: Sequence[LiveFile]) -> list[DeleteReason]:
         if delete.kind == "deletion_vector":
             return self._vector(data, delete)
         if delete.kind == "position_deletes":
             return self._position(data, delete, vectors)
         return self._equality(data, delete)
 
-    def _vector(self, data: LiveFile, delete: LiveFile) -> list[Reason]:
+    def _vector(self, data: LiveFile, delete: LiveFile) -> list[DeleteReason]:
         return [self._reason_by_path(data, delete), _not_newer(data, delete), self._partition_reason(data, delete)]
 
-    def _reason_by_path(self, data: LiveFile, delete: LiveFile) -> Reason:
+    def _reason_by_path(self, data: LiveFile, delete: LiveFile) -> DeleteReason:
         if delete.kind == "deletion_vector" and not delete.referenced_data_file:
-            return Reason("path", False, NAMES_NOTHING)
+            return DeleteReason("path", False, NAMES_NOTHING)
         same = target_file(delete) == data.path
         by = "its referenced_data_file is" if delete.referenced_data_file else "its path bounds are equal and name"
         other = f"another file, {target_file(delete)!r}" if not delete.referenced_data_file else "another file"
-        return Reason("path", same, f"{by} {'this file' if same else other}")
+        return DeleteReason("path", same, f"{by} {'this file' if same else other}")
 
-    def _partition_reason(self, data: LiveFile, delete: LiveFile) -> Reason:
+    def _partition_reason(self, data: LiveFile, delete: LiveFile) -> DeleteReason:
         """By the spec the partition must be the same. Readers apply a delete that names its data file without looking
         at that, or refuse the scan."""
         same = self._same_place(data, delete)
@@ -217,13 +217,13 @@ class Applicability:
             f"{same.words}: Iceberg Java 1.12 refuses to scan the data file (mismatched partitions); Iceberg Java up "
             "to 1.11, pyiceberg 0.12 and DuckDB 1.5 apply the delete, since it names the file"
         )
-        return Reason("partition", True, words, refused=True)
+        return DeleteReason("partition", True, words, refused=True)
 
-    def _same_place(self, data: LiveFile, delete: LiveFile) -> Reason:
+    def _same_place(self, data: LiveFile, delete: LiveFile) -> DeleteReason:
         spec = self.metadata.spec(data.spec_id)
         if data.place == delete.place:
             where = partition_path(data.partition, spec, self.metadata)
-            return Reason(
+            return DeleteReason(
                 "partition", True, f"both are of partition spec {data.spec_id}" + (f" and in {where}" if where else "")
             )
         if data.spec_id == delete.spec_id:
@@ -233,9 +233,9 @@ class Applicability:
             words = f"the delete is of partition spec {delete.spec_id}, the data of spec {data.spec_id}"
         if delete.kind == "equality_deletes" and all(value is None for value in delete.partition.values()):
             words += ": a delete for all partitions needs an unpartitioned spec"
-        return Reason("partition", False, words)
+        return DeleteReason("partition", False, words)
 
-    def _position(self, data: LiveFile, delete: LiveFile, vectors: Sequence[LiveFile]) -> list[Reason]:
+    def _position(self, data: LiveFile, delete: LiveFile, vectors: Sequence[LiveFile]) -> list[DeleteReason]:
         if target_file(delete) is not None:
             reasons = [
                 self._reason_by_path(data, delete),
@@ -246,7 +246,7 @@ class Applicability:
             reasons = [_not_newer(data, delete), self._same_place(data, delete)]
         if vectors:
             reasons.append(
-                Reason(
+                DeleteReason(
                     "superseded",
                     False,
                     f"the deletion vector{vectors[0].at} of this data file replaces it",
@@ -254,7 +254,7 @@ class Applicability:
             )
         return reasons
 
-    def _equality(self, data: LiveFile, delete: LiveFile) -> list[Reason]:
+    def _equality(self, data: LiveFile, delete: LiveFile) -> list[DeleteReason]:
         own_number, delete_number = data.sequence_number, delete.sequence_number
         older = own_number is not None and delete_number is not None and own_number < delete_number
         sign = "<" if older else "not <"
@@ -262,17 +262,19 @@ class Applicability:
             f"the data's sequence number {_n(own_number)} is {sign} the delete's {_n(delete_number)} (for equality "
             "deletes it must be strictly less)"
         )
-        reasons = [Reason("sequence", older, reason)]
+        reasons = [DeleteReason("sequence", older, reason)]
         if is_unpartitioned(self.metadata.spec(delete.spec_id)):
-            reasons.append(Reason("partition", True, "the delete's partition spec is unpartitioned, so it is global"))
+            reasons.append(
+                DeleteReason("partition", True, "the delete's partition spec is unpartitioned, so it is global")
+            )
         else:
             reasons.append(self._same_place(data, delete))
         for field_id in delete.equality_ids:
             if apart := self._apart(field_id, data, delete):
-                reasons.append(Reason("bounds", False, apart))
+                reasons.append(DeleteReason("bounds", False, apart))
         if all(r.clause != "bounds" for r in reasons):
             names = ", ".join(self._name(i) for i in delete.equality_ids) or "no column"
-            reasons.append(Reason("bounds", True, f"the bounds of {names} do not rule it out"))
+            reasons.append(DeleteReason("bounds", True, f"the bounds of {names} do not rule it out"))
         return reasons
 
     def _name(self, field_id: int) -> str:
@@ -317,10 +319,10 @@ def _n(number: int | None) -> str:
     return "(unknown)" if number is None else str(number)
 
 
-def _not_newer(data: LiveFile, delete: LiveFile) -> Reason:
+def _not_newer(data: LiveFile, delete: LiveFile) -> DeleteReason:
     own_number, delete_number = data.sequence_number, delete.sequence_number
     holds = own_number is not None and delete_number is not None and own_number <= delete_number
-    return Reason(
+    return DeleteReason(
         "sequence",
         holds,
         f"the data's sequence number {_n(own_number)} is {'<=' if holds else 'not <='} "

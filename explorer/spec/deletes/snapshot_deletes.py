@@ -14,18 +14,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.progress import steps
-from explorer.spec.deletes.delete_pairs import COSTS, HELD, Touched
+from explorer.spec.deletes.delete_pairs import COSTS, HELD, TouchedFiles
 from explorer.spec.deletes.deletes import (
     NAMES_NOTHING,
     Applicability,
-    Verdict,
+    DeleteVerdict,
     is_unpartitioned,
     lacks_place,
     target_file,
 )
 from explorer.spec.entries.entries import LIVE
 from explorer.spec.entries.lazy_table import AT_ONCE
-from explorer.spec.entries.live_files import LiveFile, LiveFiles, Made
+from explorer.spec.entries.live_files import LazySequence, LiveFile, LiveFiles
 from explorer.spec.entries.numpy_columns import Ints, flags, ints, narrow
 from explorer.spec.maintenance.dangling_deletes import cut_off
 from explorer.spec.text.names import base_name, without_place
@@ -65,7 +65,7 @@ class Deletes:
     def __init__(
         self,
         files: Applicability,
-        counted: Sequence[tuple[str, Touched]],
+        counted: Sequence[tuple[str, TouchedFiles]],
         snapshot_id: int | None = None,
         whole: bool = True,
         search: Search = lambda _: {},
@@ -89,7 +89,7 @@ class Deletes:
         self.applying = int(self._applying.sum())
         """Pairs of which the delete applies."""
         self.refused = int(np.count_nonzero(self._sums["refused"]))
-        """Data files that Iceberg Java 1.12 refuses to scan (see spec.deletes.deletes.Verdict.refused)."""
+        """Data files that Iceberg Java 1.12 refuses to scan (see spec.deletes.deletes.DeleteVerdict.refused)."""
         self._hit = narrow(np.flatnonzero(self._applying))
         """Which of these some delete applies to."""
         self.unplaced = tuple(d for d in files.deletes if d.key in used and lacks_place(d))
@@ -100,7 +100,7 @@ class Deletes:
         """Delete files that apply to no data file of the snapshot: rewriting or expiring them loses nothing."""
 
     @cached_property
-    def verdicts(self) -> Sequence[Verdict]:
+    def verdicts(self) -> Sequence[DeleteVerdict]:
         """A verdict for each pair, in the order of the data files."""
         return _Verdicts(self.files, self._places, self._sums["pairs"])
 
@@ -255,7 +255,7 @@ def _concatenate(columns: Sequence[Ints]) -> Ints:
     return np.concatenate([np.zeros(0, np.uint8), *columns])
 
 
-class _Made(Made[T]):
+class _Made(LazySequence[T]):
     def __init__(self, length: int, make: Callable[[Sequence[int]], list[T]]) -> None:
         self._length, self._make = length, make
 
@@ -270,21 +270,21 @@ class _Made(Made[T]):
             yield from self._make(range(start, min(start + TOGETHER, self._length)))
 
 
-class _Verdicts(_Made[Verdict]):
+class _Verdicts(_Made[DeleteVerdict]):
     def __init__(self, files: Applicability, places: Ints, pairs: Ints) -> None:
         self._files, self._places = files, places
         self._ends = narrow(np.cumsum(pairs, dtype=np.int64))
         super().__init__(int(self._ends[-1]) if len(self._ends) else 0, self._verdicts_at)
 
-    def _verdicts_at(self, indices: Sequence[int]) -> list[Verdict]:
+    def _verdicts_at(self, indices: Sequence[int]) -> list[DeleteVerdict]:
         return [self._verdict(index) for index in indices]
 
-    def _verdict(self, index: int) -> Verdict:
+    def _verdict(self, index: int) -> DeleteVerdict:
         at = bisect_right(self._ends, index)
         before = int(self._ends[at - 1]) if at else 0
         return self._files.of(self._files.data[int(self._places[at])])[index - before]
 
-    def __iter__(self) -> Iterator[Verdict]:
+    def __iter__(self) -> Iterator[DeleteVerdict]:
         for start in steps(range(0, len(self._places), TOGETHER), f"times {TOGETHER} data files"):
             for data in self._files.data.take(self._places[start : start + TOGETHER].tolist()):
                 yield from self._files.of(data)

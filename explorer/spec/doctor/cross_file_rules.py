@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from explorer.progress import steps
 from explorer.spec.doctor.findings import Finding, Refused
-from explorer.spec.doctor.lists import Lists
+from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.entries.numpy_columns import Ints
 
 Named = Callable[[str, Sequence[int], str, "int | None"], Sequence[Mapping[str, Any]]]
@@ -28,7 +28,7 @@ AT_ONCE = 1 << 20
 """Files, and pairs of entries, that are held against each other at once, about."""
 
 
-class Across:
+class CrossFileRules:
     """The rules over all manifests of some lists."""
 
     def __init__(self, lists: Lists, named: Named) -> None:

@@ -16,11 +16,11 @@ from explorer.model.manifest import NARROW_FIELDS, ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.deletes.deletes import PATH_ID
 from explorer.spec.doctor.finding_helpers import NOTE, Notes
-from explorer.spec.doctor.metrics import metric_notes
-from explorer.spec.doctor.part_fields import PartField
-from explorer.spec.doctor.partitions import partition_notes
+from explorer.spec.doctor.metrics_rules import metric_notes
+from explorer.spec.doctor.partition_fields import PartField
+from explorer.spec.doctor.partition_rules import partition_notes
+from explorer.spec.doctor.path_schemes import in_same_store
 from explorer.spec.doctor.promotions import kinds_then, rebound
-from explorer.spec.doctor.schemes import in_same_store
 from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, fill_nulls
 from explorer.spec.entries.numpy_columns import Flags, Ints, flags, hashes, ints
 from explorer.spec.scan.ranges import look_up
@@ -53,7 +53,7 @@ the columns that have any value."""
 
 
 @dataclass(frozen=True)
-class About:
+class RuleContext:
     """What the rules over entries know of the table. `wanted` are hashes of data files that deletes name, in order."""
 
     version: int
@@ -70,7 +70,7 @@ class About:
     then: Mapping[int, Mapping[int, str | None]] = field(default_factory=dict)
     """Field ids whose types differ between schemas, and what they were when each snapshot was written."""
 
-    def as_of(self, snapshot_id: int | None) -> About:
+    def as_of(self, snapshot_id: int | None) -> RuleContext:
         """The same, as a snapshot wrote."""
         if not self.rebound:
             return self
@@ -87,7 +87,7 @@ class About:
         return replace(part, source=kind, result=result_type(part.transform, kind))
 
     @classmethod
-    def of(cls, meta: TableMetadata) -> About:
+    def of(cls, meta: TableMetadata) -> RuleContext:
         """From the metadata file."""
         current = meta.schema(meta.current_schema_id)
         specs = {}
@@ -123,7 +123,7 @@ class About:
         return cls(meta.format_version, specs, kinds, names, top, required, rebound=changed, then=then, store=store)
 
 
-def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def facts(about: RuleContext, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """FACTS of one manifest's stored entries."""
     about, table = about.as_of(manifest.added_snapshot_id), stored
     for name, filled in fill_nulls(stored, manifest).items():
@@ -233,7 +233,7 @@ def _nonnull_columns(stored: pa.Table, deletes: bool) -> list[str]:
 
 
 def _places_by_path(
-    about: About, table: pa.Table, manifest: ManifestFile, which: Flags, path: pa.ChunkedArray, vector: Flags
+    about: RuleContext, table: pa.Table, manifest: ManifestFile, which: Flags, path: pa.ChunkedArray, vector: Flags
 ) -> list[dict[str, Any]]:
     """Where these entries are, by the path that goes with each."""
     records = np.flatnonzero(which)
@@ -271,7 +271,13 @@ def _equality_ids(stored: pa.Table, which: Flags) -> list[int]:
 
 
 def _entry_notes(
-    about: About, manifest: ManifestFile, table: pa.Table, notes: Notes, status: Ints, content: Ints, vector: Flags
+    about: RuleContext,
+    manifest: ManifestFile,
+    table: pa.Table,
+    notes: Notes,
+    status: Ints,
+    content: Ints,
+    vector: Flags,
 ) -> None:
     """Rules 16, 30, 34, 36, 41, 47, 49 and 57 over one manifest's entries."""
     deletes, live = content != 0, (status == EXISTING) | (status == ADDED)
@@ -382,7 +388,7 @@ def _entry_notes(
     _split_notes(table, notes, size, live)
 
 
-def _vector_notes(about: About, table: pa.Table, notes: Notes, vector: Flags) -> None:
+def _vector_notes(about: RuleContext, table: pa.Table, notes: Notes, vector: Flags) -> None:
     """Of rule 57: fields that each deletion vector must have, and the version that it takes."""
     required = ("content_offset", "content_size_in_bytes", "referenced_data_file")
     lacks = {name: ~flags(pc.is_valid(table[name])) for name in required}

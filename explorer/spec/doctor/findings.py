@@ -9,8 +9,8 @@ from typing import Any, Literal
 from explorer.errors import NotFoundInTable
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
-from explorer.spec.doctor.cases import CASES
 from explorer.spec.doctor.remedies import GOES_BACK, LostFiles, Situation, complains, keeps_from_loading, remedy
+from explorer.spec.doctor.remedy_cases import CASES
 from explorer.spec.doctor.remedy_texts import LETTER_OF_CASE, MISREAD_BY, REMEDY_OF, Remedy
 from explorer.spec.doctor.rules import BY_ID, EXIT_CODES, RULES, Level, Rule, Severity
 from explorer.spec.secrets.redaction import redact

@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
-from explorer.spec.doctor.cases import HEADER_ALONE, OTHER_HEADER_SCHEMA, OTHER_HEADER_SPEC
+from explorer.spec.doctor.remedy_cases import HEADER_ALONE, OTHER_HEADER_SCHEMA, OTHER_HEADER_SPEC
 from explorer.spec.entries.manifest_headers import HeaderCheck, check_header, parse_json
 from explorer.spec.text.units import parse_int64
 

@@ -9,7 +9,7 @@ from typing import Any
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.remedy_parts import (
-    Fault,
+    FindingSubject,
     commit_recovery,
     fitting_statement,
     statistics_procedure,
@@ -165,7 +165,7 @@ def remedy(
     key = location.removeprefix("/properties/") if location.startswith("/properties/") else ""
     if key and not (key := path_in_sql(key)):  # no strange name becomes a part of SQL
         (catalog, name), key = NOWHERE, "name"
-    fault = Fault(rule, metadata, catalog, name, file, node, columns) if metadata else None
+    fault = FindingSubject(rule, metadata, catalog, name, file, node, columns) if metadata else None
     writes = letter in WRITES_DATA or rule == "wrapped-partition"
     if writes and (misread := [other for other in situation.misread if other != rule]):
         return MISREAD.format(", ".join(misread))

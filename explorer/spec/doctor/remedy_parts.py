@@ -23,7 +23,7 @@ TWO_TABLES = (
 
 
 @dataclass(frozen=True)
-class Fault:
+class FindingSubject:
     """What a finding is about.
 
     Attributes:
@@ -55,7 +55,7 @@ class Fault:
         return text_in_sql(self.name)
 
 
-def fitting_statement(fault: Fault) -> str:
+def fitting_statement(fault: FindingSubject) -> str:
     """Say how the table is altered to fit its files: a name mapping, an optional column, a partition field less."""
     if fault.rule == "field-ids-absent":
         return _name_mapping(fault)
@@ -64,7 +64,7 @@ def fitting_statement(fault: Fault) -> str:
     return _optional_columns(fault)
 
 
-def value_corrections(fault: Fault) -> str:
+def value_corrections(fault: FindingSubject) -> str:
     """Say how values that mean something else are corrected."""
     meta = fault.metadata
     schema, spec = meta.schema(meta.current_schema_id), meta.spec(meta.default_spec_id or 0)
@@ -84,7 +84,7 @@ def value_corrections(fault: Fault) -> str:
     )
 
 
-def commit_recovery(fault: Fault) -> str:
+def commit_recovery(fault: FindingSubject) -> str:
     """Say how a commit that was lost or cut off is got back."""
     if fault.rule == "metadata-fork":
         return _fork(fault)
@@ -127,7 +127,7 @@ def of_gone_snapshot(metadata: TableMetadata, file: StatisticsFile) -> dict[str,
     return {"severity": "info", "remedy": f"{words}{'' if 'partition' in file.kind else ours}."}
 
 
-def _name_mapping(fault: Fault) -> str:
+def _name_mapping(fault: FindingSubject) -> str:
     mapping = text_in_sql(missing_name_mapping(fault.metadata))
     ends = ";" in mapping and bool({"'", '"'} & set(fault.table))  # quotes of names are texts to Spark's shell
     if not mapping or len(mapping) > MAX_MAPPING or ends:
@@ -143,7 +143,7 @@ def _name_mapping(fault: Fault) -> str:
     )
 
 
-def _optional_columns(fault: Fault) -> str:
+def _optional_columns(fault: FindingSubject) -> str:
     meta = fault.metadata
     schema = meta.schema(meta.current_schema_id)
     by_name = {f.name: f for f in schema.by_id.values()} if schema else {}
@@ -157,7 +157,7 @@ def _optional_columns(fault: Fault) -> str:
     return f"{alter}; or write the rows again with values in these columns. The writer did not keep to the schema."
 
 
-def _field_drop(fault: Fault) -> str:
+def _field_drop(fault: FindingSubject) -> str:
     meta = fault.metadata
     spec = meta.spec(meta.default_spec_id or 0)
     names = [n for f in (spec.fields if spec else ()) if f.name in fault.columns and (n := name_in_sql(f.name))]
@@ -170,7 +170,7 @@ def _field_drop(fault: Fault) -> str:
     )
 
 
-def _fork(fault: Fault) -> str:
+def _fork(fault: FindingSubject) -> str:
     if not (file := path_in_sql(fault.file)):
         return "Nothing in Spark mends it: open that file by its path, and write again what is missing."
     return (
@@ -181,7 +181,7 @@ def _fork(fault: Fault) -> str:
     )
 
 
-def _twice(fault: Fault, lost: int) -> str:
+def _twice(fault: FindingSubject, lost: int) -> str:
     meta = fault.metadata
     if lost in ancestry(meta, meta.current_snapshot_id):
         return "Nothing in Spark mends it, and nothing is lost: the finding goes when one of the snapshots expires."
@@ -205,7 +205,7 @@ def _twice(fault: Fault, lost: int) -> str:
     )
 
 
-def _cut_off(fault: Fault, earlier: int) -> str:
+def _cut_off(fault: FindingSubject, earlier: int) -> str:
     meta = fault.metadata
     keeper = next((ref.name for ref in meta.refs if earlier in ancestry(meta, ref.snapshot_id)), None)
     keeps = f"{keeper} keeps what was cut off from expiry"

@@ -18,13 +18,13 @@ from explorer.spec.entries.entries import LIVE
 from explorer.spec.values.values import row_dicts
 
 T = TypeVar("T")
-Place = tuple[int, tuple[tuple[str, Any], ...]]
+PartitionPlace = tuple[int, tuple[tuple[str, Any], ...]]
 """Spec and partition."""
 _NONE: Mapping[int, Any] = {}
 """The counts and bounds of files without any."""
 
 
-def place(spec_id: int, partition: Mapping[str, Any]) -> Place:
+def place(spec_id: int, partition: Mapping[str, Any]) -> PartitionPlace:
     """Spec and partition, to be looked up by."""
     return spec_id, tuple(sorted(partition.items()))
 
@@ -70,7 +70,7 @@ class LiveFile:
         return self.size if self.content_size is None else self.content_size
 
     @property
-    def place(self) -> Place:
+    def place(self) -> PartitionPlace:
         """Spec and partition: what must be the same."""
         return place(self.spec_id, self.partition)
 
@@ -117,7 +117,7 @@ MADE = 1_000
 """So many items are made at a time when all are gone through."""
 
 
-class Made(Sequence[T]):
+class LazySequence(Sequence[T]):
     """A sequence whose items are made as they are asked for."""
 
     @abstractmethod
@@ -140,7 +140,7 @@ class Made(Sequence[T]):
             yield from self[start : start + MADE]
 
 
-class LiveFiles(Made[LiveFile]):
+class LiveFiles(LazySequence[LiveFile]):
     """The live files of several manifests, in order, made as they are asked for.
 
     `read` makes the files of each manifest, in order, `pick` those in some places of one; `counts` says how many each

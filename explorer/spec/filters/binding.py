@@ -15,9 +15,9 @@ from explorer.spec.filters.expressions import (
     FALSE,
     TRUE,
     BoundTerm,
-    Column,
     Constant,
     Expression,
+    FilterColumn,
     Operation,
     Predicate,
     Term,
@@ -43,7 +43,7 @@ _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _PARTS = {"year": 1, "month": 2, "day": 3, "hour": 4}
 
 
-def bind(expression: Expression, columns: Mapping[str, Column], null_too: bool = True) -> Expression:
+def bind(expression: Expression, columns: Mapping[str, FilterColumn], null_too: bool = True) -> Expression:
     """The expression bound to columns, which go by their path, with NOT pushed down and what is always so folded. What
     holds for all values holds for null too, as Iceberg has it, or else, as in SQL, not. Raises FilterError for a name
     that is not there and a literal that does not fit."""
@@ -57,7 +57,7 @@ def bind(expression: Expression, columns: Mapping[str, Column], null_too: bool =
     return rebuilt(push_down_not(expression), leaf)
 
 
-def _bind(predicate: Predicate, columns: Mapping[str, Column]) -> Expression:
+def _bind(predicate: Predicate, columns: Mapping[str, FilterColumn]) -> Expression:
     term = _term(predicate.term, columns)
     op = predicate.op
     if op in ("is-null", "not-null"):
@@ -88,7 +88,7 @@ def _bind_in(op: Operation, term: BoundTerm, literals: tuple[Any, ...]) -> Expre
     return Predicate(op, term, values)
 
 
-def _term(term: Any, columns: Mapping[str, Column]) -> BoundTerm:
+def _term(term: Any, columns: Mapping[str, FilterColumn]) -> BoundTerm:
     assert isinstance(term, Term)
     column = columns.get(term.name)
     if column is None:
@@ -107,7 +107,7 @@ def _term(term: Any, columns: Mapping[str, Column]) -> BoundTerm:
     return BoundTerm(column, term.transform, kind)
 
 
-def _no_column_text(name: str, columns: Mapping[str, Column]) -> str:
+def _no_column_text(name: str, columns: Mapping[str, FilterColumn]) -> str:
     near = similar_names(name, columns) or [c for c in columns if c.lower() == name.lower()]
     meant = f"; is {near[0]!r} meant?" if near else f" (columns: {shorten(', '.join(columns), 400)})"
     return f"there is no column {name!r}{meant}"

@@ -46,7 +46,7 @@ def term_text(name: str, transform: str) -> str:
 
 
 @dataclass(frozen=True)
-class Column:
+class FilterColumn:
     """A column or partition field that filters may name. `kind` is the spec's JSON type, of a partition field that of
     the transform's result; `shown_as` the transform whose results its values are. `name` is the dotted path;
     `same_name` has in words the fields that share it, if there are several."""
@@ -85,7 +85,7 @@ def _decimal(kind: Any) -> bool:
 class BoundTerm:
     """A column, or a transform of it, with the type of what is compared."""
 
-    column: Column
+    column: FilterColumn
     transform: str
     kind: Any
 

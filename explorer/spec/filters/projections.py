@@ -17,8 +17,8 @@ from explorer.spec.filters.expressions import (
     FALSE,
     TRUE,
     BoundTerm,
-    Column,
     Expression,
+    FilterColumn,
     Operation,
     Predicate,
     both,
@@ -40,13 +40,13 @@ def takes(transform: str, kind: Any) -> bool:
     return bool(parse_transform(transform).can_transform(primitive))
 
 
-def partition_columns(spec: PartitionSpec, metadata: TableMetadata) -> dict[int, Column]:
+def partition_columns(spec: PartitionSpec, metadata: TableMetadata) -> dict[int, FilterColumn]:
     """A spec's fields as columns, by partition field id; their type is None where the transform is not known."""
     columns = {}
     for field in spec.fields:
         source = source_type(metadata, field.source_ids)
         kind = result_type(field.transform, source) if takes(field.transform, source) else None
-        columns[field.field_id] = Column(field.field_id, field.name, kind, False, field.transform, source)
+        columns[field.field_id] = FilterColumn(field.field_id, field.name, kind, False, field.transform, source)
     return columns
 
 

@@ -9,7 +9,7 @@ from explorer.spec.filters.expressions import Expression
 
 
 @dataclass(frozen=True)
-class Pushed:
+class Pushdown:
     """A condition in SQL as Spark plans it: what it hands to Iceberg, as an unbound filter, and what it keeps for
     itself, in SQL."""
 

@@ -15,7 +15,7 @@ from explorer.model.metadata import TableMetadata
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.health.facts import DATA, EQUALITY, POSITION, VECTOR, Facts, sum_cells
-from explorer.spec.health.measures import Bars, Measured, Number, Section, Tile
+from explorer.spec.health.measures import Bars, HealthSection, MeasuredValue, Number, Tile
 from explorer.spec.layout.clustering import Clustering
 from explorer.spec.maintenance.manifest_merges import TARGET as MANIFEST_TARGET
 from explorer.spec.maintenance.manifest_merges import target_bytes
@@ -31,7 +31,7 @@ SHOWN = 40
 Limits = Mapping[str, float]
 
 
-def sizes(facts: Facts, target: int, limits: Limits) -> Section:
+def sizes(facts: Facts, target: int, limits: Limits) -> HealthSection:
     """Data files by size, and how many merging would save."""
     cells = facts.cells.filter(pc.equal(facts.cells["kind"], DATA))
     files, total = (int(pc.sum(cells[name]).as_py() or 0) for name in ("files", "bytes"))
@@ -50,9 +50,9 @@ def sizes(facts: Facts, target: int, limits: Limits) -> Section:
         marked=at - span[0] if at in span else None,
         mark=f"target {human_bytes(target)}",
     )
-    return Section(
+    return HealthSection(
         "file-sizes", "File sizes", "current snapshot",
-        (Measured("small-files", saved, limits["small-files"], measured),),
+        (MeasuredValue("small-files", saved, limits["small-files"], measured),),
         (
             Number("data files", files), Number("bytes", total, "bytes"),
             Number("average file", total // files if files else None, "bytes"),
@@ -77,7 +77,7 @@ def _interval(bits: int) -> str:
     return "0 B" if not bits else f"{human_bytes(1 << (bits - 1))}+"
 
 
-def partitions(facts: Facts, metadata: TableMetadata, target: int, limits: Limits) -> Section:
+def partitions(facts: Facts, metadata: TableMetadata, target: int, limits: Limits) -> HealthSection:
     """Files and bytes by partition, and how far the partitions are from alike."""
     cells = sum_cells(facts.cells.filter(pc.equal(facts.cells["kind"], DATA)))
     spec = metadata.spec(metadata.default_spec_id)
@@ -89,13 +89,14 @@ def partitions(facts: Facts, metadata: TableMetadata, target: int, limits: Limit
     fullest = _label(cells, int(files.argmax()), metadata) if number else ""
     largest = _label(cells, int(held.argmax()), metadata) if number else ""
     share = f"{most / held.sum():.0%} of all bytes" if number and held.sum() else ""
-    return Section(
+    return HealthSection(
         "partitions", "Partitions", "current snapshot",
         (
-            Measured("files-per-partition", int(files.max()) if number else 0, limits["files-per-partition"], fullest),
-            Measured("partition-skew", most / median if measurable else None, limits["partition-skew"],
+            MeasuredValue("files-per-partition", int(files.max()) if number else 0, limits["files-per-partition"],
+                          fullest),
+            MeasuredValue("partition-skew", most / median if measurable else None, limits["partition-skew"],
                      f"{largest} holds {share}" if measurable else ""),
-            Measured("tiny-partitions", tiny, limits["tiny-partitions"],
+            MeasuredValue("tiny-partitions", tiny, limits["tiny-partitions"],
                      f"{tiny:,} of {number:,} hold less than {human_bytes(target // 10)}" if partitioned else
                      "the table is not partitioned"),
         ),
@@ -153,7 +154,7 @@ def _tiles(cells: pa.Table, metadata: TableMetadata) -> tuple[Tile, ...]:
     return tuple(shown)
 
 
-def deletes(facts: Facts, live: Sequence[LiveFile], limits: Limits) -> Section:
+def deletes(facts: Facts, live: Sequence[LiveFile], limits: Limits) -> HealthSection:
     """The deletes of the snapshot (`live`), and how many of them each data file has to be read with."""
     cells = facts.cells
     kind, rows, files = (cells[name].to_numpy() for name in ("kind", "rows", "files"))
@@ -170,13 +171,13 @@ def deletes(facts: Facts, live: Sequence[LiveFile], limits: Limits) -> Section:
         measured = f"at least {measured}: equality deletes hide rows too, and only the data tells how many (count)"
         share = share if hidden / data > limits["deleted-share"] else None
     labels = tuple("none" if b == 0 else "1" if b == 1 else f"{1 << (b - 1)} to {(1 << b) - 1}" for b in span)
-    return Section(
+    return HealthSection(
         "deletes", "Delete load", "current snapshot",
         (
-            Measured("deletes-per-file", most, limits["deletes-per-file"], worst),
-            Measured("deleted-share", share, limits["deleted-share"], measured),
-            Measured("equality-deletes", by_kind[EQUALITY], limits["equality-deletes"]),
-            Measured("dangling-deletes", len(live) - len(facts.used), limits["dangling-deletes"]),
+            MeasuredValue("deletes-per-file", most, limits["deletes-per-file"], worst),
+            MeasuredValue("deleted-share", share, limits["deleted-share"], measured),
+            MeasuredValue("equality-deletes", by_kind[EQUALITY], limits["equality-deletes"]),
+            MeasuredValue("dangling-deletes", len(live) - len(facts.used), limits["dangling-deletes"]),
         ),
         (
             Number("position delete files", by_kind[POSITION]), Number("equality delete files", by_kind[EQUALITY]),
@@ -188,7 +189,7 @@ def deletes(facts: Facts, live: Sequence[LiveFile], limits: Limits) -> Section:
     )  # fmt: skip
 
 
-def manifests(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata, limits: Limits) -> Section:
+def manifests(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata, limits: Limits) -> HealthSection:
     """The snapshot's manifests: their sizes against the target, and how partitions are spread over them."""
     target = target_bytes(metadata.properties)
     lengths = np.array([m.manifest_length or 0 for m in listed], np.int64)
@@ -209,11 +210,11 @@ def manifests(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetad
     size = human_bytes(int(lengths.sum()))
     measured = f"{count(len(listed), 'manifest')} ({size}), where {sum(needed):,} of {human_bytes(target)} would do"
     spread_words = f"of {count(len(data), 'data manifest')}, at most {int(spread.max()):,}" if measurable else ""
-    return Section(
+    return HealthSection(
         "manifests", "Manifests", "current snapshot",
         (
-            Measured("small-manifests", len(listed) - sum(needed), limits["small-manifests"], measured),
-            Measured("manifests-per-partition", mean if measurable else None, limits["manifests-per-partition"],
+            MeasuredValue("small-manifests", len(listed) - sum(needed), limits["small-manifests"], measured),
+            MeasuredValue("manifests-per-partition", mean if measurable else None, limits["manifests-per-partition"],
                      spread_words),
         ),
         (
@@ -229,7 +230,7 @@ def manifests(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetad
     )  # fmt: skip
 
 
-def specs(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata, limits: Limits) -> Section:
+def specs(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata, limits: Limits) -> HealthSection:
     """Live data files by the partition spec that they were written under."""
     spec_of = {m.manifest_path: m.partition_spec_id for m in listed if m.content == 0}
     by_spec = {s.spec_id: 0 for s in metadata.partition_specs}
@@ -238,15 +239,15 @@ def specs(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata,
     older = sum(n for spec_id, n in by_spec.items() if spec_id != metadata.default_spec_id)
     labels = tuple(f"spec {i}{', the current one' if i == metadata.default_spec_id else ''}" for i in by_spec)
     measured = f"{older:,} of {sum(by_spec.values()):,}"
-    return Section(
+    return HealthSection(
         "specs", "Partition specs", "current snapshot",
-        (Measured("older-specs", older, limits["older-specs"], measured),),
+        (MeasuredValue("older-specs", older, limits["older-specs"], measured),),
         (Number("partition specs", len(metadata.partition_specs)), Number("current spec", metadata.default_spec_id)),
         Bars("data files by partition spec", labels, {"files": tuple(map(float, by_spec.values()))}),
     )  # fmt: skip
 
 
-def clustering_section(columns: Sequence[Clustering], metadata: TableMetadata, limits: Limits) -> Section:
+def clustering_section(columns: Sequence[Clustering], metadata: TableMetadata, limits: Limits) -> HealthSection:
     """How many files a query for one value opens, column by column."""
     order = metadata.sort_order(metadata.default_sort_order_id)
     first = metadata.field(order.fields[0].source_ids[0]) if order and order.fields else None
@@ -259,9 +260,9 @@ def clustering_section(columns: Sequence[Clustering], metadata: TableMetadata, l
     )
     share = sort_column.share if measurable and sort_column else None
     shown = [c for c in columns if c.bounded][:SHOWN]
-    return Section(
+    return HealthSection(
         "clustering", "Clustering", "current snapshot",
-        (Measured("unclustered", share, limits["unclustered"], measured),),
+        (MeasuredValue("unclustered", share, limits["unclustered"], measured),),
         (Number("columns with bounds", sum(c.bounded > 0 for c in columns)), Number("columns", len(columns))),
         Bars("files that a query for one value opens, by column", tuple(shorten(c.name, 40) for c in shown),
              {"share": tuple(c.share or 0.0 for c in shown)}, "share") if shown else None,

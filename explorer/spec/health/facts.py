@@ -29,7 +29,7 @@ HELD = ("live", "entries", "smallest", "largest", "loaded", "most")
 
 
 @dataclass(frozen=True)
-class About:
+class HealthContext:
     """What the part of each manifest has to know. `current` are the paths of the current snapshot's manifests, `run`
     the snapshots that lead to it, `partition` the type of all partitions (spec.values.values.unified_partition_type),
     `pairs` its deletes, if there are any."""
@@ -54,8 +54,8 @@ class About:
         return pa.schema([("manifest_path", pa.string()), *numbers, ("worst", pa.string()), *lists])
 
 
-def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    """What one manifest's stored entries add; see About.schema."""
+def facts(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """What one manifest's stored entries add; see HealthContext.schema."""
     status, content = ints(stored["status"], -1), ints(stored["content"], 0)
     is_live = fitting(manifest, content) & ((status == EXISTING) | (status == ADDED))
     vector = (content == 1) & flags(pc.equal(pc.utf8_lower(stored["file_format"]), "puffin"))
@@ -97,7 +97,7 @@ def _bits(values: Ints) -> Ints:
 
 
 def _cells(
-    about: About, manifest: ManifestFile, stored: pa.Table, is_live: Flags, kind: Ints, rows: Ints, sizes: Ints
+    about: HealthContext, manifest: ManifestFile, stored: pa.Table, is_live: Flags, kind: Ints, rows: Ints, sizes: Ints
 ) -> pa.StructArray:
     files = stored.select(["partition"]).filter(pa.array(is_live))
     kind, rows, sizes = kind[is_live], rows[is_live], sizes[is_live]
@@ -116,7 +116,7 @@ def _cells(
     return pa.StructArray.from_arrays(columns, fields=list(about.schema.field("cells").type.value_type))
 
 
-def _loads(about: About, manifest: ManifestFile, stored: pa.Table) -> dict[str, Any]:
+def _loads(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> dict[str, Any]:
     if about.pairs is None or manifest.content != 0:
         return {}
     files, _ = live_in(manifest, stored)
@@ -133,9 +133,9 @@ def _loads(about: About, manifest: ManifestFile, stored: pa.Table) -> dict[str, 
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of all manifests: `rows` by manifest (About.schema without its lists), `cells` of the current snapshot
-    added up by partition and kind, `sizes` its data files by the bits of their size, `loads` by those of how many
-    deletes apply to them, `used` the places of deletes that apply to any."""
+    """The facts of all manifests: `rows` by manifest (HealthContext.schema without its lists), `cells` of the current
+    snapshot added up by partition and kind, `sizes` its data files by the bits of their size, `loads` by those of how
+    many deletes apply to them, `used` the places of deletes that apply to any."""
 
     rows: Mapping[str, Mapping[str, Any]]
     cells: pa.Table

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.commits.costs import RunCost
-from explorer.spec.health.measures import Bars, Measured, Number, Section
+from explorer.spec.health.measures import Bars, HealthSection, MeasuredValue, Number
 from explorer.spec.snapshots.retention import Retention
 from explorer.spec.text.units import count, human_bytes, instant, second, whole
 
@@ -32,7 +32,7 @@ DELETE = "write.metadata.delete-after-commit.enabled"
 Limits = Mapping[str, float]
 
 
-def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Limits) -> Section:
+def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Limits) -> HealthSection:
     """The commits that led to the current snapshot, as far as they are left: how many an hour, what they wrote."""
     times_by_id = {s.snapshot_id: s.timestamp_ms for s in snapshots}
     times = sorted(t for t in times_by_id.values() if t is not None)
@@ -48,15 +48,16 @@ def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Li
     written = f"{human_bytes(run.bytes_written)} written, {human_bytes(run.bytes_kept)} of it still read"
     unknown = sum(c.manifest_list_bytes is None or c.metadata_json_bytes is None for c in run.commits)
     shown = run.commits[-COMMITS:]
-    return Section(
+    return HealthSection(
         "commits", "Commits", "retained history",
         (
-            Measured("commits-per-hour", busiest, limits["commits-per-hour"], when),
-            Measured("metadata-amplification", share if run.metadata_bytes >= MUCH else None,
+            MeasuredValue("commits-per-hour", busiest, limits["commits-per-hour"], when),
+            MeasuredValue("metadata-amplification", share if run.metadata_bytes >= MUCH else None,
                      limits["metadata-amplification"],
                      f"{human_bytes(run.metadata_bytes)} by {count(number, 'commit')}, for "
                      f"{human_bytes(run.bytes_written)} of files"),
-            Measured("write-amplification", amplified if measurable else None, limits["write-amplification"], written),
+            MeasuredValue("write-amplification", amplified if measurable else None, limits["write-amplification"],
+                          written),
         ),
         (
             Number("commits", number), Number("commits an hour, on average",
@@ -81,15 +82,17 @@ def _removals(run: RunCost) -> int:
     return sum(c.bytes_removed for c in run.commits[1:])
 
 
-def snapshots(metadata: TableMetadata, decided: Retention | None, refused: str, now_ms: int, limits: Limits) -> Section:
+def snapshots(
+    metadata: TableMetadata, decided: Retention | None, refused: str, now_ms: int, limits: Limits
+) -> HealthSection:
     """The snapshots that the metadata file keeps, and how many of them expiry would remove."""
     ages = [now_ms - s.timestamp_ms for s in metadata.snapshots if s.timestamp_ms is not None]
     gone = None if decided is None else len(decided.expired)
     days = Counter(min(a // (24 * HOUR), 30) for a in ages if a >= 0)
     span = range(min(days), max(days) + 1) if days else range(0)
-    return Section(
+    return HealthSection(
         "snapshots", "Snapshots", "metadata file",
-        (Measured("expirable-snapshots", gone, limits["expirable-snapshots"],
+        (MeasuredValue("expirable-snapshots", gone, limits["expirable-snapshots"],
                   refused or f"{gone:,} of {len(metadata.snapshots):,}"),),
         (
             Number("snapshots", len(metadata.snapshots)), Number("branches and tags", len(metadata.refs)),
@@ -103,7 +106,7 @@ def snapshots(metadata: TableMetadata, decided: Retention | None, refused: str, 
 
 def metadata_file(
     metadata: TableMetadata, size: int | None, log: Mapping[str, int], decided: Retention | None, limits: Limits
-) -> Section:
+) -> HealthSection:
     """The metadata file by what fills it, what expiry or its properties would save. `size` is that of the file, `log`
     are those of older metadata files that are there."""
     parts = {name: sum(_json_bytes(metadata.raw.get(f)) for f in fields) for name, fields in SECTIONS.items()}
@@ -115,11 +118,11 @@ def metadata_file(
     fills = max(parts, key=lambda name: parts[name])
     columns = metadata.schema(metadata.current_schema_id)
     share = f"{parts[fills] / whole_text:.0%} of it is {fills}" if whole_text else ""
-    return Section(
+    return HealthSection(
         "metadata-file", "Metadata file", "metadata file",
         (
-            Measured("metadata-size", whole_text if size is None else size, limits["metadata-size"], share),
-            Measured("schemas", len(metadata.schemas), limits["schemas"]),
+            MeasuredValue("metadata-size", whole_text if size is None else size, limits["metadata-size"], share),
+            MeasuredValue("schemas", len(metadata.schemas), limits["schemas"]),
         ),
         (
             Number("as plain JSON", whole_text, "bytes"),

@@ -121,7 +121,7 @@ def thresholds(given: Mapping[str, float] | None = None) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredValue:
     """A measure of one table: None where it says nothing, with `words` for why, or for what it comes from."""
 
     id: str
@@ -184,19 +184,19 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Section:
+class HealthSection:
     """One side of a table's health: all of its numbers are of `scope`."""
 
     id: str
     title: str
     scope: Scope
-    measures: tuple[Measured, ...]
+    measures: tuple[MeasuredValue, ...]
     numbers: tuple[Number, ...]
     bars: Bars | None = None
     tiles: tuple[Tile, ...] = ()
 
 
-def withhold_judgement(section: Section, unsure: Collection[str], why: str) -> Section:
+def withhold_judgement(section: HealthSection, unsure: Collection[str], why: str) -> HealthSection:
     """Withhold judgement where something could not be read.
 
     Args:
@@ -209,7 +209,7 @@ def withhold_judgement(section: Section, unsure: Collection[str], why: str) -> S
         its threshold already.
     """
 
-    def limit_judgement(measured: Measured) -> Measured:
+    def limit_judgement(measured: MeasuredValue) -> MeasuredValue:
         if measured.id not in unsure or measured.value is None:
             return measured
         if measured.id in RISE and measured.level != "ok":
@@ -228,20 +228,20 @@ class Health:
     snapshot: str
     data_files: int
     data_bytes: int
-    sections: tuple[Section, ...]
+    sections: tuple[HealthSection, ...]
     not_read: int = 0
 
     def under(self, limits: Mapping[str, float]) -> Health:
         """The same under other thresholds."""
 
-        def apply_limits(section: Section) -> Section:
+        def apply_limits(section: HealthSection) -> HealthSection:
             measures = (replace(m, threshold=limits.get(m.id, m.threshold)) for m in section.measures)
             return replace(section, measures=tuple(measures))
 
         return replace(self, sections=tuple(map(apply_limits, self.sections)))
 
     @property
-    def measures(self) -> list[Measured]:
+    def measures(self) -> list[MeasuredValue]:
         """All measures, the worst first."""
         measures = [m for section in self.sections for m in section.measures]
         return sorted(measures, key=lambda m: (LEVELS.index(m.level), -m.times))
@@ -252,6 +252,6 @@ class Health:
         return self.measures[0].level if self.sections else "ok"
 
     @property
-    def beyond(self) -> list[Measured]:
+    def beyond(self) -> list[MeasuredValue]:
         """The measures beyond their thresholds, the worst first."""
         return [m for m in self.measures if m.level != "ok"]

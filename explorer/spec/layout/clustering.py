@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from explorer.model.manifest import ManifestFile
 from explorer.spec.entries.entries import live_entries
-from explorer.spec.filters.expressions import Column
+from explorer.spec.filters.expressions import FilterColumn
 from explorer.spec.scan.ranges import Bounds, decode_bounds, join_values, look_up
 
 QUANTILES = (0.5, 0.9, 1.0)
@@ -52,7 +52,7 @@ def bounds_schema(fields: Sequence[int]) -> pa.Schema:
 class Overlaps:
     """The bounds of some columns, gathered manifest by manifest: 16 bytes a file and number column, more for texts."""
 
-    def __init__(self, columns: Sequence[Column], parts: Iterable[pa.Table]) -> None:
+    def __init__(self, columns: Sequence[FilterColumn], parts: Iterable[pa.Table]) -> None:
         self._columns = columns
         self._files = 0
         self._bounds: list[list[tuple[Bounds, Bounds]]] = [[] for _ in columns]

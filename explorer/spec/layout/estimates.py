@@ -7,9 +7,9 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from explorer.model.metadata import PartitionField, PartitionSpec, TableMetadata
-from explorer.spec.filters.expressions import BoundTerm, Column, predicates, term_text
+from explorer.spec.filters.expressions import BoundTerm, FilterColumn, predicates, term_text
 from explorer.spec.filters.projections import Projection, takes
-from explorer.spec.layout.layouts import Files, Layouts, bucket_count, transforms
+from explorer.spec.layout.layouts import FileKinds, Layouts, bucket_count, transforms
 from explorer.spec.layout.metrics_modes import USUAL, ColumnMode
 from explorer.spec.maintenance.rewrite_options import file_target
 from explorer.spec.scan.plan import Amount, Plan
@@ -38,7 +38,7 @@ class Reads:
 
 
 @dataclass(frozen=True)
-class Change:
+class LayoutChange:
     """One thing that might be done to a table, what the table would be then (`whole`, files of all partitions) and what
     that rests on beside what all rest on; or why nothing can be estimated, and `whole` is None. `column` is that which
     it is sorted by or, with a `transform`, partitioned by."""
@@ -51,7 +51,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Asked:
+class FilterEstimate:
     """One filter: its plan, or why it has none; what it reads now, and after each change, in their order."""
 
     where: str
@@ -67,8 +67,8 @@ class Estimates:
     `assumed` is what all estimates rest on."""
 
     whole: Reads
-    filters: tuple[Asked, ...]
-    changes: tuple[Change, ...] = ()
+    filters: tuple[FilterEstimate, ...]
+    changes: tuple[LayoutChange, ...] = ()
     assumed: tuple[str, ...] = ()
 
     def total(self, at: int | None = None) -> Reads | None:
@@ -108,14 +108,14 @@ def target_size(metadata: TableMetadata, file_size: int | None) -> int:
     return file_size or file_target(metadata)
 
 
-def filter_columns(plans: Sequence[Plan]) -> dict[str, Column]:
+def filter_columns(plans: Sequence[Plan]) -> dict[str, FilterColumn]:
     """The columns that filters ask of, each once."""
     terms = (p.term for plan in plans for p in predicates(plan.bound))
     return {t.column.name: t.column for t in terms if isinstance(t, BoundTerm) and isinstance(t.column.kind, str)}
 
 
 def estimates(
-    metadata: TableMetadata, layouts: Layouts, queries: Sequence[Asked], modes: Mapping[int, ColumnMode],
+    metadata: TableMetadata, layouts: Layouts, queries: Sequence[FilterEstimate], modes: Mapping[int, ColumnMode],
     file_size: int | None,
 ) -> Estimates:  # fmt: skip
     """What changes would make of filters that were planned: those in `queries` that have a plan, in order, are the
@@ -131,7 +131,7 @@ def estimates(
     return Estimates(whole, ranked, tuple(change for change, _ in changes), tuple(_assumptions(metadata, layouts)))
 
 
-def _with_reads(query: Asked, left: Amount, now: Reads, reads: tuple[Reads | None, ...]) -> Asked:
+def _with_reads(query: FilterEstimate, left: Amount, now: Reads, reads: tuple[Reads | None, ...]) -> FilterEstimate:
     """With what its plan reads, and weighs in the layout, and what it would read."""
     amounts = {name: value for name in ("files", "rows", "bytes") if (value := getattr(left, name)) is not None}
     return replace(query, now=replace(now, **amounts), reads=reads)
@@ -148,7 +148,7 @@ def _assumptions(metadata: TableMetadata, layouts: Layouts) -> Iterator[str]:
         )
 
 
-Made = tuple[Change, Sequence[Reads | None]]
+Made = tuple[LayoutChange, Sequence[Reads | None]]
 
 
 def _changes(
@@ -176,7 +176,7 @@ def _compaction(layouts: Layouts, target: int) -> Made:
         f"the files of each partition are put together in the order of the manifests, up to {human_bytes(target)} "
         "(Iceberg reads manifests side by side: of several, such as lie far apart may come together)"
     )
-    return Change(f"compaction to {human_bytes(target)}", because, whole), reads
+    return LayoutChange(f"compaction to {human_bytes(target)}", because, whole), reads
 
 
 def _by_column(
@@ -187,7 +187,9 @@ def _by_column(
     nothing = [None] * scans
     if axis is None:
         yield (
-            Change(f"sort by {column.name}", _reason_for_none(column, modes.get(column.field_id)), None, column.name),
+            LayoutChange(
+                f"sort by {column.name}", _reason_for_none(column, modes.get(column.field_id)), None, column.name
+            ),
             nothing,
         )
         return
@@ -195,26 +197,29 @@ def _by_column(
     blind = f"; {count(missing, 'file')} without bounds of {column.name} as those beside them" if missing else ""
     files = layouts.sort_by(at, axis, size)
     because = f"the rows of each partition are sorted, in files of {human_bytes(round(size))}{blind}"
-    yield _of_files(layouts, Change(f"sort by {column.name}", because, None, column.name), files, scans)
+    yield _of_files(layouts, LayoutChange(f"sort by {column.name}", because, None, column.name), files, scans)
     for transform in transforms(column, axis):
         if ((column.field_id,), transform) in has:
             continue
         text = f"partition by {term_text(column.name, transform)}"
         split = layouts.split_by(at, axis, transform, size)
         if split is None:
-            yield Change(text, "that would be more than 100,000 partitions", None, column.name, transform), nothing
+            yield (
+                LayoutChange(text, "that would be more than 100,000 partitions", None, column.name, transform),
+                nothing,
+            )
         else:
             because = f"one partition field more, in files of at most {human_bytes(round(size))}{blind}"
-            yield _of_files(layouts, Change(text, because, None, column.name, transform), split, scans)
+            yield _of_files(layouts, LayoutChange(text, because, None, column.name, transform), split, scans)
 
 
-def _of_files(layouts: Layouts, change: Change, files: Files, scans: int) -> Made:
+def _of_files(layouts: Layouts, change: LayoutChange, files: FileKinds, scans: int) -> Made:
     change_with_reads = replace(change, whole=_reads(layouts.amount(files)))
     return change_with_reads, [_reads(layouts.read(files, at)) for at in range(scans)]
 
 
 def _buckets(
-    metadata: TableMetadata, layouts: Layouts, scans: Sequence[Scan], column: Column, transform: str, size: float
+    metadata: TableMetadata, layouts: Layouts, scans: Sequence[Scan], column: FilterColumn, transform: str, size: float
 ) -> Made:
     """Which buckets a filter asks for is computed; how full they are is assumed."""
     number = int(transform[7:-1])
@@ -230,11 +235,11 @@ def _buckets(
 
     because = f"each of {number} buckets has as many rows, in files of at most {human_bytes(round(size))}"
     text = f"partition by {term_text(column.name, transform)}"
-    change = Change(text, because, _reads(layouts.amount(files)), column.name, transform)
+    change = LayoutChange(text, because, _reads(layouts.amount(files)), column.name, transform)
     return change, [_reads(layouts.read(files, at) * share(scan)) for at, scan in enumerate(scans)]
 
 
-def _compares_equal(scans: Sequence[Scan], column: Column) -> bool:
+def _compares_equal(scans: Sequence[Scan], column: FilterColumn) -> bool:
     return any(
         p.op in ("eq", "in") and isinstance(p.term, BoundTerm) and p.term.column.field_id == column.field_id
         for scan in scans
@@ -242,7 +247,7 @@ def _compares_equal(scans: Sequence[Scan], column: Column) -> bool:
     )
 
 
-def _reason_for_none(column: Column, mode: ColumnMode | None) -> str:
+def _reason_for_none(column: FilterColumn, mode: ColumnMode | None) -> str:
     if mode is None or mode.lower:
         return f"values of {column.name} ({column.kind}) have nothing between them that could be estimated"
     nothing = f"no file has bounds of {column.name}, so nothing can be estimated"

@@ -58,7 +58,7 @@ SUMMED: Mapping[str, tuple[int, np.ufunc]] = {
 
 
 @dataclass(frozen=True)
-class Cell:
+class MapCell:
     """Files that follow each other in the map, from its place `first` on. `path` is the first one's, `partition` None
     where they are of several; of status, deletes and verdict the highest, `mixed` where not all are of this status.
     `age_ms` is how long before the snapshot the newest was added, None where that is unknown; `deletes` and `verdict`
@@ -120,7 +120,7 @@ class FileMap:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def cells(self, start: int, stop: int) -> list[Cell]:
+    def cells(self, start: int, stop: int) -> list[MapCell]:
         """Cells of the files from one place to another, of equally many files each. All rows are gone through."""
         if stop <= start:
             return []
@@ -142,7 +142,7 @@ class FileMap:
                 paths[cell] = path
         of = {name: column.tolist() for name, column in sums.items()}
         return [
-            Cell(
+            MapCell(
                 first, min(each, stop - first), of["rows"][i], of["bytes"][i], paths[i],
                 self.partitions[of["partition"][i]] if of["least_partition"][i] == of["partition"][i] else None,
                 STATUS[of["status"][i]], of["least_status"][i] < of["status"][i],

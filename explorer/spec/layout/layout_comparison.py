@@ -41,7 +41,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Compared:
+class LayoutComparison:
     """So many rows of a table (`which_rows` tells which), the queries, where they come from, and the layouts."""
 
     table: str

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from explorer.progress import steps
 from explorer.spec.entries.numpy_columns import Ints
-from explorer.spec.filters.expressions import TRUE, BoundTerm, Column
+from explorer.spec.filters.expressions import TRUE, BoundTerm, FilterColumn
 from explorer.spec.layout.value_distribution import POINTS, TINY, Axis, Curve, Floats, Spread
 from explorer.spec.scan.pruning import judge
 from explorer.spec.scan.ranges import (
@@ -40,7 +40,7 @@ _UNITS = {"month": "M", "day": "D", "hour": "h"}
 
 
 @dataclass(frozen=True)
-class Files:
+class FileKinds:
     """Files, an item for each kind: the place of its partition, how many such files there are, their rows and bytes
     together, and what is promised of each column that is asked for."""
 
@@ -50,15 +50,15 @@ class Files:
     bytes: Floats
     ranges: tuple[Ranges, ...]
 
-    def take(self, places: npt.NDArray[Any]) -> Files:
+    def take(self, places: npt.NDArray[Any]) -> FileKinds:
         """Some of them."""
         number, rows, sizes = (a[places] for a in (self.number, self.rows, self.bytes))
-        return Files(self.group[places], number, rows, sizes, tuple(r.take(places) for r in self.ranges))
+        return FileKinds(self.group[places], number, rows, sizes, tuple(r.take(places) for r in self.ranges))
 
-    def together(self, starts: Ints) -> Files:
+    def together(self, starts: Ints) -> FileKinds:
         """Neighbours taken together, which begin at `starts`."""
         number, rows, sizes = (np.add.reduceat(a, starts) for a in (self.number, self.rows, self.bytes))
-        return Files(self.group[starts], number, rows, sizes, tuple(merge_ranges(r, starts) for r in self.ranges))
+        return FileKinds(self.group[starts], number, rows, sizes, tuple(merge_ranges(r, starts) for r in self.ranges))
 
     def amount(self, open_cost: float) -> Floats:
         """Files, rows, bytes and weight of all: a file weighs its bytes, or what opening one costs if that is more.
@@ -68,13 +68,13 @@ class Files:
         return np.array([max(number, 1.0), rows, sizes, max(weights, open_cost)]) if number else np.zeros(4)
 
 
-def _by_group(parts: Sequence[Files]) -> Files:
+def _by_group(parts: Sequence[FileKinds]) -> FileKinds:
     """Several as one, those of a partition beside each other and in order."""
     group, number, rows, sizes = (
         np.concatenate([getattr(p, name) for p in parts]) for name in ("group", "number", "rows", "bytes")
     )
     ranges = tuple(after([p.ranges[at] for p in parts]) for at in range(len(parts[0].ranges)))
-    return Files(group, number, rows, sizes, ranges).take(np.argsort(group, kind="stable"))
+    return FileKinds(group, number, rows, sizes, ranges).take(np.argsort(group, kind="stable"))
 
 
 def _starts(*keys: Ints) -> Ints:
@@ -103,16 +103,16 @@ class Layouts:
 
     What is read, or there, is an array: files, rows, bytes, weight."""
 
-    def __init__(self, columns: Sequence[Column], scans: Sequence[Scan], target: float, open_cost: float) -> None:
+    def __init__(self, columns: Sequence[FilterColumn], scans: Sequence[Scan], target: float, open_cost: float) -> None:
         self.columns, self._scans, self._target, self._open_cost = columns, scans, target, open_cost
         self._places: dict[tuple[int, str], int] = {}
         self._keeps: list[list[bool]] = [[] for _ in scans]
         self._spreads: list[list[Spread]] = [[] for _ in columns]
-        self.partitions: Files | None = None
+        self.partitions: FileKinds | None = None
         """Each partition as if it were one file; None without any."""
         self.bounded = np.zeros(len(columns), np.int64)
         """Files that have bounds of each column, or no value of it."""
-        self._open: Files | None = None
+        self._open: FileKinds | None = None
         self._curves: tuple[int, list[Curve | None]] = (-1, [])
         self.present, self._compacted = np.zeros((2, len(scans) + 1, 4))
         """All files, and what each filter reads of them."""
@@ -128,7 +128,7 @@ class Layouts:
             for n, unknown in (("record_count", TINY), ("file_size_in_bytes", 0.0))  # rows that are not told may match
         )
         ranges = tuple(file_ranges(living, c.field_id, c.kind, True) for c in self.columns)
-        files = Files(np.array(places, np.int64)[codes], np.ones(len(rows)), rows, sizes, ranges)
+        files = FileKinds(np.array(places, np.int64)[codes], np.ones(len(rows)), rows, sizes, ranges)
         order = np.argsort(files.group, kind="stable")
         nulls = [counts(living, "null_value_counts", c.field_id).values[order] for c in self.columns]
         files = files.take(order)
@@ -152,7 +152,7 @@ class Layouts:
                 spreads.append(Spread(column.kind))
         return self._places[key]
 
-    def _spread(self, files: Files, nulls: Sequence[Ints]) -> None:
+    def _spread(self, files: FileKinds, nulls: Sequence[Ints]) -> None:
         starts = _starts(files.group)
         ends = [*starts[1:], len(files.group)]
         for at, ranges in enumerate(files.ranges):
@@ -164,7 +164,7 @@ class Layouts:
                 with_value = np.maximum(files.rows[some] - nulls[at][some], 0)
                 spread.add(ranges.lower.values[some], ranges.upper.values[some], with_value)
 
-    def _compact(self, files: Files) -> None:
+    def _compact(self, files: FileKinds) -> None:
         """Bins are filled in order, a file into that in which its middle lies; all but the last of each partition are
         done."""
         done = np.cumsum(files.bytes) - files.bytes
@@ -176,22 +176,22 @@ class Layouts:
         self._close(bins.take(~last))
         self._open = bins.take(last)
 
-    def _close(self, bins: Files) -> None:
+    def _close(self, bins: FileKinds) -> None:
         """What the filters read of files that were put together."""
         if len(bins.group):
             self._compacted += self._read(self._with_numbers(bins, self._target))
 
-    def _with_numbers(self, bins: Files, size: float) -> Files:
+    def _with_numbers(self, bins: FileKinds, size: float) -> FileKinds:
         return replace(bins, number=np.minimum(bins.number, np.maximum(1, np.round(bins.bytes / size))))
 
-    def _read(self, files: Files) -> Floats:
+    def _read(self, files: FileKinds) -> Floats:
         return np.array([self.amount(files), *(self.read(files, at) for at in range(len(self._scans)))])
 
-    def amount(self, files: Files) -> Floats:
+    def amount(self, files: FileKinds) -> Floats:
         """All of some files."""
         return files.amount(self._open_cost)
 
-    def read(self, files: Files, at: int) -> Floats:
+    def read(self, files: FileKinds, at: int) -> Floats:
         """What the filter in place `at` reads of some files."""
         scan, keeps = self._scans[at], np.array(self._keeps[at], bool)
         of = {c.field_id: r for c, r in zip(self.columns, files.ranges, strict=True)}
@@ -221,7 +221,7 @@ class Layouts:
             self._curves = (at, [s.curve(axis, min(POINTS, points)) for s in steps(spreads, "partitions")])
         return self._curves[1]
 
-    def sort_by(self, at: int, axis: Axis, size: float) -> Files:
+    def sort_by(self, at: int, axis: Axis, size: float) -> FileKinds:
         """Each partition's rows sorted by a column, nulls first, into files of one size."""
         assert self.partitions
         wanted = np.maximum(1, np.ceil(self.partitions.bytes / size - TINY))
@@ -238,7 +238,7 @@ class Layouts:
         each = np.bincount(files.group)
         return replace(files, number=(wanted / each)[files.group])
 
-    def split_by(self, at: int, axis: Axis, transform: str, size: float) -> Files | None:
+    def split_by(self, at: int, axis: Axis, transform: str, size: float) -> FileKinds | None:
         """Each partition split by a transform that keeps the order; None where that makes too many partitions."""
         column = self.columns[at]
         inner: dict[int, Floats] = {}
@@ -266,13 +266,13 @@ class Layouts:
         files = self._cut(at, axis, cut)
         return replace(files, number=_few(files.rows, files.bytes, size))
 
-    def buckets(self, number: int, size: float) -> Files:
+    def buckets(self, number: int, size: float) -> FileKinds:
         """Each partition split evenly into buckets, all of a partition taken together."""
         assert self.partitions
         rows, sizes = self.partitions.rows / number, self.partitions.bytes / number
         return replace(self.partitions, number=number * _few(rows, sizes, size))
 
-    def _cut(self, at: int, axis: Axis, cut: Callable[[int, Curve, float], Cut]) -> Files:
+    def _cut(self, at: int, axis: Axis, cut: Callable[[int, Curve, float], Cut]) -> FileKinds:
         """The partitions cut by a column. What has no bounds stays together."""
         whole = self.partitions
         assert whole
@@ -319,7 +319,7 @@ def _boundaries(transform: str, kind: str, axis: Axis, curve: Curve) -> Floats |
     return axis.numbers(np.arange(first + 1, last + 1).astype(f"M8[{base}]").astype(np.int64))
 
 
-def transforms(column: Column, axis: Axis) -> list[str]:
+def transforms(column: FilterColumn, axis: Axis) -> list[str]:
     """Partition transforms that keep the order of a column's values, and may be of use."""
     if column.kind == "date":
         return ["month", "day"]

@@ -172,25 +172,26 @@ def _parse(text: str, otherwise: str) -> str:
     return text.lower() if _MODE.fullmatch(text) else otherwise
 
 
-TOLD = pa.schema([("statistic", pa.string()), ("field_id", pa.int32()), ("files", pa.int64())])
+METRICS_COUNTS = pa.schema([("statistic", pa.string()), ("field_id", pa.int32()), ("files", pa.int64())])
 _FILES = "files"
 STATISTICS = ("value_counts", "null_value_counts", "lower_bounds", "upper_bounds")
 """Of a manifest entry, of which is told how many files have them."""
 
 
 def count_statistics(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    """TOLD: how many live data files of one manifest have each statistic of each column; and how many there are."""
+    """METRICS_COUNTS: how many live data files of one manifest have each statistic of each column, and how many there
+    are."""
     files = live_entries(stored, manifest)
     rows: list[tuple[str, int, int]] = [(_FILES, 0, files.num_rows)]
     for name in STATISTICS:
         keys = [chunk.drop_null().keys.to_numpy(zero_copy_only=False) for chunk in files[name].chunks]
         ids, often = np.unique(np.concatenate([np.zeros(0, np.int32), *keys]), return_counts=True)
         rows += [(name, i, number) for i, number in zip(ids.tolist(), often.tolist(), strict=True)]
-    return pa.Table.from_pylist([dict(zip(TOLD.names, row, strict=True)) for row in rows], TOLD)
+    return pa.Table.from_pylist([dict(zip(METRICS_COUNTS.names, row, strict=True)) for row in rows], METRICS_COUNTS)
 
 
-class Told:
-    """Rows of TOLD added up."""
+class MetricsCounts:
+    """Rows of METRICS_COUNTS added up."""
 
     def __init__(self, parts: Iterable[pa.Table]) -> None:
         self._counts = Counter[tuple[str, int]]()

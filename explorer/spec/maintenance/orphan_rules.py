@@ -23,7 +23,7 @@ Prefix = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Fate:
+class OrphanVerdict:
     """What becomes of one file. `live`: the table's metadata leads to it."""
 
     file: str
@@ -76,7 +76,7 @@ def spellings(listing: Listing, written: Collection[str], named: Iterable[str]) 
     return prefix_of
 
 
-def fates(
+def orphan_verdicts(
     listing: Listing,
     written: Mapping[str, float],
     prefix_of: Mapping[str, Prefix],
@@ -84,7 +84,7 @@ def fates(
     hidden: Collection[str],
     others: Mapping[str, str],
     sizes: Mapping[str, int] | None = None,
-) -> Iterator[Fate]:
+) -> Iterator[OrphanVerdict]:
     """What becomes of files below a folder. `written` has for each path below it when it was written, in ms;
     `prefix_of` has the `spellings`, `live` those that metadata leads to, however it spells them. Files that
     are live and stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones
@@ -100,21 +100,23 @@ def fates(
         is_live = rest in live or rest in others
         if any(is_hidden(name, hidden) for name in rest.split("/")):
             if not is_live:
-                yield Fate(file, "not listed", "its name, or a folder's, begins with `_` or `.`", age, False, size)
+                yield OrphanVerdict(
+                    file, "not listed", "its name, or a folder's, begins with `_` or `.`", age, False, size
+                )
             continue
         met = prefix_of.get(rest)
         if at >= listing.older_than_ms:
             if not is_live:
-                yield Fate(file, "too young", "it may be of a commit under way", age, False, size)
+                yield OrphanVerdict(file, "too young", "it may be of a commit under way", age, False, size)
         elif met is None:
             why = "no snapshot or metadata file that is left leads to it"
             if rest in live:
                 why = "it is live: metadata spells its path in another way than the table's location"
             elif rest in others:
                 why = others[rest]
-            yield Fate(file, "removed", why, age, is_live, size)
+            yield OrphanVerdict(file, "removed", why, age, is_live, size)
         elif apart := _apart(met, own):
-            yield Fate(file, *_mismatch(listing.mode, apart), age, True, size)
+            yield OrphanVerdict(file, *_mismatch(listing.mode, apart), age, True, size)
 
 
 def partition_folder_prefixes(metadata: TableMetadata) -> set[str]:
@@ -149,7 +151,7 @@ def refusal(listing: Listing, tally: Mapping[tuple[Becomes, bool], int], others:
 
     Args:
         listing: What is listed.
-        tally: Fates, counted by what becomes of files and whether they are live.
+        tally: Verdicts, counted by what becomes of files and whether they are live.
         others: What is to be said of metadata files in the folder that this table does not know.
 
     Returns:
@@ -172,10 +174,13 @@ def refusal(listing: Listing, tally: Mapping[tuple[Becomes, bool], int], others:
 
 
 def sentences(
-    metadata: TableMetadata, listing: Listing, tally: Mapping[tuple[Becomes, bool], int], freed: Sequence[Fate] = ()
+    metadata: TableMetadata,
+    listing: Listing,
+    tally: Mapping[tuple[Becomes, bool], int],
+    freed: Sequence[OrphanVerdict] = (),
 ) -> Iterator[str]:
-    """What it comes to. `tally` counts fates by what becomes of files and whether they are live; `freed` are those of
-    the files that go and are not live."""
+    """What it comes to. `tally` counts verdicts by what becomes of files and whether they are live; `freed` are the
+    verdicts on files that go and are not live."""
     removed = tally.get(("removed", False), 0)
     whole = f" ({human_bytes(sum(f.bytes or 0 for f in freed))})" if freed else ""
     are = "is" if removed == 1 else "are"
@@ -187,9 +192,9 @@ def sentences(
         ("too young", "too young: younger than older_than, they may be of a commit under way"),
         ("not listed", "not listed, since their names begin with `_` or `.`: the procedure never removes them"),
     )
-    for becomes, fate in young:
+    for becomes, reason in young:
         if number := tally.get((becomes, False), 0):
-            yield f"{count(number, 'file')} {'is' if number == 1 else 'are'} {fate}."
+            yield f"{count(number, 'file')} {'is' if number == 1 else 'are'} {reason}."
     if kept := tally.get(("kept", True), 0):
         yield f"{count(kept, 'file')} whose prefix differs would be left alone (prefix_mismatch_mode IGNORE)."
     elsewhere = [

@@ -46,7 +46,7 @@ _INT, LONG_MAX = 2**31 - 1, 2**63 - 1
 
 
 @dataclass(frozen=True)
-class Rule:
+class RewriteOptions:
     """What a rewrite goes by, in bytes and files. `delete_files` and `delete_ratio` are None where deletes do not
     matter; `max_files` is None for all."""
 
@@ -101,7 +101,7 @@ def file_target(metadata: TableMetadata) -> int:
     return whole(metadata.properties.get(name)) or default
 
 
-def rule(metadata: TableMetadata, strategy: Strategy, options: Mapping[str, str]) -> Rule:
+def rule(metadata: TableMetadata, strategy: Strategy, options: Mapping[str, str]) -> RewriteOptions:
     """What a rewrite with these options goes by. Raises ValueError where Iceberg would refuse them, with its reason,
     and for options that there are not, naming those that there are."""
     kinds = OPTIONS[strategy]
@@ -131,7 +131,7 @@ def rule(metadata: TableMetadata, strategy: Strategy, options: Mapping[str, str]
     _check(metadata.spec(spec) is not None or "output-spec-id" not in given, f"there is no partition spec {spec}")
     partial = bool(given.get("partial-progress.enabled"))
     _check(not partial or given.get("partial-progress.max-commits", 10) > 0, "partial-progress.max-commits must be > 0")
-    return Rule(
+    return RewriteOptions(
         strategy=strategy, target=int(target), smallest=smallest, largest=largest,
         min_input_files=int(given.get("min-input-files", 5)), rewrite_all=bool(given.get("rewrite-all", False)),
         max_group_bytes=int(given.get("max-file-group-size-bytes", 100 << 30)),

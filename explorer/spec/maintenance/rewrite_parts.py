@@ -15,7 +15,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.spec.deletes.delete_pairs import Pairs
 from explorer.spec.entries.entries import ADDED, EXISTING, WORDS, live_entries
 from explorer.spec.entries.numpy_columns import Ints, amounts, ints
-from explorer.spec.maintenance.rewrite_options import Rule
+from explorer.spec.maintenance.rewrite_options import RewriteOptions
 from explorer.spec.maintenance.rewrites import JUDGED, candidate_reasons
 from explorer.spec.scan.scan import READ, Scan, partition_values
 from explorer.spec.scan.tasks import SPLITTABLE
@@ -28,7 +28,7 @@ OTHER_SPECS = "(files of other partition specs)"
 class Judge:
     """A rewrite's rule and filter, ready for manifests. `deletes` are held against data files, if there are any."""
 
-    rule: Rule
+    rule: RewriteOptions
     scan: Scan
     deletes: Pairs | None = None
 

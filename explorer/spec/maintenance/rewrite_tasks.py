@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.spec.entries.numpy_columns import Ints
-from explorer.spec.maintenance.rewrite_options import Rule
+from explorer.spec.maintenance.rewrite_options import RewriteOptions
 from explorer.spec.scan.tasks import Packing, pack
 
 MOST = 100_000
@@ -28,7 +28,7 @@ class Endless:
     split: int
 
 
-def output_sizes(rule: Rule, sizes: Ints, parts: Ints, lookback: int) -> list[int]:
+def output_sizes(rule: RewriteOptions, sizes: Ints, parts: Ints, lookback: int) -> list[int]:
     """The bytes of the files that a group becomes, if they take as much as before.
 
     Args:
@@ -42,7 +42,7 @@ def output_sizes(rule: Rule, sizes: Ints, parts: Ints, lookback: int) -> list[in
     return [size for weight, _ in tasks for size in _files(weight, rule.max_output_bytes)]
 
 
-def endless(rule: Rule, sizes: Ints, parts: Ints, lookback: int) -> Endless | None:
+def endless(rule: RewriteOptions, sizes: Ints, parts: Ints, lookback: int) -> Endless | None:
     """The files of a group that no run ever makes larger, where it would take them again and again."""
     taken = output_sizes(rule, sizes, parts, lookback)
     for _ in range(ROUNDS):
@@ -56,7 +56,7 @@ def endless(rule: Rule, sizes: Ints, parts: Ints, lookback: int) -> Endless | No
     return None
 
 
-def _is_rewritten(rule: Rule, sizes: Ints) -> bool:
+def _is_rewritten(rule: RewriteOptions, sizes: Ints) -> bool:
     """Whether a group is rewritten for its sizes alone."""
     total = int(sizes.sum())
     several = len(sizes) > 1 and (len(sizes) >= rule.min_input_files or total > rule.target)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from explorer.model.metadata import TableMetadata
-from explorer.spec.maintenance.rewrite_options import Rule
+from explorer.spec.maintenance.rewrite_options import RewriteOptions
 from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
 from explorer.spec.maintenance.rewrite_tasks import MOST, endless, output_sizes
 from explorer.spec.maintenance.rewrites import DELETE_RATIO, MANY_DELETES, TOO_LARGE, TOO_SMALL, Grouping
@@ -19,7 +19,7 @@ from explorer.spec.text.units import count, human_bytes, whole
 ROW_GROUP, DEFAULT_ROW_GROUP = "write.parquet.row-group-size-bytes", 128 << 20
 
 
-def sentences(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterator[str]:
+def sentences(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) -> Iterator[str]:
     """All that is to be said of a plan."""
     kind = "position delete file" if rule.strategy == "position-deletes" else "data file"
     if not grouping.seen.files:
@@ -35,7 +35,7 @@ def sentences(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterat
     yield from _again(metadata, rule, grouping)
 
 
-def _candidate_words(rule: Rule, grouping: Grouping, kind: str) -> str:
+def _candidate_words(rule: RewriteOptions, grouping: Grouping, kind: str) -> str:
     seen = grouping.seen
     reasons = {
         TOO_SMALL: f"smaller than {human_bytes(rule.smallest)}",
@@ -54,7 +54,7 @@ def _candidate_words(rule: Rule, grouping: Grouping, kind: str) -> str:
     return f"{begin}{count(seen.candidates, 'candidate')} ({why})" + (f"; {inside}." if rest else ".")
 
 
-def _output_count(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> int:
+def _output_count(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) -> int:
     """How many files would be written: one for each task that reads a part of a group, where rows are not shuffled."""
     files, sizes = grouping.amounts
     if not _is_packed(metadata, rule) or int(files.sum()) > MOST:
@@ -71,12 +71,12 @@ def _output_count(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> in
     return number
 
 
-def _is_packed(metadata: TableMetadata, rule: Rule) -> bool:
+def _is_packed(metadata: TableMetadata, rule: RewriteOptions) -> bool:
     """Whether tasks write what they read."""
     return rule.strategy in ("binpack", "position-deletes") and rule.output_spec_id == metadata.default_spec_id
 
 
-def _endless(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> str:
+def _endless(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) -> str:
     """Why files that are too small come out as they are, and what ends that; empty where they do not."""
     if not _is_packed(metadata, rule) or int(grouping.amounts[0].sum()) > MOST:
         return ""
@@ -102,7 +102,7 @@ def _endless(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> str:
     )
 
 
-def _would(metadata: TableMetadata, rule: Rule, grouping: Grouping, kind: str) -> Iterator[str]:
+def _would(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping, kind: str) -> Iterator[str]:
     files, sizes = grouping.amounts
     number = _output_count(metadata, rule, grouping)
     less = ", less the rows that deletes hide" if grouping.seen.with_deletes else ""
@@ -124,7 +124,7 @@ def _would(metadata: TableMetadata, rule: Rule, grouping: Grouping, kind: str) -
     yield "The old files stay as long as a snapshot that reads them does: expire it to free them."
 
 
-def _nothing(rule: Rule, grouping: Grouping) -> str:
+def _nothing(rule: RewriteOptions, grouping: Grouping) -> str:
     if not grouping.seen.candidates:
         return "Nothing would be rewritten: no file is a candidate. rewrite-all takes every file all the same."
     return (
@@ -135,7 +135,7 @@ def _nothing(rule: Rule, grouping: Grouping) -> str:
     )
 
 
-def _enough(rule: Rule) -> str:
+def _enough(rule: RewriteOptions) -> str:
     least = max(2, rule.min_input_files)
     deletes = "" if rule.delete_ratio is None else ", or a file with too many deletes"
     return (
@@ -144,7 +144,7 @@ def _enough(rule: Rule) -> str:
     )
 
 
-def _remainder(rule: Rule, grouping: Grouping) -> Iterator[str]:
+def _remainder(rule: RewriteOptions, grouping: Grouping) -> Iterator[str]:
     left = np.setdiff1d(np.arange(len(grouping.files)), grouping.groups_to_rewrite)
     if len(left) and len(grouping.groups_to_rewrite):
         yield (
@@ -159,7 +159,7 @@ def _remainder(rule: Rule, grouping: Grouping) -> Iterator[str]:
         )
 
 
-def _again(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterator[str]:
+def _again(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) -> Iterator[str]:
     """Why a run would leave work to the next."""
     files, sizes = grouping.amounts
     if not len(files):
@@ -196,7 +196,7 @@ def _again(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterator[
     yield from _last_run(metadata, rule)
 
 
-def _last_run(metadata: TableMetadata, rule: Rule) -> Iterator[str]:
+def _last_run(metadata: TableMetadata, rule: RewriteOptions) -> Iterator[str]:
     """What the last rewrite wrote, if it is below the minimum: its files are candidates again."""
     if rule.strategy == "position-deletes":
         return

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.spec.entries.entries import WORDS
-from explorer.spec.entries.live_files import Made
+from explorer.spec.entries.live_files import LazySequence
 from explorer.spec.entries.numpy_columns import Flags, Ints, hashes, ints
-from explorer.spec.maintenance.rewrite_options import LONG_MAX, Rule
+from explorer.spec.maintenance.rewrite_options import LONG_MAX, RewriteOptions
 from explorer.spec.text.units import human_bytes
 
 TOO_SMALL, TOO_LARGE, MANY_DELETES, DELETE_RATIO = 1, 2, 4, 8
@@ -36,7 +36,7 @@ JUDGED = pa.schema(
 in how many parts a file can be read, by its split offsets; 0 where it can be cut anywhere."""
 
 
-def candidate_reasons(rule: Rule, sizes: Ints, records: Ints, deletes: Ints, deleted_rows: Ints) -> Ints:
+def candidate_reasons(rule: RewriteOptions, sizes: Ints, records: Ints, deletes: Ints, deleted_rows: Ints) -> Ints:
     """The reasons why each of some files is a candidate; 0 where it is none."""
     reasons = np.where(sizes < rule.smallest, TOO_SMALL, 0) | np.where(sizes > rule.largest, TOO_LARGE, 0)
     if rule.delete_files is not None:
@@ -48,7 +48,7 @@ def candidate_reasons(rule: Rule, sizes: Ints, records: Ints, deletes: Ints, del
     return reasons.astype(np.int64)
 
 
-def file_reason(rule: Rule, reasons: int, size: int, records: int, deletes: int, deleted_rows: int) -> str:
+def file_reason(rule: RewriteOptions, reasons: int, size: int, records: int, deletes: int, deleted_rows: int) -> str:
     """Why a file is a candidate, or is none."""
     parts = []
     if reasons & TOO_SMALL:
@@ -66,7 +66,7 @@ def file_reason(rule: Rule, reasons: int, size: int, records: int, deletes: int,
 
 
 @dataclass(frozen=True)
-class Group:
+class FileGroup:
     """Files that would be rewritten together, or be left together. `partition` is empty where the table has none, or
     the files are of another spec than the table's. `expected_files` are those that would be written, of at most
     `max_output_bytes`; both are 0 where the group is left."""
@@ -86,7 +86,7 @@ class Group:
 
 
 @dataclass
-class Seen:
+class CandidateTotals:
     """What was looked at, added up."""
 
     files: int = 0
@@ -101,8 +101,8 @@ class Grouping:
     """The candidates among JUDGED rows, packed into groups. Held are, for each candidate, its size, parts, reasons and
     the code of its place; of each place its name."""
 
-    def __init__(self, rule: Rule, parts: Iterable[pa.Table]) -> None:
-        self.rule, self.seen = rule, Seen()
+    def __init__(self, rule: RewriteOptions, parts: Iterable[pa.Table]) -> None:
+        self.rule, self.seen = rule, CandidateTotals()
         self.names: list[str] = []
         self.offsets: dict[str, int] = {}
         """By manifest: how many candidates come before its."""
@@ -242,12 +242,12 @@ class Grouping:
             yield self.names[self._codes[files[0]]], self._sizes[files], self._parts[files]
 
     @cached_property
-    def groups(self) -> Sequence[Group]:
+    def groups(self) -> Sequence[FileGroup]:
         """Those that would be rewritten, in their order, then those that are left; made as they are asked for."""
         left = np.setdiff1d(np.arange(len(self._starts)), self.groups_to_rewrite)
         return _Groups(self, np.concatenate([self.groups_to_rewrite, left]))
 
-    def group(self, at: int, number: int) -> Group:
+    def group(self, at: int, number: int) -> FileGroup:
         """The group in a place."""
         taken = number <= len(self.groups_to_rewrite)
         files, size = int(self.files[at]), int(self.bytes[at])
@@ -259,7 +259,7 @@ class Grouping:
         expected = int(self.rule.count_output_files(np.array([size]))[0]) if taken else 0
         split = int(self.rule.split_bytes(np.array([size]))[0]) if taken else 0
         name = self.names[self._codes[self._order[self._starts[at]]]]
-        return Group(number, name, files, size, reasons, expected, split)
+        return FileGroup(number, name, files, size, reasons, expected, split)
 
     @cached_property
     def numbers(self) -> Ints:
@@ -292,17 +292,17 @@ class Grouping:
             yield int(self.numbers[at]) if at < len(self.numbers) else None
 
 
-class _Groups(Made[Group]):
+class _Groups(LazySequence[FileGroup]):
     def __init__(self, grouping: Grouping, order: Ints) -> None:
         self.order, self._grouping = order, grouping
 
     def __len__(self) -> int:
         return len(self.order)
 
-    def take(self, indices: Sequence[int]) -> list[Group]:
+    def take(self, indices: Sequence[int]) -> list[FileGroup]:
         return [self._grouping.group(int(self.order[i]), i + 1) for i in indices]
 
-    def __iter__(self) -> Iterator[Group]:
+    def __iter__(self) -> Iterator[FileGroup]:
         for i in range(len(self)):
             yield from self.take([i])
 

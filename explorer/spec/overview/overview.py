@@ -12,7 +12,7 @@ from explorer.model.manifest import FileKind, ManifestFile
 from explorer.model.metadata import PartitionSpec, Snapshot, SortOrder, TableMetadata
 from explorer.spec.health.measures import Bars, Tile
 from explorer.spec.overview.summary_totals import totals
-from explorer.spec.snapshots.lineage import HistoryEntry, LogEntry, current_log, history
+from explorer.spec.snapshots.lineage import LineageEntry, LogEntry, current_log, lineage
 from explorer.spec.snapshots.snapshot_names import without_current
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, whole
@@ -26,17 +26,17 @@ AMOUNTS = tuple(_ADDED)
 
 
 @dataclass(frozen=True)
-class Moment:
+class SnapshotCounts:
     """A snapshot in time. `added` and `removed` are rows, data and delete files, and bytes, as its summary counts them:
     None where it has no counts."""
 
-    entry: HistoryEntry
+    entry: LineageEntry
     added: Mapping[str, int | None]
     removed: Mapping[str, int | None]
 
 
 @dataclass(frozen=True)
-class Column:
+class SchemaColumn:
     """A column of the current schema: its type in words."""
 
     id: int
@@ -47,7 +47,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Assessment:
     """What is told of the current snapshot where all of its metadata is read: health and doctor in a sentence each,
     data files by size, partitions by bytes. Without a `doctor_level` it was not asked, and `doctor` says why."""
 
@@ -85,7 +85,7 @@ class Overview:
     delete_files: int | None
     deletes: Mapping[FileKind, int] | None
     bytes: int | None
-    columns: tuple[Column, ...]
+    columns: tuple[SchemaColumn, ...]
     schema_id: int | None
     schemas: int
     partitioned_by: str
@@ -94,9 +94,9 @@ class Overview:
     sorted_by: str
     order_id: int | None
     orders: int
-    moments: tuple[Moment, ...]
+    moments: tuple[SnapshotCounts, ...]
     log: tuple[LogEntry, ...]
-    judged: Judged | None = None
+    judged: Assessment | None = None
 
 
 def overview_of(
@@ -134,7 +134,7 @@ def overview_of(
         delete_files=deletes,
         deletes={} if deletes == 0 else None,
         bytes=whole(snapshot.summary.get("total-files-size")) if snapshot else 0,
-        columns=tuple(Column(f.id, f.name, type_words(f.type), f.required, f.doc or "") for f in schema.fields)
+        columns=tuple(SchemaColumn(f.id, f.name, type_words(f.type), f.required, f.doc or "") for f in schema.fields)
         if schema
         else (),
         schema_id=metadata.current_schema_id,
@@ -145,7 +145,7 @@ def overview_of(
         sorted_by=order_words(order, metadata),
         order_id=metadata.default_sort_order_id,
         orders=len(metadata.sort_orders),
-        moments=tuple(_moment(entry, by_id[entry.snapshot_id].summary) for entry in history(metadata)),
+        moments=tuple(_moment(entry, by_id[entry.snapshot_id].summary) for entry in lineage(metadata)),
         log=tuple(current_log(metadata)),
     )
 
@@ -155,14 +155,14 @@ def _none(metadata: TableMetadata) -> str:
     return "no current snapshot" if without_current(metadata) else "no snapshot"
 
 
-def _moment(entry: HistoryEntry, summary: Mapping[str, str]) -> Moment:
+def _moment(entry: LineageEntry, summary: Mapping[str, str]) -> SnapshotCounts:
     sides: tuple[dict[str, int | None], dict[str, int | None]] = ({}, {})
     for what, names in _ADDED.items():
         amounts = [[n for name in some if (n := whole(summary.get(name))) is not None] for some in names]
         silent = not any(amounts) and not any(name.startswith("total-") for name in summary)
         for side, numbers in zip(sides, amounts, strict=True):
             side[what] = None if silent else sum(numbers)
-    return Moment(entry, *sides)
+    return SnapshotCounts(entry, *sides)
 
 
 def type_words(kind: Any) -> str:

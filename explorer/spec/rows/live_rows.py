@@ -8,7 +8,7 @@ from explorer.model.manifest import FileKind
 
 
 @dataclass(frozen=True)
-class Removed:
+class HiddenRows:
     """One delete that applies: how many rows or positions it is recorded to hold, and how many rows of how many data
     files it hides. A row that two deletes hide is counted for both."""
 
@@ -30,7 +30,7 @@ class LiveRows:
     data_rows: int
     hidden: int
     files_read: int
-    deletes: tuple[Removed, ...]
+    deletes: tuple[HiddenRows, ...]
     refused: int = 0
     """Data files that Iceberg Java 1.12 refuses to scan because of a delete (docs/readers.md)."""
 

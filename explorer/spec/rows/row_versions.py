@@ -16,7 +16,7 @@ class StoredRow(NamedTuple):
     pos: int
 
 
-class Place(NamedTuple):
+class RowPlace(NamedTuple):
     """A stored row as one live entry of its file has it. A file with several live entries in a snapshot is read
     once for each: `copy` numbers them, by data sequence number, from 0."""
 
@@ -31,11 +31,11 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FateEvent:
+class RowEvent:
     """Something that happened to a stored row. `what` is appeared, was there (an older snapshot added the row, and the
     parent of this one has expired), copied (its file was rewritten), changed, deleted, came back (with a rollback, or
     since its delete is gone) or left (with a rollback); `by` is the delete file or the data file's path; `row` the
-    values; `copy` is that of Place."""
+    values; `copy` is that of RowPlace."""
 
     snapshot_id: int
     snapshot: str
@@ -62,25 +62,25 @@ class Stretch:
 @dataclass(frozen=True)
 class RowVersion:
     """A stored row over all snapshots, in whose files it lies as long as it is in a stretch; `events` are what happened
-    to it, by the place of the snapshot; `copy` is that of Place."""
+    to it, by the place of the snapshot; `copy` is that of RowPlace."""
 
     file: str
     pos: int
     copy: int
     row: Mapping[str, Any]
     stretches: tuple[Stretch, ...]
-    events: tuple[tuple[int, FateEvent], ...]
+    events: tuple[tuple[int, RowEvent], ...]
 
 
 def row_versions(
     snapshot_ids: Sequence[int],
     rows: Mapping[StoredRow, Mapping[str, Any]],
-    seen: Sequence[Mapping[Place, str]],
-    events: Sequence[FateEvent],
+    seen: Sequence[Mapping[RowPlace, str]],
+    events: Sequence[RowEvent],
 ) -> list[RowVersion]:
     """The versions of some rows, in the order in which they came. `seen` has a mapping for each snapshot: the rows that
     lie in its files, and the name of the delete that hides each, if one does."""
-    stretches: dict[Place, list[Stretch]] = {}
+    stretches: dict[RowPlace, list[Stretch]] = {}
     for at, standing in enumerate(seen):
         for place in sorted(standing):
             own_stretches, by = stretches.setdefault(place, []), standing[place]
@@ -89,9 +89,9 @@ def row_versions(
             else:
                 own_stretches.append(Stretch(at, at, by))
     column = {snapshot_id: at for at, snapshot_id in enumerate(snapshot_ids)}
-    happened: dict[Place, list[tuple[int, FateEvent]]] = {}
+    happened: dict[RowPlace, list[tuple[int, RowEvent]]] = {}
     for event in events:
-        happened.setdefault(Place(event.file, event.pos, event.copy), []).append((column[event.snapshot_id], event))
+        happened.setdefault(RowPlace(event.file, event.pos, event.copy), []).append((column[event.snapshot_id], event))
     return [
         RowVersion(*place, rows[place.row_key], tuple(own_stretches), tuple(happened.get(place, ())))
         for place, own_stretches in stretches.items()

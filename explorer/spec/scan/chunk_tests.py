@@ -22,7 +22,7 @@ from explorer.spec.values.ordering import comparable
 from explorer.spec.values.stored_values import Column, encode_value, from_stored_in_java
 
 Part = Literal["dictionary", "bloom filter", "page index"]
-Answer = tuple[bool, str]
+ChunkAnswer = tuple[bool, str]
 """Whether rows may match, and why; no words where the test does not apply."""
 NULLS = ("is-null", "not-null")
 NEGATIVE = ("not-eq", "not-in", "not-starts-with", "not-nan")
@@ -37,7 +37,7 @@ class Unread:
     cause: str
 
 
-def by_statistics(leaf: Predicate, ranges: Ranges, absent: bool) -> Answer:
+def by_statistics(leaf: Predicate, ranges: Ranges, absent: bool) -> ChunkAnswer:
     """Of `ranges` of one place. A column that is `absent` from the file holds nulls, or its initial default."""
     if leaf.op in ("not-eq", "not-in") and not absent:
         return True, "Iceberg holds != and NOT IN against no statistics"
@@ -45,7 +45,7 @@ def by_statistics(leaf: Predicate, ranges: Ranges, absent: bool) -> Answer:
     return why >= 0, words(why, leaf, ranges, 0) + (" (the file has no such column)" if absent else "")
 
 
-def by_dictionary(leaf: Predicate, values: Sequence[Any] | Unread, column: Column, may_null: bool) -> Answer:
+def by_dictionary(leaf: Predicate, values: Sequence[Any] | Unread, column: Column, may_null: bool) -> ChunkAnswer:
     """Of all values of a chunk, as they are stored."""
     assert isinstance(leaf.term, BoundTerm)
     entries = values if isinstance(values, Unread) else _internal(values, column, leaf.term.kind)
@@ -89,7 +89,7 @@ def _test(leaf: Predicate) -> Callable[[Any], bool]:
     return tests[leaf.op]
 
 
-def by_bloom_filter(leaf: Predicate, bits: bytes | Unread, column: Column) -> Answer:
+def by_bloom_filter(leaf: Predicate, bits: bytes | Unread, column: Column) -> ChunkAnswer:
     """Of the bits of a filter. Only = and IN can be looked up."""
     assert isinstance(leaf.term, BoundTerm)
     if isinstance(bits, Unread):

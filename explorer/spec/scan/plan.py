@@ -10,7 +10,7 @@ from typing import Any
 from explorer.model.metadata import Schema, Snapshot
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.entries.live_files import LiveFile
-from explorer.spec.filters.expressions import BoundTerm, Column, Expression, Predicate, predicates
+from explorer.spec.filters.expressions import BoundTerm, Expression, FilterColumn, Predicate, predicates
 from explorer.spec.rows.row_diff import fields_by_path
 from explorer.spec.scan.reader_rules import ReaderDifference
 from explorer.spec.scan.scan import ManifestVerdict, Scan, SpecPlan
@@ -83,7 +83,7 @@ class Plan:
     unplaced: tuple[LiveFile, ...]
     """Of those that come along, the deletion vectors whose entries do not say where they are: Spark fails."""
     refused: int
-    """Data files that are read, and that Iceberg Java 1.12 refuses to scan (spec.deletes.deletes.Verdict.refused)."""
+    """Data files that are read, and that Iceberg Java 1.12 refuses to scan (see DeleteVerdict.refused)."""
     folded: str
     """What Spark makes of IS NULL and IS NOT NULL of required columns, in words; empty where the filter has none."""
     failing: tuple[str, ...]
@@ -169,7 +169,7 @@ class Intervals:
     """The data files of the manifests that a plan reads, by the bounds of one column, lowest first; `comparisons` are
     those of the filter with it. Of more than can be drawn, the rest is only counted."""
 
-    column: Column
+    column: FilterColumn
     comparisons: tuple[Predicate, ...]
     together: bool
     """Whether a row must meet all that is asked: the filter has no OR."""
@@ -182,7 +182,7 @@ PLANNERS = ("Iceberg (Java)", "pyiceberg")
 
 
 @dataclass(frozen=True)
-class Answer:
+class PlannerAnswer:
     """What another planner says of a scan. `paths` is None where there are too many, `tasks` where it makes none."""
 
     files: int

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from explorer.model.manifest import ManifestFile
-from explorer.spec.deletes.delete_pairs import Counted, Pairs
+from explorer.spec.deletes.delete_pairs import DeleteCounts, Pairs
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.lazy_table import Batches, combine_rows
 from explorer.spec.entries.numpy_columns import amounts, total
@@ -189,7 +189,7 @@ def files_to_read(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, sto
     return pa.table({**columns, "deletes": number, "delete_bytes": more}, schema=CHOSEN)
 
 
-def _count_deletes(deletes: Pairs, manifest: ManifestFile, files: pa.Table) -> Counted:
+def _count_deletes(deletes: Pairs, manifest: ManifestFile, files: pa.Table) -> DeleteCounts:
     """The deletes that come along with some of a manifest's files."""
     return deletes.count(live_entries(files, manifest), manifest.partition_spec_id)
 

@@ -43,7 +43,7 @@ class Why(IntEnum):
 
 
 @dataclass(frozen=True)
-class Reason:
+class ScanReason:
     """Why one place is kept or skipped: the deciding comparison, and what it met there. Where several decide, `text`
     names each."""
 
@@ -66,7 +66,7 @@ class Verdicts:
     may: Mask
     must: Mask
 
-    def reason(self, at: int) -> Reason:
+    def reason(self, at: int) -> ScanReason:
         """What decided about one place: of ANDs the first side that cannot match, of ORs all sides."""
 
         def text_of(leaf: Predicate) -> str:
@@ -122,15 +122,17 @@ def ranges_without_bounds(count: int) -> Ranges:
     )  # fmt: skip
 
 
-def reason(expression: Expression, keeps: Callable[[Predicate], bool], text_of: Callable[[Predicate], str]) -> Reason:
+def reason(
+    expression: Expression, keeps: Callable[[Predicate], bool], text_of: Callable[[Predicate], str]
+) -> ScanReason:
     """The answer for one place, by what each comparison keeps and says there. One that says nothing is left out."""
     keep = _keeps(expression, keeps)
     leaves = [(leaf, text) for leaf in _deciding(expression, keeps) if (text := text_of(leaf))]
     if isinstance(expression, Constant):
-        return Reason("", "every row is asked for" if keep else "no row can match", keep)
+        return ScanReason("", "every row is asked for" if keep else "no row can match", keep)
     if len(leaves) == 1:
-        return Reason(str(leaves[0][0]), leaves[0][1], keep)
-    return Reason("", "; ".join(f"{leaf}: {text}" for leaf, text in leaves), keep)
+        return ScanReason(str(leaves[0][0]), leaves[0][1], keep)
+    return ScanReason("", "; ".join(f"{leaf}: {text}" for leaf, text in leaves), keep)
 
 
 def _deciding(node: Expression, keeps: Callable[[Predicate], bool]) -> Iterator[Predicate]:

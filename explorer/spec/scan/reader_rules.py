@@ -11,7 +11,15 @@ from itertools import product
 from typing import Any
 
 from explorer.model.metadata import Schema, TableMetadata
-from explorer.spec.filters.expressions import BoundTerm, Column, Expression, Predicate, either, predicates, rebuilt
+from explorer.spec.filters.expressions import (
+    BoundTerm,
+    Expression,
+    FilterColumn,
+    Predicate,
+    either,
+    predicates,
+    rebuilt,
+)
 from explorer.spec.values.transforms import is_known, is_narrow, step, transform_function
 from explorer.spec.values.values import primitive_type
 
@@ -98,7 +106,7 @@ def asks_above(predicate: Predicate) -> bool:
     return isinstance(term, BoundTerm) and term.kind in ("float", "double") and predicate.op in ("gt", "gt-eq")
 
 
-def was_date(metadata: TableMetadata, column: Column) -> bool:
+def was_date(metadata: TableMetadata, column: FilterColumn) -> bool:
     """Whether a timestamp column was a date in an older schema."""
     is_timestamp = isinstance(column.kind, str) and column.kind.startswith("timestamp")
     types = (schema.by_id[column.field_id].type for schema in metadata.schemas if column.field_id in schema.by_id)

@@ -13,7 +13,7 @@ from typing import Any
 from explorer.spec.filters.expressions import BoundTerm, Expression, Predicate, predicates
 from explorer.spec.scan.chunk_tests import (
     NULLS,
-    Answer,
+    ChunkAnswer,
     Part,
     absent_ranges,
     by_bloom_filter,
@@ -23,7 +23,7 @@ from explorer.spec.scan.chunk_tests import (
     statistic_value,
 )
 from explorer.spec.scan.page_index import Pages, pages
-from explorer.spec.scan.pruning import Reason, reason
+from explorer.spec.scan.pruning import ScanReason, reason
 from explorer.spec.schemas.stored_types import type_difference
 from explorer.spec.values.stored_values import is_whole
 
@@ -41,7 +41,7 @@ class GroupVerdict:
     ordinal: int
     rows: int
     bytes: int
-    tests: Sequence[tuple[str, Reason]]
+    tests: Sequence[tuple[str, ScanReason]]
     pages: Pages | None = None
 
     @property
@@ -55,15 +55,15 @@ class GroupVerdict:
         return "" if self.keeps else self.tests[-1][0]
 
     @property
-    def reason(self) -> Reason:
+    def reason(self) -> ScanReason:
         """What the test says that skips it; of one that is read, what all say."""
         reasons = [r for _, r in self.tests if r.text]
         if not self.keeps or len(reasons) < 2:
             return reasons[-1]
         terms = {r.term for r in reasons}
         if len(terms) == 1:
-            return Reason(reasons[0].term, "; ".join(r.text for r in reasons), True)
-        return Reason("", "; ".join(map(str, reasons)), True)
+            return ScanReason(reasons[0].term, "; ".join(r.text for r in reasons), True)
+        return ScanReason("", "; ".join(map(str, reasons)), True)
 
 
 def row_groups(
@@ -94,17 +94,17 @@ class _File:
         self.leaves = list(predicates(bound))
         self.place = {c["field_id"]: at for at, c in enumerate(self.columns) if c["field_id"] is not None}
 
-    def statistics(self, at: int) -> Reason:
+    def statistics(self, at: int) -> ScanReason:
         """What the statistics of a row group say."""
         if not self.groups[at]["num_rows"]:
-            return Reason("", "it has no rows", False)
+            return ScanReason("", "it has no rows", False)
         return self._reason(lambda leaf: self._by_statistics(leaf, at))
 
-    def _reason(self, test: Callable[[Predicate], Answer]) -> Reason:
+    def _reason(self, test: Callable[[Predicate], ChunkAnswer]) -> ScanReason:
         answers = {id(leaf): test(leaf) for leaf in self.leaves}
         return reason(self.bound, lambda leaf: answers[id(leaf)][0], lambda leaf: answers[id(leaf)][1])
 
-    def _by_statistics(self, leaf: Predicate, at: int) -> Answer:
+    def _by_statistics(self, leaf: Predicate, at: int) -> ChunkAnswer:
         term = _term(leaf)
         if term.transform != "identity":
             return True, "Iceberg puts transforms to no row group"
@@ -138,14 +138,14 @@ class _File:
             return ""
         return f" ({term.column.name} is {difference.words})"
 
-    def test(self, part: Part, groups: Sequence[int]) -> Iterator[tuple[int, Reason]]:
+    def test(self, part: Part, groups: Sequence[int]) -> Iterator[tuple[int, ScanReason]]:
         """What the dictionaries or the bloom filters of these row groups say."""
         able = [leaf for leaf in self.leaves if _term(leaf).transform == "identity" and leaf.op not in NULLS]
         if part == "bloom filter":
             able = [leaf for leaf in able if leaf.op in ("eq", "in")]
         for at, chunks in self._read(part, groups if able else [], able):
 
-            def answer(leaf: Predicate, at: int = at, chunks: Mapping[int, Any] = chunks) -> Answer:
+            def answer(leaf: Predicate, at: int = at, chunks: Mapping[int, Any] = chunks) -> ChunkAnswer:
                 column = self.place.get(_term(leaf).column.field_id)
                 if column is None or leaf not in able:
                     return True, ""

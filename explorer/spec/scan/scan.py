@@ -23,16 +23,16 @@ from explorer.spec.filters.expressions import (
     FALSE,
     TRUE,
     BoundTerm,
-    Column,
     Constant,
     Expression,
+    FilterColumn,
     Operation,
     Predicate,
     predicates,
     rebuilt,
 )
 from explorer.spec.filters.projections import Projection
-from explorer.spec.scan.pruning import Reason, Verdicts, judge
+from explorer.spec.scan.pruning import ScanReason, Verdicts, judge
 from explorer.spec.scan.ranges import Ranges, file_ranges, summary_ranges
 from explorer.spec.scan.reader_rules import JAVA, ReaderRules
 from explorer.spec.values.ordering import comparable
@@ -50,7 +50,7 @@ class SpecPlan:
     """A filter projected onto one partition spec."""
 
     spec: PartitionSpec
-    columns: Mapping[int, Column]
+    columns: Mapping[int, FilterColumn]
     inclusive: Expression
     strict: Expression
     field_ids: tuple[int, ...]
@@ -60,19 +60,19 @@ class SpecPlan:
 @dataclass(frozen=True)
 class ManifestVerdict:
     """Whether a manifest is read, and why. `by` is "summaries", or "entries" where it has none that are live. `why` is
-    a Reason, or makes one when it is asked for."""
+    a ScanReason, or makes one when it is asked for."""
 
     manifest: ManifestFile
     keeps: bool
-    why: Reason | Callable[[], Reason]
+    why: ScanReason | Callable[[], ScanReason]
     by: str = "summaries"
     surely: bool = False
     """Whether all rows of its files match, as its summaries say: columns' counts and bounds could add nothing."""
 
     @property
-    def reason(self) -> Reason:
+    def reason(self) -> ScanReason:
         """What decided."""
-        return self.why if isinstance(self.why, Reason) else self.why()
+        return self.why if isinstance(self.why, ScanReason) else self.why()
 
 
 class Scan:
@@ -139,7 +139,7 @@ class Scan:
     def _of_spec(self, spec_id: int, manifests: Sequence[ManifestFile]) -> list[ManifestVerdict]:
         plan = self.specs.get(spec_id)
         if plan is None:
-            unknown = Reason("", f"partition spec {spec_id} is not known", True)
+            unknown = ScanReason("", f"partition spec {spec_id} is not known", True)
             return [ManifestVerdict(m, True, unknown) for m in manifests]
         fields = plan.spec.fields
         summarized = [m for m in manifests if m.partitions is not None and len(m.partitions) == len(fields)]
@@ -158,13 +158,13 @@ class Scan:
 
     def _manifest(self, manifest: ManifestFile, verdicts: Verdicts, sure: Mask, at: int | None) -> ManifestVerdict:
         if at is None:
-            return ManifestVerdict(manifest, True, Reason("", "it has no partition summaries", True))
+            return ManifestVerdict(manifest, True, ScanReason("", "it has no partition summaries", True))
         keeps = bool(verdicts.may[at])
         if keeps and (manifest.added_files_count, manifest.existing_files_count) == (0, 0):
-            return ManifestVerdict(manifest, False, Reason("", "all its entries are DELETED", False), "entries")
+            return ManifestVerdict(manifest, False, ScanReason("", "all its entries are DELETED", False), "entries")
         if keeps and verdicts.expression == TRUE:
             text = "every row is asked for" if self.bound == TRUE else "the filter says nothing of its partitions"
-            return ManifestVerdict(manifest, True, Reason("", text, True), surely=bool(sure[at]))
+            return ManifestVerdict(manifest, True, ScanReason("", text, True), surely=bool(sure[at]))
         return ManifestVerdict(manifest, keeps, partial(verdicts.reason, at), surely=keeps and bool(sure[at]))
 
     def files(self, manifest: ManifestFile, stored: pa.Table, surely: bool = False) -> FileVerdicts:
@@ -258,16 +258,16 @@ class FileVerdicts:
         values = {str(k): v for k, v in self.partitions[int(self.codes[at])].items()}
         return partition_path(values, self._plan.spec if self._plan else None, self._scan.metadata)
 
-    def reason(self, at: int) -> Reason:
+    def reason(self, at: int) -> ScanReason:
         """What decided about a file."""
         outcome = self.outcome[at]
         if outcome == BY_PARTITION and self._plan is not None:
             return exactly(self._plan.inclusive, self.partitions[int(self.codes[at])])
         if self._empty[at]:
-            return Reason("", "it has no rows", False)
+            return ScanReason("", "it has no rows", False)
         reason = self.metrics.reason(at)
         if outcome == READ and self.wholly[at] and self._scan.bound != TRUE:
-            return Reason(reason.term, f"{reason.text}: all rows match", True)
+            return ScanReason(reason.term, f"{reason.text}: all rows match", True)
         return reason
 
 
@@ -333,7 +333,7 @@ def evaluate(expression: Expression, partition: Mapping[int, Any], sure: bool = 
     return rebuilt(expression, lambda leaf: Constant(holds(leaf, partition, sure))) == TRUE
 
 
-def exactly(expression: Expression, partition: Mapping[int, Any]) -> Reason:
+def exactly(expression: Expression, partition: Mapping[int, Any]) -> ScanReason:
     """Why a projected filter does not hold for a partition: its comparisons that fail, with the values met."""
     failing = [leaf for leaf in predicates(expression) if not holds(leaf, partition)]
     met = {}
@@ -341,5 +341,5 @@ def exactly(expression: Expression, partition: Mapping[int, Any]) -> Reason:
         assert isinstance(leaf.term, BoundTerm)
         met[str(leaf)] = f"{leaf.term} is {leaf.term.value_text(partition.get(leaf.term.column.field_id))}"
     if len(met) == 1:
-        return Reason(*next(iter(met.items())), False)
-    return Reason("", "; ".join(f"{term}: {text}" for term, text in met.items()), False)
+        return ScanReason(*next(iter(met.items())), False)
+    return ScanReason("", "; ".join(f"{term}: {text}" for term, text in met.items()), False)

@@ -10,7 +10,7 @@ from explorer.spec.scan.plan import Plan
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredRun:
     """One version that a filter was run on in Spark. `plan` is the plan of the filter, `pushed` that of what Spark
     handed to Iceberg of it, and `kept` what Spark asks of each row itself. `metrics` are Iceberg's scan report."""
 
@@ -43,7 +43,7 @@ class Figure:
     why: str = ""
 
 
-def figures(measured: Measured) -> Iterator[Figure]:
+def figures(measured: MeasuredRun) -> Iterator[Figure]:
     """The numbers of both, beside each other."""
     plan_numbers, pushed, report = _numbers(measured.plan), _numbers(measured.pushed), measured.metrics
     for name, metric in _METRICS.items():

@@ -29,7 +29,7 @@ class BranchPolicy:
 
 
 @dataclass
-class Verdict:
+class RetentionVerdict:
     """What branches say of one snapshot, each by its number: those that keep it by `number` or by `age`, those that
     `stop` at it, and those that stop `before` it. Of many the first are listed; `more_keep` and `more_stop` count the
     others."""
@@ -69,7 +69,7 @@ class _Branches:
 
 def branch_verdicts(
     snapshots: Sequence[Snapshot], parents: Parents, branches: Sequence[BranchPolicy]
-) -> dict[int, Verdict]:
+) -> dict[int, RetentionVerdict]:
     """Return what the branches say of each snapshot, by its id. Parents must not run in a circle."""
     by_id = {s.snapshot_id: s for s in snapshots}
     order = parents_first(parents)
@@ -80,7 +80,7 @@ def branch_verdicts(
     for number, branch in enumerate(branches):
         heads.setdefault(branch.ref.snapshot_id, []).append(number)
     on_the_way: dict[int, _Branches] = {}
-    verdicts: dict[int, Verdict] = {}
+    verdicts: dict[int, RetentionVerdict] = {}
     for own in steps(reversed(order), "snapshots", len(order)):
         here = on_the_way.pop(own, None) or _Branches()
         for number in heads.get(own, ()):
@@ -93,7 +93,7 @@ def branch_verdicts(
     return verdicts
 
 
-def _decide(snapshot: Snapshot, depth: int, here: _Branches, branches: Sequence[BranchPolicy]) -> Verdict:
+def _decide(snapshot: Snapshot, depth: int, here: _Branches, branches: Sequence[BranchPolicy]) -> RetentionVerdict:
     """Decide of one snapshot; the branches that stop at it are let go."""
     time = snapshot.timestamp_ms
     while here.counted and -here.counted[0][0] >= depth:
@@ -104,7 +104,7 @@ def _decide(snapshot: Snapshot, depth: int, here: _Branches, branches: Sequence[
         stop.append(heapq.heappop(here.aged)[1])
     keep = sorted(number for _, number in here.counted[:LISTED] + here.aged[:LISTED])[:LISTED]
     counted = {number for _, number in here.counted[:LISTED]}
-    verdict = Verdict(
+    verdict = RetentionVerdict(
         number=[number for number in keep if number in counted],
         age=[number for number in keep if time is None or time >= branches[number].older_than_ms],
         stop=sorted(stop)[:LISTED],

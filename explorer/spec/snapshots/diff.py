@@ -19,7 +19,7 @@ from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 
 
 @dataclass(frozen=True)
-class Rewrite:
+class ManifestsRewrite:
     """Manifests of the first snapshot whose entries went on into manifests of the second."""
 
     sources: tuple[str, ...]
@@ -33,7 +33,7 @@ class Rewrite:
 
 
 @dataclass(frozen=True)
-class Dropped:
+class DroppedManifest:
     """A manifest of the first snapshot that left nothing in the second, and why."""
 
     manifest_path: str
@@ -51,8 +51,8 @@ class SnapshotDiff:
     removed: FileChanges
     kept_manifests: tuple[str, ...]
     added_manifests: tuple[str, ...]
-    rewritten: tuple[Rewrite, ...]
-    dropped: tuple[Dropped, ...]
+    rewritten: tuple[ManifestsRewrite, ...]
+    dropped: tuple[DroppedManifest, ...]
     table: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     carried: Mapping[str, int] = field(default_factory=dict)
     """Of each manifest that only one side lists: how many of its live files both sides read."""
@@ -100,7 +100,7 @@ def diff(
     [comparison] = tree.comparisons([(gone, added)], KEY)
     old, new = (_changes(tree, side, alone) for side, alone in zip((gone, added), comparison.alone, strict=True))
     kept = {m.manifest_path for m in first_manifests} & {m.manifest_path for m in second_manifests}
-    rewritten, dropped = manifest_fates(gone, added, comparison)
+    rewritten, dropped = explain_manifests(gone, added, comparison)
     carried: dict[str, int] = {}
     for side, live, alone in zip((gone, added), comparison.live, comparison.alone, strict=True):
         carried |= {side[at].manifest_path: count - len(alone.get(at, ())) for at, count in live.items()}
@@ -127,16 +127,16 @@ def _changes(tree: Tree, manifests: Sequence[ManifestFile], rows: Rows) -> FileC
     return FileChanges(tree.in_order(tree.read(parts).map(lambda part: part.cast(CHANGES)), KEY))
 
 
-def manifest_fates(
+def explain_manifests(
     gone: Sequence[ManifestFile], added: Sequence[ManifestFile], comparison: Comparison
-) -> tuple[tuple[Rewrite, ...], tuple[Dropped, ...]]:
+) -> tuple[tuple[ManifestsRewrite, ...], tuple[DroppedManifest, ...]]:
     """What became of each manifest that is no longer listed, by what `compare` found of both: rewritten or merged into
     which, or dropped, and why."""
     holders: dict[int, list[str]] = {}
     for gone_place, added_place in comparison.shared:
         holders.setdefault(gone_place, []).append(added[added_place].manifest_path)
     into: dict[tuple[str, ...], list[str]] = {}
-    dropped: list[Dropped] = []
+    dropped: list[DroppedManifest] = []
     for at, manifest in enumerate(gone):
         if at in holders:
             into.setdefault(tuple(sorted(holders[at])), []).append(manifest.manifest_path)
@@ -148,7 +148,7 @@ def manifest_fates(
             reason = "none of its files is in any manifest of the other snapshot"
         else:
             reason = "it holds only DELETED entries, which no later snapshot reads"
-        dropped.append(Dropped(manifest.manifest_path, reason))
+        dropped.append(DroppedManifest(manifest.manifest_path, reason))
     rewrites = []
     for targets_, sources in into.items():
         several = len(sources) > 1
@@ -157,5 +157,5 @@ def manifest_fates(
             if several
             else "its entries were written anew, with changed statuses"
         )
-        rewrites.append(Rewrite(tuple(sources), targets_, reason))
+        rewrites.append(ManifestsRewrite(tuple(sources), targets_, reason))
     return tuple(rewrites), tuple(dropped)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from explorer.model.manifest import FileKind, ManifestFile, file_kind
 from explorer.model.metadata import TableMetadata
 from explorer.spec.entries.entries import WORDS
-from explorer.spec.entries.live_files import Made
+from explorer.spec.entries.live_files import LazySequence
 from explorer.spec.entries.numpy_columns import Ints, amounts
 from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.values.values import partition_dicts, partition_path
@@ -59,7 +59,7 @@ class FileChange:
         return self.content_size_in_bytes if self.content_size_in_bytes is not None else self.file_size_in_bytes
 
 
-class FileChanges(Made[FileChange]):
+class FileChanges(LazySequence[FileChange]):
     """Files by path: rows of CHANGES, all of them or those in some places, as a sequence of FileChange."""
 
     def __init__(self, rows: RowParts, places: Ints | None = None) -> None:

@@ -18,7 +18,7 @@ from explorer.spec.entries.entries import LIVE, as_of
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.manifest_set_diff import KEY
 from explorer.spec.entries.table_protocol import Tree
-from explorer.spec.snapshots.diff import manifest_fates, only
+from explorer.spec.snapshots.diff import explain_manifests, only
 from explorer.spec.text.names import first_of, manifest_names, runs, snapshot_name, snapshot_ordinals
 from explorer.spec.text.path_lookup import closeness
 from explorer.spec.values.values import row_dicts
@@ -27,7 +27,7 @@ ManifestState = Literal["created", "carried", "rewritten", "merged", "dropped"]
 
 
 @dataclass(frozen=True)
-class Cell:
+class LifecycleCell:
     """One manifest at one snapshot. `state` is created, carried, rewritten, merged or dropped; `into` names the
     manifests it went on in, `reason` says why in words; counts are the manifest list's (None: unknown)."""
 
@@ -63,11 +63,11 @@ def _manifest_changes(tree: Tree, snapshot: Snapshot) -> tuple[list[ManifestFile
     return (gone, only(here, before)) if gone else ([], [])
 
 
-def lifecycle(tree: Tree) -> list[Cell]:
+def lifecycle(tree: Tree) -> list[LifecycleCell]:
     """The cells of the matrix manifests by snapshots, in the order of the snapshots. Each snapshot is held against its
     parent. Only manifests that come or go are decoded."""
     metadata, ordinals = tree.metadata, snapshot_ordinals(tree.metadata)
-    cells: list[Cell] = []
+    cells: list[LifecycleCell] = []
     first = {s.snapshot_id: s for s in reversed(metadata.snapshots)}  # of two with one id
     snapshots = sorted(first.values(), key=lambda s: ordinals[s.snapshot_id])
     tree.ahead(snapshots)
@@ -90,9 +90,9 @@ def lifecycle(tree: Tree) -> list[Cell]:
             *,
             at: Snapshot = snapshot,
             name: str = label,
-        ) -> Cell:
+        ) -> LifecycleCell:
             counts = (m.added_files_count, m.existing_files_count, m.deleted_files_count)
-            return Cell(
+            return LifecycleCell(
                 m.manifest_path, names[m.manifest_path], at.snapshot_id, name, state, into, reason, *counts,
                 m.kind,
             )  # fmt: skip
@@ -114,7 +114,7 @@ def lifecycle(tree: Tree) -> list[Cell]:
         gone, added = changed[snapshot.snapshot_id]
         if not gone:
             continue
-        rewrites, dropped = manifest_fates(gone, added, next(compared))
+        rewrites, dropped = explain_manifests(gone, added, next(compared))
         for rewrite in rewrites:
             into = tuple(names[t] for t in rewrite.into)
             why = f"{rewrite.reason}: {first_of(into)}"  # once: each of thousands may have gone into each of thousands
@@ -125,23 +125,23 @@ def lifecycle(tree: Tree) -> list[Cell]:
 
 
 @dataclass(frozen=True)
-class Life:
+class ManifestLife:
     """A manifest in the matrix of `lifecycle`: the cells of the snapshots that list it, in runs of columns that follow
     each other, and what ended it, once or on several branches."""
 
     manifest_path: str
     manifest: str
-    runs: tuple[tuple[int, int, Cell], ...]
+    runs: tuple[tuple[int, int, LifecycleCell], ...]
     """First and last column, and the cell of the last."""
-    ends: tuple[tuple[int, Cell], ...]
+    ends: tuple[tuple[int, LifecycleCell], ...]
     """The column of each end, and its cell."""
 
 
-def lives(cells: Sequence[Cell]) -> tuple[list[str], list[Life]]:
+def lives(cells: Sequence[LifecycleCell]) -> tuple[list[str], list[ManifestLife]]:
     """(snapshot names, a life for each manifest), both in the order in which they come in `lifecycle`'s cells."""
     column = {name: at for at, name in enumerate(dict.fromkeys(c.snapshot for c in cells))}
-    runs: dict[str, list[tuple[int, int, Cell]]] = {}
-    ends: dict[str, list[tuple[int, Cell]]] = {}
+    runs: dict[str, list[tuple[int, int, LifecycleCell]]] = {}
+    ends: dict[str, list[tuple[int, LifecycleCell]]] = {}
     for cell in cells:
         at, path = column[cell.snapshot], cell.manifest_path
         own_runs = runs.setdefault(path, [])
@@ -152,7 +152,7 @@ def lives(cells: Sequence[Cell]) -> tuple[list[str], list[Life]]:
         else:
             own_runs.append((at, at, cell))
     return list(column), [
-        Life(path, own_runs[0][2].manifest, tuple(own_runs), tuple(ends.get(path, ())))
+        ManifestLife(path, own_runs[0][2].manifest, tuple(own_runs), tuple(ends.get(path, ())))
         for path, own_runs in runs.items()
         if own_runs
     ]
@@ -174,7 +174,7 @@ class FileEvent:
 
 
 @dataclass(frozen=True)
-class Biography:
+class FileLife:
     """The life of one data or delete file. `live_in` and `refs` say where it can still be read; `goes_when` what would
     have to happen before it could be deleted."""
 
@@ -192,7 +192,7 @@ class Biography:
         return [list(events) for _, events in alike]
 
 
-def biography(tree: Tree, path: str) -> Biography | None:
+def file_life(tree: Tree, path: str) -> FileLife | None:
     """The life of the file that `path` means (see spec.text.path_lookup); None when no snapshot mentions it. Each
     manifest is looked through once. Raises ValueError when it means several."""
     metadata, ordinals = tree.metadata, snapshot_ordinals(tree.metadata)
@@ -246,7 +246,7 @@ def biography(tree: Tree, path: str) -> Biography | None:
         )
     else:
         goes = f"{runs(live)} would have to expire"
-    return Biography(next(iter(paths)), tuple(events), added, deleted, live, refs, goes)
+    return FileLife(next(iter(paths)), tuple(events), added, deleted, live, refs, goes)
 
 
 MENTIONS = pa.schema(
@@ -261,7 +261,7 @@ def _mentions(path: str, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     return near.add_column(0, MENTIONS.names[0], where).cast(MENTIONS)
 
 
-def matrix(cells: Sequence[Cell]) -> tuple[list[str], list[str], Mapping[tuple[str, str], Cell]]:
+def matrix(cells: Sequence[LifecycleCell]) -> tuple[list[str], list[str], Mapping[tuple[str, str], LifecycleCell]]:
     """(manifest names, snapshot names, cells by both), for drawing."""
     rows = list(dict.fromkeys(c.manifest for c in cells))
     columns = list(dict.fromkeys(c.snapshot for c in cells))

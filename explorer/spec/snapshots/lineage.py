@@ -1,4 +1,4 @@
-"""The history of a table: lineage by parents, what was current when by the snapshot log, and where the two part."""
+"""The lineage of a table: snapshots by parents, what was current when by the snapshot log, and where the two part."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from explorer.spec.snapshots.ancestors import Ancestors, parents_first, parents_
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import instant, parse_int64
 
-Place = Literal["current", "ancestor", "branch", "staged", "abandoned", "detached"]
+LineagePlace = Literal["current", "ancestor", "branch", "staged", "abandoned", "detached"]
 MAX_CHAIN = 20
 """Snapshots of a circle that a sentence names."""
 How = Literal["commit", "rollback", "fast-forward", "jump", "expired"]
 
 
 @dataclass(frozen=True)
-class HistoryEntry:
+class LineageEntry:
     """One snapshot in the lineage. `kind` is current, ancestor (of the current one), branch (only on another branch or
     tag), staged (write-audit-publish, on no ref), abandoned (was current once, on no ref now) or detached. `notes`
     explain."""
@@ -31,7 +31,7 @@ class HistoryEntry:
     parent: str | None
     timestamp_ms: int | None
     operation: str | None
-    kind: Place
+    kind: LineagePlace
     refs: tuple[str, ...]
     became_current: tuple[int, ...]
     notes: tuple[str, ...]
@@ -49,7 +49,7 @@ class LogEntry:
     reason: str
 
 
-def history(metadata: TableMetadata) -> list[HistoryEntry]:
+def lineage(metadata: TableMetadata) -> list[LineageEntry]:
     """All snapshots, oldest first. A circle of parents is walked once."""
     ordinals = snapshot_ordinals(metadata)
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
@@ -66,7 +66,7 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
         own = snapshot.snapshot_id
         summary, notes = snapshot.summary, []
         twin = ordinals[own] != number
-        kind: Place
+        kind: LineagePlace
         if twin:
             kind = "detached"
             notes.append(f"it has the id of snapshot-{ordinals[own]}, which is taken for both: ids must be unique")
@@ -97,7 +97,7 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
         name = None if parent is None else snapshot_name(parent, ordinals)
         times = () if twin else tuple(was_current.get(own, ()))
         result.append(
-            HistoryEntry(
+            LineageEntry(
                 own, f"snapshot-{number}", parent, name, snapshot.timestamp_ms, snapshot.operation, kind,
                 () if twin else tuple(sorted(refs.get(own, ()))), times, tuple(notes),
             )

@@ -23,7 +23,7 @@ DEFAULTS: Mapping[str, int] = {MAX_SNAPSHOT_AGE: 5 * 24 * 3600 * 1000, MIN_SNAPS
 """The table properties that set the policy where a ref has none of its own, and what holds without them: five days, one
 snapshot, forever."""
 
-Rule = Literal["ref", "youngest", "age", "unreferenced", "more"]
+RetentionRule = Literal["ref", "youngest", "age", "unreferenced", "more"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Keeper:
     is within a branch's limit, or it is young and `unreferenced` (`ref` is then None). One of `more` counts those that
     are not listed."""
 
-    rule: Rule
+    rule: RetentionRule
     ref: str | None
     reason: str
 
@@ -213,7 +213,7 @@ def _among(branch: BranchPolicy) -> str:
     return f"its {count(branch.least, 'youngest snapshot')}"
 
 
-def _keeps(branch: BranchPolicy, rule: Rule) -> Keeper:
+def _keeps(branch: BranchPolicy, rule: RetentionRule) -> Keeper:
     name = branch.ref.name
     what = _among(branch) if rule == "youngest" else f"what is not older than {instant(branch.older_than_ms)}"
     return Keeper(rule, name, f"branch {name} keeps {what}")

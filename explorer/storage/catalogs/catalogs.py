@@ -237,14 +237,14 @@ def _metadata_location(catalog: Catalog, identifier: str) -> str:
 
 
 @dataclass(frozen=True)
-class Stored:
+class CatalogRecord:
     """What a catalog stores of a table, by its own names: `where` says what holds it. No secret is in it."""
 
     where: str
     row: Mapping[str, str | None]
 
 
-def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> Stored:
+def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> CatalogRecord:
     """The pointer as a catalog stores it: the row of an SQL catalog (SQLite, PostgreSQL), the answer of a REST server.
     Raises TableNotFound; NotSupported for other catalogs."""
     from explorer.storage.catalogs.rest import ListedRest
@@ -254,9 +254,9 @@ def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = N
         if (row := _sql_row(catalog, identifier)) is not None:
             shown_row = {column: None if value is None else redact(str(value)) for column, value in row.items()}
             database = catalog.engine.dialect.name  # type: ignore[attr-defined]
-            return Stored(f"the row of iceberg_tables in {database}", shown_row)
+            return CatalogRecord(f"the row of iceberg_tables in {database}", shown_row)
         if isinstance(catalog, ListedRest):
-            return Stored("the answer of the REST server that loads the table", catalog.table_answer(identifier))
+            return CatalogRecord("the answer of the REST server that loads the table", catalog.table_answer(identifier))
     except NoSuchTableError as error:
         raise TableNotFound(f"no table {identifier!r} in catalog {name!r}") from error
     except Cancelled:

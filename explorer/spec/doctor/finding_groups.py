@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import replace
 
 from explorer.spec.doctor.findings import ORDER, Finding, finding
-from explorer.spec.doctor.lists import Lists
+from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.promotions import PROMOTED_DATE
 
 Because = tuple[Finding, list[Finding]]

@@ -10,7 +10,7 @@ from typing import Any
 
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
-from explorer.spec.doctor.tables import current_schema
+from explorer.spec.doctor.metadata_rules import current_schema
 from explorer.spec.text.units import instant
 
 MINUTE = 60_000

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.spec.doctor.cases import HIVE_NULL, ONE_TOO_HIGH, WRAPPED
 from explorer.spec.doctor.finding_helpers import Notes
-from explorer.spec.doctor.part_fields import PartField
+from explorer.spec.doctor.partition_fields import PartField
+from explorer.spec.doctor.remedy_cases import HIVE_NULL, ONE_TOO_HIGH, WRAPPED
 from explorer.spec.entries.numpy_columns import Flags
 from explorer.spec.scan.ranges import counts, decode_bounds, look_up
 from explorer.spec.values.transforms import as_java, from_bytes, has_place, is_narrow, parse_transform

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from explorer.errors import AccessRefused, NotNow, UnreadableFile
 from explorer.queries.orphans import orphan_files
 from explorer.spec.commits.uncommitted_files import words_of_uncommitted_files
+from explorer.spec.doctor.finding_groups import MEMBERS
 from explorer.spec.doctor.findings import Finding, Refused, finding
-from explorer.spec.doctor.grouping import MEMBERS
-from explorer.spec.doctor.lists import Lists
+from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table

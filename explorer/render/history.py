@@ -1,4 +1,4 @@
-"""Diffs, lifecycles, histories and biographies as JSON and as text."""
+"""Diffs, lifecycles, lineages and lives of files as JSON and as text."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from explorer.model.metadata import TableMetadata
 from explorer.render.rows import json_rows, plain
 from explorer.render.text import cell, clean, render_table
 from explorer.spec.commits.costs import CommitCost, RunCost
-from explorer.spec.commits.new_commits import Landed
+from explorer.spec.commits.new_commits import NewCommit
 from explorer.spec.entries.entries import read_as
 from explorer.spec.secrets.redaction import HIDDEN
 from explorer.spec.snapshots.diff import SnapshotDiff
 from explorer.spec.snapshots.file_changes import CHANGES, FileChanges
-from explorer.spec.snapshots.lifecycle import Biography, Cell, matrix
-from explorer.spec.snapshots.lineage import HistoryEntry, LogEntry
+from explorer.spec.snapshots.lifecycle import FileLife, LifecycleCell, matrix
+from explorer.spec.snapshots.lineage import LineageEntry, LogEntry
 from explorer.spec.snapshots.snapshot_names import without_current
 from explorer.spec.text.names import base_name, first_of, runs, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes, instant
@@ -65,7 +65,7 @@ def diff_parts(diff: SnapshotDiff) -> dict[str, Any]:
     }
 
 
-def diff_object(diff: SnapshotDiff) -> dict[str, Any]:
+def diff_json(diff: SnapshotDiff) -> dict[str, Any]:
     """A SnapshotDiff as JSON."""
     return {name: list(v) if isinstance(v, Iterator) else v for name, v in diff_parts(diff).items()}
 
@@ -149,7 +149,7 @@ def diff_lines(diff: SnapshotDiff) -> Iterator[str]:
         yield clean(f"{what}{f' {which}' if which else ''}: {change}")
 
 
-def new_commit_object(landed: Landed) -> dict[str, Any]:
+def new_commit_json(landed: NewCommit) -> dict[str, Any]:
     """A commit that landed as JSON: the metadata file that was current then, the snapshot, its diff or the changes."""
     at = {"metadata_location": landed.metadata.metadata_location}
     if landed.snapshot is None:
@@ -160,10 +160,10 @@ def new_commit_object(landed: Landed) -> dict[str, Any]:
         "operation": snapshot.operation,
         "timestamp_ms": snapshot.timestamp_ms,
     }
-    return {**at, **about, "diff": diff_object(landed.diff) if landed.diff else None}
+    return {**at, **about, "diff": diff_json(landed.diff) if landed.diff else None}
 
 
-def render_new_commit(landed: Landed) -> str:
+def render_new_commit(landed: NewCommit) -> str:
     """A commit that landed as text: a line that names it, and what it changed."""
     if landed.snapshot is None:
         return f"{clean(base_name(landed.metadata.metadata_location))}\n{render_changes(landed.changes)}"
@@ -173,7 +173,7 @@ def render_new_commit(landed: Landed) -> str:
     return f"{clean(head)}\n{render_diff(landed.diff) if landed.diff else 'its parent has expired'}"
 
 
-def lifecycle_rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+def lifecycle_rows(cells: Sequence[LifecycleCell]) -> list[dict[str, Any]]:
     """Cells as JSON."""
     return [plain(asdict(cell)) | {"live": cell.live} for cell in cells]
 
@@ -183,13 +183,13 @@ SNAPSHOTS_SHOWN = 60
 SHORT = {"created": "created", "carried": "·", "rewritten": "→", "merged": "⇒", "dropped": "dropped"}
 
 
-def contents(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
+def contents(cells: Sequence[LifecycleCell]) -> dict[str, dict[str, str]]:
     """The column that says whether a manifest, by its name, lists data or deletes, where any lists deletes."""
     lists = {c.manifest: {"lists": "deletes" if c.kind == "delete_manifest" else "data"} for c in cells}
     return lists if any(c.kind == "delete_manifest" for c in cells) else {}
 
 
-def render_lifecycle(cells: Sequence[Cell]) -> str:
+def render_lifecycle(cells: Sequence[LifecycleCell]) -> str:
     """The matrix manifests by snapshots (counts are added/existing/deleted), and under it what is more than carrying
     on."""
     names, snapshots, at = matrix(cells)
@@ -199,7 +199,7 @@ def render_lifecycle(cells: Sequence[Cell]) -> str:
         newer = set(snapshots)
         names = list(dict.fromkeys(c.manifest for c in cells if c.snapshot in newer))
 
-    def text(cell: Cell | None) -> str:
+    def text(cell: LifecycleCell | None) -> str:
         if cell is None:
             return ""
         if cell.state in ("created", "carried"):
@@ -219,12 +219,12 @@ def render_lifecycle(cells: Sequence[Cell]) -> str:
     return render_table(shown, width=max(100, 20 + 18 * len(snapshots))) + "\n".join(clean(n) for n in notes) + "\n"
 
 
-def history_object(entries: Sequence[HistoryEntry], log: Sequence[LogEntry]) -> dict[str, Any]:
-    """History as JSON: the lineage and the snapshot log."""
+def lineage_json(entries: Sequence[LineageEntry], log: Sequence[LogEntry]) -> dict[str, Any]:
+    """The lineage as JSON: the snapshots and the snapshot log."""
     return {"snapshots": [plain(asdict(e)) for e in entries], "snapshot-log": [plain(asdict(e)) for e in log]}
 
 
-def render_history(entries: Sequence[HistoryEntry], log: Sequence[LogEntry]) -> str:
+def render_lineage(entries: Sequence[LineageEntry], log: Sequence[LogEntry]) -> str:
     """Newest first, like a log: one column a line of descent; then the snapshot log, where it says more than the
     lineage."""
     lines, drawn = [], lanes(entries)
@@ -252,13 +252,13 @@ def render_history(entries: Sequence[HistoryEntry], log: Sequence[LogEntry]) -> 
     return "\n".join(clean(line) for line in lines) + "\n"
 
 
-def biography_object(file: Biography) -> dict[str, Any]:
-    """A biography as JSON."""
+def file_life_json(file: FileLife) -> dict[str, Any]:
+    """The life of a file as JSON."""
     return plain(asdict(file))  # type: ignore[no-any-return]
 
 
-def render_biography(file: Biography) -> str:
-    """A biography as text."""
+def render_file_life(file: FileLife) -> str:
+    """The life of a file as text."""
     lines = [file.file_path]
     for events in file.chapters():
         event = events[0]
@@ -273,7 +273,7 @@ def render_biography(file: Biography) -> str:
     return "\n".join(clean(line) for line in lines) + "\n"
 
 
-def commits_object(run: RunCost) -> dict[str, Any]:
+def commits_json(run: RunCost) -> dict[str, Any]:
     """A run of commits as JSON."""
     totals = {n: getattr(run, n) for n in ("bytes_written", "bytes_kept", "metadata_bytes", "write_amplification")}
     return {"commits": [plain(asdict(c)) | {"metadata_bytes": c.metadata_bytes} for c in run.commits], **totals}

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.model.manifest import FieldSummary, ManifestFile
-from explorer.spec.doctor.cases import HIVE_NULL
 from explorer.spec.doctor.finding_helpers import Notes
-from explorer.spec.doctor.own_bounds import own_bounds
-from explorer.spec.doctor.part_fields import PartField
+from explorer.spec.doctor.partition_fields import PartField
+from explorer.spec.doctor.remedy_cases import HIVE_NULL
+from explorer.spec.doctor.source_column_rules import own_bounds
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.transforms import from_bytes
 from explorer.spec.values.values import internal_scalar, internal_value, partition_value, primitive_type, summary_bound

@@ -12,7 +12,7 @@ from explorer.model.metadata import Snapshot
 from explorer.spec.deletes.deletes import Applicability, target_file
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.doctor.findings import Finding
-from explorer.spec.doctor.lists import Lists
+from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.remedies import may_be_needed, takes_others
 from explorer.spec.entries.entries import ADDED, DELETED, as_of_snapshot, live_entries
 from explorer.spec.entries.live_files import LiveFile, LiveFiles, files_of, live_files

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.spec.doctor.cases import BEYOND_KEY
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO
+from explorer.spec.doctor.remedy_cases import BEYOND_KEY
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.scan.ranges import decode_bounds
 from explorer.spec.schemas.required_nulls import FAILS, SHOWS, spark_reading
@@ -151,7 +151,7 @@ def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str],
     lower, upper = _map(table, "lower_bounds"), _map(table, "upper_bounds")
     ids = {int(i) for _, keys, _ in (lower, upper) for i in np.unique(keys)}
     for field_id in sorted(ids & set(kinds)):
-        column = Column(field_id, names.get(field_id, f"field {field_id}"), kinds[field_id])
+        column = BoundedColumn(field_id, names.get(field_id, f"field {field_id}"), kinds[field_id])
         low, high = _of(lower, field_id), _of(upper, field_id)
         if not (_fit(notes, table, low, column) and _fit(notes, table, high, column)):
             continue
@@ -178,7 +178,7 @@ def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str],
         _times(notes, table, low, high, column)
 
 
-def _dates(notes: Notes, table: pa.Table, low: Bound, column: Column, data: Flags) -> None:
+def _dates(notes: Notes, table: pa.Table, low: Bound, column: BoundedColumn, data: Flags) -> None:
     """Of rule 63: bounds of a column of timestamps that are dates, as its files have it from before a promotion."""
     lengths = pc.fill_null(pc.binary_length(low[1]), 0).to_numpy(zero_copy_only=False)
     short = _mask(table, low[0][lengths == DATE_WIDTH])
@@ -186,7 +186,7 @@ def _dates(notes: Notes, table: pa.Table, low: Bound, column: Column, data: Flag
     notes.add("readers-differ", short & data, PROMOTED_DATE, as_text, "date", column=column.name, refused="part")
 
 
-class Column(NamedTuple):
+class BoundedColumn(NamedTuple):
     """A column that bounds are of."""
 
     field_id: int
@@ -194,7 +194,9 @@ class Column(NamedTuple):
     kind: str
 
 
-def _java_uuid_order(notes: Notes, table: pa.Table, low: Bound, high: Bound, above: Flags, column: Column) -> Flags:
+def _java_uuid_order(
+    notes: Notes, table: pa.Table, low: Bound, high: Bound, above: Flags, column: BoundedColumn
+) -> Flags:
     """Note UUIDs, which Iceberg Java 1.12 orders by signed numbers (apache/iceberg#14216). Returns which bounds are
     in no order."""
     first, last = (_first_bits(bound[1]) for bound in (low, high))
@@ -216,7 +218,7 @@ def _first_bits(bounds: pa.Array) -> Flags:
     return begins
 
 
-def _times(notes: Notes, table: pa.Table, low: Bound, high: Bound, column: Column) -> None:
+def _times(notes: Notes, table: pa.Table, low: Bound, high: Bound, column: BoundedColumn) -> None:
     """Of rule 66: times of January 1970 that are those of our years in another unit."""
     if not column.kind.startswith("timestamp") or not len(low[0]):
         return
@@ -253,7 +255,7 @@ def _mask(table: pa.Table, places: Ints) -> Flags:
     return mask
 
 
-def _fit(notes: Notes, table: pa.Table, bound: Bound, column: Column) -> bool:
+def _fit(notes: Notes, table: pa.Table, bound: Bound, column: BoundedColumn) -> bool:
     """Whether bounds have a length that the type's values have, and are values of it."""
     kind = column.kind
     base = _base(kind)
@@ -289,7 +291,7 @@ def is_nan(value: bytes | None) -> bool:
     return bool(number != number)
 
 
-def _text_fits(notes: Notes, table: pa.Table, bound: Bound, column: Column) -> bool:
+def _text_fits(notes: Notes, table: pa.Table, bound: Bound, column: BoundedColumn) -> bool:
     """Whether bounds of text are text: Java and pyiceberg fail on a filter that decodes one cut inside a character."""
     try:
         bound[1].cast(pa.string())

@@ -16,14 +16,14 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionField, Schema
 from explorer.progress import steps
 from explorer.spec.deletes.deletes import PATH_ID
-from explorer.spec.doctor.cases import BY_NAME, NOT_MENDED, ONE_TOO_HIGH
 from explorer.spec.doctor.findings import Finding, finding
-from explorer.spec.doctor.lists import Lists
-from explorer.spec.doctor.metrics import is_nan
-from explorer.spec.doctor.own_bounds import TIMES, apply_transform, is_one_too_high, overflow_words
+from explorer.spec.doctor.manifest_list_rules import Lists
+from explorer.spec.doctor.metrics_rules import is_nan
 from explorer.spec.doctor.promotions import PROMOTED_DATE, rebound
 from explorer.spec.doctor.remedies import may_be_needed
+from explorer.spec.doctor.remedy_cases import BY_NAME, NOT_MENDED, ONE_TOO_HIGH
 from explorer.spec.doctor.remedy_parts import of_gone_snapshot
+from explorer.spec.doctor.source_column_rules import TIMES, apply_transform, is_one_too_high, overflow_words
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.live_files import LiveFile, live_files
 from explorer.spec.schemas.schema_fields import absent_required_fields, kinds_by_id
@@ -125,7 +125,7 @@ class _Deep:
         except UnreadableFile as error:
             rule = "vector-wrong" if file.kind == "deletion_vector" else "file-missing"
             if error.cause.startswith(MISSING):
-                return  # reports.doctor.files tells of it
+                return  # reports.doctor.file_rules tells of it
             if error.cause.startswith(OURS):
                 self.not_checked.append(str(error))
                 lacks = error.cause.partition(LACKS[0])[2].rpartition(LACKS[1])[0]

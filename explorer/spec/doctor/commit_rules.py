@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
-from explorer.spec.doctor.lists import Lists
+from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.units import count
 

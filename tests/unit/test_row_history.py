@@ -1,4 +1,4 @@
-"""What a fate tells of rows: that values come through a name mapping, that a row changed, the same by every engine."""
+"""What a row history says: that values come through a name mapping, that a row changed, the same by every engine."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 
 from explorer.errors import NotFoundInTable
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.queries.row_history import Fate
+from explorer.queries.row_history import RowHistory
 from explorer.queries.row_reader import RowReader
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.snapshots.lineage import current_log
-from tests import direct
 from tests.cases.mini import Table
-from tests.unit.other_types import MISREAD, write_table
+from tests.support import direct
+from tests.support.other_types import MISREAD, write_table
 
 COLUMNS = [(1, "id", "long"), (2, "renamed", "string"), (3, "new", "string")]
 
@@ -37,7 +37,7 @@ def without_ids(folder: Path, properties: dict[str, str]) -> Path:
     return folder
 
 
-def said(fate: Fate) -> list[str]:
+def said(fate: RowHistory) -> list[str]:
     current = fate.metadata.current_snapshot
     assert current is not None
     return fate.explain(current)
@@ -62,7 +62,7 @@ def as_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_fate_says_that_values_come_through_the_name_mapping(tmp_path: Path) -> None:
     place = without_ids(tmp_path / "t", mapping((1, ["id"]), (2, ["first", "renamed"])))
-    fate = direct.open_table(str(place)).fate("id > 1")
+    fate = direct.open_table(str(place)).row_history("id > 1")
     lines = said(fate)
     row = next(n for n, line in enumerate(lines) if "of old.parquet is there" in line)
     assert "renamed='b', new=None" in lines[row]
@@ -83,7 +83,7 @@ def test_a_row_that_is_gone_tells_of_the_name_mapping_too(tmp_path: Path) -> Non
     old = table.parquet("old.parquet", pa.table({"id": [1], "renamed": ["a"]}), ids=False)
     table.append(old)
     table.snapshot("delete", [table.manifest("d.avro", [(2, old, {"sequence_number": 1})])])
-    assert "name mapping" in said(direct.open_table(str(tmp_path / "t")).fate("id = 1"))[-1]
+    assert "name mapping" in said(direct.open_table(str(tmp_path / "t")).row_history("id = 1"))[-1]
 
 
 def test_the_name_mapping_inside_structs(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_the_name_mapping_inside_structs(tmp_path: Path) -> None:
     named = {"schema.name-mapping.default": json.dumps(entry)}
     table = Table(tmp_path / "t", [(1, "id", "long"), (2, "s", inner)], properties=named)
     table.append(table.parquet("a.parquet", pa.table({"s": [{"y": 5}]}), ids=False))
-    text = "\n".join(said(direct.open_table(str(tmp_path / "t")).fate("s.x = 5")))
+    text = "\n".join(said(direct.open_table(str(tmp_path / "t")).row_history("s.x = 5")))
     assert "s.x from its column 's.y'; the mapping finds no column for id" in text
 
 
@@ -109,7 +109,7 @@ def test_a_row_changes_once_in_a_commit(version: int, tmp_path: Path) -> None:
     old = table.parquet("a.parquet", {"id": [1, 2], "v": ["a", "b"]})
     table.append(old)
     rewrite(table, old, [table.parquet("b.parquet", {"id": [1, 1, 2], "v": ["x", "y", "z"]})])
-    events = direct.open_table(str(tmp_path / "t")).fate("", keys=["id"]).events
+    events = direct.open_table(str(tmp_path / "t")).row_history("", keys=["id"]).events
     told = [(e.what, e.row["v"], "went and 2 came" in e.words) for e in events if e.snapshot == "snapshot-2"]
     assert sorted(told) == [
         ("appeared", "x", True), ("appeared", "y", True), ("changed", "z", False), ("deleted", "a", False),
@@ -122,7 +122,7 @@ def test_a_file_that_is_live_twice_changes_a_row_once(tmp_path: Path) -> None:
     old, new = (table.parquet(f"{v}.parquet", {"id": [1], "v": [v]}) for v in "ab")
     table.append(old)
     rewrite(table, old, [new, new])
-    events = direct.open_table(str(tmp_path / "t")).fate("", keys=["id"]).events
+    events = direct.open_table(str(tmp_path / "t")).row_history("", keys=["id"]).events
     assert [e.what for e in events] == ["appeared", "appeared", "changed", "deleted"]
     assert "its file was live already" in events[1].words
 
@@ -132,7 +132,7 @@ def test_of_two_equal_rows_one_is_deleted(tmp_path: Path) -> None:
     old = table.parquet("a.parquet", {"id": [1, 1]})
     table.append(old)
     rewrite(table, old, [table.parquet("b.parquet", {"id": [1]})])
-    events = direct.open_table(str(tmp_path / "t")).fate("").events
+    events = direct.open_table(str(tmp_path / "t")).row_history("").events
     assert [e.what for e in events] == ["appeared", "appeared", "copied", "deleted"]
     assert events[-1].words.endswith("no file it added has the row once more")
 
@@ -141,7 +141,7 @@ def test_of_two_equal_rows_one_is_deleted(tmp_path: Path) -> None:
 def test_spark_tells_what_this_process_tells_of_misread_columns(where: str, as_spark: None, tmp_path: Path) -> None:
     write_table(tmp_path / "t", MISREAD[0])
     ours, theirs = (
-        said(direct.open_table(str(tmp_path / "t")).fate(where, engine=engine)) for engine in ("local", "spark")
+        said(direct.open_table(str(tmp_path / "t")).row_history(where, engine=engine)) for engine in ("local", "spark")
     )
     assert any("Spark may show another value of x" in line or "Spark does not return" in line for line in ours)
     assert theirs == ours
@@ -151,7 +151,7 @@ def test_spark_tells_what_this_process_tells_of_misread_columns(where: str, as_s
 def test_spark_tells_what_this_process_tells_of_files_without_ids(mapped: bool, as_spark: None, tmp_path: Path) -> None:
     properties = mapping((1, ["id"]), (2, ["first"])) if mapped else {}
     tables = [direct.open_table(str(without_ids(tmp_path / name, properties))) for name in ("local", "spark")]
-    ours, theirs = (said(t.fate("id < 3", engine=e)) for t, e in zip(tables, ("local", "spark"), strict=True))
+    ours, theirs = (said(t.row_history("id < 3", engine=e)) for t, e in zip(tables, ("local", "spark"), strict=True))
     assert ours == theirs
     assert [p.cause for p in tables[0].problems] == [p.cause for p in tables[1].problems]
     assert len(tables[1].problems) == (0 if mapped else 1)
@@ -162,14 +162,14 @@ def test_manifests_may_be_read_before_they_are_looked_into(tmp_path: Path, monke
     table = Table(tmp_path / "t", [(1, "id", "long")])
     for name, ids in (("a", [1, 2]), ("b", [2, 3]), ("c", [5, 6])):
         table.append(table.parquet(f"{name}.parquet", {"id": ids}), table.parquet(f"{name}2.parquet", {"id": ids[:1]}))
-    expected = said(direct.open_table(str(tmp_path / "t")).fate("id = 2"))
+    expected = said(direct.open_table(str(tmp_path / "t")).row_history("id = 2"))
     lazily = RowReader.live_entries_of
 
     def eagerly(self: RowReader, *given: Any) -> Iterator[Any]:
         return iter(list(lazily(self, *given)))
 
     monkeypatch.setattr(RowReader, "live_entries_of", eagerly)
-    assert said(direct.open_table(str(tmp_path / "t")).fate("id = 2")) == expected
+    assert said(direct.open_table(str(tmp_path / "t")).row_history("id = 2")) == expected
 
 
 def expire(table: Table, *gone: int) -> None:
@@ -180,7 +180,7 @@ def expire(table: Table, *gone: int) -> None:
 
 
 def told_of(table: Table, where: str = "") -> list[tuple[str, str, str]]:
-    return [(e.snapshot, e.what, e.words) for e in direct.open_table(str(table.folder)).fate(where).events]
+    return [(e.snapshot, e.what, e.words) for e in direct.open_table(str(table.folder)).row_history(where).events]
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
@@ -222,7 +222,7 @@ def test_rows_of_an_older_snapshot_that_is_left_were_there_already(tmp_path: Pat
     assert current_log(direct.open_table(str(table.folder)).metadata)[-1].reason == (
         "whether snapshot-2 descends from snapshot-1 is not known: an ancestor has expired"
     )
-    fate = direct.open_table(str(tmp_path / "t")).fate("id = 1")
+    fate = direct.open_table(str(tmp_path / "t")).row_history("id = 1")
     assert said(fate)[1].endswith(
         "is not there: snapshot-1 has it; whether this snapshot descends from that is not known: its ancestors have "
         "expired."
@@ -257,20 +257,20 @@ def test_spark_does_not_look_for_nulls_in_a_required_column(engine: Any, as_spar
     table.append(table.parquet("a.parquet", {"id": [1, 2, 3], "b": ["x", None, "y"]}))
     opened = direct.open_table(str(tmp_path / "t"))
     why = "takes b IS NULL for false, since b is required"
-    assert said(opened.fate("b is null", engine=engine)) == [
+    assert said(opened.row_history("b is null", engine=engine)) == [
         "snapshot-1 shows 1 row with b is null.",
         f"⚠ Spark does not return 1 of them for this filter: it {why}.",
         "The row at position 1 of a.parquet is there: id=2, b=None.",
         f"  Spark does not return it for this filter: it {why}.",
     ]
-    either = said(opened.fate("b is null or id > 1", engine=engine))
+    either = said(opened.row_history("b is null or id > 1", engine=engine))
     assert either[0].startswith("snapshot-1 shows 2 rows")
     assert either[1] == f"Spark {why}."
     assert not any("not return" in line for line in either)
-    assert said(opened.fate("not (b is null)", engine=engine))[1] == (
+    assert said(opened.row_history("not (b is null)", engine=engine))[1] == (
         "Spark takes b IS NOT NULL for true, since b is required, also where a file has a null in it."
     )
-    assert len(said(opened.fate("id is null or b = 'x'", engine=engine))) == 2
+    assert len(said(opened.row_history("id is null or b = 'x'", engine=engine))) == 2
 
 
 def test_a_row_whose_delete_is_gone_comes_back(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 """Rules over table metadata: identity, schemas, specs, orders, properties, paths. Snapshots and refs are in
-spec.doctor.history."""
+spec.doctor.snapshot_rules."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any
 
 from explorer.model.metadata import Schema, TableMetadata
-from explorer.spec.doctor.cases import ZERO
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.java_metadata import java_rules
 from explorer.spec.doctor.java_schema import is_type
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO, is_promotion
 from explorer.spec.doctor.promotions import kind_of as _kind
+from explorer.spec.doctor.remedy_cases import ZERO
 from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.secrets.secret_names import ALONE, WITHIN, is_secret
 
@@ -228,7 +228,7 @@ def _lines(meta: TableMetadata) -> Iterator[list[Schema]]:
 
 def _date_promotions(meta: TableMetadata, here: Any) -> Iterator[Finding]:
     """Of rule 63: dates that became timestamps, in tables that have snapshots of both. Files of snapshots that have
-    expired are told by their bounds (spec.doctor.metrics) or footers."""
+    expired are told by their bounds (spec.doctor.metrics_rules) or footers."""
     current = meta.schema(meta.current_schema_id)
     if current is None:
         return

@@ -13,16 +13,16 @@ import pyarrow as pa
 from explorer.model.manifest import FIELD_IDS, ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.avro_types import Oddity, odd_header, odd_names, odd_schema
-from explorer.spec.doctor.cases import DROPPED_SOURCE
 from explorer.spec.doctor.facts import COUNTS, LIVE, OWN
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.header_rules import header_rules
+from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.text.units import parse_int64, whole
 
 
 @dataclass(frozen=True)
-class Held:
+class ManifestFacts:
     """What a manifest holds: a row of spec.doctor.facts.FACTS. `others` are what is made of it by other records in
     other lists."""
 
@@ -59,7 +59,7 @@ class Lists:
     left out."""
 
     def __init__(
-        self, meta: TableMetadata, lists: Mapping[int, Sequence[ManifestFile]], held: Mapping[str, Held],
+        self, meta: TableMetadata, lists: Mapping[int, Sequence[ManifestFile]], held: Mapping[str, ManifestFacts],
         unread: frozenset[int] = frozenset(),
     ) -> None:  # fmt: skip
         self.meta, self.lists, self.held, self.unread = meta, lists, held, unread
@@ -389,7 +389,7 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
         yield from _adders(lists, path, held)
 
 
-def _odd_manifest(lists: Lists, record: ManifestFile, held: Held, header: ManifestHeader) -> Iterator[Finding]:
+def _odd_manifest(lists: Lists, record: ManifestFile, held: ManifestFacts, header: ManifestHeader) -> Iterator[Finding]:
     """Rule 64, of one manifest."""
     spec, version = lists.meta.spec(record.partition_spec_id), _version(header, record.sequence_number)
     partitioned = spec is None or bool(spec.fields)
@@ -436,7 +436,7 @@ def _of_oddity(oddity: Oddity, here: Callable[..., Finding]) -> Finding:
     )
 
 
-def _notes(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
+def _notes(lists: Lists, path: str, held: ManifestFacts) -> Iterator[Finding]:
     for note in held.notes:
         severity = {"severity": note["severity"]} if note["severity"] else {}
         yield lists.of(
@@ -454,7 +454,7 @@ def _notes(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
         )
 
 
-def _adders(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
+def _adders(lists: Lists, path: str, held: ManifestFacts) -> Iterator[Finding]:
     """Rule 36, of a table of which no snapshot has expired."""
     meta = lists.meta
     if lists.has_expired_parents:
@@ -470,7 +470,7 @@ def _adders(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
         )
 
 
-def _deletes(lists: Lists, record: ManifestFile, held: Held) -> Iterator[Finding]:
+def _deletes(lists: Lists, record: ManifestFile, held: ManifestFacts) -> Iterator[Finding]:
     """Rules 47 and 48."""
     meta, path = lists.meta, record.manifest_path
     current = meta.schema(meta.current_schema_id)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from explorer.spec.entries.entries import ADDED
 from explorer.table import Table
-from tests import direct
+from tests.support import direct
 
 T = TypeVar("T")
 

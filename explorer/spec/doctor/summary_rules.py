@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from explorer.model.metadata import Snapshot, TableMetadata
-from explorer.spec.doctor.cases import NO_SUMMARY
 from explorer.spec.doctor.facts import LIVE, OWN
 from explorer.spec.doctor.findings import Finding, finding
-from explorer.spec.doctor.lists import Lists
+from explorer.spec.doctor.manifest_list_rules import Lists
+from explorer.spec.doctor.remedy_cases import NO_SUMMARY
 from explorer.spec.overview.summary_totals import live_totals, own_totals
 
 
