@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 import explorer
-from explorer.cli.base import COMMAND, FAILED, INCOMPLETE, finish, group, pairs, place_options, places, say
-from explorer.cli.output import FORMATS, ROW_FORMATS, output_option, print_data, print_rows
-from explorer.cli.patience import begin
+from explorer.cli.base import COMMAND, FAILED, INCOMPLETE, finish, group, pairs, place_options, places
+from explorer.cli.output import FORMATS, ROW_FORMATS, output_option, print_object, print_rows
+from explorer.cli.screen import say
 from explorer.questions.parameters import TableAt
+from explorer.storage.processor_time import begin
 
 export = group("export")
 
@@ -32,7 +33,7 @@ def page(table: str, file: Path, catalog: str | None, output: str, **where: Any)
     begin(table)
     opened = TableAt(table, catalog, **places(**where)).open()
     written = explorer.export_html(opened, file)
-    print_data(written, output, lambda: render_fields(written))
+    print_object(written, output, lambda: render_fields(written))
     finish(opened, output)
 
 

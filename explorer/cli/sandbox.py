@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 import explorer
-from explorer.cli.base import COMMAND, main, say
+from explorer.cli.base import COMMAND, main
 from explorer.cli.output import ROW_FORMATS, output_option, print_rows
+from explorer.cli.screen import say
 
 if TYPE_CHECKING:
     from explorer.lab.scenarios import Scenario
@@ -26,6 +27,8 @@ def demo(names: tuple[str, ...], listing: bool, rebuild: bool, output: str) -> N
     """Unpack the teaching tables, which Spark wrote by real commits, into the sandbox, skipping those that are
     there."""
     from explorer.lab import scenarios
+    from explorer.storage.catalogs.sandbox_entries import forget_other_places
+    from explorer.storage.data_dirs import sandbox_home
 
     done = scenarios.available_names()
     unknown = set(names) - {s.name for s in scenarios.SCENARIOS}
@@ -44,7 +47,8 @@ def demo(names: tuple[str, ...], listing: bool, rebuild: bool, output: str) -> N
     if listing:
         print_rows(explorer.Collection.of_rows(rows, "scenarios"), output)
         return
-    _forget_another_sandbox()
+    if note := forget_other_places(sandbox_home()):
+        say(note)
     todo = [s for s in chosen if rebuild or s.name not in done]
     if todo and rebuild:
         _rebuild(todo)
@@ -74,18 +78,6 @@ def _rebuild(todo: Sequence[Scenario]) -> None:
                 click.echo(f"{number} of {len(todo)} tables are built", err=True)
 
         scenarios.build_all(engine, todo, show_progress)
-
-
-def _forget_another_sandbox() -> None:
-    """Of a sandbox that was moved or copied: remove what its catalog has of the place it came from, and say so."""
-    from explorer.storage.catalogs.sandbox_entries import forget_entries, stray_entries
-    from explorer.storage.data_dirs import sandbox_home
-
-    strays = stray_entries(sandbox_home())
-    if strays:
-        forget_entries(sandbox_home(), strays)
-        others = ", ".join(sorted(set(strays.values())))
-        say(f"the sandbox was moved or copied from {others}: entries removed of {', '.join(sorted(strays))}")
 
 
 @main.command()

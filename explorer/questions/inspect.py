@@ -373,7 +373,7 @@ def file_map(table: Table, *, where: Filter = "", deletes: bool = False, snapsho
     return Collection.of_rows(list(map(vars, cells)), "cells")
 
 
-@question("glossary")
+@question("glossary", rows=True)
 def glossary(words: Texts = ()) -> Answer[Mapping[str, Any]]:
     """Explain the words of Iceberg: those that have WORDS in their name or meaning, or all.
 
@@ -381,10 +381,16 @@ def glossary(words: Texts = ()) -> Answer[Mapping[str, Any]]:
         words: Words to look up.
 
     Returns:
-        The meaning of each word, and the section of the spec.
+        A row for each word: word, meaning, section (of the spec).
     """
+    from explorer.queries.collection import Collection
     from explorer.spec.text.glossary import TERMS, find_terms
 
     terms = find_terms(" ".join(words)) if words else TERMS
-    rows = {name: {"meaning": term.meaning, "section": term.section} for name, term in terms.items()}
-    return Answer(terms, lambda: rows, lambda: (f"{name}: {term}" for name, term in terms.items()))
+    rows = [{"word": name, "meaning": term.meaning, "section": term.section} for name, term in terms.items()]
+    return Answer(
+        terms,
+        lambda: rows,
+        lambda: (f"{name}: {term}" for name, term in terms.items()),
+        lambda: Collection.of_rows(rows, "words"),
+    )

@@ -133,9 +133,9 @@ def race(*, writers: Positive = 8, commits: Positive = 50, kills: int = 0, fault
             "kills": kills,
             "acknowledged": sum(t.acknowledged for t in tallies),
             "committed": sum(t.snapshots for t in tallies),
-            "most commits beyond the acknowledged ones": max(t.excess for t in tallies),
-            "acknowledged commits that are not there": sum(max(0, -t.excess) for t in tallies),
-            "missing files or problems": max(t.missing_files for t in tallies),
+            "excess_commits": max(t.excess for t in tallies),
+            "missing_commits": sum(max(0, -t.excess) for t in tallies),
+            "missing_files_or_problems": max(t.missing_files for t in tallies),
         }
         return Answer(tallies, lambda: data, lambda: (render_fields(data),))
     result = lab_race.race(writers, commits, lambda lap: tell(lap.acknowledged, writers * commits, "commits"))

@@ -115,7 +115,10 @@ def test_an_unreadable_metadata_file_is_1(tmp_path: Path) -> None:
 
 
 ROOT = Path(__file__).parents[2]
-COMMON = {"--output", "--catalog", "--property", "--root", "--relocate", "--snapshot", "--help"}
+COMMON = {
+    "--output", "--catalog", "--property", "--root", "--relocate", "--snapshot", "--help", "--wide", "--timezone",
+    "--color", "--no-pager",
+}  # fmt: skip
 """Options that docs/cli.md tells of once, for all commands; `--snapshot` in its rows is `-s`."""
 
 

@@ -149,7 +149,7 @@ def test_what_cannot_be_read_is_said_to_be_missing(tmp_path: Path) -> None:
     _, plan, files = planned(folder, "id > 0")
     assert (plan.missing, plan.damaged_list, len(files)) == (2, False, 1)
     assert next(iter(summary_lines(plan))) == "⚠ 2 files that the manifest list counts are not found in its manifests"
-    assert plan_object(plan)["missing-files"] == 2
+    assert plan_object(plan)["missing_files"] == 2
     assert plan.stages[0].left.bytes is None  # which manifest lists do not count
 
 
@@ -161,7 +161,7 @@ def test_a_list_that_cannot_be_read_whole_is_told(tmp_path: Path) -> None:
     _, plan, _ = planned(folder, "id > 0")
     assert plan.damaged_list
     assert next(iter(summary_lines(plan))).startswith("⚠ the manifest list could not be read whole")
-    assert plan_object(plan)["manifest-list-damaged"]
+    assert plan_object(plan)["manifest_list_damaged"]
 
 
 def test_no_planner_is_asked_of_a_table_with_a_damaged_manifest(tmp_path: Path) -> None:
