@@ -110,7 +110,7 @@ def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callab
     formats += ["sarif"] if question.name == "doctor" else []
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        if question.has_rows:
+        if question.has_rows and not question.reads_rows:  # else it would choose among the first rows
             names = {parameter.name for parameter in question.parameters}
             if "limit" not in names:
                 command = click.option(

@@ -22,7 +22,7 @@ FIRST_ROWS = 100
 def rows(
     table: Table,
     *,
-    condition: Sql = "",
+    where: Filter = "",
     column: ColumnNames = (),
     limit: Count = FIRST_ROWS,
     provenance: bool = False,
@@ -31,7 +31,7 @@ def rows(
     """Read rows of any version through Spark.
 
     Args:
-        condition: A condition in Spark SQL, which the rows fulfil.
+        where: A filter such as "name = 'jack'": only rows that match.
         column: Read only this column. May be given several times.
         limit: The largest number of rows; `all` reads all.
         provenance: Also show each row's file, position, partition and, in version 3, row id.
@@ -40,7 +40,7 @@ def rows(
     Returns:
         The rows; `cut` says whether there are more, `reports` has the scan reports.
     """
-    return table.rows(snapshot, column, condition, limit, provenance)
+    return table.rows(snapshot, column, table.sql_condition(where, snapshot), limit, provenance)
 
 
 @question("sql")

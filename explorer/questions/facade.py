@@ -765,7 +765,7 @@ class OpenTable:
     def rows(
         self,
         *,
-        condition: Sql = "",
+        where: Filter = "",
         column: ColumnNames = (),
         limit: Count = FIRST_ROWS,
         provenance: bool = False,
@@ -774,7 +774,7 @@ class OpenTable:
         """Read rows of any version through Spark.
 
         Args:
-            condition: A condition in Spark SQL, which the rows fulfil.
+            where: A filter such as "name = 'jack'": only rows that match.
             column: Read only this column. May be given several times.
             limit: The largest number of rows; `all` reads all.
             provenance: Also show each row's file, position, partition and, in version 3, row id.
@@ -784,7 +784,7 @@ class OpenTable:
             The rows; `cut` says whether there are more, `reports` has the scan reports.
         """
         return data_questions.rows(
-            self.engine, condition=condition, column=column, limit=limit, provenance=provenance, snapshot=snapshot
+            self.engine, where=where, column=column, limit=limit, provenance=provenance, snapshot=snapshot
         )
 
     def sql(self, query: Sql, *, limit: Count = FIRST_ROWS) -> Rows:

@@ -75,6 +75,7 @@ class Question:
         is_writing: Whether it changes tables.
         is_endless: Whether its answer goes on until somebody stops it.
         has_rows: Whether its answer is a list of rows, or has rows.
+        reads_rows: Whether these are rows of the table, which it chooses itself.
         has_picture: Whether its answer has a picture.
         check: Raises WrongUsage for parameters that do not go together; it opens nothing.
     """
@@ -86,6 +87,7 @@ class Question:
     is_writing: bool = False
     is_endless: bool = False
     has_rows: bool = False
+    reads_rows: bool = False
     has_picture: bool = False
     check: Callable[..., None] | None = None
 
@@ -165,8 +167,9 @@ def question(
     """Register a function as a question; see Question."""
 
     def register(function: F) -> F:
-        lists = rows or bool(re.search(r"\b(?:Collection|Rows)\b", function.__annotations__["return"]))
-        one = Question(name, group, function, columns, writing, endless, lists, picture, check)
+        returned = function.__annotations__["return"]
+        lists = rows or bool(re.search(r"\b(?:Collection|Rows)\b", returned))
+        one = Question(name, group, function, columns, writing, endless, lists, returned == "Rows", picture, check)
         if one.path in QUESTIONS or group not in GROUPS:
             raise ValueError(f"{' '.join(one.path)} is registered already, or its group is unknown")
         QUESTIONS[one.path] = one

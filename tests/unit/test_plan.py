@@ -21,6 +21,7 @@ from explorer.errors import NotFoundInTable, NotSupported
 from explorer.model.manifest import FieldSummary
 from explorer.model.problem import Problem
 from explorer.progress import Cancelled
+from explorer.questions.answers import JSON_FORMAT
 from explorer.render.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.render.plans import answer_rows, plan_lines, plan_object, summary_lines
 from explorer.spec.deletes.delete_pairs import Pairs
@@ -488,9 +489,8 @@ def test_a_plan_in_a_notebook(days: Path) -> None:
 def test_the_command_prints_what_the_plan_is(days: Path) -> None:
     plan = planned(days, "n = 2")[1]
     asked = ["plan", str(days), "n = 2"]
-    assert json.loads(CliRunner().invoke(main, [*asked, "-o", "json"]).output) == json.loads(
-        json.dumps(plan_object(plan))
-    )
+    printed = json.loads(CliRunner().invoke(main, [*asked, "-o", "json"]).output)
+    assert printed == json.loads(json.dumps({"json_format": JSON_FORMAT, **plan_object(plan)}))
     text = CliRunner().invoke(main, asked)
     assert (text.exit_code, text.output.rstrip()) == (0, "\n".join(plan_lines(plan)).rstrip())
     for stage, rows in (("filter", 1), ("manifests", 3), ("files", 3), ("tasks", 1)):
