@@ -114,8 +114,9 @@ def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callab
             names = {parameter.name for parameter in question.parameters}
             if "limit" not in names:
                 command = click.option(
-                    "--limit", "row_limit", type=click.IntRange(min=0), help="Print at most N rows."
-                )(command)
+                    "--limit", "row_limit", type=CountType(), metavar="N|all",
+                    help="The largest number of rows; `all` reads all.",
+                )(command)  # fmt: skip
             command = click.option("--columns", "row_columns", metavar="A,B", help="Print only these columns.")(command)
             command = click.option(
                 "--filter", "row_filter", default="", metavar="FILTER",

@@ -40,7 +40,9 @@ def page(table: str, file: Path, catalog: str | None, output: str, **where: Any)
 @export.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--catalog", default="", help="All tables of this catalog instead of the teaching tables.")
-@click.option("--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A property of the catalog.")
+@click.option(
+    "--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A catalog or storage property."
+)
 @output_option(*ROW_FORMATS)
 def gallery(folder: Path, catalog: str, properties: tuple[str, ...], output: str) -> None:
     """Write the teaching tables as a folder of such files, with an index.html."""
@@ -58,7 +60,10 @@ def gallery(folder: Path, catalog: str, properties: tuple[str, ...], output: str
 @click.option("--catalog", help="The catalog that TABLE is in.")
 @place_options
 @click.option(
-    "--snapshot", "-s", help="The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out."
+    "--snapshot",
+    "-s",
+    metavar="SNAPSHOT",
+    help="The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.",
 )
 @click.option(
     "--format", "picture", type=click.Choice(["dot", "svg", "png", "html", "json"]), default="svg", show_default=True,

@@ -94,14 +94,14 @@ def _rebuild(todo: Sequence[Scenario]) -> None:
 @click.option("--allow-lab", is_flag=True, help="Also on another address than loopback: the lab, and all that writes.")
 @click.option("--prefix", default="", metavar="PATH", help="The path, or URL, below which a reverse proxy serves it.")
 @click.option(
-    "--root",
+    "--only-root",
     "roots",
     multiple=True,
     metavar="FOLDER",
     help="Open paths below this folder or URI only; may be given several times. On another address than loopback, and "
     "behind a proxy, no others are opened in any case.",
 )
-@click.option("--show", is_flag=True, help="Open a browser.")
+@click.option("--browser", "show", is_flag=True, help="Open a browser.")
 def serve(
     table: str | None, port: int, address: str, hosts: tuple[str, ...], allow_sql: bool, allow_lab: bool, prefix: str,
     roots: tuple[str, ...], show: bool,

@@ -35,7 +35,6 @@ def rows(
         column: Read only this column. May be given several times.
         limit: The largest number of rows; `all` reads all.
         provenance: Also show each row's file, position, partition and, in version 3, row id.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
 
     Returns:
         The rows; `cut` says whether there are more, `reports` has the scan reports.
@@ -63,9 +62,6 @@ def count(table: Table, *, snapshot: SnapshotRef = None) -> Answer[LiveRows]:
 
     It needs no Spark. It opens only delete files, and data files with position or equality deletes.
 
-    Args:
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-
     Returns:
         The number of visible rows, beside the recorded one, and the rows that each delete hides.
     """
@@ -89,7 +85,6 @@ def diff(
         before: The older snapshot, or `none`: the table before its first snapshot.
         after: The newer snapshot.
         key: A column that identifies a row, so that updates are recognized. May be given several times.
-        engine: What reads: this process, or Spark's workers.
 
     Returns:
         Counts of rows inserted, deleted and updated, and the rows.
@@ -124,8 +119,6 @@ def history(
         every_file: Also read the data files that the filter excludes by partition values, counts or bounds, which may
             be wrong, however many they are.
         explain: The largest number of rows that are explained one by one.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What reads: this process, or Spark's workers.
 
     Returns:
         The events of each matching row, and sentences that say why it is visible or not.

@@ -27,9 +27,6 @@ PARTITION_COLUMNS = (
 def show(table: Table, *, snapshot: SnapshotRef = None) -> Answer[Graph]:
     """Show the metadata tree of a table.
 
-    Args:
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-
     Returns:
         The graph of the tree.
     """
@@ -47,9 +44,6 @@ def overview(table: Table, *, snapshot: SnapshotRef = None) -> Answer[ShownOverv
     It shows rows (recorded and visible), files, deletes by kind, bytes, and schema, partition spec and sort
     order in words. Where manifests are small, it also has the results of health and doctor, file sizes and
     partitions.
-
-    Args:
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
 
     Returns:
         The overview: facts, commits and, where they are cheap, health and doctor.
@@ -85,9 +79,6 @@ def metadata(table: Table) -> Answer[Mapping[str, Any]]:
 @question("schema", "inspect")
 def schema(table: Table, *, snapshot: SnapshotRef = None) -> Collection:
     """List the fields of the schema by which a snapshot is read, nested fields too.
-
-    Args:
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current schema if left out.
 
     Returns:
         A row for each field: field-id, name (its path), type, required, identifier, doc, initial-
@@ -142,9 +133,6 @@ def refs(table: Table) -> Collection:
 def manifests(table: Table, *, snapshot: SnapshotRef = None) -> Collection:
     """List the manifests of a snapshot, with decoded partition summaries.
 
-    Args:
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-
     Returns:
         A row for each manifest, in the order of the list: manifest_path, manifest_length (bytes),
         partition_spec_id, content, sequence numbers, added_snapshot_id, counts of files and rows,
@@ -167,8 +155,6 @@ def entries(
     Args:
         view: The state of each entry: as stored, after inheritance, as of the snapshot, or all three.
         metrics: Also show column sizes, counts and bounds.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A row for each entry, also DELETED and filtered ones: manifest_path, ordinal, status, the fields
@@ -186,8 +172,6 @@ def files(
 
     Args:
         metrics: Also show column sizes, counts and bounds.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A row for each live file: file_path, content, file_format, partition, record_count,
@@ -199,10 +183,6 @@ def files(
 @question("partitions", "inspect", columns=PARTITION_COLUMNS)
 def partitions(table: Table, *, snapshot: SnapshotRef = None, engine: EngineName = "auto") -> Collection:
     """Add up the live files by partition.
-
-    Args:
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A row for each partition: partition, spec_id, record_count, file_count,
@@ -228,8 +208,6 @@ def file(
         show: The life of the file over all snapshots; the footer of a Parquet or Puffin file; the rows of a data file
             and what deletes each; the contents of a delete file or deletion vector.
         offset: The content offset of a deletion vector, where several are in one Puffin file.
-        snapshot: The snapshot, for all but the life. The current one if left out.
-        engine: What decodes the manifests for the life: this process, or Spark's workers.
 
     Returns:
         The life: every snapshot in which the file was added, carried or removed. The footer: its
@@ -269,8 +247,6 @@ def deletes(
     Args:
         show: Pairs of data and delete files; or data files and deletes by data sequence number, from below.
         limit: The largest number of pairs, and of dangling deletes.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A row for each pair: data_file, delete_file, content_offset, kind, applies, reasons. Of layers:
@@ -334,8 +310,6 @@ def columns(
     Args:
         show: Which statistics are kept, by which rule, and what a filter can skip; or how many files a query for one
             value opens, by the files' bounds.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A row for each column. Metrics: column, type, mode, rule, skips, files and how many of them have
@@ -360,7 +334,6 @@ def file_map(table: Table, *, where: Filter = "", deletes: bool = False, snapsho
     Args:
         where: A filter: each cell then says what a scan does with it.
         deletes: Also count the deletes that apply to each file.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
 
     Returns:
         A row for each cell: rows, bytes, files, status, age and, with a filter, what its scan does.

@@ -2,7 +2,8 @@
 
 A question is a function with typed parameters (see parameters.py) that returns an answer (see answers.py). Its first
 parameter says what it is about: `table: Table`, `table: TableAt` where the table may not open, or
-`catalog: CatalogAt`. The first line of its docstring is its summary; `Args` describes its parameters."""
+`catalog: CatalogAt`. The first line of its docstring is its summary; `Args` describes its parameters, but for
+those whose kind says what they are."""
 
 from __future__ import annotations
 
@@ -111,8 +112,8 @@ class Question:
         return tuple(
             Parameter(
                 p.name,
-                kind_of(eval(str(p.annotation), dict(names))),
-                described[p.name],
+                kind := kind_of(eval(str(p.annotation), dict(names))),
+                described.get(p.name) or kind.help,
                 p.default,
                 p.kind is p.POSITIONAL_OR_KEYWORD,
             )
