@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 
 demo: $(STAMP)  ## unpack the teaching tables and open the dashboard on loopback
 	$(BIN)/icedive demo
-	$(BIN)/icedive serve --show --port $(PORT)
+	$(BIN)/icedive serve --browser --port $(PORT)
 
 test: $(STAMP) browser  ## lint, what needs no Spark and no browser, and a pass of each (tests/support/tiers.py); minutes
 	$(MAKE) --no-print-directory -j 2 lint first-tests

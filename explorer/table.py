@@ -18,6 +18,7 @@ from explorer.model.problem import Problem
 from explorer.progress import Cancelled
 from explorer.queries.collection import ROWS_AT_FIRST, Collection, SparkRows
 from explorer.queries.diff import commit_run, snapshot_diff, snapshot_step
+from explorer.queries.filters import filter_columns, filter_for
 from explorer.queries.graph import first_view, table_graph
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.row_diff import row_diff
@@ -33,6 +34,7 @@ from explorer.spark_engine.pipeline import combine_by, frame
 from explorer.spark_engine.planners import ask_planners, push_down
 from explorer.spark_engine.read_queue import ReadRequest, ReadSession, SqlRequest, metadata_columns
 from explorer.spark_engine.spark import shared_engine
+from explorer.spark_engine.sql_guard.quoting import condition
 from explorer.spec.commits.commit_summary import Step
 from explorer.spec.commits.costs import RunCost
 from explorer.spec.deletes.delete_layers import ASKED, Layer, delete_layers
@@ -417,6 +419,14 @@ class Table:
         extra = tuple(metadata_columns(self.metadata.format_version)) if provenance else ()
         request = ReadRequest(read_as.version, tuple(columns) or None, where, limit, extra)
         return SparkRows.of((session or self.reads).read(request), read_as.words)
+
+    def sql_condition(self, where: str, snapshot: str | int | None = None) -> str:
+        """A filter of docs/filters.md in Spark SQL, bound to the schema by which a version is read. Raises
+        NotFoundInTable when it does not fit, NotPossible for what Spark has no words for."""
+        if not where.strip():
+            return ""
+        schema = read_schema(self.metadata, self.reading(snapshot).schema_id)
+        return condition(filter_for(self.metadata, where, filter_columns(schema)), schema.raw["fields"])
 
     def sql(self, sql: str, limit: int | None = ROWS_AT_FIRST, session: ReadSession | None = None) -> SparkRows:
         """A read-only query through Spark, in which `t` is this table and `t@version`, `db.other@version` are versions

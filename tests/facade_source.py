@@ -160,13 +160,22 @@ def _method(question: Question, subject: str, imports: defaultdict[str, set[str]
     at = subject + {"place": "._at()", "table": ".engine", "catalog": ""}[question.subject]
     call = f"{module.__name__.rpartition('.')[2]}_questions.{node.name}({', '.join([at, *passed])})"
     returns = ast.unparse(node.returns) if node.returns else "Any"
-    doc = _narrow(inspect.getdoc(question.function) or "")
+    doc = _narrow(_documentation(question))
     args = ast.unparse(node.args)
     return (
         f"    def {name}({args}) -> {returns}:\n"
         + "\n".join(f"        {line}".rstrip() for line in f'"""{doc}\n"""'.split("\n"))
         + f"\n        return {call}\n"
     )
+
+
+def _documentation(question: Question) -> str:
+    """Return a question's docstring with all of its parameters: those, too, that their kind describes."""
+    doc = inspect.getdoc(question.function) or ""
+    before, _, after = doc.partition("Returns:\n")
+    head = before.partition("Args:\n")[0].rstrip()
+    described = "\n".join(f"    {parameter.name}: {parameter.help}" for parameter in question.parameters)
+    return "\n\n".join(filter(None, (head, described and f"Args:\n{described}", f"Returns:\n{after}")))
 
 
 def _narrow(doc: str) -> str:

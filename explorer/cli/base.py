@@ -22,11 +22,12 @@ from typing import Any
 import click
 
 import explorer
-from explorer.cli.patience import patience
+from explorer.cli.screen import Teller, safe, say, screen_options, show
 from explorer.errors import EngineError, ExplorerError, WrongUsage
-from explorer.progress import Watch
 from explorer.questions import GROUPS as QUESTION_GROUPS
+from explorer.questions.answers import JSON_FORMAT
 from explorer.spec.doctor.rules import EXIT_CODES
+from explorer.storage.processor_time import time_limit
 
 FAILED, NO_ENGINE, INTERRUPTED = 1, 4, 130
 INCOMPLETE, WARNING, ERROR = (EXIT_CODES[level] for level in ("incomplete", "warning", "error"))
@@ -58,7 +59,7 @@ class Main(Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with _Told().listening(), patience(), _safe_errors():
+            with Teller().listening(), time_limit(), _safe_errors():
                 return super().invoke(ctx)
         except WrongUsage as error:
             raise click.UsageError(safe(str(error)), ctx) from error
@@ -85,44 +86,10 @@ def _safe_errors() -> Iterator[None]:
         raise click.UsageError(safe(error.format_message().expandtabs(2)), error.ctx) from error
 
 
-class _Told(Watch):
-    """Prints on stderr, once, what is to be known of an answer; on a terminal also how far the work is."""
-
-    def say(self, text: str) -> None:
-        if text != self.note:
-            say(text)
-        super().say(text)
-
-    def tell(self, done: int, total: int, what: str) -> None:
-        super().tell(done, total, what)
-        if sys.stderr.isatty():
-            text = f"{done:,} of {total:,} {what}" if total else ""
-            click.echo(f"\r\x1b[K{printable(text)}", err=True, nl=False)
-
-
 def fail(error: Exception, code: int) -> None:
     """Print on stderr what is wrong, and exit."""
     say(f"{COMMAND}: {error}")
     sys.exit(code)
-
-
-def say(message: str) -> None:
-    """Print a message on stderr, without terminal commands and credentials, whatever a table or an error contains."""
-    click.echo(safe(message), err=True)
-
-
-def safe(message: str) -> str:
-    """Return a message without terminal commands and credentials."""
-    from explorer.spec.secrets.redaction import redact
-
-    return printable(redact(message))
-
-
-def printable(text: str) -> str:
-    """Return lines of text without terminal commands."""
-    from explorer.render.text import printable_lines
-
-    return printable_lines(text)
 
 
 @click.group(
@@ -130,7 +97,8 @@ def printable(text: str) -> str:
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=__doc__.partition("\n\n")[2] if __doc__ else None,
 )
-@click.version_option(explorer.__version__)
+@click.version_option(explorer.__version__, message=f"%(prog)s %(version)s, JSON format {JSON_FORMAT}")
+@screen_options(is_global=True)
 def main() -> None:
     """Explore the metadata of Apache Iceberg tables.
 
@@ -200,7 +168,7 @@ def finish(table: explorer.Table, output: str) -> None:
     not be read."""
     lacks = table.tree.lacks
     if lacks and output == "text":
-        click.echo(printable(f"⚠ {lacks}."))
+        show([f"⚠ {lacks}."], in_pages=False)
     for problem in table.problems:
         say(f"{problem.severity}: {problem}")
     if table.tree.more_problems:

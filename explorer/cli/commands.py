@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from explorer.cli import complete
-from explorer.cli.base import ERROR, WARNING, finish, group, pairs, place_options, places, safe, say
+from explorer.cli.base import ERROR, WARNING, finish, group, pairs, place_options, places
 from explorer.cli.output import FORMATS, ROW_FORMATS, Output, output_option
-from explorer.cli.patience import begin, remove_limit
+from explorer.cli.screen import safe, say
 from explorer.errors import WrongUsage
 from explorer.progress import listener
 from explorer.questions import QUESTIONS, Parameter, Question
+from explorer.questions.answers import check_picture_file
 from explorer.questions.parameters import CatalogAt, TableAt
 from explorer.spec.doctor.rules import EXIT_CODES
+from explorer.storage.processor_time import begin, remove_limit
 
 if TYPE_CHECKING:
     from explorer.questions.answers import Answer
@@ -108,12 +110,13 @@ def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callab
     formats += ["sarif"] if question.name == "doctor" else []
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        if question.has_rows:
+        if question.has_rows and not question.reads_rows:  # else it would choose among the first rows
             names = {parameter.name for parameter in question.parameters}
             if "limit" not in names:
                 command = click.option(
-                    "--limit", "row_limit", type=click.IntRange(min=0), help="Print at most N rows."
-                )(command)
+                    "--limit", "row_limit", type=CountType(), metavar="N|all",
+                    help="The largest number of rows; `all` reads all.",
+                )(command)  # fmt: skip
             command = click.option("--columns", "row_columns", metavar="A,B", help="Print only these columns.")(command)
             command = click.option(
                 "--filter", "row_filter", default="", metavar="FILTER",
@@ -133,9 +136,9 @@ def _ask(question: Question, given: dict[str, Any]) -> None:
     """Ask a question, print its answer and exit with its code."""
     form, picture = given.pop("output"), given.pop("picture", None)
     columns = tuple(name.strip() for name in (given.pop("row_columns", None) or "").split(",") if name.strip())
-    output = Output(form, given.pop("row_filter", ""), columns, given.pop("row_limit", None))
+    output = Output(form, given.pop("row_filter", ""), columns, given.pop("row_limit", None), not question.is_endless)
     if picture is not None:
-        check_drawable(picture)
+        check_picture_file(picture)
     arguments = {p.name: _value(p, given[p.name]) for p in question.parameters}
     if question.check:
         question.check(**arguments, drawing=picture is not None)
@@ -145,7 +148,8 @@ def _ask(question: Question, given: dict[str, Any]) -> None:
     for note in getattr(answer, "notes", ()):
         say(note)
     if picture is not None:
-        draw(answer, picture)
+        answer.save_picture(picture)
+        say(f"wrote {picture}")
     elif question.is_endless:
         _print_until_interrupt(answer, output)
     elif form == "sarif":
@@ -225,27 +229,3 @@ def _print_sarif(answer: Answer[Any]) -> None:
 
     answer.to_json()  # of a catalog the reports are made now
     click.echo(json_text(sarif(answer.value if isinstance(answer.value, list) else [answer.value])))
-
-
-def check_drawable(target: Path) -> None:
-    """Check what can be known of a file before there is something to write. Raises WrongUsage, ClickException."""
-    import os
-
-    if target.suffix not in (".html", ".svg"):
-        raise WrongUsage(f"{target.name}: a picture is drawn as .html or .svg")
-    if not target.parent.is_dir():
-        raise click.ClickException(f"{target} cannot be written: there is no folder {target.parent}")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        raise click.ClickException(f"{target} cannot be written: permission denied")
-
-
-def draw(answer: Answer[Any], target: Path) -> None:
-    """Write the picture of an answer into a file. Raises WrongUsage for an answer without one, ClickException."""
-    if getattr(answer, "picture", None) is None:
-        raise WrongUsage("this answer has no picture")
-    text = answer.to_html() if target.suffix == ".html" else answer.to_svg()
-    try:
-        target.write_text(text, "utf-8")
-    except OSError as error:
-        raise click.ClickException(f"{target} cannot be written: {error.strerror}") from error
-    say(f"wrote {target}")

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import click
 
-from explorer.cli.base import COMMAND, FAILED, fail, main, say
-from explorer.cli.output import FORMATS, output_option, print_data
+from explorer.cli.base import COMMAND, FAILED, fail, main
+from explorer.cli.output import FORMATS, output_option, print_object
+from explorer.cli.screen import say
 from explorer.errors import NotPossible
 
 
@@ -39,7 +40,7 @@ def course(folder: Path, jupyter: tuple[str, ...], only_progress: bool, output: 
     rows = [{"notebook": name, "copied": new} for name, new in copied.items()]
     lines = [f"{len(copied) - len(kept)} notebooks copied to {folder.resolve()}"]
     lines += [f"left as it is: {name}" for name in kept]
-    print_data({"folder": str(folder.resolve()), "notebooks": rows}, output, lambda: "\n".join(lines))
+    print_object({"folder": str(folder.resolve()), "notebooks": rows}, output, lambda: "\n".join(lines))
     if names := missing():
         say(f"{len(names)} teaching tables are missing: {COMMAND} demo")
     sys.stdout.flush()
@@ -64,4 +65,4 @@ def _progress(output: str) -> None:
             "solved": f"{sum(bool(one.solved) for one in each)} of {len(each)}",
             "open": " ".join(str(one.number) for one in each if not one.solved),
         })  # fmt: skip
-    print_data([asdict(one) for one in exercises], output, lambda: render_table(rows, width=120))
+    print_object([asdict(one) for one in exercises], output, lambda: render_table(rows, width=120))

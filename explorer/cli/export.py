@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 import explorer
-from explorer.cli.base import COMMAND, FAILED, INCOMPLETE, finish, group, pairs, place_options, places, say
-from explorer.cli.output import FORMATS, ROW_FORMATS, output_option, print_data, print_rows
-from explorer.cli.patience import begin
+from explorer.cli.base import COMMAND, FAILED, INCOMPLETE, finish, group, pairs, place_options, places
+from explorer.cli.output import FORMATS, ROW_FORMATS, output_option, print_object, print_rows
+from explorer.cli.screen import say
 from explorer.questions.parameters import TableAt
+from explorer.storage.processor_time import begin
 
 export = group("export")
 
@@ -32,14 +33,16 @@ def page(table: str, file: Path, catalog: str | None, output: str, **where: Any)
     begin(table)
     opened = TableAt(table, catalog, **places(**where)).open()
     written = explorer.export_html(opened, file)
-    print_data(written, output, lambda: render_fields(written))
+    print_object(written, output, lambda: render_fields(written))
     finish(opened, output)
 
 
 @export.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--catalog", default="", help="All tables of this catalog instead of the teaching tables.")
-@click.option("--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A property of the catalog.")
+@click.option(
+    "--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A catalog or storage property."
+)
 @output_option(*ROW_FORMATS)
 def gallery(folder: Path, catalog: str, properties: tuple[str, ...], output: str) -> None:
     """Write the teaching tables as a folder of such files, with an index.html."""
@@ -57,7 +60,10 @@ def gallery(folder: Path, catalog: str, properties: tuple[str, ...], output: str
 @click.option("--catalog", help="The catalog that TABLE is in.")
 @place_options
 @click.option(
-    "--snapshot", "-s", help="The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out."
+    "--snapshot",
+    "-s",
+    metavar="SNAPSHOT",
+    help="The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.",
 )
 @click.option(
     "--format", "picture", type=click.Choice(["dot", "svg", "png", "html", "json"]), default="svg", show_default=True,

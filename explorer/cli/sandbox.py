@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 import explorer
-from explorer.cli.base import COMMAND, main, say
+from explorer.cli.base import COMMAND, main
 from explorer.cli.output import ROW_FORMATS, output_option, print_rows
+from explorer.cli.screen import say
 
 if TYPE_CHECKING:
     from explorer.lab.scenarios import Scenario
@@ -26,6 +27,8 @@ def demo(names: tuple[str, ...], listing: bool, rebuild: bool, output: str) -> N
     """Unpack the teaching tables, which Spark wrote by real commits, into the sandbox, skipping those that are
     there."""
     from explorer.lab import scenarios
+    from explorer.storage.catalogs.sandbox_entries import forget_other_places
+    from explorer.storage.data_dirs import sandbox_home
 
     done = scenarios.available_names()
     unknown = set(names) - {s.name for s in scenarios.SCENARIOS}
@@ -44,7 +47,8 @@ def demo(names: tuple[str, ...], listing: bool, rebuild: bool, output: str) -> N
     if listing:
         print_rows(explorer.Collection.of_rows(rows, "scenarios"), output)
         return
-    _forget_another_sandbox()
+    if note := forget_other_places(sandbox_home()):
+        say(note)
     todo = [s for s in chosen if rebuild or s.name not in done]
     if todo and rebuild:
         _rebuild(todo)
@@ -76,18 +80,6 @@ def _rebuild(todo: Sequence[Scenario]) -> None:
         scenarios.build_all(engine, todo, show_progress)
 
 
-def _forget_another_sandbox() -> None:
-    """Of a sandbox that was moved or copied: remove what its catalog has of the place it came from, and say so."""
-    from explorer.storage.catalogs.sandbox_entries import forget_entries, stray_entries
-    from explorer.storage.data_dirs import sandbox_home
-
-    strays = stray_entries(sandbox_home())
-    if strays:
-        forget_entries(sandbox_home(), strays)
-        others = ", ".join(sorted(set(strays.values())))
-        say(f"the sandbox was moved or copied from {others}: entries removed of {', '.join(sorted(strays))}")
-
-
 @main.command()
 @click.argument("table", required=False)
 @click.option("--port", type=click.IntRange(0, 65535), default=5006, show_default=True, help="0 for any free one.")
@@ -102,14 +94,14 @@ def _forget_another_sandbox() -> None:
 @click.option("--allow-lab", is_flag=True, help="Also on another address than loopback: the lab, and all that writes.")
 @click.option("--prefix", default="", metavar="PATH", help="The path, or URL, below which a reverse proxy serves it.")
 @click.option(
-    "--root",
+    "--only-root",
     "roots",
     multiple=True,
     metavar="FOLDER",
     help="Open paths below this folder or URI only; may be given several times. On another address than loopback, and "
     "behind a proxy, no others are opened in any case.",
 )
-@click.option("--show", is_flag=True, help="Open a browser.")
+@click.option("--browser", "show", is_flag=True, help="Open a browser.")
 @click.option("--preview", is_flag=True, help="Serve the new page, which does not have everything yet.")
 def serve(
     table: str | None, port: int, address: str, hosts: tuple[str, ...], allow_sql: bool, allow_lab: bool, prefix: str,

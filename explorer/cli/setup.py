@@ -8,22 +8,7 @@ from typing import Any
 import click
 
 from explorer.cli.base import COMMAND, main
-from explorer.cli.output import FORMATS, output_option, print_data
-
-VARIABLES = {
-    "HOME": "the folder of the sandbox",
-    "CACHE": "the folder of jars and decoded manifests",
-    "MEMORY": "how much memory a question may use, such as 600M or 4G",
-    "SECONDS": "how many seconds of the processor a command may use for a table",
-    "SPARK_MASTER": "the master of Spark",
-    "SPARK_CONF": "settings of Spark, as JSON",
-    "PASSWORD": "the password of a shared server",
-    "QUOTAS": "the quotas of a shared server",
-    "AUDIT": "the audit log of a shared server",
-    "METRICS_TOKEN": "the token that reads a server's metrics",
-}
-"""What each environment variable sets, by its name without the prefix."""
-SECRET = ("PASSWORD", "METRICS_TOKEN")
+from explorer.cli.output import FORMATS, output_option, print_object
 
 
 @main.command()
@@ -32,19 +17,21 @@ def config(output: str) -> None:
     """Show which folders, catalogs, Java and environment variables are used here; no secret is shown."""
     from explorer.render.text import render_fields
     from explorer.storage.catalogs.catalogs import catalog_names, default_name
-    from explorer.storage.data_dirs import PREFIX, cache_home, data_home
+    from explorer.storage.data_dirs import PREFIX, SECRET_VARIABLES, VARIABLES, cache_home, data_home
 
     data: dict[str, Any] = {
         "sandbox": str(data_home()),
         "cache": str(cache_home()),
         "catalogs": catalog_names(),
-        "default catalog": default_name(),
+        "default_catalog": default_name(),
         "java": _java(),
     }
     for name, about in VARIABLES.items():
         value = os.environ.get(f"{PREFIX}{name}")
-        data[f"{PREFIX}{name}"] = f"not set: {about}" if value is None else "(set)" if name in SECRET else value
-    print_data(data, output, lambda: render_fields(data | {"catalogs": ", ".join(data["catalogs"])}))
+        data[f"{PREFIX}{name}"] = (
+            f"not set: {about}" if value is None else "(set)" if name in SECRET_VARIABLES else value
+        )
+    print_object(data, output, lambda: render_fields(data | {"catalogs": ", ".join(data["catalogs"])}))
 
 
 def _java() -> str:

@@ -17,6 +17,7 @@ from explorer.errors import NotFoundInTable
 from explorer.queries.filters import arrow_columns, matching, parse_filter
 from explorer.render.blocks import Block, Rows
 from explorer.render.list_columns import first_columns, with_times
+from explorer.render.row_formats import write_csv, write_parquet
 from explorer.render.rows import columns_of, json_rows, plain
 from explorer.render.text import cell, not_typeset, render_stream
 from explorer.spark_engine.engine_choice import Choice
@@ -143,8 +144,11 @@ class Collection(Sequence[Mapping[str, Any]]):
         for part in self.iter_tables():
             yield from part.to_batches(max_chunksize=rows)
 
-    def iter_tables(self) -> Iterator[pa.Table]:
+    def iter_tables(self, rows: int | None = None) -> Iterator[pa.Table]:
         """Read the rows in parts as they are made.
+
+        Args:
+            rows: The largest number of rows of a part; as they are made if left out.
 
         Returns:
             The parts, as pyarrow.Table.
@@ -154,7 +158,9 @@ class Collection(Sequence[Mapping[str, Any]]):
             >>> sum(part.num_rows for part in table.inspect.files().iter_tables())
             3
         """
-        return self._rows.read()
+        if rows is None:
+            return self._rows.read()
+        return (pa.Table.from_batches([batch]) for batch in self.iter_batches(rows))
 
     def select(self, where: str = "", columns: Sequence[str] = (), limit: int | None = None) -> Collection:
         """Choose rows and columns.
@@ -285,6 +291,23 @@ class Collection(Sequence[Mapping[str, Any]]):
             return self._frame(session)
         with nullcontext() if spark else keep_active_session(session.sparkContext):
             return session.createDataFrame(without_dictionaries(self.to_arrow()))
+
+    def to_csv(self, file: Any, for_spreadsheet: bool = False) -> None:
+        """Write the rows as CSV, as they are read. Nested values are JSON.
+
+        Args:
+            file: A path, or a binary file.
+            for_spreadsheet: Put an apostrophe before text that a spreadsheet would take for a formula.
+        """
+        write_csv(self.iter_tables(), self.schema, file, for_spreadsheet)
+
+    def to_parquet(self, file: Any) -> None:
+        """Write the rows as Parquet, as they are read. A struct without fields is null.
+
+        Args:
+            file: A path, or a binary file.
+        """
+        write_parquet(self.iter_tables(), self.schema, file)
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the rows as JSON data.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
 
+from explorer.errors import NotPossible, WrongUsage
 from explorer.render.blocks import Block, Picture, Rows, Text
 from explorer.spec.doctor.rules import Level
 
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
     from explorer.queries.collection import Collection
 
 T = TypeVar("T")
+JSON_FORMAT = 1
+"""The version of all JSON documents. It rises when a key is renamed or removed, or means something else."""
 LONGEST = 200_000
 """Characters of a text that a notebook prints."""
 
@@ -65,18 +70,27 @@ class Answer(Generic[T]):
     parts: Callable[[], Sequence[Block]] | None = None
     is_graph: bool = False
 
+    def document(self) -> Any:
+        """Return the answer as a JSON document, whose parts are made as they are printed.
+
+        Returns:
+            The JSON data. An object begins with `json_format`; a list of rows is only its rows.
+        """
+        data = self.json()
+        return {"json_format": JSON_FORMAT, **data} if isinstance(data, Mapping) else data
+
     def to_json(self) -> Any:
         """Return the answer as JSON data.
 
         Returns:
-            A dict or a list, under the spec's field names.
+            A dict or a list, under the spec's field names. A dict begins with `json_format`.
 
         Example:
             >>> table = explorer.open_table("demo.three_inserts")
             >>> table.overview().to_json()["data_files"]
             3
         """
-        data = self.json()
+        data = self.document()
         if isinstance(data, Mapping):
             return {name: list(value) if isinstance(value, Iterator) else value for name, value in data.items()}
         return list(data) if isinstance(data, Iterator) else data
@@ -123,8 +137,6 @@ class Answer(Generic[T]):
             True
         """
         if self.picture is None:
-            from explorer.errors import NotPossible
-
             raise NotPossible("this answer has no picture")
         return self.picture()
 
@@ -149,6 +161,25 @@ class Answer(Generic[T]):
         text, drawn = repr(self), self.picture() if self.picture else ""
         return still_page(text.partition("\n")[0], f"{drawn}{self._below(text)}")
 
+    def save_picture(self, file: Path) -> None:
+        """Write the answer's picture into a file.
+
+        Args:
+            file: The file: .svg, or .html for a page with the text beside the picture.
+
+        Raises:
+            WrongUsage: The answer has no picture, or the file is neither.
+            NotPossible: The file cannot be written.
+        """
+        check_picture_file(file)
+        if self.picture is None:
+            raise WrongUsage("this answer has no picture")
+        text = self.to_html() if file.suffix == ".html" else self.to_svg()
+        try:
+            file.write_text(text, "utf-8")
+        except OSError as error:
+            raise NotPossible(f"{file} cannot be written: {error.strerror}") from error
+
     def to_arrow(self) -> pa.Table:
         """Return the answer's rows.
 
@@ -164,8 +195,6 @@ class Answer(Generic[T]):
             ['append', 'append', 'append']
         """
         if self.rows is None:
-            from explorer.errors import NotPossible
-
             raise NotPossible("this answer is not a list of rows")
         return self.rows().to_arrow()
 
@@ -214,3 +243,13 @@ class Answer(Generic[T]):
             return self.html()
         lines = f"<pre>{escape(text)}</pre>"
         return f"<details><summary>as text</summary>{lines}</details>" if self.picture else lines
+
+
+def check_picture_file(file: Path) -> None:
+    """Check what can be known of a picture's file before it is drawn. Raises WrongUsage, NotPossible."""
+    if file.suffix not in (".html", ".svg"):
+        raise WrongUsage(f"{file.name}: a picture is drawn as .html or .svg")
+    if not file.parent.is_dir():
+        raise NotPossible(f"{file} cannot be written: there is no folder {file.parent}")
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise NotPossible(f"{file} cannot be written: permission denied")

@@ -166,7 +166,6 @@ def doctor(
         skip: Leave a rule out, by id or number. May be given several times.
         severity: Give a rule another severity: fatal, error, warning or info.
         namespace: Only tables of this namespace.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A report for each table.
@@ -238,7 +237,6 @@ def health(
         threshold: The value above which a measure matters (docs/health.md). May be given several times.
         clustering: Also measure how files are clustered by column, which reads all bounds.
         namespace: Only tables of this namespace.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A row for each table: table, level, a column for each measure, error.

@@ -55,7 +55,6 @@ def doctor(
         skip: Leave a rule out, by id or number. May be given several times.
         severity: Give a rule another severity: fatal, error, warning or info.
         snapshot: The snapshot: an id, branch, tag, snapshot-N or time. All snapshots if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         The report. A row for each finding: rule, severity, title, what, file, found, expected, remedy
@@ -140,8 +139,6 @@ def health(
     Args:
         threshold: The value above which a measure matters (docs/health.md). May be given several times.
         clustering: Also measure how files are clustered by column, which reads all bounds.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A row for each measure: measure, level, title, value, unit, threshold, words, why, helps.
@@ -186,10 +183,12 @@ def conflict(
 ) -> Answer[Decision]:
     """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry or refuse, and why.
 
+    If the isolation level is left out, it is that of the table's property, else serializable.
+
     Args:
         base: The snapshot at which the commit began.
-        operation: The operation that it commits.
-        isolation: The isolation level. The table's property decides if left out, else it is serializable.
+        operation: The operation.
+        isolation: The isolation level.
         without: Switch a validation off, by its name in Iceberg's API. May be given several times.
         where: The rows that the operation is about.
 

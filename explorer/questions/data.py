@@ -22,7 +22,7 @@ FIRST_ROWS = 100
 def rows(
     table: Table,
     *,
-    condition: Sql = "",
+    where: Filter = "",
     column: ColumnNames = (),
     limit: Count = FIRST_ROWS,
     provenance: bool = False,
@@ -31,11 +31,10 @@ def rows(
     """Read rows of any version through Spark.
 
     Args:
-        condition: A condition in Spark SQL, which the rows fulfil.
+        where: A filter such as "name = 'jack'": only rows that match.
         column: Read only this column. May be given several times.
         limit: The largest number of rows; `all` reads all.
         provenance: Also show each row's file, position, partition and, in version 3, row id.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
 
     Returns:
         The rows; `cut` says whether there are more, `reports` has the scan reports.
@@ -50,7 +49,7 @@ def rows(
         >>> [row["fruit"] for row in table.rows(condition="fruit > 'b'")]
         ['cherry', 'banana']
     """
-    return table.rows(snapshot, column, condition, limit, provenance)
+    return table.rows(snapshot, column, table.sql_condition(where, snapshot), limit, provenance)
 
 
 @question("sql")
@@ -82,9 +81,6 @@ def count(table: Table, *, snapshot: SnapshotRef = None) -> Answer[LiveRows]:
     """Count the visible rows, and the rows that each delete hides.
 
     It needs no Spark. It opens only delete files, and data files with position or equality deletes.
-
-    Args:
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
 
     Returns:
         The number of visible rows, beside the recorded one, and the rows that each delete hides.
@@ -119,7 +115,6 @@ def diff(
         before: The older snapshot, or `none`: the table before its first snapshot.
         after: The newer snapshot.
         key: A column that identifies a row, so that updates are recognized. May be given several times.
-        engine: What reads: this process, or Spark's workers.
 
     Returns:
         Counts of rows inserted, deleted and updated, and the rows.
@@ -164,8 +159,6 @@ def history(
         every_file: Also read the data files that the filter excludes by partition values, counts or bounds, which may
             be wrong, however many they are.
         explain: The largest number of rows that are explained one by one.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What reads: this process, or Spark's workers.
 
     Returns:
         The events of each matching row, and sentences that say why it is visible or not.

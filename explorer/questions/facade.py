@@ -89,7 +89,7 @@ class InspectQuestions:
         """List the fields of the schema by which a snapshot is read, nested fields too.
 
         Args:
-            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current schema if left out.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
 
         Returns:
             A row for each field: field-id, name (its path), type, required, identifier, doc,
@@ -182,7 +182,7 @@ class InspectQuestions:
             view: The state of each entry: as stored, after inheritance, as of the snapshot, or all three.
             metrics: Also show column sizes, counts and bounds.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             A row for each entry, also DELETED and filtered ones: manifest_path, ordinal, status, the fields
@@ -208,7 +208,7 @@ class InspectQuestions:
         Args:
             metrics: Also show column sizes, counts and bounds.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             A row for each live file: file_path, content, file_format, partition, record_count,
@@ -230,7 +230,7 @@ class InspectQuestions:
 
         Args:
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             A row for each partition: partition, spec_id, record_count, file_count,
@@ -263,8 +263,8 @@ class InspectQuestions:
             show: The life of the file over all snapshots; the footer of a Parquet or Puffin file; the rows of a
                 data file and what deletes each; the contents of a delete file or deletion vector.
             offset: The content offset of a deletion vector, where several are in one Puffin file.
-            snapshot: The snapshot, for all but the life. The current one if left out.
-            engine: What decodes the manifests for the life: this process, or Spark's workers.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             The life: every snapshot in which the file was added, carried or removed. The footer: its
@@ -304,7 +304,7 @@ class InspectQuestions:
             show: Pairs of data and delete files; or data files and deletes by data sequence number, from below.
             limit: The largest number of pairs, and of dangling deletes.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             A row for each pair: data_file, delete_file, content_offset, kind, applies, reasons. Of layers:
@@ -337,7 +337,7 @@ class InspectQuestions:
             show: Which statistics are kept, by which rule, and what a filter can skip; or how many files a query
                 for one value opens, by the files' bounds.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             A row for each column. Metrics: column, type, mode, rule, skips, files and how many of them have
@@ -407,7 +407,7 @@ class HistoryQuestions:
         """Show what happened to every manifest: created, carried, rewritten, merged, dropped, and why.
 
         Args:
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             A row for each manifest and snapshot: manifest, snapshot, state, counts and why.
@@ -432,7 +432,7 @@ class HistoryQuestions:
         Args:
             first: The snapshot before the first commit. From the oldest one on if left out.
             last: The snapshot of the last commit. The current one if left out.
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             A row for each commit: files, rows and bytes that it added and removed, bytes of metadata; and
@@ -449,12 +449,12 @@ class HistoryQuestions:
         """
         return history_questions.commits(self._table.engine, first=first, last=last, engine=engine)
 
-    def metadata(self, before: MetadataRef, after: MetadataRef | None = None) -> Answer[dict[str, Any]]:
+    def metadata(self, older: MetadataRef, newer: MetadataRef | None = None) -> Answer[dict[str, Any]]:
         """Compare two metadata files by meaning.
 
         Args:
-            before: The older metadata file: its version number, or its path.
-            after: The newer metadata file. The current one if left out.
+            older: The older metadata file: its version number, or its path.
+            newer: The newer metadata file. The current one if left out.
 
         Returns:
             What was added, removed and changed, by part of the metadata.
@@ -468,7 +468,7 @@ class HistoryQuestions:
             >>> sorted(table.history.metadata("0").to_json())
             ['current_snapshot_id', 'refs', 'snapshots']
         """
-        return history_questions.metadata(self._table.engine, before, after)
+        return history_questions.metadata(self._table.engine, older, newer)
 
     def watch(self, *, interval: Seconds = None) -> Answer[Any]:
         """Follow a table, and show what each commit changed as soon as it is committed.
@@ -510,7 +510,7 @@ class DataQuestions:
             before: The older snapshot, or `none`: the table before its first snapshot.
             after: The newer snapshot.
             key: A column that identifies a row, so that updates are recognized. May be given several times.
-            engine: What reads: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             Counts of rows inserted, deleted and updated, and the rows.
@@ -550,7 +550,7 @@ class DataQuestions:
                 which may be wrong, however many they are.
             explain: The largest number of rows that are explained one by one.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-            engine: What reads: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             The events of each matching row, and sentences that say why it is visible or not.
@@ -636,10 +636,12 @@ class CheckQuestions:
     ) -> Answer[Decision]:
         """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry or refuse, and why.
 
+        If the isolation level is left out, it is that of the table's property, else serializable.
+
         Args:
             base: The snapshot at which the commit began.
-            operation: The operation that it commits.
-            isolation: The isolation level. The table's property decides if left out, else it is serializable.
+            operation: The operation.
+            isolation: The isolation level.
             without: Switch a validation off, by its name in Iceberg's API. May be given several times.
             where: The rows that the operation is about.
 
@@ -687,7 +689,7 @@ class MaintainQuestions:
             retain_last: For expiry: the snapshots to keep on each branch, in place of the table's policy.
             option: An option of the procedure, by its name. May be given several times.
             where: Rewrite only files that may match this filter.
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             Sentences, the statement, and rows of groups, files, manifests or snapshots, each with what
@@ -973,7 +975,7 @@ class OpenTable:
             skip: Leave a rule out, by id or number. May be given several times.
             severity: Give a rule another severity: fatal, error, warning or info.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. All snapshots if left out.
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             The report. A row for each finding: rule, severity, title, what, file, found, expected, remedy
@@ -1016,7 +1018,7 @@ class OpenTable:
             threshold: The value above which a measure matters (docs/health.md). May be given several times.
             clustering: Also measure how files are clustered by column, which reads all bounds.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             A row for each measure: measure, level, title, value, unit, threshold, words, why, helps.
@@ -1037,7 +1039,7 @@ class OpenTable:
     def rows(
         self,
         *,
-        condition: Sql = "",
+        where: Filter = "",
         column: ColumnNames = (),
         limit: Count = FIRST_ROWS,
         provenance: bool = False,
@@ -1046,7 +1048,7 @@ class OpenTable:
         """Read rows of any version through Spark.
 
         Args:
-            condition: A condition in Spark SQL, which the rows fulfil.
+            where: A filter such as "name = 'jack'": only rows that match.
             column: Read only this column. May be given several times.
             limit: The largest number of rows; `all` reads all.
             provenance: Also show each row's file, position, partition and, in version 3, row id.
@@ -1066,7 +1068,7 @@ class OpenTable:
             ['cherry', 'banana']
         """
         return data_questions.rows(
-            self.engine, condition=condition, column=column, limit=limit, provenance=provenance, snapshot=snapshot
+            self.engine, where=where, column=column, limit=limit, provenance=provenance, snapshot=snapshot
         )
 
     def sql(self, query: Sql, *, limit: Count = FIRST_ROWS) -> SparkRows:
@@ -1122,7 +1124,7 @@ class OpenTable:
         Args:
             before: The older snapshot, or `none`: the table before its first snapshot.
             after: The newer snapshot.
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             The difference: files added and removed, manifests, schema, spec, sort order and properties.
@@ -1209,7 +1211,7 @@ class OpenTable:
             measure: Also run it in Spark, four times, and compare its scan report with the plan.
             compare_with: With --measure: run it on this version, or other table, too. May be given several times.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             The plan: what is left after each stage, in manifests, files, rows and bytes. With a stage, a
@@ -1307,7 +1309,7 @@ class OpenCatalog:
             skip: Leave a rule out, by id or number. May be given several times.
             severity: Give a rule another severity: fatal, error, warning or info.
             namespace: Only tables of this namespace.
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             A report for each table.
@@ -1341,7 +1343,7 @@ class OpenCatalog:
             threshold: The value above which a measure matters (docs/health.md). May be given several times.
             clustering: Also measure how files are clustered by column, which reads all bounds.
             namespace: Only tables of this namespace.
-            engine: What decodes the manifests: this process, or Spark's workers.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
             A row for each table: table, level, a column for each measure, error.

@@ -24,7 +24,6 @@ def diff(table: Table, before: Side, after: Side, *, engine: EngineName = "auto"
     Args:
         before: The older snapshot, or `none`: the table before its first snapshot.
         after: The newer snapshot.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         The difference: files added and removed, manifests, schema, spec, sort order and properties.
@@ -96,9 +95,6 @@ def lineage(table: Table) -> Answer[Any]:
 def lifecycle(table: Table, *, engine: EngineName = "auto") -> Answer[Any]:
     """Show what happened to every manifest: created, carried, rewritten, merged, dropped, and why.
 
-    Args:
-        engine: What decodes the manifests: this process, or Spark's workers.
-
     Returns:
         A row for each manifest and snapshot: manifest, snapshot, state, counts and why.
 
@@ -135,7 +131,6 @@ def commits(
     Args:
         first: The snapshot before the first commit. From the oldest one on if left out.
         last: The snapshot of the last commit. The current one if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A row for each commit: files, rows and bytes that it added and removed, bytes of metadata; and
@@ -164,12 +159,12 @@ def commits(
 
 
 @question("metadata", "history")
-def metadata(table: Table, before: MetadataRef, after: MetadataRef | None = None) -> Answer[dict[str, Any]]:
+def metadata(table: Table, older: MetadataRef, newer: MetadataRef | None = None) -> Answer[dict[str, Any]]:
     """Compare two metadata files by meaning.
 
     Args:
-        before: The older metadata file: its version number, or its path.
-        after: The newer metadata file. The current one if left out.
+        older: The older metadata file: its version number, or its path.
+        newer: The newer metadata file. The current one if left out.
 
     Returns:
         What was added, removed and changed, by part of the metadata.
@@ -186,7 +181,7 @@ def metadata(table: Table, before: MetadataRef, after: MetadataRef | None = None
     from explorer.render.history import render_changes
     from explorer.render.rows import plain
 
-    changes = table.metadata_diff(before, after)
+    changes = table.metadata_diff(older, newer)
     return Answer(changes, lambda: plain(changes), lambda: (render_changes(changes),))
 
 

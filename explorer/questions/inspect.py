@@ -27,9 +27,6 @@ PARTITION_COLUMNS = (
 def show(table: Table, *, snapshot: SnapshotRef = None) -> Answer[Graph]:
     """Show the metadata tree of a table.
 
-    Args:
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-
     Returns:
         The graph of the tree.
 
@@ -55,9 +52,6 @@ def overview(table: Table, *, snapshot: SnapshotRef = None) -> Answer[ShownOverv
     It shows rows (recorded and visible), files, deletes by kind, bytes, and schema, partition spec and sort
     order in words. Where manifests are small, it also has the results of health and doctor, file sizes and
     partitions.
-
-    Args:
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
 
     Returns:
         The overview: facts, commits and, where they are cheap, health and doctor.
@@ -107,9 +101,6 @@ def metadata(table: Table) -> Answer[Mapping[str, Any]]:
 @question("schema", "inspect")
 def schema(table: Table, *, snapshot: SnapshotRef = None) -> Collection:
     """List the fields of the schema by which a snapshot is read, nested fields too.
-
-    Args:
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current schema if left out.
 
     Returns:
         A row for each field: field-id, name (its path), type, required, identifier, doc,
@@ -187,9 +178,6 @@ def refs(table: Table) -> Collection:
 def manifests(table: Table, *, snapshot: SnapshotRef = None) -> Collection:
     """List the manifests of a snapshot, with decoded partition summaries.
 
-    Args:
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-
     Returns:
         A row for each manifest, in the order of the list: manifest_path, manifest_length (bytes),
         partition_spec_id, content, sequence numbers, added_snapshot_id, counts of files and rows,
@@ -220,8 +208,6 @@ def entries(
     Args:
         view: The state of each entry: as stored, after inheritance, as of the snapshot, or all three.
         metrics: Also show column sizes, counts and bounds.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A row for each entry, also DELETED and filtered ones: manifest_path, ordinal, status, the fields
@@ -248,8 +234,6 @@ def files(
 
     Args:
         metrics: Also show column sizes, counts and bounds.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A row for each live file: file_path, content, file_format, partition, record_count,
@@ -270,10 +254,6 @@ def files(
 @question("partitions", "inspect", columns=PARTITION_COLUMNS)
 def partitions(table: Table, *, snapshot: SnapshotRef = None, engine: EngineName = "auto") -> Collection:
     """Add up the live files by partition.
-
-    Args:
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A row for each partition: partition, spec_id, record_count, file_count,
@@ -308,8 +288,6 @@ def file(
         show: The life of the file over all snapshots; the footer of a Parquet or Puffin file; the rows of a data file
             and what deletes each; the contents of a delete file or deletion vector.
         offset: The content offset of a deletion vector, where several are in one Puffin file.
-        snapshot: The snapshot, for all but the life. The current one if left out.
-        engine: What decodes the manifests for the life: this process, or Spark's workers.
 
     Returns:
         The life: every snapshot in which the file was added, carried or removed. The footer: its
@@ -361,8 +339,6 @@ def deletes(
     Args:
         show: Pairs of data and delete files; or data files and deletes by data sequence number, from below.
         limit: The largest number of pairs, and of dangling deletes.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A row for each pair: data_file, delete_file, content_offset, kind, applies, reasons. Of layers:
@@ -437,8 +413,6 @@ def columns(
     Args:
         show: Which statistics are kept, by which rule, and what a filter can skip; or how many files a query for one
             value opens, by the files' bounds.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         A row for each column. Metrics: column, type, mode, rule, skips, files and how many of them have
@@ -472,7 +446,6 @@ def file_map(table: Table, *, where: Filter = "", deletes: bool = False, snapsho
     Args:
         where: A filter: each cell then says what a scan does with it.
         deletes: Also count the deletes that apply to each file.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
 
     Returns:
         A row for each cell: rows, bytes, files, status, age and, with a filter, what its scan does.
@@ -493,7 +466,7 @@ def file_map(table: Table, *, where: Filter = "", deletes: bool = False, snapsho
     return Collection.of_rows(list(map(vars, cells)), "cells")
 
 
-@question("glossary")
+@question("glossary", rows=True)
 def glossary(words: Texts = ()) -> Answer[Mapping[str, Any]]:
     """Explain the words of Iceberg: those that have WORDS in their name or meaning, or all.
 
@@ -501,15 +474,21 @@ def glossary(words: Texts = ()) -> Answer[Mapping[str, Any]]:
         words: Words to look up.
 
     Returns:
-        The meaning of each word, and the section of the spec.
+        A row for each word: word, meaning, section (of the spec).
 
     Example:
         >>> from explorer.questions import inspect
         >>> print(inspect.glossary(["dangling"]).to_text(), end="")
         dangling delete: A delete that is still listed and applies to no data file
     """
+    from explorer.queries.collection import Collection
     from explorer.spec.text.glossary import TERMS, find_terms
 
     terms = find_terms(" ".join(words)) if words else TERMS
-    rows = {name: {"meaning": term.meaning, "section": term.section} for name, term in terms.items()}
-    return Answer(terms, lambda: rows, lambda: (f"{name}: {term}" for name, term in terms.items()))
+    rows = [{"word": name, "meaning": term.meaning, "section": term.section} for name, term in terms.items()]
+    return Answer(
+        terms,
+        lambda: rows,
+        lambda: (f"{name}: {term}" for name, term in terms.items()),
+        lambda: Collection.of_rows(rows, "words"),
+    )

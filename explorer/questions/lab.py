@@ -41,7 +41,7 @@ def run(
 
     Args:
         operations: One operation for each writer or reader: A, B and so on.
-        isolation: The isolation level of all of them.
+        isolation: The isolation level.
         without: Switch a validation off, by its name in Iceberg's API. May be given several times.
         pyiceberg: Let pyiceberg be this writer (A, B...): append and cow-delete. May be given several times.
         table_version: The table's format version; 3 has deletion vectors.
@@ -125,7 +125,7 @@ def race(*, writers: Positive = 8, commits: Positive = 50, kills: int = 0, fault
 
     Args:
         writers: How many processes, Java and pyiceberg in turn.
-        commits: How many commits each process makes.
+        commits: How many commits each makes.
         kills: Instead: kill a writer so often while it commits.
         faults: Instead: kill at chosen points, lose an answer, fill the disk, make the catalog read-only.
 
@@ -154,9 +154,9 @@ def race(*, writers: Positive = 8, commits: Positive = 50, kills: int = 0, fault
             "kills": kills,
             "acknowledged": sum(t.acknowledged for t in tallies),
             "committed": sum(t.snapshots for t in tallies),
-            "most commits beyond the acknowledged ones": max(t.excess for t in tallies),
-            "acknowledged commits that are not there": sum(max(0, -t.excess) for t in tallies),
-            "missing files or problems": max(t.missing_files for t in tallies),
+            "excess_commits": max(t.excess for t in tallies),
+            "missing_commits": sum(max(0, -t.excess) for t in tallies),
+            "missing_files_or_problems": max(t.missing_files for t in tallies),
         }
         return Answer(tallies, lambda: data, lambda: (render_fields(data),))
     result = lab_race.race(writers, commits, lambda lap: tell(lap.acknowledged, writers * commits, "commits"))
@@ -261,11 +261,11 @@ def observe(table: Table, statement: Sql = "", *, api: str = "", allow_writes: b
 
 
 @question("copy", "lab", writing=True)
-def copy(name: str) -> Answer[str]:
+def copy(teaching_table: str) -> Answer[str]:
     """Copy a teaching table to lab.NAME_1, lab.NAME_2 and so on, to be changed freely.
 
     Args:
-        name: The teaching table.
+        teaching_table: The table.
 
     Returns:
         The name of the copy.
@@ -281,5 +281,5 @@ def copy(name: str) -> Answer[str]:
     """
     from explorer.lab.scenarios import fresh_copy
 
-    copied = fresh_copy(name.removeprefix("demo."))
+    copied = fresh_copy(teaching_table.removeprefix("demo."))
     return Answer(copied, lambda: {"table": copied}, lambda: (copied,))

@@ -45,7 +45,6 @@ def preview(
         retain_last: For expiry: the snapshots to keep on each branch, in place of the table's policy.
         option: An option of the procedure, by its name. May be given several times.
         where: Rewrite only files that may match this filter.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         Sentences, the statement, and rows of groups, files, manifests or snapshots, each with what

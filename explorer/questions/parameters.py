@@ -27,6 +27,7 @@ class Kind:
         several: Whether it takes several values.
         offer: What an interface offers for it, from the table.
         is_in_files: Whether `@FILE` on the command line stands for the lines of a file.
+        help: What is said of a parameter of this kind, if its question says nothing of it.
     """
 
     form: Form = "text"
@@ -36,6 +37,7 @@ class Kind:
     several: bool = False
     offer: Offer = ""
     is_in_files: bool = False
+    help: str = ""
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of a value."""
@@ -50,7 +52,13 @@ class Kind:
         return {"type": "array", "items": one} if self.several else one
 
 
-SnapshotRef: TypeAlias = Annotated["str | int | None", Kind(metavar="SNAPSHOT", offer="snapshots")]
+SnapshotRef: TypeAlias = Annotated[
+    "str | int | None",
+    Kind(
+        metavar="SNAPSHOT", offer="snapshots",
+        help="The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.",
+    ),
+]  # fmt: skip
 """An id, branch, tag, `snapshot-3` or time; None is the current snapshot."""
 Side: TypeAlias = Annotated[str, Kind(metavar="SNAPSHOT", offer="snapshots")]
 """One of two snapshots that are compared; `none` is the table before its first snapshot."""
@@ -73,7 +81,13 @@ Least: TypeAlias = Annotated[int, Kind("number", "N", least=0)]
 Positive: TypeAlias = Annotated[int, Kind("number", "N", least=1)]
 Number: TypeAlias = Annotated["int | None", Kind("number", "N")]
 Seconds: TypeAlias = Annotated["float | None", Kind("decimal", "SECONDS", least=0.1)]
-EngineName: TypeAlias = Literal["auto", "local", "spark"]
+EngineName: TypeAlias = Annotated[
+    Literal["auto", "local", "spark"],
+    Kind(
+        "choice", choices=("auto", "local", "spark"),
+        help="What decodes manifests and reads files: this process, or Spark's workers.",
+    ),
+]  # fmt: skip
 
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})

@@ -2,8 +2,8 @@
 
 A question is a function with typed parameters (see parameters.py) that returns an answer (see answers.py). Its first
 parameter says what it is about: `table: Table`, `table: TableAt` where the table may not open, or
-`catalog: CatalogAt`. The first line of its docstring is its summary. `Args` describes its parameters, `Returns`
-and `Raises` what comes of it. `Example` is run as a test."""
+`catalog: CatalogAt`. The first line of its docstring is its summary. `Args` describes its parameters, but for those
+whose kind says what they are; `Returns` and `Raises` say what comes of it. `Example` is run as a test."""
 
 from __future__ import annotations
 
@@ -81,6 +81,7 @@ class Question:
         is_writing: Whether it changes tables.
         is_endless: Whether its answer goes on until somebody stops it.
         has_rows: Whether its answer is a list of rows, or has rows.
+        reads_rows: Whether these are rows of the table, which it chooses itself.
         has_picture: Whether its answer has a picture.
         check: Raises WrongUsage for parameters that do not go together; it opens nothing.
     """
@@ -92,6 +93,7 @@ class Question:
     is_writing: bool = False
     is_endless: bool = False
     has_rows: bool = False
+    reads_rows: bool = False
     has_picture: bool = False
     check: Callable[..., None] | None = None
 
@@ -115,8 +117,8 @@ class Question:
         return tuple(
             Parameter(
                 p.name,
-                kind_of(eval(str(p.annotation), dict(names))),
-                described[p.name],
+                kind := kind_of(eval(str(p.annotation), dict(names))),
+                described.get(p.name) or kind.help,
                 p.default,
                 p.kind is p.POSITIONAL_OR_KEYWORD,
             )
@@ -180,8 +182,9 @@ def question(
     """Register a function as a question; see Question."""
 
     def register(function: F) -> F:
-        lists = rows or bool(re.search(r"\b(?:Collection|SparkRows)\b", function.__annotations__["return"]))
-        one = Question(name, group, function, columns, writing, endless, lists, picture, check)
+        returned = function.__annotations__["return"]
+        lists = rows or bool(re.search(r"\b(?:Collection|SparkRows)\b", returned))
+        one = Question(name, group, function, columns, writing, endless, lists, returned == "SparkRows", picture, check)
         if one.path in QUESTIONS or group not in GROUPS:
             raise ValueError(f"{' '.join(one.path)} is registered already, or its group is unknown")
         QUESTIONS[one.path] = one

@@ -63,8 +63,6 @@ def plan(
         engines: Also ask Iceberg's own planner, in Spark, and pyiceberg's.
         measure: Also run it in Spark, four times, and compare its scan report with the plan.
         compare_with: With --measure: run it on this version, or other table, too. May be given several times.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
-        engine: What decodes the manifests: this process, or Spark's workers.
 
     Returns:
         The plan: what is left after each stage, in manifests, files, rows and bytes. With a stage, a
@@ -147,7 +145,6 @@ def estimate(
             itself is only read.
         rows: With --write: the largest number of rows to write.
         file_size: The size of a file as it would be written, in bytes.
-        snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
 
     Returns:
         Files, rows and bytes that each filter reads now, and would read after each change.

@@ -70,9 +70,9 @@ def _section_json(section: HealthSection) -> dict[str, Any]:
     bars = section.bars
     return {
         "section": section.id, "title": section.title, "of": section.scope,
-        "numbers": {n.name: plain(n.value) for n in section.numbers},
+        "numbers": [{"name": number.name, "value": plain(number.value)} for number in section.numbers],
         "bars": bars and {"title": bars.title, "unit": bars.unit, "labels": list(bars.labels),
-                          **{name: list(values) for name, values in bars.series.items()}},
+                          "series": [{"name": name, "values": list(v)} for name, v in bars.series.items()]},
         "partitions": [vars(tile) for tile in section.tiles],
     }  # fmt: skip
 

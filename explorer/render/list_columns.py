@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
+from explorer.model.manifest import FILE_CONTENT, STATUS
+from explorer.model.metadata import TableMetadata
+from explorer.render.rows import json_rows
 from explorer.spec.filters.display_values import TIMES
 from explorer.spec.text.units import instant
+from explorer.spec.values.values import column_values, partition_path_by_name
 
 COLUMNS = {
     "snapshots": """snapshot snapshot-id parent-snapshot-id operation timestamp-ms sequence-number summary schema-id
@@ -33,6 +39,22 @@ def with_times(rows: Iterable[Mapping[str, Any]], what: str) -> list[dict[str, A
     for row in readable_rows:
         row |= {name: instant(row[name]) for name in times if type(row.get(name)) is int}
     return readable_rows
+
+
+def in_words(part: pa.Table, what: str, metadata: TableMetadata | None) -> list[dict[str, Any]]:
+    """Rows of a list as text tells them: times, and with a table's metadata also partitions as paths, and the spec's
+    words for contents and statuses."""
+    rows = with_times(json_rows(part), what)
+    if metadata is None:
+        return rows
+    if {"partition", "spec_id"} <= set(part.column_names) and pa.types.is_struct(part["partition"].type):
+        specs = {spec.spec_id: spec for spec in metadata.partition_specs}
+        for row, value in zip(rows, column_values(part["partition"]), strict=True):
+            row["partition"] = partition_path_by_name(value, specs.get(row["spec_id"]), metadata)
+    for name, words in (("content", FILE_CONTENT), ("status", STATUS)):
+        for row in rows if name in part.column_names else ():
+            row[name] = words.get(row[name], row[name])
+    return rows
 
 
 def telling(what: str, columns: Collection[str]) -> list[str]:

@@ -38,29 +38,29 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         "specs": spec_rows(plan),
         "stages": stage_rows(plan),
         "manifests": manifest_rows(plan),
-        "wholly-matched-files": plan.wholly,
-        "manifest-list-damaged": plan.damaged_list,
-        "missing-files": plan.missing,
-        "uncounted-manifests": plan.uncounted,
-        "delete-files": plan.delete_files,
-        "skipped-delete-files": plan.skipped_deletes,
-        "refused-by-iceberg-java": plan.refused,
-        "vectors-without-place": [
+        "wholly_matched_files": plan.wholly,
+        "manifest_list_damaged": plan.damaged_list,
+        "missing_files": plan.missing,
+        "uncounted_manifests": plan.uncounted,
+        "delete_files": plan.delete_files,
+        "skipped_delete_files": plan.skipped_deletes,
+        "refused_by_iceberg_java": plan.refused,
+        "vectors_without_place": [
             {"file_path": vector.path, "content_offset": vector.content_offset, "lacks": lacks_place(vector)}
             for vector in plan.unplaced
         ],
-        "columns-of-another-name": plan.renamed,
+        "columns_of_another_name": plan.renamed,
         "folded": plan.folded,
-        "failing-manifests": list(plan.failing),
-        "other-readers": [
-            {"rule": o.difference.rule, "data-files": o.files, "more": o.more, "fewer": o.fewer, "words": str(o)}
+        "failing_manifests": list(plan.failing),
+        "other_readers": [
+            {"rule": o.difference.rule, "data_files": o.files, "more": o.more, "fewer": o.fewer, "words": str(o)}
             for o in plan.other_readers
         ],
         "residuals": dict(plan.residuals),
         "tasks": {
-            "count": plan.tasks.count, "largest-weight": plan.tasks.largest,
-            "split-target-size": plan.tasks.packing.target, "split-planning-lookback": plan.tasks.packing.lookback,
-            "split-open-file-cost": plan.tasks.packing.open_cost, "first": task_rows(plan.tasks.first),
+            "count": plan.tasks.count, "largest_weight": plan.tasks.largest,
+            "split_target_size": plan.tasks.packing.target, "split_planning_lookback": plan.tasks.packing.lookback,
+            "split_open_file_cost": plan.tasks.packing.open_cost, "first": task_rows(plan.tasks.first),
         },
     }  # fmt: skip
 
@@ -256,7 +256,7 @@ def pushdown_json(plan: Plan, pushed_down: Pushdown | None) -> dict[str, Any]:
     if pushed_down is None:
         return {}
     kept = [{"condition": k, "advice": advice(k)} for k in pushed_down.kept]
-    return {"pushed": str(plan.bound), "kept-by-spark": kept}
+    return {"pushed": str(plan.bound), "kept_by_spark": kept}
 
 
 def pushdown_lines(plan: Plan, pushed_down: Pushdown | None) -> Iterator[str]:

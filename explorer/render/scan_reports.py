@@ -14,9 +14,9 @@ def timings_json(measured: Sequence[MeasuredRun]) -> list[dict[str, Any]]:
     """A version each: what Spark was asked, seconds, rows, its scan report, and its figures beside the plan's."""
     return [
         {
-            "version": m.version, "sql": m.sql, "kept-by-spark": list(m.kept), "rows": m.rows,
-            "first-run-seconds": round(m.warming, 3), "seconds": [round(s, 3) for s in m.seconds],
-            "median-seconds": round(m.median, 3), "figures": figure_rows(m), "scan-report": dict(m.metrics),
+            "version": m.version, "sql": m.sql, "kept_by_spark": list(m.kept), "rows": m.rows,
+            "first_run_seconds": round(m.warming, 3), "seconds": [round(s, 3) for s in m.seconds],
+            "median_seconds": round(m.median, 3), "figures": figure_rows(m), "scan_report": dict(m.metrics),
         }
         for m in measured
     ]  # fmt: skip

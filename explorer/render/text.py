@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextvars import ContextVar
 from itertools import accumulate, chain, islice
 from typing import Any, Literal
 
@@ -24,6 +25,10 @@ FIRST, PAGE = 200, 1000
 """Rows that decide how a text table looks, and rows of it that are held at once."""
 BRIEF = 10_000
 """Characters of a text that are looked through for a picture or a page."""
+WIDE: ContextVar[bool] = ContextVar("wide", default=False)
+"""Whether text tables have all columns, however wide they are, and whole cells."""
+WIDEST = 1_000_000
+"""Columns of a text that is as wide as it has to be."""
 READABLE = 24
 """Letters of a text that a column must have room for."""
 
@@ -114,6 +119,7 @@ def render_table(
     if not rows:
         return "(none)\n"
     names = columns or columns_of(rows)
+    width = WIDEST if WIDE.get() else width
     table = Table(box=None, pad_edge=False, header_style="bold")
     widest = _widest(names, width)
     for name in names:
@@ -145,6 +151,7 @@ def render_stream(
     """Rows as a text table, a page at a time: the FIRST rows decide how wide columns are, later texts are cut to that,
     and numbers are whole. What is no more than these looks like `render_table`. Where it must be `fitting`, only the
     first columns that can be read beside each other, and at the end the names of the others."""
+    width, fitting = (WIDEST, False) if WIDE.get() else (width, fitting)
     left = iter(rows)
     first, more = list(islice(left, FIRST)), list(islice(left, 1))
     pages = iter(lambda: list(islice(left, PAGE)), [])
@@ -165,7 +172,8 @@ def render_stream(
         texts = []
         for name in columns:
             value, size = row.get(name), sizes[name]
-            text = cell(value) if isinstance(value, (int, float)) else shorten(cell(value), size)
+            is_whole = width == WIDEST or isinstance(value, (int, float))
+            text = cell(value) if is_whole else shorten(cell(value), size)
             texts.append(text.rjust(size) if name in right else set_cell_size(text, max(size, len(text))))
         return "  ".join(texts).rstrip()
 

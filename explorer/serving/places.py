@@ -15,7 +15,7 @@ from explorer.storage.paths import below, canonical
 VARIABLE = "ICEDIVE_SERVED_ROOTS"
 """Holds the folders and URIs as a JSON list; where it is not set, any path may be opened."""
 REFUSED = (
-    "This server opens tables of its catalogs, and paths below the folders that it was started with (--root): "
+    "This server opens tables of its catalogs, and paths below the folders that it was started with (--only-root): "
     "{} is not below any of them."
 )
 

@@ -284,7 +284,9 @@ class ReadSession:
             if watch.cancelled:
                 read.cancel()
             now = read.progress()
-            watch.tell(now.done, now.total, now.what)
+            watch.tell(now.done, now.total, now.what if now.total else self.engine.state.waiting_words)
+        if watch is not None:
+            watch.tell(0, 0, "")
         read.result()
         if read.cut_note:
             say(read.cut_note)

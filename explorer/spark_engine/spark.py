@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from explorer.errors import EngineError
+from explorer.progress import tell
 from explorer.spark_engine import gateway
 from explorer.spark_engine.failures import explain
 from explorer.spark_engine.java import PACKAGES, SHA256, Bundle, Java, find_java, resolve_jars
@@ -44,6 +45,8 @@ CLOSED_SCHEMES = ("http", "https", "webhdfs", "swebhdfs", "ftp", "sftp", "har", 
 PERSON = {"spark.sql.runSQLOnFiles": "false", "spark.sql.variable.substitute": "false"}
 """Settings of a session that a person's statements run in: no files by their paths, no ${env:…} in a statement."""
 
+TELL_S = 0.2
+"""Who waits for Spark is told of its state each so many seconds."""
 PATIENCE_S = 12
 """After so long it is said that a master does not take us."""
 KEEP_CLASSES_AFTER_S = 60
@@ -60,6 +63,13 @@ class SparkState:
 
     def __str__(self) -> str:
         return f"Spark: {self.phase}" + (f" ({self.detail})" if self.detail else "")
+
+    @property
+    def waiting_words(self) -> str:
+        """What somebody waits for who needs Spark; nothing where it is ready."""
+        words = {"stopped": "Starting Spark…", "resolving jars": "Finding Spark's jars…", "starting": "Starting Spark…"}
+        waits_for = words.get(self.phase, "")
+        return f"{waits_for} ({self.detail})" if waits_for and self.detail else waits_for
 
 
 def sandbox_conf(sandbox: Path | None = None) -> dict[str, str]:
@@ -247,8 +257,10 @@ class SparkEngine:
                 self._session = self._thread = None
         self.start()
         thread = self._thread
-        if thread is not None:
-            thread.join()
+        while thread is not None and thread.is_alive():
+            tell(0, 0, self.state.waiting_words)
+            thread.join(TELL_S)
+            tell(0, 0, "")
         if self._session is None:
             raise EngineError(self.state.detail or "Spark did not start")
         return self._session

@@ -14,6 +14,22 @@ from explorer.errors import AccessRefused
 PREFIX = "ICEDIVE_"
 """Of the environment variables of this program."""
 HOME_VARIABLE = f"{PREFIX}HOME"
+VARIABLES = {
+    "HOME": "the folder of the sandbox",
+    "CACHE": "the folder of jars and decoded manifests",
+    "MEMORY": "how much memory a question may use, such as 600M or 4G",
+    "SECONDS": "how many seconds of the processor a command may use for a table",
+    "TIMEZONE": "the zone in which text shows times of metadata",
+    "SPARK_MASTER": "the master of Spark",
+    "SPARK_CONF": "settings of Spark, as JSON",
+    "PASSWORD": "the password of a shared server",
+    "QUOTAS": "the quotas of a shared server",
+    "AUDIT": "the audit log of a shared server",
+    "METRICS_TOKEN": "the token that reads a server's metrics",
+}
+"""What each environment variable sets, by its name without the prefix."""
+SECRET_VARIABLES = ("PASSWORD", "METRICS_TOKEN")
+"""Those whose values are never shown."""
 
 
 def data_home() -> Path:

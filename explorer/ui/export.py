@@ -10,6 +10,7 @@ from typing import Any
 from explorer.graph.graph import Graph
 from explorer.graph.ids import node_id
 from explorer.lab.scenarios import NAMESPACE, SCENARIOS
+from explorer.questions.answers import JSON_FORMAT
 from explorer.render.dot import render_dot, render_image
 from explorer.render.html_page import render_index, render_page
 from explorer.render.rows import graph_json
@@ -29,7 +30,7 @@ def export(graph: Graph, picture: str) -> bytes:
         "svg": render_svg,
         "html": lambda g: _page(g.title, of_graph(g), []),
         "dot": render_dot,
-        "json": lambda g: json_text(graph_json(g)),
+        "json": lambda g: json_text({"json_format": JSON_FORMAT, **graph_json(g)}),
     }[picture](graph)
     return text.encode()
 

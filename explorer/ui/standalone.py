@@ -19,7 +19,7 @@ from explorer.render.svg import picture, vocabulary
 from explorer.render.text import clean
 from explorer.reports.inspector import InspectorSection, inspect
 from explorer.spec.text.names import snapshot_ordinals
-from explorer.spec.text.units import instant
+from explorer.spec.text.units import second
 from explorer.table import Table
 
 SNAPSHOTS, LEVEL, SNAPSHOT_FILES = 50, 100, 100
@@ -172,7 +172,7 @@ def _short(section: dict[str, Any]) -> dict[str, Any]:
 
 def notes(table: Table, cuts: tuple[str, ...]) -> list[str]:
     """What stands below the page: of what it was made, and what is not in it."""
-    written = instant(table.metadata.last_updated_ms)[:19]
+    written = second(table.metadata.last_updated_ms)
     problems = [f"{problem.severity}: {problem}" for problem in table.problems]
     left_out = f"Left out: {'; '.join(cuts)}." if cuts else "Nothing of its metadata graph was left out."
-    return [f"{table.name} as of {written} UTC, {table.why}. {left_out}", *problems[:20]]
+    return [f"{table.name} as of {written}, {table.why}. {left_out}", *problems[:20]]

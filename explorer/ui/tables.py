@@ -14,8 +14,6 @@ import panel_material_ui as pmui
 import param
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as csv
-import pyarrow.parquet as pq
 
 from explorer.graph.graph import Graph
 from explorer.model.manifest import FILE_CONTENT, STATUS
@@ -28,7 +26,7 @@ from explorer.render.text import cell
 from explorer.serving.pools import HERE, Pool
 from explorer.spec.text.names import manifest_names, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, instant
-from explorer.spec.values.values import column_values, pandas_values, partition_path_by_name, row_dicts
+from explorer.spec.values.values import column_values, pandas_values, partition_path_by_name
 from explorer.ui.background import Job
 from explorer.ui.export import export
 from explorer.ui.widgets import CELL, SMALL, WRAP, Text, grid, sizes_in_words, told
@@ -242,56 +240,15 @@ def _made(make: Callable[[Collection], bytes], get: Callable[[], Collection]) ->
     return make(get())
 
 
-FORMULA = r"^\s*[=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]|^[\t\r\n]"
-"""What a spreadsheet may compute, also in full-width signs."""
-NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-
-
-def _inert(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Text that no spreadsheet takes for a formula: after an apostrophe where it begins like one. Numbers stay."""
-    formula = pc.and_not(pc.match_substring_regex(values, FORMULA), pc.match_substring_regex(values, NUMBER))
-    quote, nothing = pa.scalar("'", values.type), pa.scalar("", values.type)
-    return pc.if_else(formula, pc.binary_join_element_wise(quote, values, nothing), values)
-
-
-NO_TEXT = (
-    pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary,
-    lambda kind: isinstance(kind, pa.BaseExtensionType),
-)  # fmt: skip
-"""Kinds of types that CSV has no text for."""
-
-
-def _flat(rows: Collection) -> pa.Table:
-    """Arrow with nested columns as JSON text, for CSV, and no formulas in text or names."""
-    table = rows.to_arrow()
-    for i, field in enumerate(table.schema):
-        if any(is_kind(field.type) for is_kind in NO_TEXT):
-            values = [row["v"] for row in row_dicts(pa.table({"v": table.column(i)}), "lossy")]
-            table = table.set_column(i, field.name, pa.array([_as_text(plain(v)) for v in values], pa.string()))
-        elif pa.types.is_dictionary(field.type):
-            table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
-    for i, field in enumerate(table.schema):
-        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
-            table = table.set_column(i, field.name, _inert(table.column(i)))
-    return table.rename_columns(_inert(pa.chunked_array([table.column_names], pa.string())).to_pylist())
-
-
-def _as_text(value: Any) -> str | None:
-    nested = isinstance(value, (dict, list))
-    return None if value is None else json.dumps(value, ensure_ascii=False) if nested else str(value)
-
-
 def _csv(rows: Collection) -> bytes:
     out = io.BytesIO()
-    csv.write_csv(_flat(rows), out)
+    rows.to_csv(out, for_spreadsheet=True)
     return out.getvalue()
 
 
 def _parquet(rows: Collection) -> bytes:
     out = io.BytesIO()
-    table = rows.to_arrow()
-    empty = [f.name for f in table.schema if pa.types.is_struct(f.type) and f.type.num_fields == 0]
-    pq.write_table(table.drop_columns(empty), out, compression="zstd")  # Parquet has no empty structs
+    rows.to_parquet(out)
     return out.getvalue()
 
 

@@ -1,8 +1,8 @@
 """What `make attacks` measures: any table of at most 2 MB of metadata gets an answer or a refusal within 10 seconds of
 the processor and 1 GiB, and meanwhile a server answers an honest click within a second.
 
-Both go by the clock, so no test of `make test` does it; what holds them there counts (tests/unit/test_patience.py,
-tests/unit/test_background.py)."""
+Both go by the clock, so no test of `make test` does it; what holds them there counts
+(tests/unit/test_processor_time.py, tests/unit/test_background.py)."""
 
 from __future__ import annotations
 

@@ -21,9 +21,10 @@ import pytest
 from click.testing import CliRunner
 
 import explorer
-from explorer.cli import main, patience
+from explorer.cli import main
 from explorer.graph import lanes
 from explorer.render import history
+from explorer.storage import processor_time
 from explorer.ui import standalone
 from tests.security.dimensions import DIMENSIONS, TOGETHER, make
 
@@ -114,7 +115,7 @@ def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (lanes, history):
         monkeypatch.setattr(module, "MOST_LANES", 2)
     monkeypatch.setattr(history, "SNAPSHOTS_SHOWN", 2)
-    monkeypatch.setenv(patience.VARIABLE, "100000")  # counting takes long itself
+    monkeypatch.setenv(processor_time.VARIABLE, "100000")  # counting takes long itself
     for limit in ("SNAPSHOTS", "LEVEL", "SNAPSHOT_FILES", "INSPECTED"):
         monkeypatch.setattr(standalone, limit, 2)
 

@@ -45,9 +45,9 @@ def test_no_others_open(spelling: str, roots: Path, tmp_path: Path) -> None:
     (roots / "link").symlink_to(table)
     relative = os.path.relpath(table, roots.parent)
     path = spelling.format(table, root=roots, name=relative)
-    with pytest.raises(AccessRefused, match="--root"):
+    with pytest.raises(AccessRefused, match="--only-root"):
         first.opened(path)
-    with pytest.raises(AccessRefused, match="--root"):
+    with pytest.raises(AccessRefused, match="--only-root"):
         first.opened(f"{path}/metadata/{newest_metadata(table).name}")
 
 

@@ -16,6 +16,7 @@ from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.graph.lanes import lanes
 from explorer.graph.vocabulary import KINDS
+from explorer.questions.answers import JSON_FORMAT
 from explorer.render.history import change_rows, diff_json, render_lifecycle, run_words
 from explorer.render.history_pictures import lifecycle_svg
 from explorer.render.text import render_tree
@@ -166,14 +167,14 @@ def test_nothing_is_the_table_before_its_first_snapshot(tmp_path: Path) -> None:
     table = direct.open_table(str(folder))
     told = CliRunner().invoke(main, ["diff", str(folder), "none", "main", "-o", "json"])
     data = json.loads(told.stdout)
-    assert data == diff_json(table.diff(None, "main"))
+    assert data == {"json_format": JSON_FORMAT, **diff_json(table.diff(None, "main"))}
     assert len(data["added_data_files"]) == len(table.files())
     come = CliRunner().invoke(main, ["data", "diff", str(folder), "none", "main", "-o", "json"])
     assert come.exit_code == 0, come.output
     assert "none" not in come.stderr
     writable(folder).manage_snapshots().create_tag(table.metadata.snapshots[0].snapshot_id, "none").commit()
     tagged = CliRunner().invoke(main, ["diff", str(folder), "none", "main", "-o", "json"])
-    assert json.loads(tagged.stdout) == diff_json(table.diff("snapshot-1", "main"))
+    assert json.loads(tagged.stdout) == {"json_format": JSON_FORMAT, **diff_json(table.diff("snapshot-1", "main"))}
 
 
 def entry(own: int, parent: int | None) -> LineageEntry:

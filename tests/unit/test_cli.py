@@ -7,7 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -116,7 +118,10 @@ def test_an_unreadable_metadata_file_is_1(tmp_path: Path) -> None:
 
 
 ROOT = Path(__file__).parents[2]
-COMMON = {"--output", "--catalog", "--property", "--root", "--relocate", "--snapshot", "--help"}
+COMMON = {
+    "--output", "--catalog", "--property", "--root", "--relocate", "--snapshot", "--help", "--wide", "--timezone",
+    "--color", "--no-pager",
+}  # fmt: skip
 """Options that docs/cli.md tells of once, for all commands; `--snapshot` in its rows is `-s`."""
 
 
@@ -153,14 +158,46 @@ def test_every_command_of_the_readme_is_there() -> None:
             command = command.commands[word]
 
 
+SEVERAL_MEANINGS = {
+    "--output": "each command lists the formats that it has",
+    "--catalog": "that of TABLE, or of all tables of a gallery",
+    "--limit": "of rows, or of pairs of files",
+    "--show": "each question lists the parts of its answer",
+    "--snapshot": "the doctor checks all if it is left out; an operation on refs moves to it",
+    "--where": "always a FILTER; each question says of what",
+}
+"""Options whose description is not the same everywhere, and why."""
+
+
 def test_an_option_has_one_meaning() -> None:
-    """An option of several questions is described in the same words, but for what these name."""
-    described: dict[str, set[str]] = {}
+    """An option of several commands has one kind of value and is described in the same words."""
+    kinds: dict[str, set[Any]] = {}
+    helps: dict[str, set[Any]] = {}
+    for command in every_command(main):
+        for option in command.params:
+            if isinstance(option, click.Option):
+                name = option.opts[0]
+                kinds.setdefault(name, set()).add((type(option.type), option.metavar, option.multiple, option.is_flag))
+                helps.setdefault(name, set()).add((option.help, tuple(getattr(option.type, "choices", ()))))
+    assert {name: of for name, of in kinds.items() if len(of) > 1} == {}
+    assert {name for name, of in helps.items() if len(of) > 1} == set(SEVERAL_MEANINGS)
+
+
+def test_a_parameter_has_one_meaning() -> None:
+    """Also where it has a place. A plan has one filter, an estimate has several."""
+    forms: dict[str, set[Any]] = {}
     for question in QUESTIONS.values():
         for parameter in question.parameters:
-            if not parameter.is_positional:
-                described.setdefault(parameter.name, set()).add(parameter.kind.form)
-    assert {name: forms for name, forms in described.items() if len(forms) > 1} == {}
+            forms.setdefault(parameter.name, set()).add((parameter.kind.form, parameter.kind.several))
+            assert parameter.help, (question.path, parameter.name)
+    assert {name for name, of in forms.items() if len(of) > 1} == {"where"}
+
+
+def every_command(group: click.Group) -> Iterator[click.Command]:
+    """All commands, and the groups that they are in."""
+    yield group
+    for command in group.commands.values():
+        yield from every_command(command) if isinstance(command, click.Group) else [command]
 
 
 def test_places_that_moved_are_given_as_pairs(table: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def test_a_plan_counts_deletes_that_its_filter_excludes(kind: str, tmp_path: Pat
         assert plan.skipped_deletes == (excluded if kind == "whole row" else 0), where
         if plan.skipped_deletes:
             assert plan.delete_files == 0
-            assert plan_json(plan)["skipped-delete-files"] == 1
+            assert plan_json(plan)["skipped_delete_files"] == 1
             assert not any(split.deletes for task in plan.tasks.first for split in task.splits)
     said = "\n".join(summary_lines(table.plan("name = 1")))
     warned = (

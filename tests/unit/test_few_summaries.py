@@ -20,7 +20,7 @@ def test_a_plan_says_where_iceberg_fails(number: int | None, of_deletes: bool, t
         plan = table.plan(where)
         fails = number is not None and last >= number
         assert [path.rpartition("/")[2] for path in plan.failing] == ["m1.avro"] * fails, where
-        assert plan_json(plan)["failing-manifests"] == list(plan.failing)
+        assert plan_json(plan)["failing_manifests"] == list(plan.failing)
         assert any("fails with this filter" in line and "m1.avro" in line for line in summary_lines(plan)) == fails
 
 

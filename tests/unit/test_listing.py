@@ -151,7 +151,8 @@ def test_the_first_rows_come_before_others_are_made(
         assert said.count("\n") > 4_000
         yield pa.table({"n": range(5_000, 5_100)})
 
-    monkeypatch.setattr("explorer.render.rows.json_rows", told)
+    for module in ("rows", "list_columns"):
+        monkeypatch.setattr(f"explorer.render.{module}.json_rows", told)
     seen: list[int] = []
     monkeypatch.setattr(output.click, "echo", lambda text="", **_: (seen.append(made), print(text)))
     output.print_rows(Collection(Batches(pa.schema([("n", pa.int64())]), read), "numbers"), form)

@@ -22,6 +22,7 @@ from explorer.errors import NotFoundInTable, NotSupported
 from explorer.model.manifest import FieldSummary
 from explorer.model.problem import Problem
 from explorer.progress import Cancelled
+from explorer.questions.answers import JSON_FORMAT
 from explorer.render.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.render.plans import answer_rows, plan_json, plan_lines, summary_lines
 from explorer.spec.deletes.delete_pairs import Pairs
@@ -149,7 +150,7 @@ def test_what_cannot_be_read_is_said_to_be_missing(tmp_path: Path) -> None:
     _, plan, files = planned(folder, "id > 0")
     assert (plan.missing, plan.damaged_list, len(files)) == (2, False, 1)
     assert next(iter(summary_lines(plan))) == "⚠ 2 files that the manifest list counts are not found in its manifests"
-    assert plan_json(plan)["missing-files"] == 2
+    assert plan_json(plan)["missing_files"] == 2
     assert plan.stages[0].left.bytes is None  # which manifest lists do not count
 
 
@@ -161,7 +162,7 @@ def test_a_list_that_cannot_be_read_whole_is_told(tmp_path: Path) -> None:
     _, plan, _ = planned(folder, "id > 0")
     assert plan.damaged_list
     assert next(iter(summary_lines(plan))).startswith("⚠ the manifest list could not be read whole")
-    assert plan_json(plan)["manifest-list-damaged"]
+    assert plan_json(plan)["manifest_list_damaged"]
 
 
 def test_no_planner_is_asked_of_a_table_with_a_damaged_manifest(tmp_path: Path) -> None:
@@ -488,9 +489,8 @@ def test_a_plan_in_a_notebook(days: Path) -> None:
 def test_the_command_prints_what_the_plan_is(days: Path) -> None:
     plan = planned(days, "n = 2")[1]
     asked = ["plan", str(days), "n = 2"]
-    assert json.loads(CliRunner().invoke(main, [*asked, "-o", "json"]).output) == json.loads(
-        json.dumps(plan_json(plan))
-    )
+    printed = json.loads(CliRunner().invoke(main, [*asked, "-o", "json"]).output)
+    assert printed == json.loads(json.dumps({"json_format": JSON_FORMAT, **plan_json(plan)}))
     text = CliRunner().invoke(main, asked)
     assert (text.exit_code, text.output.rstrip()) == (0, "\n".join(plan_lines(plan)).rstrip())
     for stage, rows in (("filter", 1), ("manifests", 3), ("files", 3), ("tasks", 1)):

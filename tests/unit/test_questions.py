@@ -184,3 +184,15 @@ def test_a_catalog_is_checked_once_however_often_its_answer_is_looked_at(tmp_pat
     first, lines = answer.to_json(), answer.to_text()
     assert [row["table"] for row in first] == [report.table for report in answer.value] == ["small.db.a", "small.db.b"]
     assert (answer.to_json(), answer.to_text()) == (first, lines)
+
+
+def test_rows_are_chosen_once_and_by_a_filter_of_ours(tmp_path: Path) -> None:
+    """Options that choose among rows would choose among the first ones that Spark returned."""
+    for path in (("rows",), ("sql",)):
+        options = {param.name for param in command_of(QUESTIONS[path]).params}
+        assert not options & {"row_filter", "row_columns", "row_limit"}
+    table = explorer.open_table(str(make_table(tmp_path)))
+    assert table.engine.sql_condition("id > 1 AND id is not null") == "(`id` > 1 AND `id` IS NOT NULL)"
+    assert table.engine.sql_condition("") == ""
+    with pytest.raises(explorer.NotFoundInTable, match="there is no column 'nothing'"):
+        table.rows(where="nothing = 1")

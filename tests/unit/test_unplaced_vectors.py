@@ -78,6 +78,6 @@ def test_a_plan_says_that_spark_fails(missing: tuple[str, ...], version: int, tm
     said = [line for line in plan_lines(plan) if "Spark 4.1 with Iceberg Java 1.12 fails on data files" in line]
     assert len(said) == bool(lacks)
     assert all(line.endswith(f"(dv.puffin): its manifest entry has no {' and no '.join(lacks)}") for line in said)
-    assert [v["lacks"] for v in plan_json(plan)["vectors-without-place"]] == [" and no ".join(lacks)] * len(said)
+    assert [v["lacks"] for v in plan_json(plan)["vectors_without_place"]] == [" and no ".join(lacks)] * len(said)
     assert not any("fails on data files" in line for line in plan_lines(table.plan("id = 7")))
     assert ("fails on data files" in "\n".join(delete_lines(table.deletes()))) == bool(lacks)

@@ -44,7 +44,7 @@ def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Li
     measurable = run.bytes_written >= target
     amplified = run.write_amplification
     day = [c for c in run.commits if times and (times_by_id.get(c.snapshot_id) or 0) > times[-1] - 24 * HOUR]
-    when = f"in the hour from {instant(max(hours, key=lambda h: hours[h]) * HOUR)[:16]} UTC" if hours else ""
+    when = f"in the hour from {instant(max(hours, key=lambda h: hours[h]) * HOUR, 'minutes')}" if hours else ""
     written = f"{human_bytes(run.bytes_written)} written, {human_bytes(run.bytes_kept)} of it still read"
     unknown = sum(c.manifest_list_bytes is None or c.metadata_json_bytes is None for c in run.commits)
     shown = run.commits[-COMMITS:]

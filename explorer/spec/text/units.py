@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from contextvars import ContextVar
 
 
 def whole(text: str | None) -> int | None:
@@ -49,18 +50,32 @@ def span(milliseconds: int | None) -> str:
     return count(abs(milliseconds) // unit, name)
 
 
-def instant(timestamp_ms: int | None, zone: datetime.tzinfo = datetime.timezone.utc) -> str:
-    """Milliseconds since the epoch as `2026-11-21 05:00:00.123 UTC`."""
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+TIME_ZONE: ContextVar[datetime.tzinfo | None] = ContextVar("time_zone", default=datetime.timezone.utc)
+"""The zone in which texts tell the times of metadata; None is that of this machine. Values of columns stay in UTC."""
+
+
+def instant(timestamp_ms: int | None, timespec: str = "milliseconds") -> str:
+    """Milliseconds since the epoch as `2026-11-21 05:00:00.123 UTC`, or with the offset of another TIME_ZONE.
+
+    Args:
+        timestamp_ms: Milliseconds; None is unknown.
+        timespec: The smallest unit that is told: milliseconds, seconds or minutes.
+
+    Returns:
+        The time with its sign; `?` if it is unknown, milliseconds if it is beyond the years 1 to 9999.
+    """
     if timestamp_ms is None:
         return "?"
+    zone = TIME_ZONE.get()
     try:
-        moment = datetime.datetime.fromtimestamp(timestamp_ms / 1000, zone)
+        moment = (EPOCH + datetime.timedelta(milliseconds=timestamp_ms)).astimezone(zone)
     except (OverflowError, ValueError, OSError):
         return f"{timestamp_ms} ms"
-    return moment.strftime("%Y-%m-%d %H:%M:%S.") + f"{timestamp_ms % 1000:03d} {moment.tzname()}"
+    text = moment.isoformat(" ", timespec)
+    return text.replace("+00:00", " UTC") if zone is datetime.timezone.utc else text
 
 
 def second(timestamp_ms: int | None) -> str:
     """The same to the second: `2026-11-21 05:00:00 UTC`."""
-    text = instant(timestamp_ms)
-    return f"{text[:19]} UTC" if text.endswith(" UTC") else text
+    return instant(timestamp_ms, "seconds")

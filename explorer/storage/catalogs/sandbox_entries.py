@@ -104,6 +104,19 @@ def forget_entries(sandbox: Path, names: Iterable[str]) -> None:
         connection.executemany(f"DELETE FROM iceberg_tables WHERE {where}", [(name,) for name in names])
 
 
+def forget_other_places(sandbox: Path) -> str:
+    """Remove what the catalog of a sandbox that was moved or copied has of the place it came from.
+
+    Returns:
+        A sentence that says so; nothing if there is nothing to remove.
+    """
+    if not (strays := stray_entries(sandbox)):
+        return ""
+    forget_entries(sandbox, strays)
+    others = ", ".join(sorted(set(strays.values())))
+    return f"the sandbox was moved or copied from {others}: entries removed of {', '.join(sorted(strays))}"
+
+
 def explain_move(other: str) -> str:
     """What to say of a sandbox whose catalog points into another."""
     return (

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from explorer.cli import main, patience
+from explorer.cli import main
 from explorer.errors import ExplorerError
-from explorer.storage import cache, limits
+from explorer.storage import cache, limits, processor_time
 from explorer.table import Table
 from tests.security.dimensions import make
 from tests.support import direct
@@ -23,7 +23,7 @@ LOST = 120
 
 @pytest.fixture(autouse=True)
 def unset(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(patience.VARIABLE, raising=False)
+    monkeypatch.delenv(processor_time.VARIABLE, raising=False)
 
 
 @pytest.fixture
@@ -43,12 +43,12 @@ def loop(*_: Any, **__: Any) -> None:
 
 
 def test_a_command_that_goes_on_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "SECONDS", 0.05)
+    monkeypatch.setattr(processor_time, "SECONDS", 0.05)
     monkeypatch.setattr(Table, "lifecycle", loop)
     result = CliRunner().invoke(main, ["history", "lifecycle", str(folder)])
     assert result.exit_code == 1
     assert result.stderr.startswith(f"icedive: {folder}: refused: the command took ")
-    assert patience.VARIABLE in result.stderr
+    assert processor_time.VARIABLE in result.stderr
     assert "Traceback" not in result.output
 
 
@@ -61,7 +61,7 @@ def test_it_is_told_to_other_threads(folder: Path, monkeypatch: pytest.MonkeyPat
         seen.append(listener())
         loop()
 
-    monkeypatch.setattr(patience, "SECONDS", 0.05)
+    monkeypatch.setattr(processor_time, "SECONDS", 0.05)
     monkeypatch.setattr(Table, "lifecycle", wait)
     CliRunner().invoke(main, ["history", "lifecycle", str(folder)])
     [watch] = seen
@@ -70,7 +70,7 @@ def test_it_is_told_to_other_threads(folder: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_what_comes_after_a_command_is_not_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "SECONDS", 60.0)
+    monkeypatch.setattr(processor_time, "SECONDS", 60.0)
     assert CliRunner().invoke(main, ["history", "lifecycle", str(folder)]).exit_code == 0
     import signal
 
@@ -122,15 +122,15 @@ def test_decoded_manifests_count_as_their_bytes(tmp_path: Path, monkeypatch: pyt
 
 
 def test_more_bytes_buy_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(patience.VARIABLE, raising=False)
-    assert patience.seconds_for(0) == patience.SECONDS
-    assert patience.seconds_for(2_000_000) < 8  # of ten: Python starts in two
-    assert patience.seconds_for(100_000_000) > 100
-    monkeypatch.setenv(patience.VARIABLE, "60")
-    assert patience.seconds_for(0) == 60
-    monkeypatch.setenv(patience.VARIABLE, "a minute")
+    monkeypatch.delenv(processor_time.VARIABLE, raising=False)
+    assert processor_time.seconds_for(0) == processor_time.SECONDS
+    assert processor_time.seconds_for(2_000_000) < 8  # of ten: Python starts in two
+    assert processor_time.seconds_for(100_000_000) > 100
+    monkeypatch.setenv(processor_time.VARIABLE, "60")
+    assert processor_time.seconds_for(0) == 60
+    monkeypatch.setenv(processor_time.VARIABLE, "a minute")
     with pytest.raises(ExplorerError, match="say how many seconds"):
-        patience.seconds_for(0)
+        processor_time.seconds_for(0)
 
 
 def test_the_time_of_children_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +144,7 @@ def test_the_time_of_children_counts(folder: Path, monkeypatch: pytest.MonkeyPat
         pytest.fail("nothing ended it")
 
     began = time.monotonic()
-    monkeypatch.setattr(patience, "CHILDREN_S", 0.05)
+    monkeypatch.setattr(processor_time, "CHILDREN_S", 0.05)
     monkeypatch.setattr(client, "processor_seconds", lambda: 100 * (time.monotonic() - began))
     monkeypatch.setattr(Table, "lifecycle", wait)
     result = CliRunner().invoke(main, ["history", "lifecycle", str(folder)])

@@ -34,7 +34,7 @@ class OutOfTime(BaseException):
     """A table takes too much of the processor. No Exception: who copes with damaged files does not cope with this."""
 
 
-class _Patience:
+class _Limit:
     """That of this process: the table, and what was taken and read before it began. `turn` is another one with each
     table, and when one ends; `depth` says how many commands are within each other."""
 
@@ -46,38 +46,38 @@ class _Patience:
 
 
 @contextlib.contextmanager
-def patience() -> Iterator[None]:
+def time_limit() -> Iterator[None]:
     """What is begun in the block ends with the block. Raises ExplorerError for what took too long."""
-    _Patience.depth += 1
+    _Limit.depth += 1
     try:
         yield
     except OutOfTime as refused:
         raise ExplorerError(str(refused)) from None
     finally:
-        _Patience.depth -= 1
-        if not _Patience.depth:
-            _Patience.turn += 1
+        _Limit.depth -= 1
+        if not _Limit.depth:
+            _Limit.turn += 1
             _set(0)
 
 
 def begin(table: str) -> None:
     """From now on the command is about this table, and its time is counted."""
-    if not _Patience.depth or not hasattr(signal, "setitimer"):
+    if not _Limit.depth or not hasattr(signal, "setitimer"):
         return
-    _Patience.table, _Patience.began, _Patience.read = table, _processor_seconds(), limits.BytesRead.total
+    _Limit.table, _Limit.began, _Limit.read = table, _processor_seconds(), limits.BytesRead.total
     limits.BytesRead.counting = True
     seconds_for(0)
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGPROF, _look)
         _set(SECONDS)
-        _Patience.turn += 1
-        threading.Thread(target=_watch_children, args=(_Patience.turn,), name="patience", daemon=True).start()
+        _Limit.turn += 1
+        threading.Thread(target=_watch_children, args=(_Limit.turn,), name="time-limit", daemon=True).start()
 
 
 def remove_limit() -> None:
     """The command goes on until somebody ends it."""
-    if _Patience.depth:
-        _Patience.turn += 1
+    if _Limit.depth:
+        _Limit.turn += 1
         _set(0)
 
 
@@ -92,12 +92,12 @@ def _watch_children(turn: int) -> None:
     """Have the main thread look while it waits for children: the system's timer counts this process alone."""
     from explorer.storage.decoder_process import client
 
-    while _Patience.depth and _Patience.turn == turn:
+    while _Limit.depth and _Limit.turn == turn:
         time.sleep(CHILDREN_S)
-        late = client.processor_seconds() > SECONDS and seconds_for(limits.BytesRead.total - _Patience.read) < (
-            _processor_seconds() - _Patience.began
+        late = client.processor_seconds() > SECONDS and seconds_for(limits.BytesRead.total - _Limit.read) < (
+            _processor_seconds() - _Limit.began
         )
-        if late and _Patience.depth and _Patience.turn == turn:
+        if late and _Limit.depth and _Limit.turn == turn:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGPROF)
 
 
@@ -115,8 +115,8 @@ def _set(seconds: float) -> None:
 
 
 def _look(_: int, __: FrameType | None) -> None:
-    read = limits.BytesRead.total - _Patience.read
-    taken = _processor_seconds() - _Patience.began
+    read = limits.BytesRead.total - _Limit.read
+    taken = _processor_seconds() - _Limit.began
     if (left := seconds_for(read) - taken) > 0:
         _set(max(left, 0.01))
         return
@@ -124,7 +124,7 @@ def _look(_: int, __: FrameType | None) -> None:
     if watch := listener():
         watch.cancel()  # for other threads
     raise OutOfTime(
-        f"{_Patience.table}: refused: the command took {taken:.1f} s of the processor, and for the {human_bytes(read)} "
+        f"{_Limit.table}: refused: the command took {taken:.1f} s of the processor, and for the {human_bytes(read)} "
         f"that it read of the table {seconds_for(read):.1f} s are the most; if you trust who wrote it, set {VARIABLE} "
         f"to more, or ask for less (--limit, --where)"
     )

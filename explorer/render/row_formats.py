@@ -1,0 +1,111 @@
+"""Rows as files: CSV, Parquet, and JSON with a row on each line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from explorer.render.rows import json_rows
+from explorer.render.text import json_text
+
+FORMULA = r"^\s*[=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]|^[\t\r\n]"
+"""What a spreadsheet may compute, also in full-width signs."""
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+
+def write_csv(tables: Iterable[pa.Table], schema: pa.Schema, file: Any, for_spreadsheet: bool = False) -> None:
+    """Write rows as CSV. Nested values are JSON, times have ISO form, bytes are hex text.
+
+    Args:
+        tables: The rows, in parts.
+        schema: The schema of each part.
+        file: A path, or a binary file.
+        for_spreadsheet: Put an apostrophe before text that a spreadsheet would take for a formula.
+    """
+    flat = pa.schema([pa.field(f.name, f.type if _is_simple(f.type) else pa.string()) for f in schema])
+    names = pa.chunked_array([flat.names], pa.string())
+    names = (_without_formulas(names) if for_spreadsheet else names).to_pylist()
+    head = pa.schema([pa.field(name, field.type) for name, field in zip(names, flat, strict=True)])
+    with pa_csv.CSVWriter(file, head) as writer:
+        for table in tables:
+            columns = [_flat_column(table, field.name) for field in schema]
+            if for_spreadsheet:
+                columns = [_without_formulas(c) if pa.types.is_string(c.type) else c for c in columns]
+            writer.write_table(pa.table(columns, schema=head))
+
+
+def write_parquet(tables: Iterable[pa.Table], schema: pa.Schema, file: Any) -> None:
+    """Write rows as Parquet. A struct without fields, such as the partition of an unpartitioned table, is null.
+
+    Args:
+        tables: The rows, in parts.
+        schema: The schema of each part.
+        file: A path, or a binary file.
+    """
+    stored = pa.schema([pa.field(field.name, _parquet_type(field.type)) for field in schema])
+    with pq.ParquetWriter(file, stored) as writer:
+        for table in tables:
+            columns = [_without_empty_structs(table[field.name], field.type) for field in schema]
+            writer.write_table(pa.table(columns, schema=stored))
+
+
+def json_array(rows: Iterable[Any]) -> Iterator[str]:
+    """Return the text of a JSON array in pieces, a row on each line."""
+    lines = json_lines(rows)
+    first = next(lines, None)
+    yield "[]" if first is None else f"[\n{first}"
+    for line in lines:
+        yield f",\n{line}"
+    yield "\n" if first is None else "\n]\n"
+
+
+def json_lines(rows: Iterable[Any]) -> Iterator[str]:
+    """Return the JSON text of each row, on one line."""
+    return (json_text(row, indent=None) for row in rows)
+
+
+def _is_simple(kind: pa.DataType) -> bool:
+    """Whether CSV has the values of a type as they are."""
+    types = pa.types
+    tests = (types.is_integer, types.is_floating, types.is_string, types.is_boolean, types.is_null)
+    return any(test(kind) for test in tests)
+
+
+def _flat_column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """A column as it is, or as text: JSON, where it is nested."""
+    if _is_simple(table.schema.field(name).type):
+        return table[name]
+    values = [row[name] for row in json_rows(table.select([name]))]
+    texts = [v if v is None or isinstance(v, str) else json_text(v, indent=None) for v in values]
+    return pa.chunked_array([pa.array(texts, pa.string())])
+
+
+def _without_formulas(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts with an apostrophe before those that begin like a formula. Numbers stay."""
+    is_formula = pc.and_not(pc.match_substring_regex(texts, FORMULA), pc.match_substring_regex(texts, NUMBER))
+    quote, nothing = pa.scalar("'", texts.type), pa.scalar("", texts.type)
+    return pc.if_else(is_formula, pc.binary_join_element_wise(quote, texts, nothing), texts)
+
+
+def _parquet_type(kind: pa.DataType) -> pa.DataType:
+    """A type as Parquet can store it: a struct without fields is null."""
+    if not pa.types.is_struct(kind):
+        return kind
+    fields = [pa.field(field.name, _parquet_type(field.type)) for field in kind]
+    return pa.struct(fields) if fields else pa.null()
+
+
+def _without_empty_structs(column: pa.ChunkedArray, kind: pa.DataType) -> Any:
+    """A column with nulls in place of structs without fields."""
+    if _parquet_type(kind) == kind:
+        return column
+    if kind.num_fields == 0:
+        return pa.nulls(len(column))
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    parts = [_without_empty_structs(array.field(at), field.type) for at, field in enumerate(kind)]
+    return pa.StructArray.from_arrays(parts, fields=list(_parquet_type(kind)), mask=array.is_null())
