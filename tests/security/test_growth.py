@@ -23,6 +23,7 @@ from click.testing import CliRunner
 import explorer
 from explorer.cli import main, patience
 from explorer.graph import lanes
+from explorer.render import history
 from explorer.ui import standalone
 from tests.security.dimensions import DIMENSIONS, TOGETHER, make
 
