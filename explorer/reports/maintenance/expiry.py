@@ -44,8 +44,8 @@ class Expiry:
     def words(self, table: str) -> Iterator[str]:
         """What it comes to; `table` is its name in SQL."""
         decided, gone, meta = self.decided, self.gone, self.metadata
-        gone_too = "time travel to them ends"
-        yield f"{count(len(decided.snapshots_to_expire), 'snapshot')} of {len(meta.snapshots)} would expire; {gone_too}."
+        snapshots = count(len(decided.snapshots_to_expire), "snapshot")
+        yield f"{snapshots} of {len(meta.snapshots)} would expire; time travel to them ends."
         if self.cut_off.files:
             yield self._cut_off_words(table)
         yield (
