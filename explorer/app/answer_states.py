@@ -85,7 +85,7 @@ class PlanState(GraphState):
     def _read(self, paths: Collection[str]) -> Mapping[str, pa.Table]:
         """What becomes of the files of some manifests, by path."""
         some = [v.manifest for v in self.plan.manifests if v.manifest.manifest_path in paths]
-        return {m.manifest_path: verdicts(self.plan.scan, m, e) for m, e in self.table.tree.stored(some, True)}
+        return {m.manifest_path: verdicts(self.plan.scan, m, e) for m, e in self.table.tree.stored_entries(some, True)}
 
     def _draw(self) -> None:
         self.graph = plan_graph(self.table.name, self.plan, self._files, self.pages)

@@ -19,7 +19,7 @@ def bring_up(view: ViewState, kind: str, key: str, wanted: Callable[[Node], bool
     for at, manifest in enumerate(listed):
         mine = kind == "manifest" and manifest.manifest_path == key
         if kind == "file":
-            for _, table in view.table.tree.stored([manifest]):
+            for _, table in view.table.tree.stored_entries([manifest]):
                 paths = table["file_path"].to_pylist()
                 mine = key in paths
                 pages |= {manifest_node(manifest.manifest_path): max(0, paths.index(key) - 5)} if mine else {}

@@ -323,7 +323,7 @@ class ViewState(GraphState):
             opened.add(node)
             pages[box] = max(0, listed.index(file.manifest_path) - 5)
             manifest, _ = self.table.tree.find_manifest(file.manifest_path, self.view.snapshot_id)
-            for _, table in self.table.tree.stored([manifest]):
+            for _, table in self.table.tree.stored_entries([manifest]):
                 pages[node] = max(0, table["file_path"].to_pylist().index(file.path) - 5)
             chosen += [node, file_node(file.path, file.content_offset)]
         self.pages = pages

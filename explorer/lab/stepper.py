@@ -140,7 +140,7 @@ class Run:
                 for m in table.tree.manifests(table.metadata.snapshot(snapshot_id))
                 if m.added_snapshot_id == snapshot_id
             ]
-            for manifest, entries in table.tree.stored(wrote):
+            for manifest, entries in table.tree.stored_entries(wrote):
                 paths[manifest.manifest_path] = writer
                 added = entries.filter(pc.equal(entries["status"], 1))["file_path"].to_pylist()
                 paths.update((str(path), writer) for path in added)

@@ -38,7 +38,7 @@ def snapshot_step(tree: MetadataTree, snapshot: Snapshot, opened: Collection[str
         for m in with_few_removals(only(here, before))
         if (_entries(m) <= FEW if opened is None else m.manifest_path in opened)
     ]
-    entries = {m.manifest_path: table for m, table in tree.stored(read)}
+    entries = {m.manifest_path: table for m, table in tree.stored_entries(read)}
     return step(tree.metadata, snapshot, before, here, entries)
 
 

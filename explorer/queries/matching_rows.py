@@ -282,7 +282,7 @@ class MatchingRows:
         keeps = {v.manifest.manifest_path: v.keeps for v in verdicts}
         sizes: dict[str, int] = {}
         read: set[str] = set()
-        for manifest, stored in self.reader.tree.stored(manifests, metrics=True):
+        for manifest, stored in self.reader.tree.stored_entries(manifests, metrics=True):
             judged = self.scan.files(manifest, stored)
             reads = pa.array((judged.outcome == READ) & keeps[manifest.manifest_path])
             read |= set(judged.entries["file_path"].filter(reads).to_pylist())

@@ -213,7 +213,7 @@ class MetadataTree:
         """See spec.entries.table_protocol.Tree."""
         self.reader.ahead(snapshots, manifests)
 
-    def stored(
+    def stored_entries(
         self, manifests: Sequence[ManifestFile], metrics: bool = False
     ) -> Iterator[tuple[ManifestFile, pa.Table]]:
         """Entries as stored, a manifest at a time."""
@@ -226,7 +226,7 @@ class MetadataTree:
         self, manifests: Sequence[ManifestFile], snapshot: Snapshot, metrics: bool = False
     ) -> Iterator[tuple[ManifestFile, pa.Table]]:
         """Entries as of a snapshot, a manifest at a time."""
-        for manifest, table in self.stored(manifests, metrics):
+        for manifest, table in self.stored_entries(manifests, metrics):
             yield manifest, as_of_snapshot(table, manifest, snapshot.snapshot_id)
 
     def logical_entries(self, manifest: ManifestFile, snapshot: Snapshot, metrics: bool = False) -> pa.Table | None:
@@ -242,7 +242,7 @@ class MetadataTree:
         alike: dict[int, tuple[ManifestFile, pa.Table]] = {}
         for manifest in listed:
             if manifest.partition_spec_id not in alike:
-                alike |= {m.partition_spec_id: (m, table) for m, table in self.stored([manifest], metrics)}
+                alike |= {m.partition_spec_id: (m, table) for m, table in self.stored_entries([manifest], metrics)}
         unified = common_partition_type(self.metadata, [table.schema for _, table in alike.values()])
         if snapshot is None or not alike:
             return Parts((), metrics, _nothing, pa.schema([]))
@@ -297,7 +297,7 @@ class MetadataTree:
 
     def _read(self, parts: Parts) -> Batches:
         def read() -> Iterator[pa.Table]:
-            for manifest, stored in together(parts, self.stored(parts.manifests, parts.metrics)):
+            for manifest, stored in together(parts, self.stored_entries(parts.manifests, parts.metrics)):
                 part = parts.part(manifest, stored)
                 self.note(omissions(manifest, stored.schema, part.schema))
                 yield part

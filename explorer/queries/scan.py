@@ -175,7 +175,7 @@ def intervals(tree: MetadataTree, plan: Plan, name: str) -> Intervals:
     column = columns[name]
     items: list[Interval] = []
     left_out = 0
-    for manifest, stored in tree.stored([v.manifest for v in plan.manifests if v.keeps], metrics=True):
+    for manifest, stored in tree.stored_entries([v.manifest for v in plan.manifests if v.keeps], metrics=True):
         verdicts = plan.scan.files(manifest, stored)
         ranges = file_ranges(verdicts.entries, column.field_id, column.kind, False)
         room = max(0, DRAWN - len(items))
@@ -208,7 +208,7 @@ def partition_verdicts(tree: MetadataTree, plan: Plan, make: Make) -> pa.Table:
 def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
     """Verdicts on the row groups of the Parquet files that a plan reads (see parquet_groups); asked is what is left to
     ask of each file's rows. A file whose footer cannot be read is noted and left out."""
-    for manifest, stored in tree.stored([v.manifest for v in plan.manifests if v.keeps], metrics=True):
+    for manifest, stored in tree.stored_entries([v.manifest for v in plan.manifests if v.keeps], metrics=True):
         verdicts = plan.scan.files(manifest, stored)
         places, paths = np.flatnonzero(verdicts.outcome == READ).tolist(), verdicts.entries["file_path"]
         for path, at in ((paths[at].as_py(), at) for at in steps(places, "footers")):

@@ -46,7 +46,7 @@ def rows(
 
     Example:
         >>> table = explorer.open_table("demo.three_inserts")
-        >>> [row["fruit"] for row in table.rows(condition="fruit > 'b'")]
+        >>> [row["fruit"] for row in table.rows(where="fruit > 'b'")]
         ['cherry', 'banana']
     """
     return table.rows(snapshot, column, table.sql_condition(where, snapshot), limit, provenance)

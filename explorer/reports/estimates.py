@@ -36,7 +36,7 @@ def estimate(
     statistics = []
     if plans and (at := plans[0].snapshot):
         data = [m for m in table.tree.manifests(at) if m.content == 0]
-        for manifest, stored in table.tree.stored(data, metrics=True):
+        for manifest, stored in table.tree.stored_entries(data, metrics=True):
             layouts.add(manifest.partition_spec_id, live_entries(stored, manifest))
             statistics.append(count_statistics(manifest, stored))
     files = MetricsCounts(statistics)

@@ -99,7 +99,9 @@ def _read_facts(table: Table, run: list[Snapshot], engine: Engine) -> tuple[Fact
     manifests = own | current
     tree.ahead(manifests=manifests.values())
     first = {m.partition_spec_id: m for m in reversed(current.values())}
-    kind = common_partition_type(table.metadata, [stored.schema for _, stored in tree.stored(list(first.values()))])
+    kind = common_partition_type(
+        table.metadata, [stored.schema for _, stored in tree.stored_entries(list(first.values()))]
+    )
     files = table.row_reader.applicability(last)
     pairs = Pairs(files.without_data()) if files.deletes else None
     about = HealthContext(

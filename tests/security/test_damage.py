@@ -136,13 +136,13 @@ def questions(table: direct.Table) -> Iterator[Callable[[], Any]]:
     yield lambda: table.files().to_json()
     yield lambda: table.partitions().to_json()
     yield table.lifecycle
-    yield table.history
+    yield table.lineage
     yield table.current_log
     yield table.commits
     yield lambda: table.diff(None, "main")
     yield lambda: table.diff("snapshot-1", "main")
     yield table.deletes
-    for asked in (table.lifecycle, table.history, lambda: table.diff(None, "main"), table.deletes):
+    for asked in (table.lifecycle, table.lineage, lambda: table.diff(None, "main"), table.deletes):
         yield lambda asked=asked: explorer.show(asked())._repr_html_()  # type: ignore[misc]
     yield lambda: [table.file_life(f["file_path"]) for f in list(table.files())[:1]]
     for operation in (*PROCEDURES, *LOOKS):

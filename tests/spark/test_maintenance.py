@@ -217,7 +217,7 @@ def test_refs_and_rollbacks_do_what_the_preview_says(
     still = reach(after.tree, [s for s in after.metadata.snapshots if s.snapshot_id in led])
     assert not set(seen.files) & set(still.paths)
     assert bool(seen.files) == bool(seen.abandoned)
-    kinds = {h.snapshot_id: h.kind for h in after.history()}
+    kinds = {h.snapshot_id: h.kind for h in after.lineage()}
     assert all(kinds[i] in ("abandoned", "detached", "staged") for i in seen.abandoned)
 
 

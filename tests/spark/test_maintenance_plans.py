@@ -386,7 +386,7 @@ def test_expiry_by_id_and_of_metadata(iceberg: Iceberg, engine: SparkEngine, tmp
             assert theirs is None, values
             continue
         assert theirs is not None, values
-        left = ({s.snapshot_id for s in ours.decided.kept},
+        left = ({s.snapshot_id for s in ours.decided.snapshots_to_keep},
                 {s.schema_id for s in known.metadata.schemas} - set(ours.schemas),
                 {s.spec_id for s in known.metadata.partition_specs} - set(ours.specs))  # fmt: skip
         assert left == theirs, values

@@ -104,7 +104,7 @@ def compare(iceberg: Iceberg, made: Made, table: direct.Table, where: str) -> tu
     residuals = {i: expressions.ResidualEvaluator.of(spec, asked, True) for i, spec in specs.items()}
     assert plan.snapshot
     rows_of = {f.path: f.rows for f in made.files}
-    for manifest, stored in table.tree.stored(table.tree.manifests(plan.snapshot), metrics=True):
+    for manifest, stored in table.tree.stored_entries(table.tree.manifests(plan.snapshot), metrics=True):
         found = plan.scan.files(manifest, stored)
         for at, path in enumerate(found.entries["file_path"].to_pylist()):
             file = made.theirs[path]

@@ -74,7 +74,7 @@ def test_retention_is_what_a_walk_for_each_branch_says() -> None:
         older = NOW - draw.randrange(0, 10) * HOUR
         found = retention(metadata, NOW, older, None)
         assert [[(k.rule, k.ref) for k in s.keepers] for s in found.snapshots] == walked(metadata, older)
-        assert all(s.kept or s.expired_because for s in found.snapshots)
+        assert all(s.is_kept or s.expired_because for s in found.snapshots)
 
 
 def test_many_branches_are_counted() -> None:

@@ -67,7 +67,7 @@ def test_every_delete_is_looked_for_and_one_finding_tells_of_them(tmp_path: Path
     written.delta(data=[], deletes=deletes)
     opened = direct.open_table(tmp_path / "t")
     known = opened.row_reader.deletes(opened.metadata.current_snapshot)
-    assert len(known.misplaced) == 150
+    assert len(known.misplaced_files) == 150
     findings = [f for f in direct.doctor(opened).findings if f.rule == "delete-misplaced"]
     assert sum(f.count for f in findings) == 150
     assert len(findings) == 1

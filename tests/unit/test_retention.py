@@ -15,7 +15,7 @@ LINE: list[int | None] = [None, 1, 2, 3, 4]  # one hour apart; the fifth is as o
 
 
 def kept(metadata: TableMetadata, *arguments: int | None) -> list[int]:
-    return [s.snapshot_id for s in retention(metadata, NOW, *arguments).kept]
+    return [s.snapshot_id for s in retention(metadata, NOW, *arguments).snapshots_to_keep]
 
 
 def line(main: dict[str, Any] | None = None, properties: dict[str, str] | None = None, **refs: Any) -> TableMetadata:
@@ -32,10 +32,13 @@ def branch(at: int, **more: Any) -> dict[str, Any]:
 
 def test_without_any_policy_five_days_stay_and_the_head() -> None:
     assert kept(line()) == [1, 2, 3, 4, 5]
-    assert [s.snapshot_id for s in retention(line(), NOW + 200 * HOUR).kept] == [5]
+    assert [s.snapshot_id for s in retention(line(), NOW + 200 * HOUR).snapshots_to_keep] == [5]
     edge = 5 * 24 * HOUR
-    assert [s.snapshot_id for s in retention(line(), NOW - HOUR + edge).kept] == [4, 5]  # "older than" is strict
-    assert [s.snapshot_id for s in retention(line(), NOW - HOUR + edge + 1).kept] == [5]
+    assert [s.snapshot_id for s in retention(line(), NOW - HOUR + edge).snapshots_to_keep] == [
+        4,
+        5,
+    ]  # "older than" is strict
+    assert [s.snapshot_id for s in retention(line(), NOW - HOUR + edge + 1).snapshots_to_keep] == [5]
 
 
 def test_the_table_says_its_own_age_and_number() -> None:
@@ -58,7 +61,7 @@ def test_a_tag_keeps_its_snapshot_and_none_before_it() -> None:
     assert kept(line(v1=tag(2)), NOW, 1) == [2, 5]
     found = retention(line(v1=tag(2)), NOW, NOW, 1)
     assert found.snapshots[1].reason == "kept: tag v1 points to it"
-    assert not found.snapshots[0].kept
+    assert not found.snapshots[0].is_kept
     assert "lets a descendant of it go" in found.snapshots[0].reason
 
 
@@ -105,7 +108,7 @@ def test_every_rule_that_keeps_a_snapshot_is_told() -> None:
         [("ref", "main"), ("youngest", "main"), ("age", "main"), ("ref", "v")],
     ]
     assert "not among its 2 youngest snapshots" in found.snapshots[2].reason
-    assert [s.snapshot_id for s in found.expired] == [1, 2, 3]
+    assert [s.snapshot_id for s in found.snapshots_to_expire] == [1, 2, 3]
 
 
 def test_what_is_in_doubt_stays() -> None:
@@ -119,7 +122,7 @@ def test_a_dangling_ref_goes() -> None:
     found = retention(line(lost=branch(99)), NOW)
     assert not found.refs[1].kept
     assert "is not there" in found.refs[1].reason
-    assert all(s.kept for s in found.snapshots)
+    assert all(s.is_kept for s in found.snapshots)
 
 
 @pytest.mark.parametrize(

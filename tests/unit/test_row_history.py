@@ -49,7 +49,7 @@ def as_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     by = MetadataTree.by
 
     def made(tree: MetadataTree, parts: Parts) -> Any:
-        tables = [parts.part(m, stored) for m, stored in tree.stored(parts.manifests, metrics=parts.metrics)]
+        tables = [parts.part(m, stored) for m, stored in tree.stored_entries(parts.manifests, metrics=parts.metrics)]
         return SimpleNamespace(read=lambda: iter(tables)), SimpleNamespace(engine="spark")
 
     def chosen(tree: MetadataTree, engine: str, what: str) -> Any:

@@ -79,7 +79,7 @@ class Paper:
     def sizes(self, paths: Iterable[str]) -> Mapping[str, int]:
         return dict.fromkeys(paths, 9)
 
-    def stored(
+    def stored_entries(
         self, manifests: Sequence[ManifestFile], metrics: bool = False
     ) -> Iterator[tuple[ManifestFile, pa.Table]]:
         yield from ((m, self.tables[m.manifest_path]) for m in manifests if m.manifest_path in self.tables)
@@ -87,10 +87,10 @@ class Paper:
     def logical(
         self, manifests: Sequence[ManifestFile], snapshot: Snapshot, metrics: bool = False
     ) -> Iterator[tuple[ManifestFile, pa.Table]]:
-        yield from ((m, as_of_snapshot(t, m, snapshot.snapshot_id)) for m, t in self.stored(manifests))
+        yield from ((m, as_of_snapshot(t, m, snapshot.snapshot_id)) for m, t in self.stored_entries(manifests))
 
     def read(self, parts: Parts) -> Batches:
-        return Batches(parts.schema, lambda: (parts.part(m, t) for m, t in self.stored(parts.manifests)))
+        return Batches(parts.schema, lambda: (parts.part(m, t) for m, t in self.stored_entries(parts.manifests)))
 
     def comparisons(self, sets: Sequence[Sets], by: Sequence[str]) -> Iterator[Comparison]:
         return (compare(self, *two, by) for two in sets)

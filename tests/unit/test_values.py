@@ -177,7 +177,7 @@ def refused(data: LiveFile, one: LiveFile) -> str:
     assert verdict.applies
     [reason] = [r for r in verdict.reasons if r.refused]
     words, _, rest = reason.words.partition(": Iceberg Java 1.12 refuses")
-    assert verdict.refused, rest
+    assert verdict.is_refused, rest
     return words
 
 

@@ -82,7 +82,7 @@ class _Deep:
         splits: dict[str, list[int]] = {}
         records = [self.lists.records[path] for path in self.lists.held]
         newest, replaced = self.schema, bool(rebound(self.table.metadata))
-        for manifest, stored in self.table.tree.stored(records, metrics=True):
+        for manifest, stored in self.table.tree.stored_entries(records, metrics=True):
             self.schema = self._schema_then(manifest) if replaced else newest
             mask = self.lists.masks[manifest.manifest_path]
             entries = live_entries(stored, manifest)

@@ -28,7 +28,7 @@ def dangling_rules(table: Table, lists: Lists, at: Snapshot, deletes: Deletes) -
     """Rules 46 and 70, of one snapshot."""
     misplaced: set[tuple[str, int | None]] = set()
     for delete in deletes.dangling:
-        data = deletes.misplaced.get(delete.key)
+        data = deletes.misplaced_files.get(delete.key)
         if data is not None and any(i in data.lower and i in delete.lower for i in delete.equality_ids):
             misplaced.add(delete.key)
             yield _misplacement(table, lists, at, delete, data)
@@ -123,11 +123,11 @@ def removal_rules(table: Table, lists: Lists) -> Iterator[Finding]:
         if not removing or not adding:
             continue
         gone: list[LiveFile] = []
-        for manifest, stored in table.tree.stored(removing, metrics=True):
+        for manifest, stored in table.tree.stored_entries(removing, metrics=True):
             gone += _removals(stored, manifest)
         gone = [d for d in gone if d.kind == "equality_deletes"]
         files = Applicability(table.metadata, LiveFiles.of([]), gone)
-        for manifest, stored in table.tree.stored(adding, metrics=True) if gone else ():
+        for manifest, stored in table.tree.stored_entries(adding, metrics=True) if gone else ():
             added = stored.filter(pc.fill_null(pc.equal(stored["status"], ADDED), False))
             for data in live_files(live_entries(added, manifest), manifest.partition_spec_id, manifest.manifest_path):
                 needed = next((v.delete for v in files.of(data) if v.applies), None)

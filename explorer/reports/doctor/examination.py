@@ -216,7 +216,7 @@ class Examination:
     def _entry_rows(self, path: str, keys: Sequence[int], of: str, most: int | None) -> list[dict[str, Any]]:
         """See spec.doctor.cross_file_rules.Named."""
         manifest = self.lists.records[path]
-        for _, stored in self.table.tree.stored([manifest]):
+        for _, stored in self.table.tree.stored_entries([manifest]):
             own = hashes(stored["referenced_data_file"]) if of == "vectors" else keys_of(stored)
             live = stored["status"].to_numpy() != 2
             at = np.flatnonzero(np.isin(own, np.array(keys, np.int64)) & live)[:most]

@@ -42,7 +42,7 @@ def file_rules(
     wrong: dict[str, _Wrong] = {}
     fine: set[int] = set()
     outside = looked = 0
-    for manifest, stored in table.tree.stored([lists.records[path] for path in lists.held]):
+    for manifest, stored in table.tree.stored_entries([lists.records[path] for path in lists.held]):
         path, mask = manifest.manifest_path, lists.masks[manifest.manifest_path]
         live = stored.filter(pc.fill_null(pc.not_equal(stored["status"], DELETED), True))
         names = ("file_path", "file_size_in_bytes", "file_format", "content")

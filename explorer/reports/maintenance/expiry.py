@@ -39,13 +39,13 @@ class Expiry:
     def acts(self) -> bool:
         """Whether the table would be another one afterwards."""
         refs_go = any(not ref.kept for ref in self.decided.refs)
-        return bool(self.decided.expired or refs_go or self.schemas or self.specs)
+        return bool(self.decided.snapshots_to_expire or refs_go or self.schemas or self.specs)
 
     def words(self, table: str) -> Iterator[str]:
         """What it comes to; `table` is its name in SQL."""
         decided, gone, meta = self.decided, self.gone, self.metadata
-        gone_too = "time travel to them ends"
-        yield f"{count(len(decided.expired), 'snapshot')} of {len(meta.snapshots)} would expire; {gone_too}."
+        snapshots = count(len(decided.snapshots_to_expire), "snapshot")
+        yield f"{snapshots} of {len(meta.snapshots)} would expire; time travel to them ends."
         if self.cut_off.files:
             yield self._cut_off_words(table)
         yield (
@@ -80,8 +80,8 @@ class Expiry:
         return [
             {
                 "snapshot": snapshot_name(v.snapshot.snapshot_id, ordinals),
-                "becomes": "kept" if v.kept else "expired",
-                "reason": "; ".join(k.reason for k in v.keepers) if v.kept else "; ".join(v.expired_because),
+                "becomes": "kept" if v.is_kept else "expired",
+                "reason": "; ".join(k.reason for k in v.keepers) if v.is_kept else "; ".join(v.expired_because),
                 "snapshot_id": v.snapshot.snapshot_id,
                 "timestamp": instant(v.snapshot.timestamp_ms),
                 "operation": v.snapshot.operation,
@@ -112,19 +112,19 @@ def plan_expiry(tree: MetadataTree, values: Mapping[str, Any]) -> Expiry:
     meta, now = tree.metadata, int(time.time() * 1000)
     older, least, ids = values.get("older_than"), values.get("retain_last"), values.get("snapshot_ids", ())
     decided = retention(meta, now, older, least, ids)
-    gone = reach(tree, meta.snapshots, without=decided.kept)
-    if decided.expired:
+    gone = reach(tree, meta.snapshots, without=decided.snapshots_to_keep)
+    if decided.snapshots_to_expire:
         read_through(tree)
     unreferenced = _snapshots_without_ref(meta, decided)
     others = [s for s in meta.snapshots if s not in unreferenced]
     cut_off = reach(tree, unreferenced, without=others)
-    removed_ids = {s.snapshot_id for s in meta.snapshots} - {s.snapshot_id for s in decided.kept}
+    removed_ids = {s.snapshot_id for s in meta.snapshots} - {s.snapshot_id for s in decided.snapshots_to_keep}
     staying = {s.path for s in meta.statistics if s.snapshot_id not in removed_ids}  # of snapshots long gone, too
     schemas: list[int] = []
     specs: list[int] = []
     if values.get("clean_expired_metadata"):
         # Iceberg asks what the policy keeps, which may be more than what is left where ids are given
-        policy = retention(meta, now, older, least).kept
+        policy = retention(meta, now, older, least).snapshots_to_keep
         several = len(meta.partition_specs) > 1
         used = (
             {m.partition_spec_id for s in steps(policy, "snapshots") for m in tree.manifests(s)} if several else set()
@@ -137,7 +137,7 @@ def plan_expiry(tree: MetadataTree, values: Mapping[str, Any]) -> Expiry:
 def _snapshots_without_ref(metadata: TableMetadata, decided: Retention) -> list[Snapshot]:
     """The expired snapshots that no branch or tag leads to, oldest first."""
     led_to = reachable_snapshots(parents_of(metadata.snapshots), (ref.snapshot_id for ref in metadata.refs))
-    return [s for s in decided.expired if s.snapshot_id not in led_to]
+    return [s for s in decided.snapshots_to_expire if s.snapshot_id not in led_to]
 
 
 def _retention_words(meta: TableMetadata, decided: Retention) -> list[str]:

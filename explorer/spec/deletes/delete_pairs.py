@@ -33,8 +33,8 @@ SUM_OF = {"position_deletes": "position", "equality_deletes": "equality", "delet
 class DeleteCounts:
     """Of each live data file of one manifest, in order: how many deletes could matter, how many apply, by kind, these
     deletes' rows and bytes, the rows of those that are for that file alone (spec.deletes.deletes.target_file), and
-    whether Iceberg Java refuses to scan it (`refused`, 0 or 1; see spec.deletes.deletes.DeleteVerdict.refused). `used`
-    are the places in Applicability.deletes of those that apply to any."""
+    whether Iceberg Java refuses to scan it (`refused`, 0 or 1; see spec.deletes.deletes.DeleteVerdict.is_refused).
+    `used` are the places in Applicability.deletes of those that apply to any."""
 
     sums: Mapping[str, Ints]
     used: Ints

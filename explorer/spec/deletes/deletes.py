@@ -46,7 +46,7 @@ class DeleteVerdict:
         return all(r.holds for r in self.reasons)
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         """Whether Iceberg Java 1.12 refuses to scan the data file because of this delete (docs/readers.md)."""
         return self.applies and any(r.refused for r in self.reasons)
 

@@ -89,7 +89,7 @@ class Deletes:
         self.applying = int(self._applying.sum())
         """Pairs of which the delete applies."""
         self.refused = int(np.count_nonzero(self._sums["refused"]))
-        """Data files that Iceberg Java 1.12 refuses to scan (see spec.deletes.deletes.DeleteVerdict.refused)."""
+        """Data files that Iceberg Java 1.12 refuses to scan (see spec.deletes.deletes.DeleteVerdict.is_refused)."""
         self._hit = narrow(np.flatnonzero(self._applying))
         """Which of these some delete applies to."""
         self.unplaced = tuple(d for d in files.deletes if d.key in used and lacks_place(d))
@@ -115,7 +115,7 @@ class Deletes:
         return self._elsewhere(delete) or _names_nothing(delete) or "it applies to no data file of this snapshot"
 
     @cached_property
-    def misplaced(self) -> Mapping[Key, LiveFile]:
+    def misplaced_files(self) -> Mapping[Key, LiveFile]:
         """By the key of an equality delete that dangles, the first data file that it would apply to if it were recorded
         in that file's partition."""
         metadata = self.files.metadata
@@ -161,7 +161,7 @@ class Deletes:
 
     def _elsewhere(self, delete: LiveFile) -> str:
         """Name the data file of `misplaced`."""
-        data = self.misplaced.get(delete.key)
+        data = self.misplaced_files.get(delete.key)
         if data is None:
             return ""
         alone = Applicability(self.files.metadata, LiveFiles.of([]), [delete])

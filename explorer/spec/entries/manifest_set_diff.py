@@ -156,7 +156,7 @@ class _Set:
         """The keys of all entries, nulls as -1 so that they join, some manifests at a time; one block at least."""
         held: list[polars.DataFrame] = []
         any_yet = False
-        for manifest, entries in self._tree.stored(self._manifests):
+        for manifest, entries in self._tree.stored_entries(self._manifests):
             held.append(self._keys(self._place[manifest.manifest_path], entries))
             if sum(map(len, held)) >= self._tree.at_once:
                 any_yet = True

@@ -42,7 +42,7 @@ class Tree(Protocol):
         """Files' sizes in bytes; those that cannot be asked for are left out."""
         ...
 
-    def stored(
+    def stored_entries(
         self, manifests: Sequence[ManifestFile], metrics: bool = False
     ) -> Iterator[tuple[ManifestFile, pa.Table]]:
         """The entries of manifests as stored (model.manifest.ENTRY_SCHEMA), a manifest at a time, in that order;

@@ -87,7 +87,7 @@ def snapshots(
 ) -> HealthSection:
     """The snapshots that the metadata file keeps, and how many of them expiry would remove."""
     ages = [now_ms - s.timestamp_ms for s in metadata.snapshots if s.timestamp_ms is not None]
-    gone = None if decided is None else len(decided.expired)
+    gone = None if decided is None else len(decided.snapshots_to_expire)
     days = Counter(min(a // (24 * HOUR), 30) for a in ages if a >= 0)
     span = range(min(days), max(days) + 1) if days else range(0)
     return HealthSection(
@@ -143,7 +143,7 @@ def metadata_file(
 
 def _savings(metadata: TableMetadata, decided: Retention | None) -> int:
     """JSON of the snapshots that would expire, and of their places in the snapshot log."""
-    gone = {s.snapshot_id for s in decided.expired} if decided else set[int]()
+    gone = {s.snapshot_id for s in decided.snapshots_to_expire} if decided else set[int]()
     if not gone:
         return 0
     entries = metadata.raw.get("snapshot-log") or ()

@@ -83,7 +83,7 @@ class Plan:
     unplaced: tuple[LiveFile, ...]
     """Of those that come along, the deletion vectors whose entries do not say where they are: Spark fails."""
     refused: int
-    """Data files that are read, and that Iceberg Java 1.12 refuses to scan (see DeleteVerdict.refused)."""
+    """Data files that are read, and that Iceberg Java 1.12 refuses to scan (see DeleteVerdict.is_refused)."""
     folded: str
     """What Spark makes of IS NULL and IS NOT NULL of required columns, in words; empty where the filter has none."""
     failing: tuple[str, ...]
@@ -126,7 +126,7 @@ class Plan:
         return list(dict.fromkeys(t.column.name for t in terms if isinstance(t, BoundTerm)))
 
     @property
-    def renamed(self) -> list[str]:
+    def renamed_columns(self) -> list[str]:
         """The columns of the filter that have another name in the schema of the snapshot, or are not there: Iceberg
         Java binds the filter to that schema, where Spark reads a branch by the table's. Of main it does not."""
         metadata, at = self.scan.metadata, self.snapshot

@@ -55,14 +55,14 @@ class SnapshotRetention:
     expired_because: tuple[str, ...] = ()
 
     @property
-    def kept(self) -> bool:
+    def is_kept(self) -> bool:
         """Whether any rule keeps it."""
         return bool(self.keepers)
 
     @property
     def reason(self) -> str:
         """In words."""
-        if self.kept:
+        if self.is_kept:
             return "kept: " + "; ".join(k.reason for k in self.keepers)
         return "expired: " + "; ".join(self.expired_because)
 
@@ -75,14 +75,14 @@ class Retention:
     snapshots: tuple[SnapshotRetention, ...]
 
     @property
-    def kept(self) -> tuple[Snapshot, ...]:
+    def snapshots_to_keep(self) -> tuple[Snapshot, ...]:
         """The snapshots that stay."""
-        return tuple(s.snapshot for s in self.snapshots if s.kept)
+        return tuple(s.snapshot for s in self.snapshots if s.is_kept)
 
     @property
-    def expired(self) -> tuple[Snapshot, ...]:
+    def snapshots_to_expire(self) -> tuple[Snapshot, ...]:
         """The snapshots that go."""
-        return tuple(s.snapshot for s in self.snapshots if not s.kept)
+        return tuple(s.snapshot for s in self.snapshots if not s.is_kept)
 
 
 def gc_refusal(metadata: TableMetadata) -> str:
