@@ -39,8 +39,8 @@ def teaching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_manifest_says_who_added_it_and_what_its_files_are_now(tmp_path: Path) -> None:
     table = direct.open_table(str(make_table(tmp_path, commits=2)))
     told = cards(ViewState(table))
-    assert told["manifest-2"] == Card("1 file · 2 rows", "added here")
-    assert told["manifest-1"] == Card("1 file · 2 rows", "added by snapshot-1, existing now")
+    assert told["manifest-2"] == Card("1 file · 2 rows", "added here", rows=2)
+    assert told["manifest-1"] == Card("1 file · 2 rows", "added by snapshot-1, existing now", rows=2)
     assert (told["snapshot-2"].operation, told["snapshot-2"].measures) == ("append", "+1 file · +2 rows")
 
 
