@@ -117,6 +117,8 @@ export class GraphCanvas {
     const frame = html("div", "graph-frame");
     frame.append(this.stage, this.heads);
     this.element.append(frame, this.strip.element);
+    const { applies } = vocabulary.edges;
+    if (applies) this.element.style.setProperty("--hides", ink(applies));
     this.listen();
     this.size = new ResizeObserver(() => this.resize());
     this.size.observe(frame);
