@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from explorer.graph.drawing import Drawing
-from explorer.graph.graph import Graph, Node
+from explorer.graph.graph import Card, Graph, Node, partition_chips
 from explorer.graph.ids import file_node, list_node, manifest_node, snapshot_node
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
@@ -123,8 +123,10 @@ class _DiffGraph:
             "snapshot_id": snapshot_id,
             "content_offset": change.content_offset,
         }
+        measures = f"{count(change.record_count, noun)} · {human_bytes(change.bytes)}"
+        card = Card(measures, "", partition_chips(change.partition), change.record_count, change.bytes)
         self.drawing.nodes[node] = Node(
-            node, change.kind, file_label(change.file_path), tuple(lines), status, facts=facts
+            node, change.kind, file_label(change.file_path), tuple(lines), status, facts=facts, card=card
         )
         self.drawing.edge(parent, node, status=status)
 

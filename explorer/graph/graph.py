@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -22,6 +23,12 @@ class Card:
     bytes: int | None = None
     operation: str = ""
     dead: bool = False
+
+
+def partition_chips(path: str | None) -> tuple[tuple[str, str], ...]:
+    """The names and values of a partition as `partition_path` of spec.values.values tells it."""
+    parts = re.split(r"/(?=[^/=]+=)", path) if path else []
+    return tuple((name, value) for name, _, value in (part.partition("=") for part in parts))
 
 
 @dataclass(frozen=True)

@@ -189,10 +189,12 @@ class ManifestListDrawing:
         )  # fmt: skip
         noun = "delete file" if manifest.content else "file"
         files = None if added is None or existing is None else added + existing
-        rows = (manifest.added_rows_count, manifest.existing_rows_count)
+        counts_of_rows = (manifest.added_rows_count, manifest.existing_rows_count)
+        told = files and not manifest.content and None not in counts_of_rows
+        rows = sum(n or 0 for n in counts_of_rows) if told else None
         measures = [count(files, noun)] if files or not deleted else []
-        if not manifest.content and None not in rows and files:
-            measures.append(count(sum(n or 0 for n in rows), "row"))
+        if rows is not None:
+            measures.append(count(rows, "row"))
         if deleted:
             measures.append(f"{count(deleted)} removed" if measures else f"{count(deleted, noun)} removed")
         if manifest.added_snapshot_id == self.view.snapshot_id:
@@ -203,7 +205,8 @@ class ManifestListDrawing:
             now = "existing now" if files != 0 else "gone now"
             note = f"added by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}, {now}"
         spec = self.meta.spec(manifest.partition_spec_id)
-        return Card(" · ".join(measures), note, tuple(partition_ranges(manifest.partitions, spec, self.meta)))
+        ranges = tuple(partition_ranges(manifest.partitions, spec, self.meta))
+        return Card(" · ".join(measures), note, ranges, rows)
 
     def matching(self, manifest: ManifestFile) -> list[dict[str, Any]]:
         """The entries to draw of a manifest that is read; what is left out is elided."""

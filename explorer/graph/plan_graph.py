@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from explorer.graph.drawing import Drawing
-from explorer.graph.graph import Graph, Node
+from explorer.graph.graph import Card, Graph, Node, partition_chips
 from explorer.graph.ids import file_node, list_node, manifest_node
 from explorer.spec.scan.plan import Plan
 from explorer.spec.scan.pruning import ScanReason
@@ -59,7 +59,9 @@ def _manifest(verdict: ManifestVerdict, snapshot_id: int, label: str, opened: bo
     fold = ("open" if opened else "folded") if verdict.keeps else ""
     lines = (files, shorten(because, WIDE))
     status = "read" if verdict.keeps else "skipped"
-    return Node(manifest_node(manifest.manifest_path), "data_manifest", label, lines, status, fold, facts=facts)
+    card = Card(files, because)
+    node = manifest_node(manifest.manifest_path)
+    return Node(node, "data_manifest", label, lines, status, fold, facts=facts, card=card)
 
 
 def _files(drawing: Drawing, manifest: Node, files: pa.Table) -> None:
@@ -77,5 +79,7 @@ def _files(drawing: Drawing, manifest: Node, files: pa.Table) -> None:
         }  # fmt: skip
         lines = tuple(shorten(line, WIDE) for line in (size, row["partition"], because) if line)
         label, status = file_label(row["file_path"]), "read" if read else "skipped"
-        drawing.add(Node(file_node(row["file_path"]), "data_file", label, lines, status, facts=facts))
+        chips = partition_chips(row["partition"])
+        card = Card(size, because, chips, row["record_count"], row["file_size_in_bytes"])
+        drawing.add(Node(file_node(row["file_path"]), "data_file", label, lines, status, facts=facts, card=card))
         drawing.edge(manifest.id, file_node(row["file_path"]), "contains", status)

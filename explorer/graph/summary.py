@@ -22,13 +22,13 @@ def summary(graph: Graph, node: Node) -> list[tuple[str, Any, str]]:
     if card.operation:
         fields += [("operation", card.operation, ""), ("changes", card.measures, ""), ("committed", card.note, "")]
         return fields
-    if card.rows is not None:
+    if node.kind.endswith("_manifest"):
+        fields += [("holds", card.measures, ""), ("from", card.note, "")]
+    elif card.rows is not None:
         noun = {"data_file": "rows", "equality_deletes": "keys"}.get(node.kind, "deleted rows")
         fields.append((noun, f"{card.rows:,}", ""))
     if card.bytes is not None:
         fields.append(("size", human_bytes(card.bytes), ""))
-    if card.rows is None:
-        fields += [("holds", card.measures, ""), ("added", card.note, "")]
     fields += [(name, value, "partition") for name, value in card.chips]
     for name, kinds, incoming in (
         ("hidden by", HIDES, True),

@@ -84,6 +84,12 @@ test("a stage of another size is fitted again, until a person pans or zooms", ()
   room.width = 1000;
   graph.resize();
   expect(graph.zoomPercent).toBe(before);
+  stage().dispatchEvent(new WheelEvent("wheel", { deltaY: 500, bubbles: true, cancelable: true })); // further down
+  room.width = 300;
+  graph.resize();
+  expect(graph.zoomPercent).toBeLessThan(before);
+  room.width = 1000;
+  graph.resize();
   graph.zoom(1 / 2);
   const chosen = graph.zoomPercent;
   room.width = 600;

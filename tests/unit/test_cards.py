@@ -9,15 +9,27 @@ import pytest
 
 from explorer.app.answer_states import DeletesState
 from explorer.app.graph_state import ViewState
-from explorer.graph.graph import Card
+from explorer.graph.graph import Card, partition_chips
 from explorer.graph.summary import summary
 from explorer.graph.vocabulary import OPERATION_MARKS, OPERATIONS
 from explorer.lab.scenarios import packed
 from explorer.render.svg import picture, vocabulary
 from explorer.storage.data_dirs import HOME_VARIABLE, sandbox_home
 from explorer.table import Table
+<<<<<<< ours
 from tests.support import direct
 from tests.support.small_tables import make_table, partitioned
+||||||| base
+from explorer.ui.answer_states import DeletesState
+from explorer.ui.state import ViewState
+from tests import direct
+from tests.unit.small import make_table, partitioned
+=======
+from explorer.ui.answer_states import CompareState, DeletesState, PlanState
+from explorer.ui.state import ViewState
+from tests import direct
+from tests.unit.small import make_table, partitioned
+>>>>>>> theirs
 
 
 def cards(state: ViewState | DeletesState) -> dict[str, Card]:
@@ -39,8 +51,8 @@ def teaching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_manifest_says_who_added_it_and_what_its_files_are_now(tmp_path: Path) -> None:
     table = direct.open_table(str(make_table(tmp_path, commits=2)))
     told = cards(ViewState(table))
-    assert told["manifest-2"] == Card("1 file · 2 rows", "added here")
-    assert told["manifest-1"] == Card("1 file · 2 rows", "added by snapshot-1, existing now")
+    assert told["manifest-2"] == Card("1 file · 2 rows", "added here", rows=2)
+    assert told["manifest-1"] == Card("1 file · 2 rows", "added by snapshot-1, existing now", rows=2)
     assert (told["snapshot-2"].operation, told["snapshot-2"].measures) == ("append", "+1 file · +2 rows")
 
 
@@ -94,6 +106,30 @@ def test_an_edge_says_why_a_delete_does_not_apply(teaching: Any) -> None:
     told = {name: value for name, value, _ in summary(state.graph, delete)}
     assert told["applies to"] == "data-1.parquet"
     assert "data-2.parquet (" in told["does not apply to"]
+
+
+@pytest.mark.parametrize(
+    ("path", "chips"),
+    [(None, ()), ("", ()), ("day=2024-01-01", (("day", "2024-01-01"),)), ("a=x/b=y=z", (("a", "x"), ("b", "y=z"))),
+     ("path=/a/b/kind=c", (("path", "/a/b"), ("kind", "c")))],
+)  # fmt: skip
+def test_a_partition_of_a_plan_or_a_difference_is_told_in_chips(
+    path: str | None, chips: tuple[tuple[str, str], ...]
+) -> None:
+    assert partition_chips(path) == chips
+
+
+def test_plans_and_differences_have_cards(tmp_path: Path) -> None:
+    table = direct.open_table(str(partitioned(tmp_path)))
+    plan = PlanState(table, table.plan("id = 7"))
+    [manifest] = [n for n in plan.graph.nodes if n.kind == "data_manifest"]
+    plan.handle({"type": "toggle", "id": manifest.id})
+    read = next(n for n in plan.graph.nodes if n.kind == "data_file" and n.status == "read")
+    assert read.card is not None
+    assert read.card.chips[0] == ("id", "7")
+    assert read.card.rows == 1
+    compared = CompareState(table, None, None)
+    assert all(n.card and n.card.chips for n in compared.graph.nodes if n.kind == "data_file")
 
 
 def test_every_operation_has_a_colour_and_a_shape_of_its_own() -> None:

@@ -14,13 +14,15 @@ import type { Item, Level, Point, Size, View } from "./geometry";
 import { Strip } from "./strip";
 import { neighbour, parentsOf, ranks } from "./tree";
 import type { Rank } from "./tree";
-import type { Box, Picture, PictureEdge, Vocabulary } from "./types";
+import type { Box, Picture, PictureEdge, PictureNode, Vocabulary } from "./types";
 import { ink, looks, matches, own, relations } from "./words";
 import type { Found } from "./words";
 
 const MOVE_MS = 380, FLASH_MS = 1500, ZOOM_STEP = 1.25;
 /** Pixels around the stage in which cards are in the document, and as many edges of one node light up. */
 const MARGIN = 400, MOST_LIT = 60;
+/** So many pixels sideways are a hand that is not steady; and of so many is a line of a wheel. */
+const SIDEWAYS = 40, LINE = 16;
 
 export interface GraphHandlers {
   /** A person has selected these nodes; none when they clicked beside all. */
@@ -39,6 +41,11 @@ export interface GraphHandlers {
 
 let count = 0;
 
+// What the bars on cards compare.
+function amountOf({ card }: PictureNode): number {
+  return card?.bytes ?? card?.rows ?? 0;
+}
+
 export class GraphCanvas {
   readonly element = html("div", "graph");
   private readonly stage = html("div", "graph-stage");
@@ -55,9 +62,10 @@ export class GraphCanvas {
 
   private view: View = { x: 26, y: HEAD_HEIGHT, k: 1 };
   private level: Level = "full";
-  /** Whether a person has panned or zoomed: then nothing but `fit` refits. */
+  /** Whether a person has zoomed, or moved the graph sideways: then nothing but `fit` refits. */
   private moved = false;
   private fitsAll = false;
+  private home: View | null = null;
 
   private given: Picture | null = null;
   private picture: Picture | null = null;
@@ -109,6 +117,8 @@ export class GraphCanvas {
     const frame = html("div", "graph-frame");
     frame.append(this.stage, this.heads);
     this.element.append(frame, this.strip.element);
+    const { applies } = vocabulary.edges;
+    if (applies) this.element.style.setProperty("--hides", ink(applies));
     this.listen();
     this.size = new ResizeObserver(() => this.resize());
     this.size.observe(frame);
@@ -117,7 +127,7 @@ export class GraphCanvas {
 
   // ---- drawing -----------------------------------------------------------------------------------------------------
   show(given: Picture): void {
-    const next = closer(given, this.room().width), before = this.items;
+    const next = closer(given, this.room().width), before = this.items, { width } = this.graph;
     const same = this.picture !== null && this.picture.title === next.title;
     this.given = given;
     const list = itemsOf(next), items = new Map(list.map((item) => [item.id, item]));
@@ -145,7 +155,7 @@ export class GraphCanvas {
     if (same) {
       this.flash();
       this.animate();
-      if (this.strip.offer(this.graph, this.view.k, this.room()) && !this.moved) this.fit(this.fitsAll);
+      if ((this.strip.offer(this.graph, this.view.k, this.room()) || this.graph.width !== width) && !this.moved) this.refit();
       this.drawStrip();
       const item = opened === undefined ? undefined : items.get(opened);
       if (item) this.reveal(item, false);
@@ -177,14 +187,14 @@ export class GraphCanvas {
       }
     }
     this.largest = new Map();
-    for (const { kind, card } of picture.nodes) {
-      if (card?.bytes) this.largest.set(kind, Math.max(card.bytes, this.largest.get(kind) ?? 0));
+    for (const node of picture.nodes) {
+      this.largest.set(node.kind, Math.max(amountOf(node), this.largest.get(node.kind) ?? 0));
     }
   }
 
   private share(item: Item): number | null {
-    const bytes = item.node?.card?.bytes, largest = this.largest.get(item.node?.kind ?? "");
-    return bytes && largest ? bytes / largest : null;
+    const amount = item.node && amountOf(item.node), largest = this.largest.get(item.node?.kind ?? "");
+    return amount && largest ? amount / largest : null;
   }
 
   // What a click has opened, of what is drawn next: the node, or what a group of hidden nodes belonged to.
@@ -401,7 +411,8 @@ export class GraphCanvas {
   private look(view: View): void {
     const before = this.view.k, level = levelAt(view.k), room = this.room();
     this.view = view;
-    this.world.style.transform = `translate(${view.x}px,${view.y}px)`;
+    const sharp = (pixels: number): number => Math.round(pixels * devicePixelRatio) / devicePixelRatio;
+    this.world.style.transform = `translate(${sharp(view.x)}px,${sharp(view.y)}px)`;
     if (before !== view.k || this.area === null) {
       for (const layer of [this.cardLayer, this.wireLayer.parentElement]) {
         layer?.style.setProperty("transform", `scale(${view.k})`);
@@ -464,15 +475,22 @@ export class GraphCanvas {
 
   /** Show the graph as wide as the stage, or all of it; from now on it is refitted when the stage changes its size. */
   fit(all = false): void {
-    const main = focusOf(this.picture)?.x;
-    let view = fitted(this.graph, this.room(), all, main);
-    if (!view) return;
-    this.moved = false;
     this.fitsAll = all;
-    if (this.strip.offer(this.graph, view.k, this.room())) view = fitted(this.graph, this.room(), all, main) ?? view;
-    this.look(view);
-    this.drawStrip();
+    this.moved = false;
+    this.home = null;
+    this.refit();
     if (!all) this.revealFocus();
+  }
+
+  // Fit as before; how far down a person is stays, unless all is in sight.
+  private refit(): void {
+    const main = focusOf(this.picture)?.x, { fitsAll, home } = this, { y, k } = this.view;
+    let view = fitted(this.graph, this.room(), fitsAll, main);
+    if (!view) return;
+    if (this.strip.offer(this.graph, view.k, this.room())) view = fitted(this.graph, this.room(), fitsAll, main) ?? view;
+    this.home = view;
+    this.look(home && !fitsAll && y < home.y ? { ...view, y: HEAD_HEIGHT - ((HEAD_HEIGHT - y) / k) * view.k } : view);
+    this.drawStrip();
   }
 
   /** The stage has another size. What is selected stays in sight. */
@@ -485,7 +503,7 @@ export class GraphCanvas {
       if (this.strip.offer(this.graph, this.view.k, this.room())) this.area = null;
       this.look(this.view);
       this.drawStrip();
-    } else this.fit(this.fitsAll);
+    } else this.refit();
     const item = this.items.get(this.last() ?? "");
     if (item) this.reveal(item);
   }
@@ -498,7 +516,8 @@ export class GraphCanvas {
   }
 
   private pan(view: View): void {
-    this.moved = true;
+    const { home } = this, far = (now: number, then: number): boolean => Math.abs(now - then) > SIDEWAYS;
+    if (!home || far(view.x, home.x) || (this.fitsAll && far(view.y, home.y))) this.moved = true;
     this.look(view);
   }
 
@@ -529,10 +548,11 @@ export class GraphCanvas {
       if (!zooms && this.handlers.wheel && !this.handlers.wheel()) return;
       event.preventDefault();
       event.stopPropagation();
-      const at = this.pointOf(event), { k, x, y } = this.view;
-      if (zooms) this.zoom(Math.exp(-event.deltaY * 0.002), at.x, at.y);
-      else if (event.shiftKey) this.pan({ k, x: x - (event.deltaY || event.deltaX), y });
-      else this.pan({ k, x: x - event.deltaX, y: y - event.deltaY });
+      const at = this.pointOf(event), { k, x, y } = this.view, pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE : 1;
+      const across = event.deltaX * pixels, down = event.deltaY * pixels;
+      if (zooms) this.zoom(Math.exp(-down * 0.002), at.x, at.y);
+      else if (event.shiftKey) this.pan({ k, x: x - (down || across), y });
+      else this.pan({ k, x: x - across, y: y - down });
     }, { passive: false });
     let drag: { x: number; y: number; view: View; on: boolean } | null = null, dragged = false;
     stage.addEventListener("pointerdown", (event) => {

@@ -6,14 +6,14 @@ import type { PictureNode, Status, Vocabulary } from "./types";
 import { ink, looks, own } from "./words";
 
 const TITLE_HEIGHT = 24, LINE_HEIGHT = 15;
-/** Partition values on a card; of one alone the name is there, too. */
-const MOST_CHIPS = 3, SHORT_VALUE = 12;
+/** Partition values on a card, or ranges of them on a manifest's; of one alone the name is there, too. */
+const MOST_VALUES = 3, MOST_RANGES = 2, SHORT_VALUE = 12;
 
 /** What a card shows that its node does not know. */
 export interface Around {
   /** Edges of its trunks: how many nodes it leads to. */
   fan: number;
-  /** Its bytes as a share of the largest of its kind. */
+  /** Its bytes, or else rows, as a share of the most of its kind. */
   share: number | null;
   /** What leads to it and what it leads to, in sentences. */
   relations: string[];
@@ -45,7 +45,8 @@ function paintNode(card: HTMLElement, node: PictureNode, vocabulary: Vocabulary,
   const kind = own(vocabulary.kinds, node.kind), status = own(vocabulary.statuses, node.status);
   const mark = own(vocabulary.marks, node.mark), operation = node.card?.operation ?? "";
   const states = {
-    current: node.current, focus: node.focus, bad: node.bad, dead: node.card?.dead ?? false, low: node.h < 30,
+    current: node.current, focus: node.focus, bad: node.bad, dead: node.card?.dead ?? false,
+    low: node.h < 30, short: node.h < 50, fold: node.fold !== "",
   };
   const on = Object.entries(states).filter(([, is]) => is).map(([name]) => `look-${name}`);
   setLook(card, [...looks(kind, status, mark), ...on]);
@@ -83,11 +84,12 @@ function contentOf(node: PictureNode, vocabulary: Vocabulary, around: Around): H
     if (lines >= notes.length) content.push(noteOf(note, lines));
     else chips.append(chip("", note)); // no line is left for it
   }
-  const values = chipsOf(node), shown = values.slice(0, MOST_CHIPS), more = values.length - shown.length;
+  const most = node.kind.endsWith("_manifest") ? MOST_RANGES : MOST_VALUES;
+  const values = chipsOf(node), shown = values.slice(0, most), more = values.length - shown.length;
   for (const [name, value] of shown) chips.append(valueChip(values.length > 1 ? "" : name, value, `${name}=${value}`));
   if (more > 0) {
     const rest = chip("", `+${more}`);
-    rest.title = values.slice(MOST_CHIPS).map((pair) => pair.join("=")).join("\n");
+    rest.title = values.slice(most).map((pair) => pair.join("=")).join("\n");
     chips.append(rest);
   }
   if (chips.firstChild) content.push(chips);

@@ -28,9 +28,10 @@ export function button(text: string, title: string, action?: (button: HTMLButton
 
 /** A text that keeps both ends where there is no room for it. */
 export function cutText(className: string, text: string): HTMLSpanElement {
-  const [start, end, extension] = ends(text), span = html("span", `graph-cut ${className}`);
-  span.append(html("span", "graph-start", start));
-  if (end) span.append(html("span", "graph-end", end));
+  const [start, end, extension] = ends(text), span = html("span", `graph-cut ${className}`), name = html("span", "graph-both-ends");
+  name.append(html("span", "graph-start", start));
+  if (end) name.append(html("span", "graph-end", end));
+  span.append(name);
   if (extension) span.append(html("span", "graph-extension", extension));
   return span;
 }

@@ -128,6 +128,9 @@ function tableOf(section: Section, numbers: number[]): HTMLElement {
   const top = html("thead");
   top.append(head);
   table.append(top, body);
+  wrap.tabIndex = 0; // what scrolls can be reached by keys
+  wrap.setAttribute("role", "group");
+  wrap.setAttribute("aria-label", section.title);
   wrap.append(table);
   return wrap;
 }
