@@ -1064,7 +1064,7 @@ class OpenTable:
 
         Example:
             >>> table = explorer.open_table("demo.three_inserts")
-            >>> [row["fruit"] for row in table.rows(condition="fruit > 'b'")]
+            >>> [row["fruit"] for row in table.rows(where="fruit > 'b'")]
             ['cherry', 'banana']
         """
         return data_questions.rows(

@@ -23,13 +23,8 @@ from click.testing import CliRunner
 import explorer
 from explorer.cli import main
 from explorer.graph import lanes
-<<<<<<< ours
 from explorer.render import history
 from explorer.storage import processor_time
-||||||| base
-=======
-from explorer.render import history
->>>>>>> theirs
 from explorer.ui import standalone
 from tests.security.dimensions import DIMENSIONS, TOGETHER, make
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from explorer.app.answer_states import DeletesState
+from explorer.app.answer_states import CompareState, DeletesState, PlanState
 from explorer.app.graph_state import ViewState
 from explorer.graph.graph import Card, partition_chips
 from explorer.graph.summary import summary
@@ -16,20 +16,8 @@ from explorer.lab.scenarios import packed
 from explorer.render.svg import picture, vocabulary
 from explorer.storage.data_dirs import HOME_VARIABLE, sandbox_home
 from explorer.table import Table
-<<<<<<< ours
 from tests.support import direct
 from tests.support.small_tables import make_table, partitioned
-||||||| base
-from explorer.ui.answer_states import DeletesState
-from explorer.ui.state import ViewState
-from tests import direct
-from tests.unit.small import make_table, partitioned
-=======
-from explorer.ui.answer_states import CompareState, DeletesState, PlanState
-from explorer.ui.state import ViewState
-from tests import direct
-from tests.unit.small import make_table, partitioned
->>>>>>> theirs
 
 
 def cards(state: ViewState | DeletesState) -> dict[str, Card]:
