@@ -28,7 +28,7 @@ class ShownAnswer:
     """
 
     def __init__(self, result: Any, table: Table | None) -> None:
-        self.table = table
+        self.table, self.result = table, result
         metadata = table.metadata if table else None
         self._blocks: Sequence[Block] = result.blocks()
         self.level = getattr(result, "level", lambda: "ok")()

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar
 
 from explorer.app import graphs, protocol
 from explorer.app.blocks import ShownAnswer
+from explorer.app.downloads import file_of
 from explorer.app.forms import groups, questions, read_arguments
 from explorer.app.graph_state import GraphState
 from explorer.app.protocol import (
@@ -137,6 +138,20 @@ class Session:
             if not task.over and now.seconds >= QUIET_S:
                 text = clean_lines(str(now).removeprefix("running, "))
                 self._put(protocol.progress(number, text, now.done, now.total))
+
+    def download(self, request: Ask, form: str) -> PoolTask:
+        """Write the answer to a question as a file.
+
+        Args:
+            request: The question.
+            form: How: one of downloads.TYPES.
+
+        Returns:
+            Work whose result is the file's text or bytes.
+        """
+        return self._pool(request).submit(
+            lambda: file_of(self._answered(request), form), self, self._who, self._visitor
+        )
 
     # -- under way ----------------------------------------------------------------------------------------------------
     def _pool(self, request: Request) -> Pool:

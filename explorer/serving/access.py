@@ -293,7 +293,8 @@ def _came_back(request: HTTPServerRequest, prefix: str) -> bool:
 
 def _is_part(path: str, documents: set[str]) -> bool:
     """Whether a path is the socket of a page, or one of the files that come with it."""
-    return any(path == f"{d}/ws" or path == f"{d}/favicon.ico" or path.startswith(f"{d}/static/") for d in documents)
+    own = ("ws", "download", "favicon.ico")
+    return any(path in {f"{d}/{name}" for name in own} or path.startswith(f"{d}/static/") for d in documents)
 
 
 def _equal(given: str, expected: str) -> bool:

@@ -15,10 +15,15 @@ from tornado.httputil import HTTPServerRequest
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from explorer.app.protocol import BadMessage
+from explorer.app.downloads import TYPES as FILE_TYPES
+from explorer.app.downloads import file_name
+from explorer.app.protocol import Ask, BadMessage, request_of
 from explorer.app.rights import Rights
 from explorer.app.session import Session
+from explorer.errors import ExplorerError
+from explorer.render.text import clean_lines
 from explorer.serving.access import Doorkeeper
+from explorer.spec.secrets.redaction import redact
 
 log = logging.getLogger(__name__)
 TITLE = "Iceberg metadata explorer"
@@ -68,6 +73,42 @@ class FileHandler(RequestHandler):
         self.finish(asset(name))
 
 
+class DownloadHandler(RequestHandler):
+    """The answer to a question as a file."""
+
+    def initialize(self, rights: Rights) -> None:
+        """See Tornado."""
+        self._session = Session(lambda _: None, rights, *_visitor(self.request))
+
+    async def get(self) -> None:
+        """Send the file; what is wrong is said in a line of text."""
+        form = self.get_query_argument("format", "")
+        try:
+            arguments = json.loads(self.get_query_argument("arguments", "{}"))
+            request = request_of({
+                "type": "ask", "id": 1, "question": self.get_query_argument("question", ""), "arguments": arguments,
+                "table": self.get_query_argument("table", ""), "catalog": self.get_query_argument("catalog", ""),
+            })  # fmt: skip
+            if form not in FILE_TYPES or not isinstance(request, Ask):
+                raise BadMessage(f"a file is one of {', '.join(FILE_TYPES)}")
+            task = self._session.download(request, form)
+            await asyncio.wait([asyncio.wrap_future(task.answer)])
+            content = task.result()
+        except (ExplorerError, ValueError) as error:
+            self.set_status(400)
+            self.set_header("Content-Type", "text/plain; charset=utf-8")
+            self.finish(clean_lines(redact(str(error))))
+            return
+        self.set_header("Content-Type", FILE_TYPES[form])
+        self.set_header("Content-Disposition", f'attachment; filename="{file_name(request, form)}"')
+        self.set_header("Cache-Control", "no-store")
+        self.finish(content)
+
+    def on_connection_close(self) -> None:
+        """Nobody waits for it any more."""
+        self._session.close()
+
+
 class SocketHandler(WebSocketHandler):
     """The messages of one page."""
 
@@ -99,7 +140,7 @@ class SocketHandler(WebSocketHandler):
         def send(text: str) -> None:  # from any thread
             loop.call_soon_threadsafe(partial(asyncio.ensure_future, self._write(text), loop=loop))
 
-        self._session = Session(send, self._rights, who=self._visitor, visitor=self._visitor)
+        self._session = Session(send, self._rights, *_visitor(self.request))
 
     async def _write(self, text: str) -> None:
         with suppress(WebSocketClosedError):  # the page is gone
@@ -124,6 +165,12 @@ class SocketHandler(WebSocketHandler):
                 self._pages[self._visitor] = left
 
 
+def _visitor(request: HTTPServerRequest) -> tuple[str, str]:
+    """Who asks, and from where."""
+    address = request.remote_ip or ""
+    return address, address
+
+
 class Server(Application):
     """The page's server. Whatever is asked passes the door first.
 
@@ -141,6 +188,7 @@ class Server(Application):
             (rf"{prefix}/", PageHandler),
             (rf"{prefix}/static/([\w.]+)", FileHandler),
             (rf"{prefix}/ws", SocketHandler, {"rights": rights}),
+            (rf"{prefix}/download", DownloadHandler, {"rights": rights}),
             *((f"{prefix}{path}", handler) for path, handler in dict(handlers).items()),
         ]
         super().__init__(routes, websocket_ping_interval=20, log_function=_log_errors)
