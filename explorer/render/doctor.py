@@ -244,7 +244,7 @@ def render_live_rows(counted: LiveRows) -> str:
         else f"files opened: {counted.files_read}"
     )
     sentence = (
-        f"{counted.rows:,} rows as readers see them: {counted.data_rows:,} in data files, less {counted.hidden:,} that "
+        f"{counted.rows:,} visible rows: {counted.data_rows:,} in data files, less {counted.hidden:,} that "
         f"deletes hide (total-records, which ignores deletes, says {recorded}; {opened})\n"
     )
     rows = [

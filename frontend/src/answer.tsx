@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Block, Fact, Finding, Form, LinkTo, Progress, Question } from "./protocol";
 import { RequestError } from "./protocol";
-import { go, server } from "./store";
+import { downloads, fileOf, go, server } from "./store";
 import { Message, Working } from "./parts";
 import { Grid } from "./grid";
 import { pictureOf } from "./svg";
@@ -54,7 +54,19 @@ export function AnswerView({ answer, stale, ...shown }: { answer: Answer; stale?
     <div class={stale ? "answer stale" : "answer"}>
       {answer.notes.map((note) => <Message key={note} level="warning">{note}</Message>)}
       <Blocks blocks={answer.blocks} {...shown} />
+      {downloads.value && !stale && <Saves answer={answer} question={shown.question} />}
     </div>
+  );
+}
+
+// Links that save the answer as a file.
+function Saves({ answer, question }: { answer: Answer; question: Question }) {
+  const hasPicture = answer.blocks.some(({ kind }) => kind === "picture");
+  const formats = ["json", "txt", ...(hasPicture ? ["svg", "html"] : [])];
+  return (
+    <p class="saves muted">
+      Save as {formats.map((format) => <a key={format} class="save" href={fileOf(question, format)} download="">{format.toUpperCase()}</a>)}
+    </p>
   );
 }
 

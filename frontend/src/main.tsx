@@ -6,7 +6,7 @@ import { render } from "preact";
 import { App } from "./app";
 import { placeOf, queryOf } from "./place";
 import { Connection, socketTo, type Hello } from "./protocol";
-import { arrive, fail, hello, link, open, place, start } from "./store";
+import { arrive, downloads, fail, hello, link, open, place, start } from "./store";
 
 function wanted(): string {
   try {
@@ -34,6 +34,7 @@ if (root) {
     }
   });
   start(connection, (to, step) => history[step ? "pushState" : "replaceState"](null, "", queryOf(to) || location.pathname));
+  downloads.value = new URL("download", location.href).pathname;
   addEventListener("popstate", () => arrive(placeOf(location.search)));
   root.replaceChildren();
   render(<App />, root);

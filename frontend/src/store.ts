@@ -97,11 +97,12 @@ export async function draw(action?: Record<string, unknown>): Promise<void> {
     const drawn = await server().request<GraphState>("graph", fields, "graph", (now) => (graphProgress.value = now));
     if (!drawn.same) {
       batch(() => {
-        graph.value = !action && node && !drawn.selected.length ? { ...drawn, selected: [node] } : drawn;
+        graph.value = drawn;
         if (drawn.message) problem.value = drawn.message;
         if (drawn.details) isInspectorOpen.value = true;
       });
       if (action?.["type"] === "snapshot") settle(drawn);
+      if (!action && node && !drawn.selected.includes(node)) await draw({ type: "select", ids: [node] });
     }
   } catch (error) {
     fail(error);
@@ -125,6 +126,17 @@ export function fail(error: unknown): void {
 
 // ---- tables that were open ----------------------------------------------------------------------------------------
 const RECENT = "icedive-recent", MOST = 8;
+// Where answers are saved from; empty where the host has no such place.
+export const downloads = signal("");
+
+// The address of a file with the answer to a question.
+export function fileOf(one: { question: string; table?: string; catalog?: string; arguments?: Record<string, unknown> }, format: string): string {
+  const given = new URLSearchParams({ question: one.question, format, arguments: JSON.stringify(one.arguments ?? {}) });
+  if (one.table) given.set("table", one.table);
+  if (one.catalog) given.set("catalog", one.catalog);
+  return `${downloads.value}?${given}`;
+}
+
 export const recent = signal<string[]>(readRecent());
 
 function readRecent(): string[] {

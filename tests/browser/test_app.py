@@ -1,0 +1,236 @@
+"""The page of `icedive serve --preview` as a person uses it: roles, names and texts, no selectors of a framework."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Download, Page, expect
+
+from tests.browser.conftest import Served, Watched, served, signed_in
+
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
+VIOLATIONS = """async () => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).flatMap(({ id, nodes }) =>
+    nodes.map(({ html }) => `${id} ${html.slice(0, 200)}`));
+}"""
+TABLE = "table=demo.equality_deletes"
+FILTER = "name+%3D+%27jack%27"
+
+
+@pytest.fixture(scope="module")
+def app(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("app") / "log", "--preview") as url:
+        yield url
+
+
+@pytest.fixture
+def page(browser: Browser, app: Served) -> Iterator[Page]:
+    """A page on which nothing goes wrong, and that asks nobody else."""
+    context = signed_in(browser, app, viewport={"width": 1440, "height": 900})
+    watched = Watched(context.new_page())
+    yield watched.page
+    watched.clean()
+    context.close()
+
+
+def node(page: Page, name: str) -> object:
+    return page.get_by_role("treeitem", name=re.compile(rf"\b{re.escape(name)}\b")).first
+
+
+def rail(page: Page, name: str) -> None:
+    page.get_by_role("navigation", name="Modes").get_by_role("button", name=name, exact=True).click()
+
+
+# -- opening -----------------------------------------------------------------------------------------------------------
+def test_a_teaching_table_opens_on_its_graph(page: Page, app: Served) -> None:
+    page.goto(app)
+    page.get_by_role("button", name=re.compile("^equality_deletes")).click()
+    expect(page.get_by_role("treeitem", name=re.compile("delete-1.parquet"))).to_be_visible()
+    expect(page).to_have_title(re.compile("sandbox.demo.equality_deletes"))
+    assert "table=sandbox.demo.equality_deletes" in page.url
+    expect(page.get_by_text("3 snapshots").first).to_be_visible()
+
+
+def test_a_table_is_found_in_its_catalog(page: Page, app: Served) -> None:
+    page.goto(app)
+    page.get_by_role("button", name="Browse catalogs").click()
+    panel = page.get_by_role("complementary", name="Tables")
+    panel.get_by_role("button", name="sandbox").click()
+    panel.get_by_role("button", name="demo").click()
+    panel.get_by_label("Filter tables").fill("three")
+    panel.get_by_role("button", name="three_inserts").click()
+    expect(page.get_by_role("treeitem", name=re.compile("snapshot-3")).first).to_be_visible()
+
+
+def test_a_table_that_is_not_there_is_said(page: Page, app: Served) -> None:
+    page.goto(f"{app}?table=demo.nothing")
+    expect(page.get_by_role("alert")).to_contain_text("nothing")
+    page.get_by_label("Open a table").fill("demo.three_inserts")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("treeitem", name=re.compile("snapshot-3")).first).to_be_visible()
+
+
+# -- graph -------------------------------------------------------------------------------------------------------------
+def test_steps_back_and_forward(page: Page, app: Served) -> None:
+    page.goto(f"{app}?{TABLE}")
+    snapshot = page.get_by_label("Snapshot", exact=True)
+    expect(page.get_by_role("treeitem").first).to_be_visible()
+    expect(snapshot).to_have_value("snapshot-3")
+    page.keyboard.press("[")
+    expect(snapshot).to_have_value("snapshot-2")
+    assert "snapshot=" in page.url
+    page.keyboard.press("[")
+    expect(snapshot).to_have_value("snapshot-1")
+    page.go_back()
+    expect(snapshot).to_have_value("snapshot-2")
+    page.go_forward()
+    expect(snapshot).to_have_value("snapshot-1")
+    page.reload()
+    expect(snapshot).to_have_value("snapshot-1")
+
+
+def test_a_click_inspects_and_the_link_keeps_it(page: Page, app: Served) -> None:
+    page.goto(f"{app}?{TABLE}")
+    page.get_by_role("treeitem", name=re.compile("delete-1.parquet")).click()
+    inspector = page.get_by_role("complementary", name="Inspector")
+    expect(inspector).to_contain_text("delete-1.parquet")
+    expect(page).to_have_url(re.compile("node="))
+    page.reload()
+    expect(page.get_by_role("treeitem", name=re.compile("delete-1.parquet"))).to_have_attribute("aria-selected", "true")
+    page.get_by_role("button", name="Close the inspector").click()
+    expect(inspector).to_have_count(0)
+
+
+def test_search_counts_what_it_finds(page: Page, app: Served) -> None:
+    page.goto(f"{app}?{TABLE}")
+    expect(page.get_by_role("treeitem").first).to_be_visible()
+    page.get_by_label("Search the graph").fill("data-")
+    expect(page.get_by_text(re.compile(r"^1 of \d"))).to_be_visible()
+    page.get_by_label("Search the graph").fill("no such file")
+    expect(page.get_by_text("Nothing found")).to_be_visible()
+
+
+# -- modes -------------------------------------------------------------------------------------------------------------
+def test_a_plan_says_what_is_read_and_why(page: Page, app: Served) -> None:
+    page.goto(f"{app}?table=demo.sorted_files")
+    rail(page, "Plan")
+    page.get_by_label("Filter", exact=True).fill("name = 'jack'")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The scan reads 1 of 4 data files (25%)")).to_be_visible()
+    expect(page.get_by_role("treeitem", name=re.compile("data-2.parquet"))).to_be_visible()
+    assert f"filter={FILTER}" in page.url
+    page.get_by_role("tab", name="Why", exact=True).click()
+    rows = page.get_by_role("grid")
+    expect(rows).to_contain_text("skipped by its metrics")
+    assert "tab=why" in page.url
+    page.reload()
+    expect(page.get_by_role("grid")).to_contain_text("skipped by its metrics")
+    page.get_by_label("Filter", exact=True).fill("nothing = 1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert").first).to_contain_text("nothing")
+
+
+@pytest.mark.parametrize(
+    ("mode", "tab", "text"),
+    [
+        ("Compare", "Files", "data-3"), ("Compare", "Rows", "snapshot"), ("Compare", "Commits", "append"),
+        ("Deletes", "Pairs", "delete-1"), ("Deletes", "Layers", "equality"), ("Deletes", "Visible rows", "visible"),
+        ("Health", "Measures", "within"), ("Health", "Column statistics", "name"), ("Findings", "", "snapshots"),
+    ],
+)  # fmt: skip
+def test_every_mode_answers(mode: str, tab: str, text: str, page: Page, app: Served) -> None:
+    page.goto(f"{app}?{TABLE}")
+    expect(page.get_by_role("treeitem").first).to_be_visible()
+    rail(page, mode)
+    if tab:
+        page.get_by_role("tablist", name=mode).get_by_role("tab", name=tab, exact=True).click()
+    expect(page.get_by_role("region", name=mode)).to_contain_text(text)
+
+
+# -- lists -------------------------------------------------------------------------------------------------------------
+def test_lists_sort_filter_and_lead_to_the_graph(page: Page, app: Served) -> None:
+    page.goto(f"{app}?table=demo.long_history")
+    page.get_by_role("tab", name="Files", exact=True).click()
+    expect(page.get_by_text("1,200 files")).to_be_visible()
+    grid = page.get_by_role("grid", name="files")
+    grid.get_by_role("button", name="file_size_in_bytes").click()
+    header = grid.get_by_role("columnheader", name="file_size_in_bytes")
+    expect(header).to_have_attribute("aria-sort", "ascending")
+    page.get_by_label("Filter files").fill("file_size_in_bytes < 890")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(re.compile(r"^[1-9]\d* files match"))).to_be_visible()
+    path = grid.get_by_role("row").nth(1).get_by_role("gridcell").first
+    name = path.inner_text()
+    path.click()
+    expect(page.get_by_role("complementary", name="Inspector")).to_contain_text(name[-12:])
+    page.get_by_label("Filter files").fill("no_such = 1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert").first).to_contain_text("no_such")
+
+
+def test_rows_can_be_saved(page: Page, app: Served, tmp_path: Path) -> None:
+    page.goto(f"{app}?{TABLE}&list=inspect+files")
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="CSV").click()
+    saved: Download = waiting.value
+    assert saved.suggested_filename == "demo-equality-deletes-inspect-files.csv"
+    saved.save_as(tmp_path / "files.csv")
+    assert (tmp_path / "files.csv").read_text().count("\n") == 5
+
+
+# -- every question ----------------------------------------------------------------------------------------------------
+def test_any_question_can_be_asked_by_its_form(page: Page, app: Served) -> None:
+    page.goto(f"{app}?{TABLE}&mode=ask")
+    listed = page.get_by_role("navigation", name="Questions")
+    listed.get_by_role("button", name="Lifecycle").click()
+    expect(page.get_by_text("manifest-1 ").first).to_be_visible()
+    listed.get_by_role("button", name="History", exact=True).click()
+    page.get_by_label("where", exact=True).fill("name = 'jack'")
+    page.get_by_role("button", name="Ask").click()
+    expect(page.locator("main")).to_contain_text("delete-1")
+
+
+def test_ctrl_k_goes_anywhere(page: Page, app: Served) -> None:
+    page.goto(f"{app}?{TABLE}")
+    expect(page.get_by_role("treeitem").first).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Go to").fill("snapshot-1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Snapshot", exact=True)).to_have_value("snapshot-1")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys and help")).to_be_visible()
+
+
+def test_links_to_views_of_before_lead_here(page: Page, app: Served) -> None:
+    page.goto(f"{app}?{TABLE}&view=deletes")
+    expect(page.get_by_role("region", name="Deletes")).to_contain_text("delete-1")
+    page.goto(f"{app}?{TABLE}&view=files")
+    expect(page.get_by_role("grid", name="files")).to_contain_text("delete-1.parquet")
+
+
+# -- access ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "place",
+    ["", f"?{TABLE}", f"?{TABLE}&mode=plan&filter={FILTER}", f"?{TABLE}&mode=findings", f"?{TABLE}&mode=health",
+     f"?{TABLE}&mode=ask&question=plan", f"?{TABLE}&list=inspect+entries"],
+)  # fmt: skip
+def test_axe_finds_nothing_serious(place: str, scheme: str, browser: Browser, app: Served, artifacts: Path) -> None:
+    context = signed_in(browser, app, viewport={"width": 1280, "height": 800}, color_scheme=scheme)
+    watched = Watched(context.new_page())
+    watched.page.goto(f"{app}{place}")
+    watched.page.wait_for_load_state("networkidle")
+    expect(watched.page.get_by_text(re.compile("Connecting|Opening|Reading")).first).to_have_count(0)
+    watched.page.wait_for_timeout(600)
+    watched.page.evaluate(AXE)
+    assert watched.page.evaluate(VIOLATIONS) == []
+    wide = watched.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0
+    watched.page.screenshot(path=artifacts / f"app-{re.sub(r'[^a-z]+', '-', place)}-{scheme}.png")
+    watched.clean()
+    context.close()
