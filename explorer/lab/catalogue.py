@@ -89,7 +89,7 @@ def pair(bench: Bench, late: Operation, early: Operation, version: int = 2) -> P
     return Pair(late, early, happened, decision)
 
 
-Wanted = tuple[Operation, Operation, int]
+WantedPair = tuple[Operation, Operation, int]
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def catalogue(bench: Bench, progress: Callable[[int, int], Any] = lambda *_: Non
         Operation("append", engine="pyiceberg"),
         *(Operation("cow-delete", level, "pyiceberg") for level in ISOLATION),
     ]
-    wanted: list[list[Wanted]] = [
+    wanted: list[list[WantedPair]] = [
         [(late, Operation(early), 2) for late in operations() for early in CATALOGUED],
         [(late, Operation(early), 3) for late in operations() for early in CATALOGUED],
         [(Operation(late), Operation(early), 2) for late in more for early in KINDS],

@@ -12,7 +12,7 @@ from explorer.errors import NotFoundInTable
 from explorer.lab.sandbox import Bench
 from explorer.lab.stepper import NAMES, Run
 from explorer.progress import as_one_step
-from explorer.spec.commits.lab_runs import Interleavings, OrderOutcome, OrderPoint, Rows, WriterProgress
+from explorer.spec.commits.lab_runs import Interleavings, LabRows, OrderOutcome, OrderPoint, WriterProgress
 from explorer.spec.commits.operations import KINDS, SEES_TABLE, STEPS, Operation, StepName
 
 
@@ -71,10 +71,10 @@ def play(
     return run, tuple(moments)
 
 
-def serial_rows(bench: Bench, operations: Sequence[Operation], version: int = 2) -> dict[str, Rows]:
+def serial_rows(bench: Bench, operations: Sequence[Operation], version: int = 2) -> dict[str, LabRows]:
     """The rows after each serial order of each subset of the writers. The key is the writers' names in order; '' is the
     table without any. Orders in which a writer cannot commit are missing."""
-    by_order: dict[str, Rows] = {}
+    by_order: dict[str, LabRows] = {}
     names = NAMES[: len(operations)]
     for size in range(len(names) + 1):
         for order in itertools.permutations(names, size):
@@ -115,7 +115,7 @@ def interleave(
     return Interleavings(tuple(operations), tuple(outcomes), serial)
 
 
-def outcome(run: Run, order: str, serial: Mapping[str, Rows], moments: tuple[OrderPoint, ...] = ()) -> OrderOutcome:
+def outcome(run: Run, order: str, serial: Mapping[str, LabRows], moments: tuple[OrderPoint, ...] = ()) -> OrderOutcome:
     """The outcome of a run that is over."""
     states: list[Literal["committed", "retried", "refused"]] = []
     for writer in run.writers:
@@ -130,7 +130,7 @@ def outcome(run: Run, order: str, serial: Mapping[str, Rows], moments: tuple[Ord
     return OrderOutcome(order, tuple(states), rows, matching, anomaly, tuple(run.events), run.to_json(), moments)
 
 
-def name_anomaly(rows: Rows, expected: Mapping[str, Rows], serial: Mapping[str, Rows]) -> str:
+def name_anomaly(rows: LabRows, expected: Mapping[str, LabRows], serial: Mapping[str, LabRows]) -> str:
     """A name for the anomaly if no serial order of the committed writers gives these rows."""
     counts = Counter(r[0] for r in rows)
     most: Counter[int] = Counter()

@@ -96,7 +96,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
-class SnapshotRef:
+class Ref:
     """A branch or tag (spec: "Snapshot References")."""
 
     name: str
@@ -158,7 +158,7 @@ class TableMetadata:
     properties: Mapping[str, str]
     current_snapshot_id: int | None
     snapshots: tuple[Snapshot, ...]
-    refs: tuple[SnapshotRef, ...]
+    refs: tuple[Ref, ...]
     snapshot_log: tuple[SnapshotLogEntry, ...]
     metadata_log: tuple[MetadataLogEntry, ...]
     statistics: tuple[StatisticsFile, ...]

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Severity = Literal["error", "warning", "info"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+ProblemSeverity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[ProblemSeverity, ...] = ("error", "warning", "info")
 """The worst first."""
 LISTED = 100
 """Problems of one file that are listed."""
@@ -22,7 +22,7 @@ class Problem:
     cause: str
     location: str = ""
     unaffected: str = ""
-    severity: Severity = "error"
+    severity: ProblemSeverity = "error"
     rule: str = ""
 
     def __str__(self) -> str:
@@ -39,10 +39,10 @@ class Problems:
         self.file = file
         self._listed: list[Problem] = []
         self._more = 0
-        self._worst: Severity = "info"
+        self._worst: ProblemSeverity = "info"
 
     def add(
-        self, cause: str, location: str = "", unaffected: str = "", severity: Severity = "error", rule: str = ""
+        self, cause: str, location: str = "", unaffected: str = "", severity: ProblemSeverity = "error", rule: str = ""
     ) -> None:
         """Add a problem; see `Problem` for what each argument says."""
         if len(self._listed) < LISTED:

@@ -15,7 +15,7 @@ from explorer.model.problem import Problem
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.expressions import TRUE, BoundTerm, Expression, predicates
 from explorer.spec.rows.row_diff import fields_by_path
-from explorer.spec.scan.chunk_tests import Part, Unread
+from explorer.spec.scan.chunk_tests import ChunkPart, Unread
 from explorer.spec.scan.row_groups import GroupVerdict, row_groups
 from explorer.spec.schemas.required_nulls import required_nulls
 from explorer.spec.schemas.schema_fields import kinds_by_id
@@ -173,7 +173,12 @@ def spark_reading(files: TableFiles, data: LiveFile, residual: Expression, schem
 
 
 def _parts(
-    storage: Storage, note: Note, path: str, footer: Mapping[str, Any], part: Part, chunks: Sequence[tuple[int, int]]
+    storage: Storage,
+    note: Note,
+    path: str,
+    footer: Mapping[str, Any],
+    part: ChunkPart,
+    chunks: Sequence[tuple[int, int]],
 ) -> Iterator[Any]:
     for (group, column), parts_of in zip(chunks, read_parts(storage, path, part, chunks, footer), strict=True):
         if isinstance(parts_of, Unread):

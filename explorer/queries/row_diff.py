@@ -15,7 +15,7 @@ from explorer.model.metadata import Schema, Snapshot
 from explorer.progress import steps
 from explorer.queries.row_reader import RowReader, SelectedFiles, pairing_keys
 from explorer.spark_engine.engine_choice import Engine, beyond_limit, choose_engine_for_rows
-from explorer.spark_engine.file_rows import Make, WantedFiles, compare_rows
+from explorer.spark_engine.file_rows import MakeTable, WantedFiles, compare_rows
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.deletes.deletes import Applicability
 from explorer.spec.entries.live_files import LiveFile
@@ -123,7 +123,9 @@ def _partitions(file_facts: pa.Table, paths: Collection[str]) -> dict[str, str]:
     return dict(zip(*(some[name].to_pylist() for name in ("file_path", "partition")), strict=True))
 
 
-def _rows_in_memory(reader: RowReader, sides: Sequence[_Side], make: Make, empty: pa.Table) -> list[pa.Table] | None:
+def _rows_in_memory(
+    reader: RowReader, sides: Sequence[_Side], make: MakeTable, empty: pa.Table
+) -> list[pa.Table] | None:
     """The rows of the files of both sides; None where they are beyond the memory limit. Raises UnreadableFile."""
     parts, size = [[empty], [empty]], 0
     for n, side in enumerate(sides):

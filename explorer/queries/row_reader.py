@@ -24,7 +24,7 @@ from explorer.queries.metadata_tree import MetadataTree
 from explorer.spec.deletes.delete_pairs import (
     ELSEWHERE,
     TOUCHED,
-    Pairs,
+    DeletePairs,
     TouchedFiles,
     deletes_elsewhere,
     live_in,
@@ -193,7 +193,7 @@ class RowReader(FileRows):
         if snapshot is None:
             return Deletes(files, [])
         data = [m for m in self.tree.manifests(snapshot) if m.content == 0]
-        pairs = Pairs(files.without_data())
+        pairs = DeletePairs(files.without_data())
         parts = Parts(data, pairs.fields, partial(touch_counts, pairs), TOUCHED)
         touched_by_path: dict[str, TouchedFiles] = {}
         listed = {m.manifest_path: m for m in data}
@@ -224,7 +224,7 @@ class RowReader(FileRows):
         partition; deletes without one are left out."""
         data = [m for m in tree.manifests(snapshot) if m.content == 0]
         order = {m.manifest_path: at for at, m in enumerate(data)}
-        pairs = Pairs(Applicability(tree.metadata, LiveFiles.of([]), deletes))
+        pairs = DeletePairs(Applicability(tree.metadata, LiveFiles.of([]), deletes))
         first: dict[int, tuple[int, int]] = {}
         for part in tree.read(Parts(data, True, partial(deletes_elsewhere, pairs), ELSEWHERE, folded=True)).read():
             for delete, path, row in zip(*(column.to_pylist() for column in part.columns), strict=True):

@@ -19,7 +19,7 @@ from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.parquet_groups import row_groups_of_file
 from explorer.queries.row_reader import RowReader
 from explorer.spark_engine.engine_choice import Choice
-from explorer.spec.deletes.delete_pairs import Pairs
+from explorer.spec.deletes.delete_pairs import DeletePairs
 from explorer.spec.deletes.deletes import Applicability
 from explorer.spec.entries.lazy_table import Batches, Parts
 from explorer.spec.entries.live_files import LiveFiles
@@ -28,7 +28,7 @@ from explorer.spec.layout.clustering import Clustering, Overlaps, bounds_of, bou
 from explorer.spec.layout.metrics_modes import METRICS_COUNTS, ColumnMode, MetricsCounts, column_modes, count_statistics
 from explorer.spec.overview.summary_totals import totals
 from explorer.spec.scan import plan_parts
-from explorer.spec.scan.plan import Amount, Interval, Intervals, OtherReader, Plan, Stage
+from explorer.spec.scan.plan import Amount, Interval, Intervals, OtherReader, Plan, PlanStage
 from explorer.spec.scan.ranges import Ranges, file_ranges
 from explorer.spec.scan.reader_rules import differences
 from explorer.spec.scan.row_groups import GroupVerdict
@@ -38,7 +38,7 @@ from explorer.spec.values.ordering import plain
 
 DRAWN = 3000
 """Files of which intervals are drawn."""
-Make = Callable[[Parts, str], tuple[Batches, Choice]]
+BuildTable = Callable[[Parts, str], tuple[Batches, Choice]]
 """Has a table made of manifests, and says by whom; its second argument is what Spark's pages call it."""
 
 
@@ -48,7 +48,7 @@ def plan_scan(
     snapshot: Snapshot | None,
     schema: Schema,
     where: str | Expression,
-    make: Make,
+    make: BuildTable,
 ) -> Plan:
     """Plan a scan of a snapshot under a schema, with a filter's text or an unbound expression. Raises NotFoundInTable
     for a filter that does not fit."""  # fmt: skip
@@ -100,7 +100,7 @@ def plan_scan(
     )  # fmt: skip
 
 
-def _other_readers(scan: Scan, data: Sequence[ManifestFile], make: Make) -> tuple[OtherReader, ...]:
+def _other_readers(scan: Scan, data: Sequence[ManifestFile], make: BuildTable) -> tuple[OtherReader, ...]:
     """Count the data files that other readers read for the same filter, where these are not the scan's."""
     others = []
     for difference in differences(scan.metadata, scan.bound):
@@ -113,18 +113,18 @@ def _other_readers(scan: Scan, data: Sequence[ManifestFile], make: Make) -> tupl
 
 def deletes_of(
     tree: MetadataTree, reader: RowReader, snapshot: Snapshot | None, listed: Sequence[ManifestFile]
-) -> Pairs | None:
+) -> DeletePairs | None:
     """The deletes of a snapshot, ready to be held against its data files; None where it has no delete manifests."""
     deletes = [m for m in listed if m.content != 0]
     if snapshot is None or not deletes:
         return None
     files = [f for some in reader.live_files(deletes, snapshot) for f in some]
-    return Pairs(Applicability(tree.metadata, LiveFiles.of([]), files))
+    return DeletePairs(Applicability(tree.metadata, LiveFiles.of([]), files))
 
 
 def _put_to(
-    scan: Scan, deletes: Pairs, reader: RowReader, snapshot: Snapshot | None, listed: Sequence[ManifestFile]
-) -> tuple[Pairs, Pairs | None]:
+    scan: Scan, deletes: DeletePairs, reader: RowReader, snapshot: Snapshot | None, listed: Sequence[ManifestFile]
+) -> tuple[DeletePairs, DeletePairs | None]:
     """Tell the deletes that a scan opens from those that it skips although rows that they hide may match; these are
     None where there are none."""
     skipped = {} if snapshot is None else reader.find_skipped_deletes(scan, listed, snapshot)
@@ -147,7 +147,7 @@ def _missing(read: Sequence[ManifestFile], files_read: int) -> int | None:
 
 def _stages(
     snapshot: Snapshot | None, verdicts: Sequence[ManifestVerdict], summed: plan_parts.Sums, short: bool
-) -> tuple[Stage, ...]:
+) -> tuple[PlanStage, ...]:
     listed = [v.manifest for v in verdicts]
     recorded = {t.name: t for t in totals(snapshot.summary if snapshot else {}, listed)}
     files, rows = recorded["total-data-files"].computed, recorded["total-records"].computed
@@ -160,10 +160,10 @@ def _stages(
     manifests = amount(read + by_partition + by_metrics)
     size = manifests.bytes if kept == len(listed) and not short else None
     return (
-        Stage("snapshot", "all data manifests of the snapshot", Amount(len(listed), files, rows, size)),
-        Stage("manifests", "by partition summaries in the manifest list", manifests, len(listed) - kept),
-        Stage("partitions", "by the files' partition values", amount(read + by_metrics), int(by_partition[0])),
-        Stage("metrics", "by the counts and bounds of their columns", amount(read), int(by_metrics[0])),
+        PlanStage("snapshot", "all data manifests of the snapshot", Amount(len(listed), files, rows, size)),
+        PlanStage("manifests", "by partition summaries in the manifest list", manifests, len(listed) - kept),
+        PlanStage("partitions", "by the files' partition values", amount(read + by_metrics), int(by_partition[0])),
+        PlanStage("metrics", "by the counts and bounds of their columns", amount(read), int(by_metrics[0])),
     )
 
 
@@ -198,7 +198,7 @@ def _interval(verdicts: FileVerdicts, ranges: Ranges, at: int, column: FilterCol
     )
 
 
-def partition_verdicts(tree: MetadataTree, plan: Plan, make: Make) -> pa.Table:
+def partition_verdicts(tree: MetadataTree, plan: Plan, make: BuildTable) -> pa.Table:
     """The live data files of a plan's snapshot by partition: how many are read and skipped (see
     spec.scan.plan_parts.PARTITIONS), those in skipped manifests too."""
     parts = Parts(_data(tree, plan.snapshot), True, partial(plan_parts.partitions, plan.scan), plan_parts.PARTITIONS)
@@ -218,7 +218,9 @@ def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
                 tree.note([Problem(path, error.cause, unaffected="other files are not affected")])
 
 
-def column_statistics(tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, make: Make) -> list[ColumnMode]:
+def column_statistics(
+    tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, make: BuildTable
+) -> list[ColumnMode]:
     """The metrics mode of every column, and how many live data files of a snapshot have what it says."""
     parts = Parts(_data(tree, snapshot), True, count_statistics, METRICS_COUNTS)
     files = MetricsCounts(make(parts, "statistics of columns")[0].read())
@@ -226,7 +228,7 @@ def column_statistics(tree: MetadataTree, snapshot: Snapshot | None, schema: Sch
 
 
 def clustering(
-    tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, names: Sequence[str], make: Make
+    tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, names: Sequence[str], make: BuildTable
 ) -> list[Clustering]:
     """How well the live data files of a snapshot are clustered by columns; by all that can have bounds, if none are
     named. Raises NotFoundInTable."""

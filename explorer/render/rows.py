@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from explorer.graph.graph import Graph
 from explorer.model.manifest import MANIFEST_CONTENT, ManifestFile
-from explorer.model.metadata import Schema, Snapshot, SnapshotRef, TableMetadata
+from explorer.model.metadata import Ref, Schema, Snapshot, TableMetadata
 from explorer.spec.schemas.schema_fields import walk_fields
 from explorer.spec.secrets.redaction import metadata_without_secrets, without_secrets
 from explorer.spec.values.values import row_dicts, source_type, summary_bound
@@ -97,7 +97,7 @@ def field_rows(schema: Schema) -> list[dict[str, Any]]:
     ]
 
 
-def ref_row(ref: SnapshotRef) -> dict[str, Any]:
+def ref_row(ref: Ref) -> dict[str, Any]:
     """One branch or tag."""
     return {
         "name": ref.name,

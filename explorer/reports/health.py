@@ -15,7 +15,7 @@ from explorer.render.health import ShownHealth, catalog_row, worst_first
 from explorer.reports.catalog_sweep import sweep
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.commits.costs import cost_of, run_between
-from explorer.spec.deletes.delete_pairs import Pairs
+from explorer.spec.deletes.delete_pairs import DeletePairs
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.health import current_state, kept_history
@@ -103,7 +103,7 @@ def _read_facts(table: Table, run: list[Snapshot], engine: Engine) -> tuple[Fact
         table.metadata, [stored.schema for _, stored in tree.stored_entries(list(first.values()))]
     )
     files = table.row_reader.applicability(last)
-    pairs = Pairs(files.without_data()) if files.deletes else None
+    pairs = DeletePairs(files.without_data()) if files.deletes else None
     about = HealthContext(
         frozenset(current), frozenset(s.snapshot_id for s in run),
         file_target(table.metadata), kind, pairs,

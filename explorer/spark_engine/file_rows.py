@@ -24,9 +24,9 @@ from explorer.spec.entries.live_files import LiveFile, LiveFiles, live_files
 from explorer.spec.entries.numpy_columns import Ints, amounts
 from explorer.spec.rows.row_diff import (
     SHOWN_KEYS,
+    ChangeCounts,
     RepeatedKeys,
     RowChanges,
-    Tally,
     deals,
     describe_duplicates,
     differing,
@@ -67,7 +67,7 @@ class WantedFiles:
     places: Sequence[tuple[ManifestFile, Ints]]
 
 
-Make = Callable[[FileRows, LiveFile, Sequence[DeleteVerdict]], pa.Table]
+MakeTable = Callable[[FileRows, LiveFile, Sequence[DeleteVerdict]], pa.Table]
 """Makes rows of a file and the deletes that apply to it. Can be pickled, and is of a module that workers have."""
 Deal = Callable[[pa.Table], Iterable[tuple[int, pa.Table]]]
 Counting = Callable[[int, pa.Table], Iterator[pa.RecordBatch]]
@@ -79,12 +79,12 @@ def compare_rows(
     files: FileRows,
     wanted: Sequence[WantedFiles],
     file_facts: Sequence[pa.Table],
-    make: Make,
+    make: MakeTable,
     empty: pa.Table,
     columns: Sequence[str],
     keys: Sequence[str],
     name: str,
-) -> tuple[RowChanges, Tally, RepeatedKeys]:
+) -> tuple[RowChanges, ChangeCounts, RepeatedKeys]:
     """What spec.rows.row_diff says of the rows of the files on side 0 and side 1; `file_facts` say how many rows
     and bytes they have. They are dealt out by what tells them apart and held together, a deal each: the first rows, and
     how many there are. How many rows have each key is dealt out by keys. `empty` has their columns. Raises EngineError
@@ -103,7 +103,7 @@ def compare_rows(
             differ = differ.repartition(tasks, "deal")
         answer = differ.mapInArrow(by_keys, _spark(FOUND)).toArrow()
     rows_of: dict[str, list[pa.Table]] = {kind: [empty] for kind in RowChanges.kinds()}
-    counted: Tally = Counter()
+    counted: ChangeCounts = Counter()
     repeated: list[pa.Table] = []
     number = 0
     for row in answer.to_pylist():
@@ -131,7 +131,7 @@ def _pieces(
     files: FileRows,
     wanted: Sequence[WantedFiles],
     size: int,
-    make: Make,
+    make: MakeTable,
     deal: Deal,
     counting: Counting | None,
 ) -> DataFrame:
@@ -141,7 +141,7 @@ def _pieces(
 
 
 def _reading(
-    files: FileRows, wanted: Sequence[WantedFiles], make: Make, deal: Deal, counting: Counting | None
+    files: FileRows, wanted: Sequence[WantedFiles], make: MakeTable, deal: Deal, counting: Counting | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     """Reads the files in some places of all that are wanted, which workers make of the manifests that list them."""
     listed = [

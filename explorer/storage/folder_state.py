@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from explorer.errors import UnreadableFile
-from explorer.model.problem import Problem, Severity
+from explorer.model.problem import Problem, ProblemSeverity
 from explorer.spec.doctor.remedy_cases import BEHIND, GREAT_VERSION
 from explorer.spec.text.names import base_name, first_of
 from explorer.spec.text.units import count
@@ -54,7 +54,7 @@ class _Notes:
     beside: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def problem(self, name: str, cause: str, fix: str, severity: Severity = "warning") -> None:
+    def problem(self, name: str, cause: str, fix: str, severity: ProblemSeverity = "warning") -> None:
         self.problems.append(Problem(f"{self.folder}/{name}", cause, "", fix, severity, RULE))
 
     def state(self, name: str, reason: str) -> FolderState:

@@ -54,14 +54,14 @@ class ReadResult(Generic[T]):
     lasting: bool = True
 
 
-Entries = ReadResult[pa.Table | None]
+EntriesRead = ReadResult[pa.Table | None]
 
 
-def _bytes(read: Entries) -> int:
+def _bytes(read: EntriesRead) -> int:
     return 1000 if read.value is None else int(read.value.nbytes) + 1000
 
 
-def _unreadable(error: UnreadableFile) -> Entries:
+def _unreadable(error: UnreadableFile) -> EntriesRead:
     return ReadResult(None, (unreadable(error, "manifests"),), not isinstance(error, NotNow))
 
 
@@ -71,7 +71,7 @@ def unreadable(error: UnreadableFile, others: str) -> Problem:
     return Problem(error.path, error.cause, unaffected=f"other {others} are not affected", rule=rule)
 
 
-def _decode_size(waiting: Iterable[tuple[list[ManifestFile], Future[list[Entries | None]]]]) -> int:
+def _decode_size(waiting: Iterable[tuple[list[ManifestFile], Future[list[EntriesRead | None]]]]) -> int:
     """What is decoded and not yet asked for takes."""
     return sum(
         _bytes(read)
@@ -89,7 +89,7 @@ class ManifestReader:
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
         self._lock = threading.Lock()
-        self._entries: LRUCache[tuple[str, bool], Entries] = LRUCache(limits.share(5), getsizeof=_bytes)
+        self._entries: LRUCache[tuple[str, bool], EntriesRead] = LRUCache(limits.share(5), getsizeof=_bytes)
         self._bytes: LRUCache[str, avro.Container] = LRUCache(64)
 
     def _container(self, path: str) -> avro.Container:
@@ -115,22 +115,22 @@ class ManifestReader:
         whole = self.storage.read_through_cache(path, limit=limits.MANIFEST)
         return manifests.header(avro.open_container(whole, path, header_only=True))
 
-    def entries(self, manifest: ManifestFile, metrics: bool = False) -> Entries:
+    def entries(self, manifest: ManifestFile, metrics: bool = False) -> EntriesRead:
         """A manifest's entries as stored, as an Arrow table (see model.manifest.ENTRY_SCHEMA); without the metric
         columns unless asked. Never raises for a bad file: an unreadable manifest is None with its Problem."""
         [read] = self._entries_of([manifest], metrics)
         assert read is not None
         return read
 
-    def _part_of(self, wanted: Sequence[ManifestFile], metrics: bool, watch: PartWatch) -> list[Entries | None]:
+    def _part_of(self, wanted: Sequence[ManifestFile], metrics: bool, watch: PartWatch) -> list[EntriesRead | None]:
         """`_entries_of`, on a thread of its own."""
         with watch.listening():
             return self._entries_of(wanted, metrics)
 
-    def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool) -> list[Entries | None]:
+    def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool) -> list[EntriesRead | None]:
         """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
         manifests costs hardly more than one for one. None for those that are too much together with others."""
-        reads: dict[str, Entries] = {}
+        reads: dict[str, EntriesRead] = {}
         keys: dict[str, str | None] = {}
         packed: dict[str, bytes] = {}
         for manifest in wanted:
@@ -163,8 +163,8 @@ class ManifestReader:
                 cache.put(key, part, reads[path].value, partial(self._map, path, key, metrics))
         return [reads.get(m.manifest_path) for m in wanted]
 
-    def _decode(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Entries]:
-        reads: dict[str, Entries] = {}
+    def _decode(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, EntriesRead]:
+        reads: dict[str, EntriesRead] = {}
         opened: list[avro.Container] = []
         size = 0
         for path, data in packed.items():
@@ -184,7 +184,7 @@ class ManifestReader:
             reads[container.path] = _unreadable(table) if bad else ReadResult(table, container.problems)
         return reads
 
-    def _recall(self, path: str, key: str | None, metrics: bool) -> Entries | None:
+    def _recall(self, path: str, key: str | None, metrics: bool) -> EntriesRead | None:
         """From memory or the disk cache."""
         with self._lock:
             if (path, metrics) in self._entries:
@@ -202,7 +202,7 @@ class ManifestReader:
             if mapped is not None and (path, metrics) in self._entries:
                 self._entries[(path, metrics)] = mapped
 
-    def _from_disk(self, key: str, metrics: bool) -> Entries | None:
+    def _from_disk(self, key: str, metrics: bool) -> EntriesRead | None:
         """From the disk cache."""
         if not metrics and (narrow := cache.get(key, "narrow")) is not None:
             return ReadResult(narrow, ())
@@ -235,13 +235,15 @@ class ManifestReader:
 
     def many_entries(
         self, wanted: Iterable[ManifestFile], metrics: bool = False
-    ) -> Iterator[tuple[ManifestFile, Entries]]:
+    ) -> Iterator[tuple[ManifestFile, EntriesRead]]:
         """`entries` of several manifests, decoded a few at a time on threads, in the order given."""
         wanted = list(wanted)
         self.fetch(wanted)
         return steps(self._many_entries(wanted, metrics), "manifests", len(wanted))
 
-    def _many_entries(self, wanted: Sequence[ManifestFile], metrics: bool) -> Iterator[tuple[ManifestFile, Entries]]:
+    def _many_entries(
+        self, wanted: Sequence[ManifestFile], metrics: bool
+    ) -> Iterator[tuple[ManifestFile, EntriesRead]]:
         if len(wanted) < 2:
             yield from ((m, self.entries(m, metrics)) for m in wanted)
             return
@@ -255,7 +257,7 @@ class ManifestReader:
             start += length
         pool, watch = ThreadPoolExecutor(workers), PartWatch(listener())
         try:
-            waiting: deque[tuple[list[ManifestFile], Future[list[Entries | None]]]] = deque()
+            waiting: deque[tuple[list[ManifestFile], Future[list[EntriesRead | None]]]] = deque()
             for batch in batches.values():
                 waiting.append((batch, pool.submit(self._part_of, batch, metrics, watch)))
                 while len(waiting) > workers * 2 or _decode_size(waiting) > limits.share(8):
@@ -267,8 +269,8 @@ class ManifestReader:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _each(
-        self, batch: list[ManifestFile], future: Future[list[Entries | None]], metrics: bool
-    ) -> Iterator[tuple[ManifestFile, Entries]]:
+        self, batch: list[ManifestFile], future: Future[list[EntriesRead | None]], metrics: bool
+    ) -> Iterator[tuple[ManifestFile, EntriesRead]]:
         reads = future.result()
         del future
         for n, manifest in enumerate(batch):

@@ -30,7 +30,7 @@ from explorer.model.problem import Problem, Problems
 from explorer.progress import steps
 from explorer.storage import limits
 from explorer.storage.decoder_process import client, panics
-from explorer.storage.formats.avro import Block, Container, Undecodable, records, records_here, repack, to_polars
+from explorer.storage.formats.avro import AvroBlock, Container, Undecodable, records, records_here, repack, to_polars
 from explorer.storage.paths import LONGEST, normal_path
 
 LIST_IDS = {
@@ -375,9 +375,9 @@ def entries_polars(container: Container, layout: _Layout | None = None, metrics:
     return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
 
 
-def _portions(blocks: Sequence[Block]) -> Iterator[tuple[Block, ...]]:
+def _portions(blocks: Sequence[AvroBlock]) -> Iterator[tuple[AvroBlock, ...]]:
     """Blocks of together PORTION bytes: what they become is looked at before the next ones are decoded."""
-    portion: list[Block] = []
+    portion: list[AvroBlock] = []
     size = 0
     for block in blocks:
         portion.append(block)

@@ -14,16 +14,16 @@ from explorer.model.metadata import (
     MetadataLogEntry,
     PartitionField,
     PartitionSpec,
+    Ref,
     Schema,
     Snapshot,
     SnapshotLogEntry,
-    SnapshotRef,
     SortField,
     SortOrder,
     StatisticsFile,
     TableMetadata,
 )
-from explorer.model.problem import Problem, Problems, Severity
+from explorer.model.problem import Problem, Problems, ProblemSeverity
 from explorer.progress import check_cancellation
 from explorer.spec.doctor.snapshot_rules import walkable
 from explorer.storage import limits
@@ -93,7 +93,9 @@ class _Reader:
     def __init__(self, raw: Mapping[str, Any], path: str, problems: Problems) -> None:
         self.raw, self.path, self.problems = raw, path, problems
 
-    def problem(self, pointer: str, cause: str, severity: Severity = "error", rule: str = "metadata-field") -> None:
+    def problem(
+        self, pointer: str, cause: str, severity: ProblemSeverity = "error", rule: str = "metadata-field"
+    ) -> None:
         self.problems.add(cause, pointer, "the rest of the metadata is shown", severity, rule)
 
     def get(self, source: Any, key: str, kind: type[T], pointer: str) -> T | None:
@@ -155,7 +157,7 @@ class _Reader:
             if self.is_ref(name, item)
         )
         if not refs and current is not None:  # written before refs existed: main is the current snapshot
-            refs = (SnapshotRef("main", current, "branch", None, None, None, {}),)
+            refs = (Ref("main", current, "branch", None, None, None, {}),)
         table = TableMetadata(
             metadata_location=self.path,
             format_version=version,
@@ -248,12 +250,12 @@ class _Reader:
         self.problem(f"/refs/{name}", "unreadable ref: it has no whole-number `snapshot-id`")
         return False
 
-    def ref(self, name: str, raw: Mapping[str, Any]) -> SnapshotRef:
+    def ref(self, name: str, raw: Mapping[str, Any]) -> Ref:
         keep, age, ref_age = (
             self.get(raw, key, int, f"/refs/{name}")
             for key in ("min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms")
         )
-        return SnapshotRef(
+        return Ref(
             name, self.snapshot_id(raw, f"/refs/{name}"), str(raw.get("type", "branch")), keep, age, ref_age, raw
         )
 

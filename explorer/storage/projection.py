@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.model.metadata import Json
 from explorer.spec.text.units import whole
 from explorer.spec.values.variant import VariantTexts
 
@@ -24,7 +25,6 @@ FIELD_ID = b"PARQUET:field_id"
 formats."""
 SPARK = "read it through Spark"
 """What to do with a file that is not read here."""
-Json = Mapping[str, Any]
 
 _SIMPLE = {
     "boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(), "double": pa.float64(),

@@ -9,16 +9,16 @@ from explorer.spec.deletes.deletes import Applicability
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.overview.summary_totals import totals
 from explorer.spec.snapshots.diff import SnapshotDiff
-from explorer.spec.snapshots.file_changes import Key
+from explorer.spec.snapshots.file_changes import ChangeKey
 from explorer.table import Table
 
 
-def live(table: Table, snapshot_id: int) -> set[Key]:
+def live(table: Table, snapshot_id: int) -> set[ChangeKey]:
     rows = table.files(snapshot_id)
     return {(r["file_path"], r["content_offset"], r["content_size_in_bytes"]) for r in rows}
 
 
-def applied(files: set[Key], change: SnapshotDiff) -> set[Key]:
+def applied(files: set[ChangeKey], change: SnapshotDiff) -> set[ChangeKey]:
     return (files - {c.key for c in change.removed}) | {c.key for c in change.added}
 
 

@@ -25,7 +25,7 @@ from explorer.spark_engine.read_queue import ReadSession
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.sql_guard.quotas import Quotas
 from explorer.spec.entries.entry_views import entry_view
-from explorer.spec.entries.lazy_table import Part
+from explorer.spec.entries.lazy_table import MakePart
 from tests.support import direct
 from tests.support.small_tables import make_table
 
@@ -37,7 +37,9 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> direct.Table:
     return direct.open_table(str(make_table(tmp_path / "t", commits=16)))
 
 
-def asked(engine: SparkEngine, table: direct.Table, change: Callable[[Part], Part], first: int | None = None) -> int:
+def asked(
+    engine: SparkEngine, table: direct.Table, change: Callable[[MakePart], MakePart], first: int | None = None
+) -> int:
     """How many entries Spark's workers make of a table's first manifests, by a function made of the real one."""
     parts = entry_view(table.tree.entries(table.metadata.current_snapshot), "stored")
     some = replace(parts, manifests=parts.manifests[:first], part=change(parts.part))
@@ -45,7 +47,7 @@ def asked(engine: SparkEngine, table: direct.Table, change: Callable[[Part], Par
     return sum(rows.num_rows for rows in made.read())
 
 
-def slow(part: Part) -> Part:
+def slow(part: MakePart) -> MakePart:
     def slowed(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         import time
 
@@ -55,7 +57,7 @@ def slow(part: Part) -> Part:
     return slowed
 
 
-def wrong(part: Part) -> Part:
+def wrong(part: MakePart) -> MakePart:
     def failing(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         raise ArithmeticError("no such number")
 

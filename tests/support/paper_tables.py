@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from explorer.model.manifest import NARROW_FIELDS, ManifestFile
 from explorer.model.metadata import TableMetadata
-from explorer.spec.deletes.delete_pairs import Pairs, TouchedFiles
+from explorer.spec.deletes.delete_pairs import DeletePairs, TouchedFiles
 from explorer.spec.deletes.deletes import Applicability
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.entries.live_files import LiveFile, LiveFiles
@@ -118,7 +118,7 @@ def deletes_of(files: Applicability) -> Deletes:
 
 def counted_of(files: Applicability) -> list[tuple[str, TouchedFiles]]:
     """What is counted of each of these manifests."""
-    pairs, counted = Pairs(files), list[tuple[str, TouchedFiles]]()
+    pairs, counted = DeletePairs(files), list[tuple[str, TouchedFiles]]()
     for spec_id, some in groupby(files.data, lambda f: f.spec_id):
         mine = list(some)
         types = {name: pa.int32() for f in mine for name in f.partition}

@@ -25,7 +25,7 @@ from explorer.progress import Cancelled
 from explorer.questions.answers import JSON_FORMAT
 from explorer.render.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.render.plans import answer_rows, plan_json, plan_lines, summary_lines
-from explorer.spec.deletes.delete_pairs import Pairs
+from explorer.spec.deletes.delete_pairs import DeletePairs
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.binding import bind
 from explorer.spec.filters.expressions import TRUE, FilterColumn
@@ -382,7 +382,7 @@ def test_deletes_of_each_kind_come_along_with_a_file() -> None:
     metadata, none = on_paper([None]), pa.nulls(2, pa.map_(pa.int32(), pa.int64()))
     for name in ("null_value_counts", "value_counts", "nan_value_counts", "lower_bounds", "upper_bounds"):
         stored = stored.append_column(name, none)
-    pairs = Pairs(applicability(metadata, deletes))
+    pairs = DeletePairs(applicability(metadata, deletes))
     found = files_read(Scan(metadata, TRUE, frozenset()), pairs, listed("m", 1), stored)
     assert found["deletes"].to_pylist() == [2, 2]  # a vector takes the place of position deletes
 

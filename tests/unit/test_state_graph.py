@@ -8,13 +8,15 @@ import pygraphviz
 
 from explorer.render.lab_runs import interleaving_rows
 from explorer.render.state_graph import ENDS, WRITER_COLORS, state_dot, state_svg
-from explorer.spec.commits.lab_runs import Interleavings, OrderOutcome, OrderPoint, Rows, WriterProgress
+from explorer.spec.commits.lab_runs import Interleavings, LabRows, OrderOutcome, OrderPoint, WriterProgress
 from explorer.spec.commits.operations import Operation
 
 OPERATIONS = (Operation("append"), Operation("append"))
 
 
-def outcome(order: str, ends: tuple[str, str], rows: Rows, serial: tuple[str, ...], anomaly: str = "") -> OrderOutcome:
+def outcome(
+    order: str, ends: tuple[str, str], rows: LabRows, serial: tuple[str, ...], anomaly: str = ""
+) -> OrderOutcome:
     """An order of two writers, each in two phases."""
     standings, commits, moments = {"A": WriterProgress("A"), "B": WriterProgress("B")}, "", []
     for name in order:
@@ -34,7 +36,7 @@ def drawn(*outcomes: OrderOutcome) -> tuple[dict[str, str], set[tuple[str, str]]
 
 
 def test_orders_meet_where_all_writers_stand_alike() -> None:
-    both: Rows = ((1, "a", "p"), (2, "b", "p"))
+    both: LabRows = ((1, "a", "p"), (2, "b", "p"))
     ends = ("committed", "committed")
     labels, edges, _ = drawn(outcome("ABAB", ends, both, ("AB", "BA")), outcome("BAAB", ends, both, ("AB", "BA")))
     assert sorted(labels.values()) == sorted([
@@ -46,7 +48,7 @@ def test_orders_meet_where_all_writers_stand_alike() -> None:
 
 
 def test_what_a_writer_had_looked_at_tells_points_apart() -> None:
-    rows: Rows = ((1, "a", "p"),)
+    rows: LabRows = ((1, "a", "p"),)
     labels, _, _ = drawn(
         outcome("AABB", ("committed", "committed"), rows, ("AB",)),
         outcome("ABAB", ("committed", "committed"), rows, ("AB",)),

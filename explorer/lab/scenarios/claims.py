@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from explorer.lab.scenarios.workshop import Workshop
 
-Entries = tuple[tuple[str, str], ...]
+ClaimedEntries = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class ManifestClaim:
     """A manifest: the snapshot (1, 2, ...) that added it, its content, and its stored entries as (status, file)."""
 
     added_by: int
-    entries: Entries
+    entries: ClaimedEntries
     content: str = "data"
 
 

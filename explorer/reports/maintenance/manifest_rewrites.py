@@ -16,11 +16,11 @@ from explorer.spec.maintenance.manifest_merges import (
 from explorer.spec.text.names import manifest_names, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes
 
-Rows = list[dict[str, Any]]
+RowDicts = list[dict[str, Any]]
 KINDS = ("data", "deletes")
 
 
-def plan_append(tree: MetadataTree) -> tuple[list[str], Rows]:
+def plan_append(tree: MetadataTree) -> tuple[list[str], RowDicts]:
     """What an append by Iceberg's MergeAppend would do with the current snapshot's manifests: sentences, and a row a
     manifest."""
     metadata, listed = tree.metadata, tree.manifests(tree.metadata.current_snapshot)
@@ -28,7 +28,7 @@ def plan_append(tree: MetadataTree) -> tuple[list[str], Rows]:
     bins = next_append(listed, metadata.properties, metadata.default_spec_id or 0, length)
     merged = [b for b in bins if b.merged]
     gone = [m for m in listed if not has_live(m)]
-    rows: Rows = []
+    rows: RowDicts = []
     for number, group in enumerate(bins, 1):
         shared = {
             "becomes": "merged" if group.merged else "kept", "bin": number, "reason": group.reason,
@@ -59,7 +59,7 @@ def plan_append(tree: MetadataTree) -> tuple[list[str], Rows]:
 
 def plan_rewrite_manifests(
     tree: MetadataTree, spec_id: int | None, sort_by: Sequence[str] = ()
-) -> tuple[list[str], Rows]:
+) -> tuple[list[str], RowDicts]:
     """What rewrite_manifests would do: sentences, and a row a manifest. Raises ValueError with Iceberg's reason."""
     metadata, listed = tree.metadata, tree.manifests(tree.metadata.current_snapshot)
     wanted = metadata.default_spec_id if spec_id is None else spec_id
@@ -69,7 +69,7 @@ def plan_rewrite_manifests(
     if unknown := [name for name in sort_by if name not in {f.name for f in spec.fields}]:
         raise ValueError(f"there is no field {unknown[0]!r} of partition spec {wanted} to sort by")
     plans = rewrite_manifests(listed, metadata.properties, wanted or 0)
-    sentences, rows = [], Rows()
+    sentences, rows = [], RowDicts()
     for plan in plans:
         kind = ("data", "delete")[plan.content]
         if plan.rewritten:

@@ -12,7 +12,7 @@ from explorer.spec.commits.operations import ENDS, Operation, State, StepOutcome
 
 LabRow = tuple[int, str, str]
 """A row of the lab's tables: (id, value, part)."""
-Rows = tuple[LabRow, ...]
+LabRows = tuple[LabRow, ...]
 TABLE, OTHER = "the table", "the other table"
 """What the tables of a run are called."""
 
@@ -49,7 +49,7 @@ class LaneView:
     snapshot_id: int | None
     snapshot: str
     files: tuple[str, ...] = ()
-    rows: Rows | None = None
+    rows: LabRows | None = None
 
 
 @dataclass
@@ -101,7 +101,7 @@ class OrderOutcome:
 
     order: str
     writers: tuple[Literal["committed", "retried", "refused"], ...]
-    rows: Rows
+    rows: LabRows
     serial: tuple[str, ...]
     anomaly: str
     events: tuple[Event, ...]
@@ -120,7 +120,7 @@ class Interleavings:
 
     operations: tuple[Operation, ...]
     outcomes: tuple[OrderOutcome, ...]
-    serial: Mapping[str, Rows]
+    serial: Mapping[str, LabRows]
 
     def summary(self) -> dict[str, int]:
         """How often each combination of outcomes came, by writer, with anomalies apart."""

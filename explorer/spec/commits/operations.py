@@ -83,8 +83,8 @@ PROTECTS: Mapping[str, str] = {
 """Each validation, by its name in Iceberg's API, and what it protects from."""
 
 # -- operations -------------------------------------------------------------------------------------------------------
-Engine = Literal["java", "pyiceberg"]
-ENGINES: tuple[Engine, ...] = ("java", "pyiceberg")
+WriterEngine = Literal["java", "pyiceberg"]
+ENGINES: tuple[WriterEngine, ...] = ("java", "pyiceberg")
 ISOLATION = ("serializable", "snapshot")
 Added = Literal["data_file", "position_deletes", "equality_deletes"]
 
@@ -117,7 +117,7 @@ class OperationTraits:
     always: tuple[str, ...] = ()
     serializable: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
-    engines: tuple[Engine, ...] = ("java",)
+    engines: tuple[WriterEngine, ...] = ("java",)
     catalogued: bool = False
     other: bool = False
 

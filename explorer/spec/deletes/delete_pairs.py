@@ -81,7 +81,7 @@ class TouchedFiles:
         return cls(int(row["files"][0].as_py()), lists["places"], sums, lists["used"])
 
 
-def touch_counts(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def touch_counts(pairs: DeletePairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """TOUCHED, of one data manifest."""
     files, misplaced = live_in(manifest, stored)
     counts = pairs.count(files, manifest.partition_spec_id).with_deletes
@@ -113,14 +113,14 @@ ELSEWHERE = pa.schema([("delete", pa.int64()), ("manifest_path", pa.string()), (
 """A delete's place in Applicability.deletes, and a data file that it would apply to in that file's partition."""
 
 
-def deletes_elsewhere(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def deletes_elsewhere(pairs: DeletePairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """ELSEWHERE, of one data manifest."""
     first = pairs.elsewhere(live_in(manifest, stored)[0], manifest.partition_spec_id)
     paths = [manifest.manifest_path] * len(first)
     return pa.table({"delete": list(first), "manifest_path": paths, "row": list(first.values())}, schema=ELSEWHERE)
 
 
-class Pairs:
+class DeletePairs:
     """Counts the pairs of a snapshot's data files with its deletes."""
 
     def __init__(self, files: Applicability) -> None:
@@ -134,13 +134,13 @@ class Pairs:
     def __len__(self) -> int:
         return len(self._files.deletes)
 
-    def of(self, keys: Collection[tuple[str, int | None]]) -> Pairs:
+    def of(self, keys: Collection[tuple[str, int | None]]) -> DeletePairs:
         """Those of some of the deletes, by their keys."""
-        return Pairs(Applicability(self._files.metadata, self._files.data, self._some(keys, True)))
+        return DeletePairs(Applicability(self._files.metadata, self._files.data, self._some(keys, True)))
 
-    def without(self, keys: Collection[tuple[str, int | None]]) -> Pairs:
+    def without(self, keys: Collection[tuple[str, int | None]]) -> DeletePairs:
         """Those of all other deletes."""
-        return Pairs(Applicability(self._files.metadata, self._files.data, self._some(keys, False)))
+        return DeletePairs(Applicability(self._files.metadata, self._files.data, self._some(keys, False)))
 
     def _some(self, keys: Collection[tuple[str, int | None]], among: bool) -> list[LiveFile]:
         return [delete for delete in self._files.deletes if (delete.key in keys) == among]

@@ -31,8 +31,8 @@ from explorer.spec.maintenance.dangling_deletes import cut_off
 from explorer.spec.text.names import base_name, without_place
 
 T = TypeVar("T")
-Key = tuple[str, int | None]
-Search = Callable[[Sequence[LiveFile]], Mapping[Key, LiveFile]]
+FileKey = tuple[str, int | None]
+Search = Callable[[Sequence[LiveFile]], Mapping[FileKey, LiveFile]]
 """Finds for each of some deletes, by its key, a data file that it would apply to if it were recorded in that file's
 partition."""
 TOGETHER = 500
@@ -115,7 +115,7 @@ class Deletes:
         return self._elsewhere(delete) or _names_nothing(delete) or "it applies to no data file of this snapshot"
 
     @cached_property
-    def misplaced_files(self) -> Mapping[Key, LiveFile]:
+    def misplaced_files(self) -> Mapping[FileKey, LiveFile]:
         """By the key of an equality delete that dangles, the first data file that it would apply to if it were recorded
         in that file's partition."""
         metadata = self.files.metadata

@@ -11,36 +11,36 @@ from typing import Any
 
 from explorer.model.metadata import PartitionField, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
-from explorer.spec.doctor.java_schema import Kind, Presence, Refusal, SchemaCheck, is_kind, json_text, lacks
+from explorer.spec.doctor.java_schema import JsonKind, Presence, Refusal, SchemaCheck, is_kind, json_text, lacks
 from explorer.spec.values.transforms import parse_transform
 from explorer.spec.values.values import primitive_type
 
 HIGHEST_VERSION = 4
 """Of the format, which Java 1.12 opens."""
-Wanted = tuple[str, Kind, Presence]
-SNAPSHOT: tuple[Wanted, ...] = (
+WantedField = tuple[str, JsonKind, Presence]
+SNAPSHOT: tuple[WantedField, ...] = (
     ("snapshot-id", "long", "required"), ("sequence-number", "long", "if present"),
     ("parent-snapshot-id", "long", "if present"), ("timestamp-ms", "long", "required"),
     ("manifest-list", "text", "if present"), ("schema-id", "int", "optional"), ("first-row-id", "long", "optional"),
     ("added-rows", "long", "optional"), ("key-id", "text", "optional"), ("summary", "object", "if present"),
 )  # fmt: skip
-REF: tuple[Wanted, ...] = (
+REF: tuple[WantedField, ...] = (
     ("snapshot-id", "long", "required"), ("type", "text", "required"), ("min-snapshots-to-keep", "int", "optional"),
     ("max-snapshot-age-ms", "long", "optional"), ("max-ref-age-ms", "long", "optional"),
 )  # fmt: skip
-STATISTICS: tuple[Wanted, ...] = (
+STATISTICS: tuple[WantedField, ...] = (
     ("snapshot-id", "long", "required"), ("statistics-path", "text", "required"),
     ("file-size-in-bytes", "long", "required"),
 )  # fmt: skip
-BLOB: tuple[Wanted, ...] = (
+BLOB: tuple[WantedField, ...] = (
     ("type", "text", "required"), ("snapshot-id", "long", "required"), ("sequence-number", "long", "required"),
     ("fields", "list", "required"),
 )  # fmt: skip
-PARTITION: tuple[Wanted, ...] = (
+PARTITION: tuple[WantedField, ...] = (
     ("source-id", "int", "required"), ("name", "text", "required"), ("transform", "text", "required"),
     ("field-id", "int", "if present"),
 )  # fmt: skip
-SORT: tuple[Wanted, ...] = (
+SORT: tuple[WantedField, ...] = (
     ("source-id", "int", "required"), ("transform", "text", "required"), ("direction", "text", "required"),
     ("null-order", "text", "required"),
 )  # fmt: skip
@@ -130,7 +130,7 @@ def _table(raw: Mapping[str, Any]) -> Iterator[Refusal]:
     version: Any = raw.get("format-version")
     newer = type(version) is int and version > 1
     needed: Presence = "required" if newer else "if present"
-    wanted: list[Wanted] = [
+    wanted: list[WantedField] = [
         ("location", "text", "optional" if newer and version == HIGHEST_VERSION else "required"),
         ("last-updated-ms", "long", "required"), ("last-column-id", "int", "required"), ("schemas", "list", needed),
         ("partition-specs", "list", needed), ("sort-orders", "list", needed), ("properties", "object", "if present"),
@@ -174,7 +174,7 @@ def _elements(raw: Mapping[str, Any]) -> Iterator[Refusal]:
             yield from _object(line, wanted, f"/{key}/{at}")  # type: ignore[arg-type]
     for at, file in enumerate(_list(raw, "statistics")):
         here = f"/statistics/{at}"
-        footer: Wanted = ("file-footer-size-in-bytes", "long", "required")
+        footer: WantedField = ("file-footer-size-in-bytes", "long", "required")
         yield from _object(file, (*STATISTICS, footer, ("blob-metadata", "list", "required")), here)
         for n, blob in enumerate(_list(file, "blob-metadata") if isinstance(file, Mapping) else ()):
             yield from _object(blob, BLOB, f"{here}/blob-metadata/{n}")
@@ -189,7 +189,7 @@ def _elements(raw: Mapping[str, Any]) -> Iterator[Refusal]:
         yield from _sort_order(order, f"/sort-orders/{at}")
 
 
-def _object(node: Any, wanted: tuple[Wanted, ...], pointer: str) -> Iterator[Refusal]:
+def _object(node: Any, wanted: tuple[WantedField, ...], pointer: str) -> Iterator[Refusal]:
     if not isinstance(node, Mapping):
         yield Refusal(pointer, "it is not an object", json_text(node))
         return
@@ -197,7 +197,7 @@ def _object(node: Any, wanted: tuple[Wanted, ...], pointer: str) -> Iterator[Ref
         yield from lacks(node, name, kind, presence, pointer)
 
 
-def _fields(node: Any, own: str, wanted: tuple[Wanted, ...], pointer: str) -> Iterator[Refusal]:
+def _fields(node: Any, own: str, wanted: tuple[WantedField, ...], pointer: str) -> Iterator[Refusal]:
     """A spec or sort order: its id, and its fields."""
     yield from _object(node, ((own, "int", "required"), ("fields", "list", "required")), pointer)
     fields = _list(node, "fields") if isinstance(node, Mapping) else []

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal, NamedTuple
 
-Kind = Literal["int", "long", "text", "flag", "list", "object"]
+JsonKind = Literal["int", "long", "text", "flag", "list", "object"]
 Presence = Literal["required", "if present", "optional"]
 """Of a field that is `if present`, null is refused and absence is not."""
-WORDS: Mapping[Kind, str] = {
+WORDS: Mapping[JsonKind, str] = {
     "int": "a whole number of 32 bits", "long": "a whole number of 64 bits", "text": "a text", "flag": "true or false",
     "list": "a list", "object": "an object",
 }  # fmt: skip
@@ -46,7 +46,7 @@ class Refusal(NamedTuple):
     found: Any = None
 
 
-def lacks(node: Any, name: str, kind: Kind, presence: Presence, pointer: str) -> Iterator[Refusal]:
+def lacks(node: Any, name: str, kind: JsonKind, presence: Presence, pointer: str) -> Iterator[Refusal]:
     """Refuse a field that is absent, or of another kind."""
     here = f"{pointer}/{name}"
     value = node.get(name)
@@ -60,7 +60,7 @@ def lacks(node: Any, name: str, kind: Kind, presence: Presence, pointer: str) ->
         yield Refusal(here, f"`{name}` is not {WORDS[kind]}", json_text(value))
 
 
-def is_kind(value: Any, kind: Kind) -> bool:
+def is_kind(value: Any, kind: JsonKind) -> bool:
     """Whether a JSON value is of a kind as Java takes it."""
     if kind in _BITS:
         return type(value) is int and -(1 << _BITS[kind]) <= value < 1 << _BITS[kind]

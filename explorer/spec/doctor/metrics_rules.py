@@ -14,12 +14,11 @@ import pyarrow.compute as pc
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO
 from explorer.spec.doctor.remedy_cases import BEYOND_KEY
-from explorer.spec.entries.numpy_columns import Ints
+from explorer.spec.entries.numpy_columns import Flags, Ints
 from explorer.spec.scan.ranges import decode_bounds
 from explorer.spec.schemas.required_nulls import FAILS, SHOWS, spark_reading
 from explorer.spec.values.values import decode_bound
 
-Flags = npt.NDArray[np.bool_]
 WIDTHS = {
     "boolean": (1,), "int": (4,), "long": (8, 4), "float": (4,), "double": (8, 4), "date": (4,), "time": (8,),
     "timestamp": (8, 4), "timestamptz": (8,), "timestamp_ns": (8, 4), "timestamptz_ns": (8,), "uuid": (16,),

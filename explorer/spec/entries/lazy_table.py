@@ -15,7 +15,7 @@ from explorer.model.problem import Problem
 from explorer.spec.values.values import fields_left_out, no_rows
 
 Change = Callable[[pa.Table], pa.Table]
-Part = Callable[[ManifestFile, pa.Table], pa.Table]
+MakePart = Callable[[ManifestFile, pa.Table], pa.Table]
 """Makes a part of a table of one manifest's stored entries; can be pickled."""
 
 
@@ -26,7 +26,7 @@ class Parts:
 
     manifests: Sequence[ManifestFile]
     metrics: bool
-    part: Part
+    part: MakePart
     schema: pa.Schema
     alike: Callable[[ManifestFile], Hashable] | None = None
     """Manifests of which it says the same may be made a part of together, as the first of them."""
@@ -40,7 +40,7 @@ class Parts:
         return replace(self, part=partial(_apply_change, self.part, change), schema=change(no_rows(self.schema)).schema)
 
 
-def _apply_change(part: Part, change: Change, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def _apply_change(part: MakePart, change: Change, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     return change(part(manifest, stored))
 
 

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
 from explorer.spec.entries.entries import DELETED
-from explorer.spec.entries.lazy_table import Part, Parts
-from explorer.spec.entries.manifest_sets import Comparison, Rows, Sets
+from explorer.spec.entries.lazy_table import MakePart, Parts
+from explorer.spec.entries.manifest_sets import Comparison, RowsByManifest, Sets
 from explorer.spec.entries.table_protocol import Tree
 
 KEY = ("file_path", "content_offset", "content_size_in_bytes")
@@ -41,7 +41,7 @@ def compare(
     return Comparison((first.live, second.live), (first.alone(), second.alone()), frozenset(shared))
 
 
-def rows_at(manifests: Sequence[ManifestFile], rows: Rows, of: Part, schema: pa.Schema) -> Parts:
+def rows_at(manifests: Sequence[ManifestFile], rows: RowsByManifest, of: MakePart, schema: pa.Schema) -> Parts:
     """What `of` makes of some stored entries of these manifests: the rows of each, such as those that are `alone`."""
     bits = {}
     for at, rows_of_one in rows.items():
@@ -52,7 +52,7 @@ def rows_at(manifests: Sequence[ManifestFile], rows: Rows, of: Part, schema: pa.
     return Parts(some, False, partial(_choose_rows, bits, of), schema)
 
 
-def _choose_rows(bits: Mapping[str, bytes], of: Part, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def _choose_rows(bits: Mapping[str, bytes], of: MakePart, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     rows = np.unpackbits(np.frombuffer(bits[manifest.manifest_path], np.uint8))
     return of(manifest, stored.take(pa.array(np.flatnonzero(rows))))
 

@@ -12,7 +12,7 @@ from explorer.model.manifest import ManifestFile
 
 Sets = tuple[Sequence[ManifestFile], Sequence[ManifestFile]]
 """Two sets of manifests; the first should be the smaller one."""
-Rows = Mapping[int, npt.NDArray[np.int64]]
+RowsByManifest = Mapping[int, npt.NDArray[np.int64]]
 """Rows of manifests, which go by their place in a set."""
 
 
@@ -23,5 +23,5 @@ class Comparison:
     for. `shared` are the pairs of manifests that name one file, whatever its status."""
 
     live: tuple[Mapping[int, int], Mapping[int, int]]
-    alone: tuple[Rows, Rows]
+    alone: tuple[RowsByManifest, RowsByManifest]
     shared: frozenset[tuple[int, int]]

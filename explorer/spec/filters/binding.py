@@ -18,8 +18,8 @@ from explorer.spec.filters.expressions import (
     Constant,
     Expression,
     FilterColumn,
-    Operation,
     Predicate,
+    PredicateOperation,
     Term,
     push_down_not,
     rebuilt,
@@ -31,8 +31,8 @@ from explorer.spec.values.values import result_type
 
 ABOVE: Final = "above"
 BELOW: Final = "below"
-_ABOVE_ALL: tuple[Operation, ...] = ("lt", "lt-eq", "not-eq")
-_BELOW_ALL: tuple[Operation, ...] = ("gt", "gt-eq", "not-eq")
+_ABOVE_ALL: tuple[PredicateOperation, ...] = ("lt", "lt-eq", "not-eq")
+_BELOW_ALL: tuple[PredicateOperation, ...] = ("gt", "gt-eq", "not-eq")
 """What all values do that are below, or above, a literal that the type cannot hold."""
 _TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d\d:?\d\d)?", re.ASCII
@@ -79,7 +79,7 @@ def _bind(predicate: Predicate, columns: Mapping[str, FilterColumn]) -> Expressi
     return Predicate(op, term, values)
 
 
-def _bind_in(op: Operation, term: BoundTerm, literals: tuple[Any, ...]) -> Expression:
+def _bind_in(op: PredicateOperation, term: BoundTerm, literals: tuple[Any, ...]) -> Expression:
     values = tuple(dict.fromkeys(v for v in (literal_value(x, term) for x in literals) if v not in (ABOVE, BELOW)))
     if not values:
         return Constant(op == "not-in")

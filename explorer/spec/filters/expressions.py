@@ -12,12 +12,12 @@ from typing import Any, Literal
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.values import partition_value, readable
 
-Operation = Literal[
+PredicateOperation = Literal[
     "is-null", "not-null", "is-nan", "not-nan", "lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq", "in", "not-in",
     "starts-with", "not-starts-with",
 ]  # fmt: skip
 
-NEGATED: dict[Operation, Operation] = {
+NEGATED: dict[PredicateOperation, PredicateOperation] = {
     "is-null": "not-null", "is-nan": "not-nan", "lt": "gt-eq", "gt": "lt-eq", "eq": "not-eq", "in": "not-in",
     "starts-with": "not-starts-with", "not-null": "is-null", "not-nan": "is-nan", "gt-eq": "lt", "lt-eq": "gt",
     "not-eq": "eq", "not-in": "in", "not-starts-with": "starts-with",
@@ -116,7 +116,7 @@ TRUE, FALSE = Constant(True), Constant(False)
 class Predicate:
     """One comparison. Of a bound one the `literals` are Iceberg's internal values: days, microseconds, bytes."""
 
-    op: Operation
+    op: PredicateOperation
     term: Term | BoundTerm
     literals: tuple[Any, ...] = ()
 

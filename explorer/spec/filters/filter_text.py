@@ -17,9 +17,9 @@ from explorer.spec.filters.expressions import (
     And,
     Expression,
     Not,
-    Operation,
     Or,
     Predicate,
+    PredicateOperation,
     Term,
     join_parts,
 )
@@ -33,7 +33,7 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
-_COMPARED: dict[str, Operation] = {
+_COMPARED: dict[str, PredicateOperation] = {
     "=": "eq", "==": "eq", "!=": "not-eq", "<>": "not-eq", "<": "lt", "<=": "lt-eq", ">": "gt", ">=": "gt-eq",
 }  # fmt: skip
 _FLIPPED: dict[str, str] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}

@@ -19,8 +19,8 @@ from explorer.spec.filters.expressions import (
     BoundTerm,
     Expression,
     FilterColumn,
-    Operation,
     Predicate,
+    PredicateOperation,
     both,
     either,
     rebuilt,
@@ -117,12 +117,12 @@ def _join(
     return reduce(join, (p for p in projected if p is not None), nothing)
 
 
-Projected = tuple[Operation, Sequence[Any]] | None
+Projected = tuple[PredicateOperation, Sequence[Any]] | None
 
 
 def _bucket(leaf: Predicate, apply: Apply, strict: bool) -> Projected:
     """Equal values fall into one bucket; nothing else is known of a hash."""
-    wanted: tuple[Operation, ...] = ("not-eq", "not-in") if strict else ("eq", "in")
+    wanted: tuple[PredicateOperation, ...] = ("not-eq", "not-in") if strict else ("eq", "in")
     return (leaf.op, [apply(v) for v in leaf.literals]) if leaf.op in wanted else None
 
 
@@ -133,12 +133,12 @@ def _order_projection(leaf: Predicate, apply: Apply, strict: bool, one: Callable
         return (op, [apply(v) for v in values]) if op == ("not-in" if strict else "in") else None
     value = values[0] if values else None
     if strict:
-        strictly: dict[Operation, tuple[Operation, int]] = {
+        strictly: dict[PredicateOperation, tuple[PredicateOperation, int]] = {
             "lt": ("lt", 0), "lt-eq": ("lt", 1), "gt": ("gt", 0), "gt-eq": ("gt", -1), "not-eq": ("not-eq", 0),
         }  # fmt: skip
         other = strictly.get(op)
     else:
-        loosely: dict[Operation, tuple[Operation, int]] = {
+        loosely: dict[PredicateOperation, tuple[PredicateOperation, int]] = {
             "lt": ("lt-eq", -1), "lt-eq": ("lt-eq", 0), "gt": ("gt-eq", 1), "gt-eq": ("gt-eq", 0), "eq": ("eq", 0),
         }  # fmt: skip
         other = loosely.get(op)
@@ -182,7 +182,7 @@ def _truncate(
     return _order_projection(leaf, apply, strict, further)
 
 
-def _prefix(op: Operation, prefix: str, width: int, apply: Apply, strict: bool) -> Projected:
+def _prefix(op: PredicateOperation, prefix: str, width: int, apply: Apply, strict: bool) -> Projected:
     if len(prefix) < width:
         return op, [prefix]
     if len(prefix) == width:

@@ -15,7 +15,7 @@ from explorer.model.metadata import TableMetadata
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.health.facts import DATA, EQUALITY, POSITION, VECTOR, Facts, sum_cells
-from explorer.spec.health.measures import Bars, HealthSection, MeasuredValue, Number, Tile
+from explorer.spec.health.measures import Bars, HealthSection, MeasuredValue, SectionNumber, Tile
 from explorer.spec.layout.clustering import Clustering
 from explorer.spec.maintenance.manifest_merges import TARGET as MANIFEST_TARGET
 from explorer.spec.maintenance.manifest_merges import target_bytes
@@ -28,10 +28,10 @@ TILES = 120
 """Partitions that are drawn; the smallest of more are one tile."""
 SHOWN = 40
 """Columns whose clustering is drawn."""
-Limits = Mapping[str, float]
+Thresholds = Mapping[str, float]
 
 
-def sizes(facts: Facts, target: int, limits: Limits) -> HealthSection:
+def sizes(facts: Facts, target: int, limits: Thresholds) -> HealthSection:
     """Data files by size, and how many merging would save."""
     cells = facts.cells.filter(pc.equal(facts.cells["kind"], DATA))
     files, total = (int(pc.sum(cells[name]).as_py() or 0) for name in ("files", "bytes"))
@@ -54,12 +54,12 @@ def sizes(facts: Facts, target: int, limits: Limits) -> HealthSection:
         "file-sizes", "File sizes", "current snapshot",
         (MeasuredValue("small-files", saved, limits["small-files"], measured),),
         (
-            Number("data files", files), Number("bytes", total, "bytes"),
-            Number("average file", total // files if files else None, "bytes"),
-            Number("smallest file", min((r["smallest"] for r in some), default=None), "bytes"),
-            Number("largest file", max((r["largest"] for r in some), default=None), "bytes"),
-            Number(f"target ({TARGETS[True][0]})", target, "bytes"),
-            Number(f"files below {SMALL:.0%} of it", int(number.sum())),
+            SectionNumber("data files", files), SectionNumber("bytes", total, "bytes"),
+            SectionNumber("average file", total // files if files else None, "bytes"),
+            SectionNumber("smallest file", min((r["smallest"] for r in some), default=None), "bytes"),
+            SectionNumber("largest file", max((r["largest"] for r in some), default=None), "bytes"),
+            SectionNumber(f"target ({TARGETS[True][0]})", target, "bytes"),
+            SectionNumber(f"files below {SMALL:.0%} of it", int(number.sum())),
         ),
         bars if len(used) else None,
     )  # fmt: skip
@@ -77,7 +77,7 @@ def _interval(bits: int) -> str:
     return "0 B" if not bits else f"{human_bytes(1 << (bits - 1))}+"
 
 
-def partitions(facts: Facts, metadata: TableMetadata, target: int, limits: Limits) -> HealthSection:
+def partitions(facts: Facts, metadata: TableMetadata, target: int, limits: Thresholds) -> HealthSection:
     """Files and bytes by partition, and how far the partitions are from alike."""
     cells = sum_cells(facts.cells.filter(pc.equal(facts.cells["kind"], DATA)))
     spec = metadata.spec(metadata.default_spec_id)
@@ -101,10 +101,10 @@ def partitions(facts: Facts, metadata: TableMetadata, target: int, limits: Limit
                      "the table is not partitioned"),
         ),
         (
-            Number("partitions", number), Number("partition fields", len(spec.fields) if spec else 0),
-            Number("files in a partition, on average", round(float(files.mean()), 1) if number else None),
-            Number("median partition", int(median) if number else None, "bytes"),
-            Number("largest partition", most if number else None, "bytes"),
+            SectionNumber("partitions", number), SectionNumber("partition fields", len(spec.fields) if spec else 0),
+            SectionNumber("files in a partition, on average", round(float(files.mean()), 1) if number else None),
+            SectionNumber("median partition", int(median) if number else None, "bytes"),
+            SectionNumber("largest partition", most if number else None, "bytes"),
         ),
         tiles=_tiles(cells.append_column("saved", pa.array(_savings(cells, target))), metadata),
     )  # fmt: skip
@@ -154,7 +154,7 @@ def _tiles(cells: pa.Table, metadata: TableMetadata) -> tuple[Tile, ...]:
     return tuple(shown)
 
 
-def deletes(facts: Facts, live: Sequence[LiveFile], limits: Limits) -> HealthSection:
+def deletes(facts: Facts, live: Sequence[LiveFile], limits: Thresholds) -> HealthSection:
     """The deletes of the snapshot (`live`), and how many of them each data file has to be read with."""
     cells = facts.cells
     kind, rows, files = (cells[name].to_numpy() for name in ("kind", "rows", "files"))
@@ -180,16 +180,20 @@ def deletes(facts: Facts, live: Sequence[LiveFile], limits: Limits) -> HealthSec
             MeasuredValue("dangling-deletes", len(live) - len(facts.used), limits["dangling-deletes"]),
         ),
         (
-            Number("position delete files", by_kind[POSITION]), Number("equality delete files", by_kind[EQUALITY]),
-            Number("deletion vectors", by_kind[VECTOR]), Number("data files that deletes apply to", loaded),
-            Number("bytes of deletes", int(cells["bytes"].to_numpy()[kind != DATA].sum()), "bytes"),
+            SectionNumber("position delete files", by_kind[POSITION]),
+            SectionNumber("equality delete files", by_kind[EQUALITY]),
+            SectionNumber("deletion vectors", by_kind[VECTOR]),
+            SectionNumber("data files that deletes apply to", loaded),
+            SectionNumber("bytes of deletes", int(cells["bytes"].to_numpy()[kind != DATA].sum()), "bytes"),
         ),
         Bars("data files by the number of deletes that apply", labels,
              {"files": tuple(float(facts.loads[b]) for b in span)}) if live and at else None,
     )  # fmt: skip
 
 
-def manifests(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata, limits: Limits) -> HealthSection:
+def manifests(
+    facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata, limits: Thresholds
+) -> HealthSection:
     """The snapshot's manifests: their sizes against the target, and how partitions are spread over them."""
     target = target_bytes(metadata.properties)
     lengths = np.array([m.manifest_length or 0 for m in listed], np.int64)
@@ -218,11 +222,15 @@ def manifests(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetad
                      spread_words),
         ),
         (
-            Number("data manifests", len(data)), Number("delete manifests", len(listed) - len(data)),
-            Number("bytes", int(lengths.sum()), "bytes"), Number(f"target ({MANIFEST_TARGET})", target, "bytes"),
-            Number("live entries", live), Number("entries of files that are gone", entries - live),
-            Number("live entries in a manifest, on average", round(live / len(current), 1) if current else None),
-            Number("manifests that list files of one partition, on average", round(mean, 1) if len(spread) else None),
+            SectionNumber("data manifests", len(data)), SectionNumber("delete manifests", len(listed) - len(data)),
+            SectionNumber("bytes", int(lengths.sum()), "bytes"),
+            SectionNumber(f"target ({MANIFEST_TARGET})", target, "bytes"),
+            SectionNumber("live entries", live), SectionNumber("entries of files that are gone", entries - live),
+            SectionNumber("live entries in a manifest, on average", round(live / len(current), 1) if current else None),
+            SectionNumber(
+                "manifests that list files of one partition, on average",
+                round(mean, 1) if len(spread) else None,
+            ),
         ),
         Bars("manifests by size", tuple(_interval(b) for b in span),
              {"manifests": tuple(float((bits == b).sum()) for b in span)}, marked=at - span[0] if at in span else None,
@@ -230,7 +238,7 @@ def manifests(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetad
     )  # fmt: skip
 
 
-def specs(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata, limits: Limits) -> HealthSection:
+def specs(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata, limits: Thresholds) -> HealthSection:
     """Live data files by the partition spec that they were written under."""
     spec_of = {m.manifest_path: m.partition_spec_id for m in listed if m.content == 0}
     by_spec = {s.spec_id: 0 for s in metadata.partition_specs}
@@ -242,12 +250,13 @@ def specs(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata,
     return HealthSection(
         "specs", "Partition specs", "current snapshot",
         (MeasuredValue("older-specs", older, limits["older-specs"], measured),),
-        (Number("partition specs", len(metadata.partition_specs)), Number("current spec", metadata.default_spec_id)),
+        (SectionNumber("partition specs", len(metadata.partition_specs)),
+         SectionNumber("current spec", metadata.default_spec_id)),
         Bars("data files by partition spec", labels, {"files": tuple(map(float, by_spec.values()))}),
     )  # fmt: skip
 
 
-def clustering_section(columns: Sequence[Clustering], metadata: TableMetadata, limits: Limits) -> HealthSection:
+def clustering_section(columns: Sequence[Clustering], metadata: TableMetadata, limits: Thresholds) -> HealthSection:
     """How many files a query for one value opens, column by column."""
     order = metadata.sort_order(metadata.default_sort_order_id)
     first = metadata.field(order.fields[0].source_ids[0]) if order and order.fields else None
@@ -263,7 +272,8 @@ def clustering_section(columns: Sequence[Clustering], metadata: TableMetadata, l
     return HealthSection(
         "clustering", "Clustering", "current snapshot",
         (MeasuredValue("unclustered", share, limits["unclustered"], measured),),
-        (Number("columns with bounds", sum(c.bounded > 0 for c in columns)), Number("columns", len(columns))),
+        (SectionNumber("columns with bounds", sum(c.bounded > 0 for c in columns)),
+         SectionNumber("columns", len(columns))),
         Bars("files that a query for one value opens, by column", tuple(shorten(c.name, 40) for c in shown),
              {"share": tuple(c.share or 0.0 for c in shown)}, "share") if shown else None,
     )  # fmt: skip

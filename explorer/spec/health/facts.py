@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
 from explorer.spec.commits.costs import Wrote
-from explorer.spec.deletes.delete_pairs import Pairs, fitting, live_in
+from explorer.spec.deletes.delete_pairs import DeletePairs, fitting, live_in
 from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, snapshot_ids
 from explorer.spec.entries.lazy_table import AT_ONCE, Batches
 from explorer.spec.entries.numpy_columns import MOST, Flags, Ints, amounts, flags, ints, total
@@ -38,7 +38,7 @@ class HealthContext:
     run: frozenset[int]
     target: int
     partition: pa.StructType
-    pairs: Pairs | None = None
+    pairs: DeletePairs | None = None
 
     @property
     def schema(self) -> pa.Schema:

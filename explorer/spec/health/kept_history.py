@@ -9,7 +9,8 @@ from typing import Any
 
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.commits.costs import RunCost
-from explorer.spec.health.measures import Bars, HealthSection, MeasuredValue, Number
+from explorer.spec.health.current_state import Thresholds
+from explorer.spec.health.measures import Bars, HealthSection, MeasuredValue, SectionNumber
 from explorer.spec.snapshots.retention import Retention
 from explorer.spec.text.units import count, human_bytes, instant, second, whole
 
@@ -29,10 +30,9 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
 """What a metadata file is made of, by its fields (spec: "Table Metadata Fields")."""
 KEEP, KEPT = "write.metadata.previous-versions-max", 100
 DELETE = "write.metadata.delete-after-commit.enabled"
-Limits = Mapping[str, float]
 
 
-def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Limits) -> HealthSection:
+def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Thresholds) -> HealthSection:
     """The commits that led to the current snapshot, as far as they are left: how many an hour, what they wrote."""
     times_by_id = {s.snapshot_id: s.timestamp_ms for s in snapshots}
     times = sorted(t for t in times_by_id.values() if t is not None)
@@ -60,15 +60,15 @@ def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Li
                           written),
         ),
         (
-            Number("commits", number), Number("commits an hour, on average",
+            SectionNumber("commits", number), SectionNumber("commits an hour, on average",
                                               round((len(times) - 1) / span, 2) if span >= 1 else None, "per hour"),
-            Number("manifests written in the last day of it", sum(c.manifests_written for c in day)),
-            Number("data and delete files written", run.bytes_written, "bytes"),
-            Number("metadata written", run.metadata_bytes, "bytes"),
-            Number("metadata that a commit writes, on average",
+            SectionNumber("manifests written in the last day of it", sum(c.manifests_written for c in day)),
+            SectionNumber("data and delete files written", run.bytes_written, "bytes"),
+            SectionNumber("metadata written", run.metadata_bytes, "bytes"),
+            SectionNumber("metadata that a commit writes, on average",
                    run.metadata_bytes // number if number else None, "bytes"),
-            Number("commits of which a metadata file is gone", unknown),
-            Number("bytes that only older snapshots hold", _removals(run), "bytes"),
+            SectionNumber("commits of which a metadata file is gone", unknown),
+            SectionNumber("bytes that only older snapshots hold", _removals(run), "bytes"),
         ),
         Bars(f"bytes that each of the last {count(len(shown), 'commit')} wrote" if number > 1 else
              "bytes that the commit wrote", tuple(c.snapshot.removeprefix("snapshot-") for c in shown),
@@ -83,7 +83,7 @@ def _removals(run: RunCost) -> int:
 
 
 def snapshots(
-    metadata: TableMetadata, decided: Retention | None, refused: str, now_ms: int, limits: Limits
+    metadata: TableMetadata, decided: Retention | None, refused: str, now_ms: int, limits: Thresholds
 ) -> HealthSection:
     """The snapshots that the metadata file keeps, and how many of them expiry would remove."""
     ages = [now_ms - s.timestamp_ms for s in metadata.snapshots if s.timestamp_ms is not None]
@@ -95,9 +95,9 @@ def snapshots(
         (MeasuredValue("expirable-snapshots", gone, limits["expirable-snapshots"],
                   refused or f"{gone:,} of {len(metadata.snapshots):,}"),),
         (
-            Number("snapshots", len(metadata.snapshots)), Number("branches and tags", len(metadata.refs)),
-            Number("oldest", second(now_ms - max(ages)) if ages else None),
-            Number("newest", second(now_ms - min(ages)) if ages else None),
+            SectionNumber("snapshots", len(metadata.snapshots)), SectionNumber("branches and tags", len(metadata.refs)),
+            SectionNumber("oldest", second(now_ms - max(ages)) if ages else None),
+            SectionNumber("newest", second(now_ms - min(ages)) if ages else None),
         ),
         Bars("snapshots by age in days", tuple("30+" if d == 30 else str(d) for d in span),
              {"snapshots": tuple(float(days[d]) for d in span)}) if days else None,
@@ -105,7 +105,7 @@ def snapshots(
 
 
 def metadata_file(
-    metadata: TableMetadata, size: int | None, log: Mapping[str, int], decided: Retention | None, limits: Limits
+    metadata: TableMetadata, size: int | None, log: Mapping[str, int], decided: Retention | None, limits: Thresholds
 ) -> HealthSection:
     """The metadata file by what fills it, what expiry or its properties would save. `size` is that of the file, `log`
     are those of older metadata files that are there."""
@@ -125,16 +125,16 @@ def metadata_file(
             MeasuredValue("schemas", len(metadata.schemas), limits["schemas"]),
         ),
         (
-            Number("as plain JSON", whole_text, "bytes"),
-            Number("a snapshot of it, on average",
+            SectionNumber("as plain JSON", whole_text, "bytes"),
+            SectionNumber("a snapshot of it, on average",
                    parts["snapshots"] // len(metadata.snapshots) if metadata.snapshots else None, "bytes"),
-            Number("what expiry would take out of it now", freed, "bytes"),
-            Number("older metadata files in its log", len(metadata.metadata_log)),
-            Number("bytes of those that are there", sum(log.values()), "bytes"),
-            Number(f"files that the log keeps ({KEEP})", keep),
-            Number(f"older ones are removed ({DELETE})", "yes" if deletes else "no"),
-            Number("columns of the current schema", len(columns.by_id) if columns else None),
-            Number("schemas", len(metadata.schemas)), Number("sort orders", len(metadata.sort_orders)),
+            SectionNumber("what expiry would take out of it now", freed, "bytes"),
+            SectionNumber("older metadata files in its log", len(metadata.metadata_log)),
+            SectionNumber("bytes of those that are there", sum(log.values()), "bytes"),
+            SectionNumber(f"files that the log keeps ({KEEP})", keep),
+            SectionNumber(f"older ones are removed ({DELETE})", "yes" if deletes else "no"),
+            SectionNumber("columns of the current schema", len(columns.by_id) if columns else None),
+            SectionNumber("schemas", len(metadata.schemas)), SectionNumber("sort orders", len(metadata.sort_orders)),
         ),
         Bars("bytes of the metadata file by what they say", tuple(parts),
              {"bytes": tuple(map(float, parts.values()))}, "bytes"),

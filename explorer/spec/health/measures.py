@@ -13,8 +13,8 @@ Scope = str
 """What a number is of: never of two of them. The retained history is that of the current snapshot: itself and its
 ancestors, as far as they are left."""
 Unit = Literal["", "bytes", "share", "times", "per hour"]
-Level = Literal["error", "warning", "ok"]
-LEVELS: Sequence[Level] = ("error", "warning", "ok")
+MeasureLevel = Literal["error", "warning", "ok"]
+LEVELS: Sequence[MeasureLevel] = ("error", "warning", "ok")
 
 
 @dataclass(frozen=True)
@@ -145,13 +145,13 @@ class MeasuredValue:
         return (self.value or 0) / self.threshold
 
     @property
-    def level(self) -> Level:
+    def level(self) -> MeasureLevel:
         """How bad that is."""
         return "ok" if self.times <= 1 else "error" if self.times > self.about.error else "warning"
 
 
 @dataclass(frozen=True)
-class Number:
+class SectionNumber:
     """A number beside the measures."""
 
     name: str
@@ -191,7 +191,7 @@ class HealthSection:
     title: str
     scope: Scope
     measures: tuple[MeasuredValue, ...]
-    numbers: tuple[Number, ...]
+    numbers: tuple[SectionNumber, ...]
     bars: Bars | None = None
     tiles: tuple[Tile, ...] = ()
 
@@ -247,7 +247,7 @@ class Health:
         return sorted(measures, key=lambda m: (LEVELS.index(m.level), -m.times))
 
     @property
-    def worst(self) -> Level:
+    def worst(self) -> MeasureLevel:
         """The worst level."""
         return self.measures[0].level if self.sections else "ok"
 

@@ -16,22 +16,22 @@ from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.text.units import human_bytes, whole
 
 Strategy = Literal["binpack", "sort", "zorder", "position-deletes"]
-Kind = Literal["long", "int", "double", "boolean", "order"]
+OptionKind = Literal["long", "int", "double", "boolean", "order"]
 ORDERS = ("none", "bytes-asc", "bytes-desc", "files-asc", "files-desc")
-GROUPS: Mapping[str, Kind] = {
+GROUPS: Mapping[str, OptionKind] = {
     "target-file-size-bytes": "long", "min-file-size-bytes": "long", "max-file-size-bytes": "long",
     "min-input-files": "int", "rewrite-all": "boolean", "max-file-group-size-bytes": "long",
     "max-file-group-input-files": "long", "rewrite-job-order": "order",
     "max-concurrent-file-group-rewrites": "int", "partial-progress.enabled": "boolean",
     "partial-progress.max-commits": "int",
 }  # fmt: skip
-DATA: Mapping[str, Kind] = {
+DATA: Mapping[str, OptionKind] = {
     **GROUPS, "delete-file-threshold": "int", "delete-ratio-threshold": "double", "max-files-to-rewrite": "int",
     "partial-progress.max-failed-commits": "int", "use-starting-sequence-number": "boolean", "output-spec-id": "int",
     "remove-dangling-deletes": "boolean", "cache-delete-files": "boolean",
 }  # fmt: skip
-SORT: Mapping[str, Kind] = {**DATA, "shuffle-partitions-per-file": "int", "compression-factor": "double"}
-OPTIONS: Mapping[Strategy, Mapping[str, Kind]] = {
+SORT: Mapping[str, OptionKind] = {**DATA, "shuffle-partitions-per-file": "int", "compression-factor": "double"}
+OPTIONS: Mapping[Strategy, Mapping[str, OptionKind]] = {
     "binpack": DATA,
     "sort": SORT,
     "zorder": {**SORT, "max-output-size": "int", "var-length-contribution": "int"},
@@ -158,7 +158,7 @@ def _check(holds: bool, complaint: str) -> None:
         raise ValueError(complaint)
 
 
-def _parse(name: str, kind: Kind, text: str | int) -> float:
+def _parse(name: str, kind: OptionKind, text: str | int) -> float:
     """A value as Java reads it: true and false as 1 and 0, an order as its place in ORDERS."""
     written = str(text)
     if kind == "boolean":

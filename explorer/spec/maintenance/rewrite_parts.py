@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
-from explorer.spec.deletes.delete_pairs import Pairs
+from explorer.spec.deletes.delete_pairs import DeletePairs
 from explorer.spec.entries.entries import ADDED, EXISTING, WORDS, live_entries
 from explorer.spec.entries.numpy_columns import Ints, amounts, ints
 from explorer.spec.maintenance.rewrite_options import RewriteOptions
@@ -30,7 +30,7 @@ class Judge:
 
     rule: RewriteOptions
     scan: Scan
-    deletes: Pairs | None = None
+    deletes: DeletePairs | None = None
 
 
 def data_files(judge: Judge, manifest: ManifestFile, stored: pa.Table) -> pa.Table:

@@ -35,14 +35,14 @@ class RowChanges:
         return RowChanges(**{kind: getattr(self, kind).slice(0, rows) for kind in self.kinds()})
 
 
-Tally = Counter[tuple[str, str]]
+ChangeCounts = Counter[tuple[str, str]]
 """How many rows are inserted, deleted and updated, by that word and the data file that they are in: updated ones are
 where they are now."""
 
 
-def tally(changes: RowChanges) -> Tally:
+def tally(changes: RowChanges) -> ChangeCounts:
     """Of rows that are at hand, by their `_file`."""
-    counted: Tally = Counter()
+    counted: ChangeCounts = Counter()
     tables = {"inserted": changes.inserted, "deleted": changes.deleted, "updated": changes.updated_after}
     for word, rows in tables.items():
         for item in pc.value_counts(rows["_file"]).to_pylist():

@@ -21,7 +21,7 @@ from explorer.spec.text.names import shorten
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.stored_values import Column, encode_value, from_stored_in_java
 
-Part = Literal["dictionary", "bloom filter", "page index"]
+ChunkPart = Literal["dictionary", "bloom filter", "page index"]
 ChunkAnswer = tuple[bool, str]
 """Whether rows may match, and why; no words where the test does not apply."""
 NULLS = ("is-null", "not-null")

@@ -30,7 +30,7 @@ class Amount:
 
 
 @dataclass(frozen=True)
-class Stage:
+class PlanStage:
     """One stage of planning: what is left after it, and how many manifests or files it skipped."""
 
     name: str
@@ -72,7 +72,7 @@ class Plan:
     specs: tuple[SpecPlan, ...]
     """The filter projected onto each spec that data manifests have."""
     manifests: tuple[ManifestVerdict, ...]
-    stages: tuple[Stage, ...]
+    stages: tuple[PlanStage, ...]
     wholly: int
     """Data files that are read and all of whose rows match."""
     delete_files: int

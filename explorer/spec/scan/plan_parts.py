@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from explorer.model.manifest import ManifestFile
-from explorer.spec.deletes.delete_pairs import DeleteCounts, Pairs
+from explorer.spec.deletes.delete_pairs import DeleteCounts, DeletePairs
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.lazy_table import Batches, combine_rows
 from explorer.spec.entries.numpy_columns import amounts, total
@@ -44,8 +44,8 @@ PARTITIONS = pa.schema(
 
 def sums(
     scan: Scan,
-    deletes: Pairs | None,
-    skipped: Pairs | None,
+    deletes: DeletePairs | None,
+    skipped: DeletePairs | None,
     manifest: ManifestFile,
     stored: pa.Table,
     surely: bool = False,
@@ -178,7 +178,7 @@ def by_partition(rows: Batches) -> pa.Table:
     return combine_rows(rows, combine).drop_columns("values").sort_by([(name, "ascending") for name in keys[1:]])
 
 
-def files_to_read(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def files_to_read(scan: Scan, deletes: DeletePairs | None, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """CHOSEN, a row for each file that is read, with the number and bytes of the deletes that come along."""
     files = _read(scan.files(manifest, stored))
     number = more = np.zeros(files.num_rows, np.int64)
@@ -189,7 +189,7 @@ def files_to_read(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, sto
     return pa.table({**columns, "deletes": number, "delete_bytes": more}, schema=CHOSEN)
 
 
-def _count_deletes(deletes: Pairs, manifest: ManifestFile, files: pa.Table) -> DeleteCounts:
+def _count_deletes(deletes: DeletePairs, manifest: ManifestFile, files: pa.Table) -> DeleteCounts:
     """The deletes that come along with some of a manifest's files."""
     return deletes.count(live_entries(files, manifest), manifest.partition_spec_id)
 

@@ -14,7 +14,7 @@ from explorer.spec.filters.expressions import BoundTerm, Expression, Predicate, 
 from explorer.spec.scan.chunk_tests import (
     NULLS,
     ChunkAnswer,
-    Part,
+    ChunkPart,
     absent_ranges,
     by_bloom_filter,
     by_dictionary,
@@ -27,7 +27,7 @@ from explorer.spec.scan.pruning import ScanReason, reason
 from explorer.spec.schemas.stored_types import type_difference
 from explorer.spec.values.stored_values import is_whole
 
-Read = Callable[[Part, Sequence[tuple[int, int]]], Iterator[Any]]
+Read = Callable[[ChunkPart, Sequence[tuple[int, int]]], Iterator[Any]]
 """Reads one kind of part of chunks (row group, column), which have it; see
 storage.formats.parquet_chunks.read_parts."""
 
@@ -74,7 +74,7 @@ def row_groups(
     file = _File(bound, footer, read, defaults)
     groups = footer["row_groups"]
     tests = [[("statistics", file.statistics(at))] for at in range(len(groups))]
-    parts: tuple[Part, ...] = ("dictionary", "bloom filter")
+    parts: tuple[ChunkPart, ...] = ("dictionary", "bloom filter")
     for part in parts:
         for at, answers in file.test(part, [at for at, results in enumerate(tests) if results[-1][1].keeps]):
             tests[at].append((part, answers))
@@ -138,7 +138,7 @@ class _File:
             return ""
         return f" ({term.column.name} is {difference.words})"
 
-    def test(self, part: Part, groups: Sequence[int]) -> Iterator[tuple[int, ScanReason]]:
+    def test(self, part: ChunkPart, groups: Sequence[int]) -> Iterator[tuple[int, ScanReason]]:
         """What the dictionaries or the bloom filters of these row groups say."""
         able = [leaf for leaf in self.leaves if _term(leaf).transform == "identity" and leaf.op not in NULLS]
         if part == "bloom filter":
@@ -159,7 +159,7 @@ class _File:
             yield at, self._reason(answer)
 
     def _read(
-        self, part: Part, groups: Sequence[int], leaves: Sequence[Predicate]
+        self, part: ChunkPart, groups: Sequence[int], leaves: Sequence[Predicate]
     ) -> Iterator[tuple[int, Mapping[int, Any]]]:
         """One kind of part of the columns of these comparisons, by column, for each row group."""
         fields = dict.fromkeys(_term(leaf).column.field_id for leaf in leaves)
@@ -169,7 +169,7 @@ class _File:
         for at, some in having.items():
             yield at, {c: next(parts) for c in some}
 
-    def _lacks(self, part: Part, at: int, column: int) -> str:
+    def _lacks(self, part: ChunkPart, at: int, column: int) -> str:
         if unread := self.groups[at]["columns"][column].get("unread"):
             return f"its {part} is not used: {unread}"
         return "no dictionary of all its values" if part == "dictionary" else "no bloom filter"
@@ -186,6 +186,6 @@ def _term(leaf: Predicate) -> BoundTerm:
     return leaf.term
 
 
-def _has(chunk: Mapping[str, Any], part: Part) -> bool:
+def _has(chunk: Mapping[str, Any], part: ChunkPart) -> bool:
     parts = chunk.get("parts")
     return parts is not None and bool(parts[part]) and (part != "dictionary" or parts["dictionary_only"])

@@ -26,21 +26,20 @@ from explorer.spec.filters.expressions import (
     Constant,
     Expression,
     FilterColumn,
-    Operation,
     Predicate,
+    PredicateOperation,
     predicates,
     rebuilt,
 )
 from explorer.spec.filters.projections import Projection
 from explorer.spec.scan.pruning import ScanReason, Verdicts, judge
-from explorer.spec.scan.ranges import Ranges, file_ranges, summary_ranges
+from explorer.spec.scan.ranges import Mask, Ranges, file_ranges, summary_ranges
 from explorer.spec.scan.reader_rules import JAVA, ReaderRules
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.transforms import is_narrow
 from explorer.spec.values.values import distinct_partitions, partition_path
 
 READ, BY_PARTITION, BY_METRICS = 0, 1, 2
-Mask = npt.NDArray[np.bool_]
 OUTCOMES = ("read", "skipped by its partition", "skipped by column metrics")
 """What becomes of a file, by READ, BY_PARTITION and BY_METRICS."""
 
@@ -317,7 +316,7 @@ def holds(predicate: Predicate, partition: Mapping[int, Any], sure: bool = False
         return not sure
 
 
-def _compare(op: Operation, key: Any, predicate: Predicate) -> bool:
+def _compare(op: PredicateOperation, key: Any, predicate: Predicate) -> bool:
     if type(key) is not type(predicate.keys[0]):
         raise TypeError
     if op in ("eq", "in", "not-eq", "not-in"):

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from explorer.model.metadata import Snapshot, SnapshotRef
+from explorer.model.metadata import Ref, Snapshot
 from explorer.progress import steps
 from explorer.spec.snapshots.ancestors import Parents, parents_first
 
@@ -23,7 +23,7 @@ class BranchPolicy:
     """A branch that stays: it keeps its `least` youngest snapshots, and on from there all that are not older than
     `older_than_ms`."""
 
-    ref: SnapshotRef
+    ref: Ref
     least: int
     older_than_ms: int
 

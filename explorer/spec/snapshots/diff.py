@@ -12,7 +12,7 @@ from typing import Any
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
 from explorer.spec.entries.manifest_set_diff import KEY, rows_at
-from explorer.spec.entries.manifest_sets import Comparison, Rows
+from explorer.spec.entries.manifest_sets import Comparison, RowsByManifest
 from explorer.spec.entries.table_protocol import Tree
 from explorer.spec.snapshots.file_changes import CHANGES, FileChanges, file_change_rows
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
@@ -121,7 +121,7 @@ def diff(
     )
 
 
-def _changes(tree: Tree, manifests: Sequence[ManifestFile], rows: Rows) -> FileChanges:
+def _changes(tree: Tree, manifests: Sequence[ManifestFile], rows: RowsByManifest) -> FileChanges:
     """The files of some rows of these manifests, by path."""
     parts = rows_at(manifests, rows, partial(file_change_rows, tree.metadata), CHANGES)
     return FileChanges(tree.in_order(tree.read(parts).map(lambda part: part.cast(CHANGES)), KEY))

@@ -20,7 +20,7 @@ from explorer.spec.entries.numpy_columns import Ints, amounts
 from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.values.values import partition_dicts, partition_path
 
-Key = tuple[str, int | None, int | None]
+ChangeKey = tuple[str, int | None, int | None]
 """A file as readers know it: path, and for deletion vectors content offset and size."""
 CHANGES = pa.schema(
     [
@@ -49,7 +49,7 @@ class FileChange:
     manifest_path: str
 
     @property
-    def key(self) -> Key:
+    def key(self) -> ChangeKey:
         """What identifies it."""
         return (self.file_path, self.content_offset, self.content_size_in_bytes)
 

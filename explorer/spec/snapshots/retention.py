@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.model.metadata import Snapshot, SnapshotRef, TableMetadata
+from explorer.model.metadata import Ref, Snapshot, TableMetadata
 from explorer.spec.snapshots.ancestors import Parents, parents_first, parents_of, reachable_snapshots
 from explorer.spec.snapshots.branch_retention import LISTED, BranchPolicy, branch_verdicts
 from explorer.spec.snapshots.lineage import circle_words
@@ -41,7 +41,7 @@ class Keeper:
 class RefRetention:
     """Whether a branch or tag stays, and why."""
 
-    ref: SnapshotRef
+    ref: Ref
     kept: bool
     reason: str
 
@@ -171,18 +171,18 @@ def unused_metadata(
     )
 
 
-def _branch_policy(ref: SnapshotRef, now_ms: int, older_than_ms: int, least: int) -> BranchPolicy:
+def _branch_policy(ref: Ref, now_ms: int, older_than_ms: int, least: int) -> BranchPolicy:
     if ref.max_snapshot_age_ms is not None:
         older_than_ms = now_ms - ref.max_snapshot_age_ms
     return BranchPolicy(ref, least if ref.min_snapshots_to_keep is None else ref.min_snapshots_to_keep, older_than_ms)
 
 
 def _reasons_of_each(
-    metadata: TableMetadata, parents: Parents, staying: Sequence[SnapshotRef], branches: Sequence[BranchPolicy]
+    metadata: TableMetadata, parents: Parents, staying: Sequence[Ref], branches: Sequence[BranchPolicy]
 ) -> tuple[dict[int, list[Keeper]], dict[int, list[str]]]:
     """What keeps each snapshot by its refs and branches, in their order, and what speaks against it."""
     place = {ref.name: i for i, ref in enumerate(staying)}
-    pointing: dict[int, list[SnapshotRef]] = {}
+    pointing: dict[int, list[Ref]] = {}
     for ref in staying:
         pointing.setdefault(ref.snapshot_id, []).append(ref)
     keepers: dict[int, list[Keeper]] = {}
@@ -224,7 +224,7 @@ def _lets_go(branch: BranchPolicy) -> str:
     return f"of branch {branch.ref.name} it is not among {_among(branch)}, and is older than {older}"
 
 
-def _ref_retention(snapshot: Snapshot | None, ref: SnapshotRef, now_ms: int, max_ref_age: int) -> RefRetention:
+def _ref_retention(snapshot: Snapshot | None, ref: Ref, now_ms: int, max_ref_age: int) -> RefRetention:
     if ref.name == "main":
         return RefRetention(ref, True, "main never expires")
     if snapshot is None:

@@ -47,7 +47,7 @@ XZ_MEMORY = 256 << 20
 
 
 @dataclass(frozen=True)
-class Block:
+class AvroBlock:
     """One block: its byte offset in the file, the number of records, and the unpacked bytes."""
 
     offset: int
@@ -64,7 +64,7 @@ class Container:
     schema: Any = field(repr=False)
     metadata: Mapping[str, str]
     codec: str
-    blocks: tuple[Block, ...] = field(repr=False)
+    blocks: tuple[AvroBlock, ...] = field(repr=False)
     problems: tuple[Problem, ...] = ()
     plain: bool = True
 
@@ -198,10 +198,10 @@ def open_container(data: bytes, path: str, header_only: bool = False, room: int 
 
 def _blocks(
     data: bytes, at: int, sync: bytes, codec: str, path: str, least: int, most: int
-) -> tuple[list[Block], list[Problem]]:
+) -> tuple[list[AvroBlock], list[Problem]]:
     """`least`: the fewest bytes that a record takes, which bounds the records that a block can hold; `most`: the bytes
     that all blocks may unpack to."""
-    blocks: list[Block] = []
+    blocks: list[AvroBlock] = []
     problems = Problems(path)
     room, read, empty = most, 0, 0
     while at < len(data):
@@ -226,7 +226,7 @@ def _blocks(
             problems.add(f"damaged block: {error}", f"byte {offset}", kept)
             break
         if count:
-            blocks.append(Block(offset, count, unpacked))
+            blocks.append(AvroBlock(offset, count, unpacked))
             read += count
         else:
             empty += 1

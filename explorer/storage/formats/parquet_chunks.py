@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from explorer.errors import UnreadableFile
-from explorer.spec.scan.chunk_tests import Part, Unread
+from explorer.spec.scan.chunk_tests import ChunkPart, Unread
 from explorer.storage.decoder_process.client import from_json, run
 from explorer.storage.formats.thrift import Compact
 from explorer.storage.storage import Storage
@@ -60,7 +60,7 @@ def _dictionary_only(about: Mapping[int, Any]) -> bool:
 
 
 def read_parts(
-    storage: Storage, path: str, part: Part, chunks: Sequence[tuple[int, int]], footer: Mapping[str, Any]
+    storage: Storage, path: str, part: ChunkPart, chunks: Sequence[tuple[int, int]], footer: Mapping[str, Any]
 ) -> Iterator[Any]:
     """One kind of part of each of these chunks (row group, column), which have it: of a dictionary the values, of a
     bloom filter the bits, of a page index what it says of pages; `Unread` where it cannot be read. `footer` has the
@@ -99,7 +99,7 @@ class _Ranges:
         return self.data[offset - self.start :][:length]
 
 
-def decode_part(data: bytes, part: Part, lengths: Sequence[int], chunk: Mapping[str, Any]) -> Any:
+def decode_part(data: bytes, part: ChunkPart, lengths: Sequence[int], chunk: Mapping[str, Any]) -> Any:
     """See `read_parts`; of a bloom filter where its bits begin and end. In the child. Raises ValueError, pyarrow's
     too."""
     try:
