@@ -1,13 +1,13 @@
 // The graph on its stage: cards and edges, how they move from one picture to the next, panning, zooming, selecting and
 // searching. Only what is near the stage is in the document; from afar the graph is drawn on a canvas.
 
-import { bundle, isTrunk, trunkPath } from "./bundle";
+import { bundle, isTrunk, wirePath } from "./bundle";
 import type { Wire } from "./bundle";
 import { paint } from "./card";
 import { html, svg, watchTheme, zoomOf } from "./dom";
 import { Palette, paintFar } from "./far";
 import {
-  HEAD_HEIGHT, LOW_ZOOM, areaInSight, around, between, closer, contains, eased, edgeEnd, edgePath, extent, fitted, focusOf, itemsOf,
+  HEAD_HEIGHT, LOW_ZOOM, areaInSight, around, between, spaced, contains, eased, edgeEnd, edgePath, extent, fitted, focusOf, itemsOf,
   levelAt, origin, overlaps, revealed, steady, zoomed,
 } from "./geometry";
 import type { Item, Level, Point, Size, View } from "./geometry";
@@ -127,7 +127,7 @@ export class GraphCanvas {
 
   // ---- drawing -----------------------------------------------------------------------------------------------------
   show(given: Picture): void {
-    const next = closer(given, this.room().width), before = this.items, { width } = this.graph;
+    const next = spaced(given, this.room().width), before = this.items, { width } = this.graph;
     const same = this.picture !== null && this.picture.title === next.title;
     this.given = given;
     const list = itemsOf(next), items = new Map(list.map((item) => [item.id, item]));
@@ -176,7 +176,7 @@ export class GraphCanvas {
     this.wires = bundle(picture.edges, this.items);
     this.fans = new Map();
     for (const wire of this.wires) {
-      if (isTrunk(wire)) this.fans.set(wire.source, (this.fans.get(wire.source) ?? 0) + wire.edges.length);
+      if ((isTrunk(wire) || wire.stub) && wire.kind !== "does not apply") this.fans.set(wire.source, (this.fans.get(wire.source) ?? 0) + wire.edges.length);
     }
     this.edgesOf = new Map();
     for (const edge of picture.edges) {
@@ -314,10 +314,8 @@ export class GraphCanvas {
     return source ? [source, ...wire.edges.flatMap((edge) => this.now.get(edge.t) ?? [])] : [];
   }
 
-  private pathOf(wire: Wire, [source, ...targets]: Box[]): string {
-    const [first] = targets;
-    if (!source || !first) return "";
-    return isTrunk(wire) ? trunkPath(source, targets, wire.lane, this.area ?? undefined) : edgePath(source, first);
+  private pathOf(wire: Wire, boxes: Box[]): string {
+    return wirePath(wire, boxes, this.area ?? undefined);
   }
 
   private newLine(kind: string, status: string, target: string): SVGPathElement {
@@ -497,7 +495,7 @@ export class GraphCanvas {
   resize(): void {
     const { width } = this.room();
     if (!this.given || !this.picture || !width) return;
-    if (extent(itemsOf(closer(this.given, width))).width !== this.graph.width) this.show(this.given);
+    if (extent(itemsOf(spaced(this.given, width))).width !== this.graph.width) this.show(this.given);
     this.area = null;
     if (this.moved) {
       if (this.strip.offer(this.graph, this.view.k, this.room())) this.area = null;

@@ -77,7 +77,8 @@ function words(title: string): string {
 export function legendRows(vocabulary: Vocabulary, picture: Picture): LegendRow[] {
   const { kinds, statuses, marks, operations, operation_marks: signs } = vocabulary;
   const drawn = new Set(picture.nodes.map((node) => node.kind)), lines = new Set(picture.edges.map((edge) => edge.kind));
-  const of = picture.nodes.map((node) => statuses[node.status]?.of).find((one) => one && one !== "entry") ?? "entry";
+  const dead = picture.nodes.some((node) => node.card?.dead);
+  const met = new Set(picture.nodes.filter((node) => !node.card?.dead).map((node) => node.status));
   const marked = new Set(picture.nodes.map((node) => node.mark));
   const done = new Set<string>(picture.nodes.filter((node) => node.kind === "snapshot").map((node) => node.card?.operation ?? ""));
   return [
@@ -85,8 +86,9 @@ export function legendRows(vocabulary: Vocabulary, picture: Picture): LegendRow[
       .map(([, kind]) => ({ text: kind.title, glyph: kind.glyph, ink: ink(kind) })),
     ...Object.entries(operations).filter(([name]) => done.has(name))
       .map(([name, color]) => ({ text: `${name} (snapshot)`, sign: signs[name] ?? "", ink: color })),
-    ...Object.values(statuses).filter((status) => status.of === of)
-      .map((status) => ({ text: words(status.title), sign: status.sign, ink: ink(status) })),
+    ...Object.entries(statuses).filter(([name]) => met.has(name))
+      .map(([, status]) => ({ text: words(status.title), sign: status.sign, ink: ink(status) })),
+    ...(dead ? [{ text: "delete that applies to no file", sign: "∅", ink: "var(--muted)" }] : []),
     ...Object.entries(marks).filter(([name]) => marked.has(name))
       .map(([name, mark]) => ({ text: `${name}: ${mark.title}`, sign: name.slice(0, 1).toUpperCase(), ink: ink(mark) })),
     ...Object.entries(DELETES).filter(([name]) => lines.has(name))
