@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { MOST_SINGLE, bundle, isTrunk, stubPath, trunkPath } from "../src/graph/bundle";
 import * as geometry from "../src/graph/geometry";
 import type { Item } from "../src/graph/geometry";
+import { isDarkColor } from "../src/graph/theme";
 import * as tree from "../src/graph/tree";
 import type { Card, EdgeKinds, HiddenGroup, Picture, PictureEdge, PictureNode, Section, Vocabulary } from "../src/graph/types";
 import * as words from "../src/graph/words";
@@ -222,6 +223,17 @@ const VOCABULARY: Vocabulary = {
   edges: { ...EDGES, applies: { dashed: false, back: false, color: "#d55e00" }, "does not apply": { dashed: true, back: false, color: "" } },
   terms: {}, operations: { append: "#0a0" }, operation: "#00f", operation_marks: { append: "●" }, operation_mark: "○",
 };
+
+test("isDarkColor: of colours that one sees", () => {
+  const told: [string, boolean | null][] = [
+    ["rgb(255, 255, 255)", false], ["rgb(20, 24, 31)", true], ["rgb(111, 111, 111)", false], ["rgb(109, 109, 109)", true],
+    ["rgb(255, 0, 0)", true], ["rgb(0, 255, 0)", false], ["rgb(0, 0, 255)", true], // as bright as an eye sees it
+    ["color(srgb 1 1 1)", false], ["color(srgb 0.07 0.09 0.12)", true], ["color(display-p3 0.98 0.98 0.97)", false],
+    ["color(srgb 1e-7 0 0 / 0.2)", null], ["oklab(0.98 0 0)", false], ["oklch(0.2 0.02 260)", true],
+    ["lab(97 0 0)", false], ["lch(12 3 270)", true], ["rgba(0, 0, 0, 0.5)", true], ["rgba(0, 0, 0, 0)", null], ["", null],
+  ];
+  for (const [color, dark] of told) expect(isDarkColor(color), color).toBe(dark);
+});
 
 test("legendRows: kinds, operations, statuses, marks and edges of what is drawn", () => {
   const texts = (nodes: PictureNode[], edges: PictureEdge[] = []): string[] =>

@@ -4,7 +4,7 @@
 import { bundle, isTrunk, wirePath } from "./bundle";
 import type { Wire } from "./bundle";
 import { paint } from "./card";
-import { html, svg, watchTheme, zoomOf } from "./dom";
+import { html, svg, zoomOf } from "./dom";
 import { Palette, paintFar } from "./far";
 import {
   HEAD_HEIGHT, LOW_ZOOM, areaInSight, around, between, spaced, contains, eased, edgeEnd, edgePath, extent, fitted, focusOf, itemsOf,
@@ -12,6 +12,7 @@ import {
 } from "./geometry";
 import type { Item, Level, Point, Size, View } from "./geometry";
 import { Strip } from "./strip";
+import { watchTheme } from "./theme";
 import { neighbour, parentsOf, ranks } from "./tree";
 import type { Rank } from "./tree";
 import type { Box, Picture, PictureEdge, PictureNode, Vocabulary } from "./types";
@@ -57,7 +58,7 @@ export class GraphCanvas {
   private readonly heads = html("div", "graph-heads");
   private readonly strip: Strip;
   private readonly prefix = `graph-${++count}-`;
-  private readonly unwatch: () => void;
+  private unwatch: (() => void) | undefined;
   private readonly size: ResizeObserver;
 
   private view: View = { x: 26, y: HEAD_HEIGHT, k: 1 };
@@ -122,7 +123,6 @@ export class GraphCanvas {
     this.listen();
     this.size = new ResizeObserver(() => this.resize());
     this.size.observe(frame);
-    this.unwatch = watchTheme(document.documentElement, () => this.recolour());
   }
 
   // ---- drawing -----------------------------------------------------------------------------------------------------
@@ -130,6 +130,7 @@ export class GraphCanvas {
     const next = spaced(given, this.room().width), before = this.items, { width } = this.graph;
     const same = this.picture !== null && this.picture.title === next.title;
     this.given = given;
+    this.unwatch ??= watchTheme(this.element, () => this.recolour()); // it is in a page by now
     const list = itemsOf(next), items = new Map(list.map((item) => [item.id, item]));
     const opened = same ? this.opened(items) : undefined, by = same ? this.steady(items, opened) : 0;
     const places = new Map([...this.now].map(([id, box]): [string, Point] => [id, { x: box.x, y: box.y + by }]));
@@ -734,7 +735,7 @@ export class GraphCanvas {
     cancelAnimationFrame(this.farFrame);
     clearTimeout(this.flashing);
     this.size.disconnect();
-    this.unwatch();
+    this.unwatch?.();
     this.element.remove();
   }
 }

@@ -2,9 +2,9 @@
 
 import { wirePath } from "./bundle";
 import type { Wire } from "./bundle";
-import { isDark } from "./dom";
 import { around, overlaps } from "./geometry";
 import type { Item, Size, View } from "./geometry";
+import { isDark } from "./theme";
 import type { Box, Ink, Vocabulary } from "./types";
 import { own } from "./words";
 

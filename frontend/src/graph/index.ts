@@ -7,6 +7,7 @@ export type { GraphHandlers } from "./canvas";
 export { Inspector } from "./inspector";
 export type { InspectorHandlers } from "./inspector";
 export { legend } from "./legend";
+export { followTheme } from "./theme";
 export { Timeline } from "./timeline";
 export { unfolded, wayTo } from "./tree";
 export type * from "./types";
