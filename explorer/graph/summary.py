@@ -29,7 +29,7 @@ def summary(graph: Graph, node: Node) -> list[tuple[str, Any, str]]:
         fields.append((noun, f"{card.rows:,}", ""))
     if card.bytes is not None:
         fields.append(("size", human_bytes(card.bytes), ""))
-    fields += [(name, value, "partition") for name, value in card.chips]
+    fields += [(f"partition {name}", value, "") for name, value in card.chips]
     for name, kinds, incoming in (
         ("hidden by", HIDES, True),
         ("not hidden by", ("does not apply",), True),

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { GraphCanvas } from "../src/graph/canvas";
 import type { GraphHandlers } from "../src/graph/canvas";
+import { Grip } from "../src/graph/grip";
 import { Inspector } from "../src/graph/inspector";
 import { Timeline } from "../src/graph/timeline";
 import type { Picture, PictureNode, Vocabulary } from "../src/graph/types";
@@ -194,6 +195,18 @@ test("the inspector has its summary first, and puts away what is null on both si
   expect(inspector.element.querySelector(".inspector-empty summary")?.textContent).toBe("1 row without values");
   inspector.element.querySelector("button")?.click();
   expect(act).toHaveBeenCalledWith("life");
+});
+
+test("the grip widens its panel, by arrows too, and remembers it", () => {
+  const row = document.createElement("div"), panel = document.createElement("div"), grip = new Grip(panel);
+  row.append(grip.element, panel);
+  vi.spyOn(panel, "offsetWidth", "get").mockImplementation(() => Number.parseInt(panel.style.width, 10));
+  grip.widen();
+  expect(panel.style.width).toBe("320px");
+  grip.element.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
+  expect([panel.style.width, grip.element.getAttribute("aria-valuenow")]).toEqual(["344px", "344"]);
+  expect(new Grip(panel).element.title).toContain("arrows");
+  localStorage.clear();
 });
 
 test("the timeline steps to the ends and stops there", () => {

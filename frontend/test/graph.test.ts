@@ -43,6 +43,8 @@ test("ends: both ends of a name, without its extension; of a sentence the beginn
   expect(words.ends("2024-02-04")).toEqual(["2024-", "02-04", ""]);
   expect(words.ends("dropped: it held only DELETED entries")).toEqual(["dropped: it held only DELETED entries", "", ""]);
   expect(words.ends("added by snapshot-12345, existing now")).toEqual(["added by snapshot-12345", ", existing now", ""]);
+  expect(words.ends("africa … oceania")).toEqual(["africa", " … oceania", ""]);
+  expect(words.ends("2026-11-28 00:22:55 UTC")).toEqual(["2026-11-28", " 00:22:55", " UTC"]);
   for (const text of ["", "a", "ab", "00000-0-abcdef-0123456789.parquet", "ts_day=2024-01-01/region=region-01"]) {
     expect(words.ends(text).join("")).toBe(text);
   }
@@ -103,6 +105,11 @@ test("spaced: all columns where they fit, in the order they had; as close as wor
   expect(geometry.extent(wide.nodes).width * 1.15).toBeLessThanOrEqual(1900 - 44);
   expect(geometry.spaced(given, 9000).nodes.map(({ x, w }) => [x, w])[1]).toEqual([412, 272]); // not without end
   expect(geometry.spaced(given, 640).nodes.map(({ w }) => w)).toEqual([156, 188, 188, 188, 188]);
+});
+
+test("sideWidth: as wide as wanted, and neither it nor the graph too narrow", () => {
+  const told = [[380, 1026], [100, 1026], [900, 1026], [380, 400]].map(([wanted = 0, room = 0]) => geometry.sideWidth(wanted, room));
+  expect(told).toEqual([380, 260, 726, 260]);
 });
 
 test("zoomed: what is under the pointer stays there, within limits", () => {

@@ -76,7 +76,7 @@ function contentOf(node: PictureNode, vocabulary: Vocabulary, around: Around): H
   if (node.current) title.append(html("span", "graph-tag", "current"));
   if (node.warn) title.append(html("span", "graph-warn", "⚠"));
   const [measures, ...notes] = linesOf(node), chips = html("div", "graph-chips");
-  if (measures) content.push(html("div", "graph-measures", measures));
+  if (measures) content.push(cutText("graph-measures", measures));
   if (operation) chips.append(chip("graph-chip-operation", operation));
   if (status) chips.append(chip("graph-chip-status", statusWords(node, status)));
   const lines = Math.floor((node.h - TITLE_HEIGHT) / LINE_HEIGHT) - 1 - (chips.firstChild || chipsOf(node).length ? 1 : 0);

@@ -184,6 +184,11 @@ function placed(picture: Picture, xs: number[], widths: number[], gap: number): 
   return { ...picture, columns, nodes: picture.nodes.map(put), more: picture.more.map(put) };
 }
 
+/** How wide a panel is, of what a person would have it: both it and the graph stay of use. */
+export function sideWidth(wanted: number, room: number): number {
+  return Math.round(Math.max(260, Math.min(wanted, room - 300)));
+}
+
 /** The same point of the graph stays under (cx, cy). */
 export function zoomed(view: View, by: number, cx: number, cy: number): View {
   const k = Math.min(SIZES.most, Math.max(SIZES.least, view.k * by));

@@ -4,6 +4,7 @@ import "./graph.css";
 
 export { GraphCanvas } from "./canvas";
 export type { GraphHandlers } from "./canvas";
+export { Grip } from "./grip";
 export { Inspector } from "./inspector";
 export type { InspectorHandlers } from "./inspector";
 export { legend } from "./legend";

@@ -12,9 +12,13 @@ const TAIL = 6, CLAUSE = 16;
 
 /**
  * A text in three parts: where there is no room the third is left out first, then the first is cut. Both ends of a name
- * tell it apart, but its extension does not. A sentence is read from its beginning, and its last short clause stays.
+ * tell it apart, but its extension does not. A range has two ends, of a time the clock says most. A sentence is read from
+ * its beginning, and its last short clause stays.
  */
 export function ends(text: string): [start: string, end: string, extension: string] {
+  const range = text.indexOf(" … "), time = /^(\d{4}-\d\d-\d\d)( \d\d:\d\d:\d\d)( UTC)$/.exec(text);
+  if (time) return [time[1] ?? "", time[2] ?? "", time[3] ?? ""];
+  if (range > 0) return [text.slice(0, range), text.slice(range), ""];
   if (/ .* /.test(text)) {
     const clause = text.lastIndexOf(", ");
     return clause > 0 && text.length - clause <= CLAUSE ? [text.slice(0, clause), text.slice(clause), ""] : [text, "", ""];
