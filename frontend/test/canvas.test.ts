@@ -25,7 +25,7 @@ function node(id: string, x: number, y: number, more: Partial<PictureNode> = {})
 }
 function picture(): Picture {
   const files = Array.from({ length: FILES }, (_, i) => node(`file-${i}`, 254, 30 + 83 * i));
-  const card = { measures: "+1 file", note: "", chips: [], rows: null, bytes: null, operation: "append", dead: false };
+  const card = { measures: "+1 file", operation: "append" };
   return {
     title: "t", snapshot: "1", columns: [{ name: "snapshots", x: 0 }, { name: "files", x: 254 }],
     nodes: [node("s", 0, 30, { kind: "snapshot", status: "", focus: true, current: true, fold: "open", card }), ...files],
@@ -98,6 +98,16 @@ test("a stage of another size is fitted again, until a person pans or zooms", ()
   expect(graph.zoomPercent).toBe(chosen);
   graph.fit();
   expect(graph.zoomPercent).not.toBe(chosen);
+});
+
+test("a picture that was shown before there was room is fitted when there is", () => {
+  room.width = 0;
+  const early = new GraphCanvas(VOCABULARY, asked);
+  early.show(picture());
+  room.width = 1000;
+  early.resize();
+  expect(early.zoomPercent).toBe(graph.zoomPercent);
+  early.close();
 });
 
 test("levels of detail: all, titles, boxes on a canvas", () => {

@@ -4,7 +4,7 @@ import * as geometry from "../src/graph/geometry";
 import type { Item } from "../src/graph/geometry";
 import { isDarkColor } from "../src/graph/theme";
 import * as tree from "../src/graph/tree";
-import type { Card, EdgeKinds, HiddenGroup, Picture, PictureEdge, PictureNode, Section, Vocabulary } from "../src/graph/types";
+import type { EdgeKinds, HiddenGroup, Picture, PictureEdge, PictureNode, Section, Vocabulary } from "../src/graph/types";
 import * as words from "../src/graph/words";
 
 const EDGES: EdgeKinds = {
@@ -29,7 +29,6 @@ function picture(nodes: PictureNode[], edges: PictureEdge[] = [], more: HiddenGr
   const columns = [...new Set(nodes.map(({ x }) => x))].map((x) => ({ name: "", x }));
   return { title: "t", snapshot: "1", columns, nodes, edges, more };
 }
-const card = (more: Partial<Card>): Card => ({ measures: "", note: "", chips: [], rows: null, bytes: null, operation: "", dead: false, ...more });
 const itemsOf = (nodes: PictureNode[], more: HiddenGroup[] = []): Item[] => geometry.itemsOf(picture(nodes, [], more));
 
 test("own: only what a map of ours has", () => {
@@ -204,7 +203,7 @@ test("ranks: each item's place among those that the same parent has", () => {
 });
 
 test("matches: a label, a path or a partition; hidden ones are never a hit", () => {
-  const found = node("data-1", 0, 0, { title: "/w/Data-1.parquet", card: card({ chips: [["day", "2024-02-04"]] }) });
+  const found = node("data-1", 0, 0, { title: "/w/Data-1.parquet", card: { chips: [["day", "2024-02-04"]] } });
   const [first, hidden] = itemsOf([found], [group("m", "data-1", 0, 0)]);
   if (!first || !hidden) throw new Error("two items");
   for (const text of ["PARQUET", "day=2024-02", "data-1"]) expect(words.matches(first, text)).toBe(true);
@@ -248,9 +247,9 @@ test("legendRows: kinds, operations, statuses, marks and edges of what is drawn"
   expect(texts([node("a", 0, 0)])).toEqual(["a file"]);
   expect(texts([node("a", 0, 0, { status: "LIVE", mark: "lost" })])).toEqual(["a file", "live", "lost: nothing leads to it"]);
   expect(texts([node("a", 0, 0, { status: "both" }), node("b", 0, 0)])).toEqual(["a file", "in both"]);
-  const snapshot = node("s", 0, 0, { kind: "snapshot", card: card({ operation: "append" }) });
+  const snapshot = node("s", 0, 0, { kind: "snapshot", card: { operation: "append" } });
   expect(texts([snapshot])).toEqual(["append (snapshot)"]);
-  expect(texts([node("d", 0, 0, { status: "LIVE", card: card({ dead: true }) })])).toEqual(["a file", "delete that applies to no file"]);
+  expect(texts([node("d", 0, 0, { status: "LIVE", card: { dead: true } })])).toEqual(["a file", "delete that applies to no file"]);
   const edges = [edge("a", "b", "applies"), edge("a", "c", "does not apply")];
   const rows = words.legendRows(VOCABULARY, picture([node("a", 0, 0)], edges)).slice(-2);
   expect(rows.map((row) => [row.text, row.edge, row.ink])).toEqual([

@@ -128,7 +128,7 @@ export class GraphCanvas {
   // ---- drawing -----------------------------------------------------------------------------------------------------
   show(given: Picture): void {
     const next = spaced(given, this.room().width), before = this.items, { width } = this.graph;
-    const same = this.picture !== null && this.picture.title === next.title;
+    const same = this.home !== null && this.picture?.title === next.title; // and it was in a page
     this.given = given;
     this.unwatch ??= watchTheme(this.element, () => this.recolour()); // it is in a page by now
     const list = itemsOf(next), items = new Map(list.map((item) => [item.id, item]));
@@ -230,7 +230,7 @@ export class GraphCanvas {
     const edges = this.edgesOf.get(item.id) ?? [], label = (id: string): string => this.items.get(id)?.label ?? "";
     paint(card, item, this.vocabulary, { fan: this.fans.get(item.id) ?? 0, share: this.share(item), relations: relations(item.id, edges, label) });
     const rank = this.ranks.get(item.id), column = this.picture?.columns.findIndex((one) => one.x === item.x) ?? 0;
-    card.setAttribute("aria-level", String(column + 1));
+    card.setAttribute("aria-level", String(Math.max(1, column + 1)));
     card.setAttribute("aria-posinset", String(rank?.position ?? 1));
     card.setAttribute("aria-setsize", String(rank?.size ?? 1));
     card.classList.toggle("graph-new", this.fresh.has(item.id));
@@ -502,7 +502,8 @@ export class GraphCanvas {
       if (this.strip.offer(this.graph, this.view.k, this.room())) this.area = null;
       this.look(this.view);
       this.drawStrip();
-    } else this.refit();
+    } else if (this.home) this.refit();
+    else this.fit();
     const item = this.items.get(this.last() ?? "");
     if (item) this.reveal(item);
   }
@@ -601,8 +602,8 @@ export class GraphCanvas {
       "+": () => this.zoom(ZOOM_STEP),
       "-": () => this.zoom(1 / ZOOM_STEP),
       f: () => this.fit(true),
-      Escape: () => this.choose([]),
     };
+    if (this.selected.size) keys["Escape"] = () => this.choose([]); // else it is somebody else's
     for (const key of ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End"]) keys[key] = () => this.walk(key);
     const act = own(keys, event.key);
     if (!act || event.ctrlKey || event.metaKey || event.altKey) return;

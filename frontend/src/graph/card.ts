@@ -118,7 +118,7 @@ function noteOf(text: string, lines: number): HTMLElement {
 
 /** What a card says in lines: one of measures, then sentences. */
 function linesOf(node: PictureNode): string[] {
-  return node.card ? [node.card.measures, node.card.note].filter(Boolean) : node.lines;
+  return node.card ? [node.card.measures ?? "", node.card.note ?? ""].filter(Boolean) : node.lines;
 }
 
 function chipsOf(node: PictureNode): [string, string][] {

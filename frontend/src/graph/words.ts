@@ -45,7 +45,7 @@ export function someOf(names: string[], most = 5): string {
 
 export function matches(item: Item, text: string): boolean {
   if (!text || !item.node) return false;
-  const { node } = item, chips = node.card?.chips.map((chip) => chip.join("=")).join(" ") ?? "";
+  const { node } = item, chips = node.card?.chips?.map((chip) => chip.join("=")).join(" ") ?? "";
   return `${item.label} ${item.title} ${chips}`.toLowerCase().includes(text.toLowerCase());
 }
 
