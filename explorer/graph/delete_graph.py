@@ -53,7 +53,7 @@ def delete_graph(
         )
         measures = f"{count(cost.data.record_count, 'row')} · {human_bytes(cost.data.size)}"
         card = Card(
-            f"{measures} · sequence {count(cost.data.sequence_number)}",
+            f"{measures} · seq {count(cost.data.sequence_number)}",
             lines[1],
             rows=cost.data.record_count,
             bytes=cost.data.size,
@@ -72,7 +72,7 @@ def delete_graph(
         measures = f"{count(delete.record_count, 'delete')} · {human_bytes(size)}"
         note = "" if alone else KIND_WORDS[delete.kind]
         card = Card(
-            f"{measures} · sequence {count(delete.sequence_number)}",
+            f"{measures} · seq {count(delete.sequence_number)}",
             note,
             rows=delete.record_count,
             bytes=size,

@@ -250,7 +250,7 @@ class ManifestListDrawing:
             sequence = row["inherited_sequence_number"]
             lines.append(f"data sequence {sequence if sequence is not None else '?'}")
             measures = f"{count(row['record_count'], noun)} · {human_bytes(size)}"
-            card = Card(f"{measures} · sequence {count(sequence)}", "", chips, row["record_count"], size)
+            card = Card(f"{measures} · seq {count(sequence)}", "", chips, row["record_count"], size)
             footer = self.source.footers.get(path)
             parquet = (row["file_format"] or "").lower() == "parquet"
             fold = ("open" if footer and node in self.view.open_files else "folded") if parquet else ""

@@ -7,7 +7,7 @@ from typing import Any
 from explorer.graph.graph import Graph, Node
 from explorer.spec.text.units import human_bytes
 
-LISTED = 5
+LISTED = 4
 """Names of other nodes that one field tells."""
 HIDES = ("applies", "deletes from")
 """Kinds of edges from a delete to a data file whose rows it hides."""
@@ -29,27 +29,26 @@ def summary(graph: Graph, node: Node) -> list[tuple[str, Any, str]]:
         fields.append((noun, f"{card.rows:,}", ""))
     if card.bytes is not None:
         fields.append(("size", human_bytes(card.bytes), ""))
-    fields += [(name, value, "partition") for name, value in card.chips]
+    fields += [(f"partition {name}", value, "") for name, value in card.chips]
     for name, kinds, incoming in (
         ("hidden by", HIDES, True),
         ("not hidden by", ("does not apply",), True),
         ("applies to", HIDES, False),
         ("does not apply to", ("does not apply",), False),
     ):
-        if names := _others(graph, node, kinds, incoming):
-            fields.append((name, names, ""))
+        names, why = _others(graph, node, kinds, incoming)
+        if names:
+            fields.append((name, names, why))
     if card.dead:
         fields.append(("applies to", "no file", "it hides nothing any more"))
     return fields
 
 
-def _others(graph: Graph, node: Node, kinds: tuple[str, ...], incoming: bool) -> str:
-    """The labels of the nodes at the other end of some edges, and why they do not apply."""
+def _others(graph: Graph, node: Node, kinds: tuple[str, ...], incoming: bool) -> tuple[str, str]:
+    """The labels of the nodes at the other end of some edges, and why the first of them does not apply."""
     labels = {n.id: n.label for n in graph.nodes}
-    ends = [
-        labels[e.source if incoming else e.target] + (f" ({e.why})" if e.why else "")
-        for e in graph.edges
-        if e.kind in kinds and (e.target if incoming else e.source) == node.id
-    ]
+    edges = [e for e in graph.edges if e.kind in kinds and (e.target if incoming else e.source) == node.id]
+    ends = [labels[e.source if incoming else e.target] for e in edges]
     more = len(ends) - LISTED
-    return ", ".join(ends[:LISTED]) + (f" and {more:,} more" if more > 0 else "")
+    why = f"{ends[0]}: {edges[0].why}" if edges and edges[0].why else ""
+    return ", ".join(ends[:LISTED]) + (f" and {more:,} more" if more > 0 else ""), why

@@ -83,15 +83,15 @@ def _edge(edge: Edge) -> dict[str, Any]:
 
 
 def _card(card: Card | None) -> dict[str, Any]:
+    """What a card says, without what it does not say: there are thousands."""
     if card is None:
         return {}
     chips = [[brief(name), brief(value)] for name, value in card.chips]
-    return {
-        "card": {
-            "measures": brief(card.measures), "note": brief(card.note), "chips": chips,
-            "rows": card.rows, "bytes": card.bytes, "operation": brief(card.operation), "dead": card.dead,
-        },
+    told = {
+        "measures": brief(card.measures), "note": brief(card.note), "chips": chips, "rows": card.rows,
+        "bytes": card.bytes, "operation": brief(card.operation), "dead": card.dead,
     }  # fmt: skip
+    return {"card": {name: value for name, value in told.items() if value}}
 
 
 def extent(boxes: Mapping[str, Box]) -> tuple[float, float]:

@@ -30,7 +30,7 @@ function largePicture(count: number, manifests: number): Picture {
     lead("manifest list 1", id);
     for (let f = first; f < last; f++) {
       const card = {
-        measures: `${f + 1} rows · ${f % 900} KiB · sequence ${m}`, note: "", rows: f, bytes: 1 + ((f * 7919) % 1000), operation: "", dead: false,
+        measures: `${f + 1} rows · ${f % 900} KiB · sequence ${m}`, rows: f, bytes: 1 + ((f * 7919) % 1000),
         chips: [["day", `2024-01-${String(1 + (f % 28)).padStart(2, "0")}`], ["region", `region-${f % 40}`]] as [string, string][],
       };
       nodes.push(node(`part-${String(f).padStart(5, "0")}`, "data_file", 4, 30 + ROW * f, { status: "EXISTING", fold: "folded", card }));

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { GraphCanvas } from "../src/graph/canvas";
 import type { GraphHandlers } from "../src/graph/canvas";
+import { Grip } from "../src/graph/grip";
 import { Inspector } from "../src/graph/inspector";
 import { Timeline } from "../src/graph/timeline";
 import type { Picture, PictureNode, Vocabulary } from "../src/graph/types";
@@ -24,7 +25,7 @@ function node(id: string, x: number, y: number, more: Partial<PictureNode> = {})
 }
 function picture(): Picture {
   const files = Array.from({ length: FILES }, (_, i) => node(`file-${i}`, 254, 30 + 83 * i));
-  const card = { measures: "+1 file", note: "", chips: [], rows: null, bytes: null, operation: "append", dead: false };
+  const card = { measures: "+1 file", operation: "append" };
   return {
     title: "t", snapshot: "1", columns: [{ name: "snapshots", x: 0 }, { name: "files", x: 254 }],
     nodes: [node("s", 0, 30, { kind: "snapshot", status: "", focus: true, current: true, fold: "open", card }), ...files],
@@ -97,6 +98,16 @@ test("a stage of another size is fitted again, until a person pans or zooms", ()
   expect(graph.zoomPercent).toBe(chosen);
   graph.fit();
   expect(graph.zoomPercent).not.toBe(chosen);
+});
+
+test("a picture that was shown before there was room is fitted when there is", () => {
+  room.width = 0;
+  const early = new GraphCanvas(VOCABULARY, asked);
+  early.show(picture());
+  room.width = 1000;
+  early.resize();
+  expect(early.zoomPercent).toBe(graph.zoomPercent);
+  early.close();
 });
 
 test("levels of detail: all, titles, boxes on a canvas", () => {
@@ -194,6 +205,18 @@ test("the inspector has its summary first, and puts away what is null on both si
   expect(inspector.element.querySelector(".inspector-empty summary")?.textContent).toBe("1 row without values");
   inspector.element.querySelector("button")?.click();
   expect(act).toHaveBeenCalledWith("life");
+});
+
+test("the grip widens its panel, by arrows too, and remembers it", () => {
+  const row = document.createElement("div"), panel = document.createElement("div"), grip = new Grip(panel);
+  row.append(grip.element, panel);
+  vi.spyOn(panel, "offsetWidth", "get").mockImplementation(() => Number.parseInt(panel.style.width, 10));
+  grip.widen();
+  expect(panel.style.width).toBe("320px");
+  grip.element.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
+  expect([panel.style.width, grip.element.getAttribute("aria-valuenow")]).toEqual(["344px", "344"]);
+  expect(new Grip(panel).element.title).toContain("arrows");
+  localStorage.clear();
 });
 
 test("the timeline steps to the ends and stops there", () => {

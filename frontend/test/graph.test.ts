@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import { MOST_SINGLE, bundle, isTrunk, trunkPath } from "../src/graph/bundle";
+import { MOST_SINGLE, bundle, isTrunk, stubPath, trunkPath } from "../src/graph/bundle";
 import * as geometry from "../src/graph/geometry";
 import type { Item } from "../src/graph/geometry";
+import { isDarkColor } from "../src/graph/theme";
 import * as tree from "../src/graph/tree";
-import type { Card, EdgeKinds, HiddenGroup, Picture, PictureEdge, PictureNode, Section, Vocabulary } from "../src/graph/types";
+import type { EdgeKinds, HiddenGroup, Picture, PictureEdge, PictureNode, Section, Vocabulary } from "../src/graph/types";
 import * as words from "../src/graph/words";
 
 const EDGES: EdgeKinds = {
@@ -28,7 +29,6 @@ function picture(nodes: PictureNode[], edges: PictureEdge[] = [], more: HiddenGr
   const columns = [...new Set(nodes.map(({ x }) => x))].map((x) => ({ name: "", x }));
   return { title: "t", snapshot: "1", columns, nodes, edges, more };
 }
-const card = (more: Partial<Card>): Card => ({ measures: "", note: "", chips: [], rows: null, bytes: null, operation: "", dead: false, ...more });
 const itemsOf = (nodes: PictureNode[], more: HiddenGroup[] = []): Item[] => geometry.itemsOf(picture(nodes, [], more));
 
 test("own: only what a map of ours has", () => {
@@ -42,6 +42,8 @@ test("ends: both ends of a name, without its extension; of a sentence the beginn
   expect(words.ends("2024-02-04")).toEqual(["2024-", "02-04", ""]);
   expect(words.ends("dropped: it held only DELETED entries")).toEqual(["dropped: it held only DELETED entries", "", ""]);
   expect(words.ends("added by snapshot-12345, existing now")).toEqual(["added by snapshot-12345", ", existing now", ""]);
+  expect(words.ends("africa … oceania")).toEqual(["africa", " … oceania", ""]);
+  expect(words.ends("2026-11-28 00:22:55 UTC")).toEqual(["2026-11-28", " 00:22:55", " UTC"]);
   for (const text of ["", "a", "ab", "00000-0-abcdef-0123456789.parquet", "ts_day=2024-01-01/region=region-01"]) {
     expect(words.ends(text).join("")).toBe(text);
   }
@@ -84,20 +86,29 @@ test("levelAt: no text is smaller than 9 pixels", () => {
   expect(12 * geometry.FULL_ZOOM).toBeGreaterThanOrEqual(9);
 });
 
-test("closer: all columns where they fit, in the order they had; else as close as words allow", () => {
+test("spaced: all columns where they fit, in the order they had; as close as words allow, wider where there is room", () => {
   const at = (id: string, x: number, focus = false): PictureNode => node(id, x, 0, { w: 208, focus });
   const nodes = [at("m", 0), at("s", 254, true), at("l", 508), at("n", 762), at("f", 1016)];
   const given = picture(nodes, [], [{ ...group("e", "n", 1016, 80), w: 208 }]);
-  expect(geometry.closer(given, 1400)).toBe(given);
-  expect(geometry.closer(given, 0)).toBe(given);
+  expect(geometry.spaced(given, 1400)).toBe(given);
+  expect(geometry.spaced(given, 0)).toBe(given);
   for (const room of [1240, 1100, 1025]) {
-    const { nodes: now, more, columns } = geometry.closer(given, room);
+    const { nodes: now, more, columns } = geometry.spaced(given, room);
     expect(geometry.extent(now).width).toBeLessThanOrEqual(room - 44);
     now.slice(1).forEach((one, i) => expect(one.x).toBeGreaterThanOrEqual((now[i]?.x ?? 0) + (now[i]?.w ?? 0) + 17));
     expect([more[0]?.x, more[0]?.w]).toEqual([now[4]?.x, now[4]?.w]);
     expect(columns.map(({ x }) => x)).toEqual(now.map(({ x }) => x));
   }
-  expect(geometry.closer(given, 640).nodes.map(({ w }) => w)).toEqual([156, 188, 188, 188, 188]);
+  const wide = geometry.spaced(given, 1900);
+  expect(wide.nodes.every(({ w }) => w > 208)).toBe(true);
+  expect(geometry.extent(wide.nodes).width * 1.15).toBeLessThanOrEqual(1900 - 44);
+  expect(geometry.spaced(given, 9000).nodes.map(({ x, w }) => [x, w])[1]).toEqual([412, 272]); // not without end
+  expect(geometry.spaced(given, 640).nodes.map(({ w }) => w)).toEqual([156, 188, 188, 188, 188]);
+});
+
+test("sideWidth: as wide as wanted, and neither it nor the graph too narrow", () => {
+  const told = [[380, 1026], [100, 1026], [900, 1026], [380, 400]].map(([wanted = 0, room = 0]) => geometry.sideWidth(wanted, room));
+  expect(told).toEqual([380, 260, 726, 260]);
 });
 
 test("zoomed: what is under the pointer stays there, within limits", () => {
@@ -192,7 +203,7 @@ test("ranks: each item's place among those that the same parent has", () => {
 });
 
 test("matches: a label, a path or a partition; hidden ones are never a hit", () => {
-  const found = node("data-1", 0, 0, { title: "/w/Data-1.parquet", card: card({ chips: [["day", "2024-02-04"]] }) });
+  const found = node("data-1", 0, 0, { title: "/w/Data-1.parquet", card: { chips: [["day", "2024-02-04"]] } });
   const [first, hidden] = itemsOf([found], [group("m", "data-1", 0, 0)]);
   if (!first || !hidden) throw new Error("two items");
   for (const text of ["PARQUET", "day=2024-02", "data-1"]) expect(words.matches(first, text)).toBe(true);
@@ -219,14 +230,26 @@ const VOCABULARY: Vocabulary = {
   terms: {}, operations: { append: "#0a0" }, operation: "#00f", operation_marks: { append: "●" }, operation_mark: "○",
 };
 
+test("isDarkColor: of colours that one sees", () => {
+  const told: [string, boolean | null][] = [
+    ["rgb(255, 255, 255)", false], ["rgb(20, 24, 31)", true], ["rgb(111, 111, 111)", false], ["rgb(109, 109, 109)", true],
+    ["rgb(255, 0, 0)", true], ["rgb(0, 255, 0)", false], ["rgb(0, 0, 255)", true], // as bright as an eye sees it
+    ["color(srgb 1 1 1)", false], ["color(srgb 0.07 0.09 0.12)", true], ["color(display-p3 0.98 0.98 0.97)", false],
+    ["color(srgb 1e-7 0 0 / 0.2)", null], ["oklab(0.98 0 0)", false], ["oklch(0.2 0.02 260)", true],
+    ["lab(97 0 0)", false], ["lch(12 3 270)", true], ["rgba(0, 0, 0, 0.5)", true], ["rgba(0, 0, 0, 0)", null], ["", null],
+  ];
+  for (const [color, dark] of told) expect(isDarkColor(color), color).toBe(dark);
+});
+
 test("legendRows: kinds, operations, statuses, marks and edges of what is drawn", () => {
   const texts = (nodes: PictureNode[], edges: PictureEdge[] = []): string[] =>
     words.legendRows(VOCABULARY, picture(nodes, edges)).map((row) => row.text);
-  expect(texts([node("a", 0, 0)])).toEqual(["a file", "live"]);
+  expect(texts([node("a", 0, 0)])).toEqual(["a file"]);
   expect(texts([node("a", 0, 0, { status: "LIVE", mark: "lost" })])).toEqual(["a file", "live", "lost: nothing leads to it"]);
   expect(texts([node("a", 0, 0, { status: "both" }), node("b", 0, 0)])).toEqual(["a file", "in both"]);
-  const snapshot = node("s", 0, 0, { kind: "snapshot", card: card({ operation: "append" }) });
-  expect(texts([snapshot])).toEqual(["append (snapshot)", "live"]);
+  const snapshot = node("s", 0, 0, { kind: "snapshot", card: { operation: "append" } });
+  expect(texts([snapshot])).toEqual(["append (snapshot)"]);
+  expect(texts([node("d", 0, 0, { status: "LIVE", card: { dead: true } })])).toEqual(["a file", "delete that applies to no file"]);
   const edges = [edge("a", "b", "applies"), edge("a", "c", "does not apply")];
   const rows = words.legendRows(VOCABULARY, picture([node("a", 0, 0)], edges)).slice(-2);
   expect(rows.map((row) => [row.text, row.edge, row.ink])).toEqual([
@@ -283,8 +306,13 @@ test("bundle: many edges from one node to one column are one trunk, few are sing
   expect(wires.map((wire) => wire.edges.length)).toEqual([1, MOST_SINGLE + 1]);
   expect(wires.map(isTrunk)).toEqual([false, true]);
   expect(bundle(edges.slice(0, -2), items).every((wire) => !isTrunk(wire))).toBe(true);
+  const many = ["p", "q", "r", "s", "t"].map((id) => node(id, 250, 0)), all = new Map(itemsOf([...many, ...files]).map((item) => [item.id, item]));
+  const crossing = bundle(many.flatMap(({ id }) => files.map((file) => edge(id, file.id))), all);
+  expect(crossing.map((wire) => [wire.lane, wire.stub])).toEqual([[0, true], [1, true], [2, true], [3, true], [0, true]]); // a band: signs alone
+  expect(stubPath(node("a", 250, 0), node("b", 500, 0))).toBe("M450,25 h10");
+  expect(stubPath(node("a", 250, 0), node("b", 0, 0))).toBe("M250,25 h-10");
   const second = files.map((file) => edge("l", file.id));
-  expect(bundle([...edges, ...second], items).filter(isTrunk).map((wire) => wire.lane)).toEqual([0, 1]); // side by side
+  expect(bundle([...edges, ...second], items).filter(isTrunk).map((wire) => wire.stub)).toEqual([false, false]);
 });
 
 test("trunkPath: a spine before the column, a short line to each target, and only what is in the area", () => {

@@ -1,17 +1,18 @@
 // The graph on its stage: cards and edges, how they move from one picture to the next, panning, zooming, selecting and
 // searching. Only what is near the stage is in the document; from afar the graph is drawn on a canvas.
 
-import { bundle, isTrunk, trunkPath } from "./bundle";
+import { bundle, isTrunk, wirePath } from "./bundle";
 import type { Wire } from "./bundle";
 import { paint } from "./card";
-import { html, svg, watchTheme, zoomOf } from "./dom";
+import { html, svg, zoomOf } from "./dom";
 import { Palette, paintFar } from "./far";
 import {
-  HEAD_HEIGHT, LOW_ZOOM, areaInSight, around, between, closer, contains, eased, edgeEnd, edgePath, extent, fitted, focusOf, itemsOf,
+  HEAD_HEIGHT, LOW_ZOOM, areaInSight, around, between, spaced, contains, eased, edgeEnd, edgePath, extent, fitted, focusOf, itemsOf,
   levelAt, origin, overlaps, revealed, steady, zoomed,
 } from "./geometry";
 import type { Item, Level, Point, Size, View } from "./geometry";
 import { Strip } from "./strip";
+import { watchTheme } from "./theme";
 import { neighbour, parentsOf, ranks } from "./tree";
 import type { Rank } from "./tree";
 import type { Box, Picture, PictureEdge, PictureNode, Vocabulary } from "./types";
@@ -57,7 +58,7 @@ export class GraphCanvas {
   private readonly heads = html("div", "graph-heads");
   private readonly strip: Strip;
   private readonly prefix = `graph-${++count}-`;
-  private readonly unwatch: () => void;
+  private unwatch: (() => void) | undefined;
   private readonly size: ResizeObserver;
 
   private view: View = { x: 26, y: HEAD_HEIGHT, k: 1 };
@@ -122,14 +123,14 @@ export class GraphCanvas {
     this.listen();
     this.size = new ResizeObserver(() => this.resize());
     this.size.observe(frame);
-    this.unwatch = watchTheme(document.documentElement, () => this.recolour());
   }
 
   // ---- drawing -----------------------------------------------------------------------------------------------------
   show(given: Picture): void {
-    const next = closer(given, this.room().width), before = this.items, { width } = this.graph;
-    const same = this.picture !== null && this.picture.title === next.title;
+    const next = spaced(given, this.room().width), before = this.items, { width } = this.graph;
+    const same = this.home !== null && this.picture?.title === next.title; // and it was in a page
     this.given = given;
+    this.unwatch ??= watchTheme(this.element, () => this.recolour()); // it is in a page by now
     const list = itemsOf(next), items = new Map(list.map((item) => [item.id, item]));
     const opened = same ? this.opened(items) : undefined, by = same ? this.steady(items, opened) : 0;
     const places = new Map([...this.now].map(([id, box]): [string, Point] => [id, { x: box.x, y: box.y + by }]));
@@ -176,7 +177,7 @@ export class GraphCanvas {
     this.wires = bundle(picture.edges, this.items);
     this.fans = new Map();
     for (const wire of this.wires) {
-      if (isTrunk(wire)) this.fans.set(wire.source, (this.fans.get(wire.source) ?? 0) + wire.edges.length);
+      if ((isTrunk(wire) || wire.stub) && wire.kind !== "does not apply") this.fans.set(wire.source, (this.fans.get(wire.source) ?? 0) + wire.edges.length);
     }
     this.edgesOf = new Map();
     for (const edge of picture.edges) {
@@ -229,7 +230,7 @@ export class GraphCanvas {
     const edges = this.edgesOf.get(item.id) ?? [], label = (id: string): string => this.items.get(id)?.label ?? "";
     paint(card, item, this.vocabulary, { fan: this.fans.get(item.id) ?? 0, share: this.share(item), relations: relations(item.id, edges, label) });
     const rank = this.ranks.get(item.id), column = this.picture?.columns.findIndex((one) => one.x === item.x) ?? 0;
-    card.setAttribute("aria-level", String(column + 1));
+    card.setAttribute("aria-level", String(Math.max(1, column + 1)));
     card.setAttribute("aria-posinset", String(rank?.position ?? 1));
     card.setAttribute("aria-setsize", String(rank?.size ?? 1));
     card.classList.toggle("graph-new", this.fresh.has(item.id));
@@ -314,10 +315,8 @@ export class GraphCanvas {
     return source ? [source, ...wire.edges.flatMap((edge) => this.now.get(edge.t) ?? [])] : [];
   }
 
-  private pathOf(wire: Wire, [source, ...targets]: Box[]): string {
-    const [first] = targets;
-    if (!source || !first) return "";
-    return isTrunk(wire) ? trunkPath(source, targets, wire.lane, this.area ?? undefined) : edgePath(source, first);
+  private pathOf(wire: Wire, boxes: Box[]): string {
+    return wirePath(wire, boxes, this.area ?? undefined);
   }
 
   private newLine(kind: string, status: string, target: string): SVGPathElement {
@@ -497,13 +496,14 @@ export class GraphCanvas {
   resize(): void {
     const { width } = this.room();
     if (!this.given || !this.picture || !width) return;
-    if (extent(itemsOf(closer(this.given, width))).width !== this.graph.width) this.show(this.given);
+    if (extent(itemsOf(spaced(this.given, width))).width !== this.graph.width) this.show(this.given);
     this.area = null;
     if (this.moved) {
       if (this.strip.offer(this.graph, this.view.k, this.room())) this.area = null;
       this.look(this.view);
       this.drawStrip();
-    } else this.refit();
+    } else if (this.home) this.refit();
+    else this.fit();
     const item = this.items.get(this.last() ?? "");
     if (item) this.reveal(item);
   }
@@ -602,8 +602,8 @@ export class GraphCanvas {
       "+": () => this.zoom(ZOOM_STEP),
       "-": () => this.zoom(1 / ZOOM_STEP),
       f: () => this.fit(true),
-      Escape: () => this.choose([]),
     };
+    if (this.selected.size) keys["Escape"] = () => this.choose([]); // else it is somebody else's
     for (const key of ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End"]) keys[key] = () => this.walk(key);
     const act = own(keys, event.key);
     if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -736,7 +736,7 @@ export class GraphCanvas {
     cancelAnimationFrame(this.farFrame);
     clearTimeout(this.flashing);
     this.size.disconnect();
-    this.unwatch();
+    this.unwatch?.();
     this.element.remove();
   }
 }

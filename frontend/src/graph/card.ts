@@ -76,7 +76,7 @@ function contentOf(node: PictureNode, vocabulary: Vocabulary, around: Around): H
   if (node.current) title.append(html("span", "graph-tag", "current"));
   if (node.warn) title.append(html("span", "graph-warn", "⚠"));
   const [measures, ...notes] = linesOf(node), chips = html("div", "graph-chips");
-  if (measures) content.push(html("div", "graph-measures", measures));
+  if (measures) content.push(cutText("graph-measures", measures));
   if (operation) chips.append(chip("graph-chip-operation", operation));
   if (status) chips.append(chip("graph-chip-status", statusWords(node, status)));
   const lines = Math.floor((node.h - TITLE_HEIGHT) / LINE_HEIGHT) - 1 - (chips.firstChild || chipsOf(node).length ? 1 : 0);
@@ -118,7 +118,7 @@ function noteOf(text: string, lines: number): HTMLElement {
 
 /** What a card says in lines: one of measures, then sentences. */
 function linesOf(node: PictureNode): string[] {
-  return node.card ? [node.card.measures, node.card.note].filter(Boolean) : node.lines;
+  return node.card ? [node.card.measures ?? "", node.card.note ?? ""].filter(Boolean) : node.lines;
 }
 
 function chipsOf(node: PictureNode): [string, string][] {

@@ -1,4 +1,4 @@
-// Elements, with text as text; and whether the page that we are in is dark.
+// Elements, with text as text.
 
 import { ends } from "./words";
 
@@ -46,23 +46,4 @@ export function glyph(path: string): SVGSVGElement {
 /** By how much an element and all in it is zoomed: its pixels, and those of the pointer. */
 export function zoomOf(element: HTMLElement): number {
   return element.getBoundingClientRect().width / element.offsetWidth || 1;
-}
-
-export function isDark(element: Element): boolean {
-  const scheme = getComputedStyle(element).colorScheme || "light";
-  if (scheme.includes("dark") && scheme.includes("light")) return matchMedia("(prefers-color-scheme: dark)").matches;
-  return scheme.includes("dark");
-}
-
-/** Call `changed` when the page's theme does. Returns what ends it. */
-export function watchTheme(element: Element, changed: () => void): () => void {
-  const watch = new MutationObserver(changed), media = matchMedia("(prefers-color-scheme: dark)");
-  for (let node: Element | null = element; node; node = node.parentElement) {
-    watch.observe(node, { attributes: true, attributeFilter: ["data-theme"] });
-  }
-  media.addEventListener("change", changed);
-  return () => {
-    watch.disconnect();
-    media.removeEventListener("change", changed);
-  };
 }

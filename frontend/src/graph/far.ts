@@ -1,10 +1,10 @@
 // The graph from afar, where there is no text: coloured boxes and lines on a canvas.
 
-import { trunkPath } from "./bundle";
+import { wirePath } from "./bundle";
 import type { Wire } from "./bundle";
-import { isDark } from "./dom";
-import { around, edgePath, overlaps } from "./geometry";
+import { around, overlaps } from "./geometry";
 import type { Item, Size, View } from "./geometry";
+import { isDark } from "./theme";
 import type { Box, Ink, Vocabulary } from "./types";
 import { own } from "./words";
 
@@ -62,10 +62,8 @@ export function paintFar(canvas: HTMLCanvasElement, scene: Scene, view: View, ro
   pen.lineWidth = 1 / view.k;
   pen.globalAlpha = 0.6;
   for (const { wire, boxes } of inArea(scene, area)) {
-    const [source, first] = boxes;
-    if (!source || !first) continue;
     pen.strokeStyle = palette.edge(wire.kind);
-    pen.stroke(new Path2D(boxes.length > 2 ? trunkPath(source, boxes.slice(1), wire.lane, area) : edgePath(source, first)));
+    pen.stroke(new Path2D(wirePath(wire, boxes, area)));
   }
   for (const item of scene.items) {
     const box = scene.place(item.id);

@@ -3,7 +3,7 @@
 import type { Box, Column, HiddenGroup, Picture, PictureNode } from "./types";
 
 const GAP = 46; // between columns, as explorer/graph/layout.py has it
-const CLOSE = { edges: 44, gap: 17, first: 156, least: 188 };
+const CLOSE = { edges: 44, gap: 17, first: 156, least: 188 }, WIDE = { gap: 140, more: 64 };
 /** The head of each column stays at the top of the stage. */
 export const HEAD_HEIGHT = 24;
 const SIZES = { least: 0.02, most: 4, narrow: 0.3, large: 1.15 };
@@ -137,7 +137,8 @@ export function fitted(graph: Size, room: Size, all: boolean, main = 0): View | 
   const least = all ? SIZES.least : SIZES.narrow;
   let k = Math.min(SIZES.large, Math.max((room.width - CLOSE.edges) / graph.width, least));
   if (all) k = Math.max(SIZES.least, Math.min(k, (room.height - HEAD_HEIGHT) / graph.height));
-  return { k, x: Math.max(26 - main * k, Math.min(26, room.width - 18 - graph.width * k)), y: topOf(k) };
+  const x = all ? (room.width - graph.width * k) / 2 : Math.max(26 - main * k, Math.min(26, room.width - 18 - graph.width * k));
+  return { k, x, y: topOf(k) };
 }
 
 /** Where the graph's upper edge is: its first row stands right below the heads of the columns. */
@@ -147,18 +148,30 @@ function topOf(k: number): number {
 
 /**
  * A picture whose columns move closer where there is no room for them all in readable text: first the gaps shrink, then
- * what stands before the column in focus, then the rest. No card is narrower than its words allow.
+ * what stands before the column in focus, then the rest. No card is narrower than its words allow. Where there is room
+ * to spare, cards and gaps are wider.
  */
-export function closer(picture: Picture, room: number): Picture {
+export function spaced(picture: Picture, room: number): Picture {
   const items = [...picture.nodes, ...picture.more], wide = new Map<number, number>();
   for (const { x, w } of items) wide.set(x, Math.max(w, wide.get(x) ?? 0));
-  const xs = [...wide.keys()].sort((a, b) => a - b), gaps = xs.length - 1, free = room - CLOSE.edges;
-  if (!room || gaps < 1 || extent(items).width <= free) return picture;
+  const xs = [...wide.keys()].sort((a, b) => a - b), gaps = xs.length - 1, free = room - CLOSE.edges, { width } = extent(items);
+  const spare = free / SIZES.large - width;
+  if (!room || gaps < 1 || (width <= free && spare <= 0)) return picture;
+  if (spare > 0) {
+    const more = Math.floor(Math.min(WIDE.more, (spare * 0.6) / xs.length));
+    const gap = Math.floor(Math.max(GAP, Math.min(WIDE.gap, GAP + (spare - more * xs.length) / gaps)));
+    return placed(picture, xs, xs.map((x) => (wide.get(x) ?? 0) + more), gap);
+  }
   const main = focusOf(picture)?.x ?? xs[0] ?? 0, first = xs.filter((x) => x < main).length;
   const rest = Math.floor((free - gaps * CLOSE.gap - first * CLOSE.first) / (xs.length - first));
   const widths = xs.map((x, i) => Math.min(wide.get(x) ?? 0, i < first ? CLOSE.first : Math.max(CLOSE.least, rest)));
   const sum = widths.reduce((a, b) => a + b, 0);
   const gap = Math.max(CLOSE.gap, Math.min(GAP, Math.floor((free - sum) / gaps)));
+  return placed(picture, xs, widths, gap);
+}
+
+// The columns that begin at `xs` as wide as `widths`, with a gap between them.
+function placed(picture: Picture, xs: number[], widths: number[], gap: number): Picture {
   const at = new Map<number, { x: number; w: number }>();
   let left = 0;
   xs.forEach((x, i) => {
@@ -169,6 +182,11 @@ export function closer(picture: Picture, room: number): Picture {
   const put = <T extends Box>(item: T): T => ({ ...item, ...at.get(item.x) });
   const columns = picture.columns.map((column): Column => ({ ...column, x: at.get(column.x)?.x ?? column.x }));
   return { ...picture, columns, nodes: picture.nodes.map(put), more: picture.more.map(put) };
+}
+
+/** How wide a panel is, of what a person would have it: both it and the graph stay of use. */
+export function sideWidth(wanted: number, room: number): number {
+  return Math.round(Math.max(260, Math.min(wanted, room - 300)));
 }
 
 /** The same point of the graph stays under (cx, cy). */

@@ -4,9 +4,11 @@ import "./graph.css";
 
 export { GraphCanvas } from "./canvas";
 export type { GraphHandlers } from "./canvas";
+export { Grip } from "./grip";
 export { Inspector } from "./inspector";
 export type { InspectorHandlers } from "./inspector";
 export { legend } from "./legend";
+export { followTheme } from "./theme";
 export { Timeline } from "./timeline";
 export { unfolded, wayTo } from "./tree";
 export type * from "./types";

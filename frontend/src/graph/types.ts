@@ -55,13 +55,13 @@ export interface Box {
 
 /** What a card says beside its label: one line of measures, one sentence, partition values or ranges by field. */
 export interface Card {
-  measures: string;
-  note: string;
-  chips: [name: string, value: string][];
-  rows: number | null;
-  bytes: number | null;
-  operation: string;
-  dead: boolean;
+  measures?: string;
+  note?: string;
+  chips?: [name: string, value: string][];
+  rows?: number;
+  bytes?: number;
+  operation?: string;
+  dead?: boolean;
 }
 
 export interface PictureNode extends Box {

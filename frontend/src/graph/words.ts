@@ -12,9 +12,13 @@ const TAIL = 6, CLAUSE = 16;
 
 /**
  * A text in three parts: where there is no room the third is left out first, then the first is cut. Both ends of a name
- * tell it apart, but its extension does not. A sentence is read from its beginning, and its last short clause stays.
+ * tell it apart, but its extension does not. A range has two ends, of a time the clock says most. A sentence is read from
+ * its beginning, and its last short clause stays.
  */
 export function ends(text: string): [start: string, end: string, extension: string] {
+  const range = text.indexOf(" … "), time = /^(\d{4}-\d\d-\d\d)( \d\d:\d\d:\d\d)( UTC)$/.exec(text);
+  if (time) return [time[1] ?? "", time[2] ?? "", time[3] ?? ""];
+  if (range > 0) return [text.slice(0, range), text.slice(range), ""];
   if (/ .* /.test(text)) {
     const clause = text.lastIndexOf(", ");
     return clause > 0 && text.length - clause <= CLAUSE ? [text.slice(0, clause), text.slice(clause), ""] : [text, "", ""];
@@ -41,7 +45,7 @@ export function someOf(names: string[], most = 5): string {
 
 export function matches(item: Item, text: string): boolean {
   if (!text || !item.node) return false;
-  const { node } = item, chips = node.card?.chips.map((chip) => chip.join("=")).join(" ") ?? "";
+  const { node } = item, chips = node.card?.chips?.map((chip) => chip.join("=")).join(" ") ?? "";
   return `${item.label} ${item.title} ${chips}`.toLowerCase().includes(text.toLowerCase());
 }
 
@@ -77,7 +81,8 @@ function words(title: string): string {
 export function legendRows(vocabulary: Vocabulary, picture: Picture): LegendRow[] {
   const { kinds, statuses, marks, operations, operation_marks: signs } = vocabulary;
   const drawn = new Set(picture.nodes.map((node) => node.kind)), lines = new Set(picture.edges.map((edge) => edge.kind));
-  const of = picture.nodes.map((node) => statuses[node.status]?.of).find((one) => one && one !== "entry") ?? "entry";
+  const dead = picture.nodes.some((node) => node.card?.dead);
+  const met = new Set(picture.nodes.filter((node) => !node.card?.dead).map((node) => node.status));
   const marked = new Set(picture.nodes.map((node) => node.mark));
   const done = new Set<string>(picture.nodes.filter((node) => node.kind === "snapshot").map((node) => node.card?.operation ?? ""));
   return [
@@ -85,8 +90,9 @@ export function legendRows(vocabulary: Vocabulary, picture: Picture): LegendRow[
       .map(([, kind]) => ({ text: kind.title, glyph: kind.glyph, ink: ink(kind) })),
     ...Object.entries(operations).filter(([name]) => done.has(name))
       .map(([name, color]) => ({ text: `${name} (snapshot)`, sign: signs[name] ?? "", ink: color })),
-    ...Object.values(statuses).filter((status) => status.of === of)
-      .map((status) => ({ text: words(status.title), sign: status.sign, ink: ink(status) })),
+    ...Object.entries(statuses).filter(([name]) => met.has(name))
+      .map(([, status]) => ({ text: words(status.title), sign: status.sign, ink: ink(status) })),
+    ...(dead ? [{ text: "delete that applies to no file", sign: "∅", ink: "var(--muted)" }] : []),
     ...Object.entries(marks).filter(([name]) => marked.has(name))
       .map(([name, mark]) => ({ text: `${name}: ${mark.title}`, sign: name.slice(0, 1).toUpperCase(), ink: ink(mark) })),
     ...Object.entries(DELETES).filter(([name]) => lines.has(name))
