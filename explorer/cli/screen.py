@@ -29,7 +29,7 @@ HUES = {
 """Colours of statuses (see graph.vocabulary), levels and problems."""
 COLORED = re.compile(
     r"(?:^[│ ]*[├└]─ |^)(?P<mark>[+−-])(?= )|^[│ ]*[├└]─ (?P<leaf>[=x∅])(?= )"
-    r"|(?:^|  )(?P<level>icedive|ok|error|fatal|warning|incomplete)(?=  |:|$)"
+    r"|(?:^|  )(?P<level>icedive|ok|error|fatal|warning|incomplete)(?=  |:|$| [\w-]+ \(\d+\):)"
     r"|(?<!\S)(?P<word>ADDED|EXISTING|DELETED|⚠|!!)(?!\S)",
     re.MULTILINE,
 )

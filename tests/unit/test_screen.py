@@ -117,6 +117,7 @@ def test_colour_is_for_terminals(whole: Path) -> None:
     ("- data file a: 1 row", "\x1b[31m-\x1b[0m data file a: 1 row"),
     ("error  a-rule  ok", "\x1b[31merror\x1b[0m  a-rule  \x1b[32mok\x1b[0m"),
     ("an error of the file", "an error of the file"),
+    ("error snapshot-twice (12): Two", "\x1b[31merror\x1b[0m snapshot-twice (12): Two"),
     ("│  └─ x gone", "│  └─ \x1b[33mx\x1b[0m gone"),
 ])  # fmt: skip
 def test_what_has_colour(line: str, painted: str) -> None:
