@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -57,6 +58,23 @@ def test_every_text_tells_times_in_the_zone(words: list[str], whole: Path) -> No
     if words[0] != "maintain":  # which tells of this moment
         assert run("--timezone", "Asia/Tokyo", *asked).stdout == there.stdout
         assert run(*asked, ICEDIVE_TIMEZONE="Asia/Tokyo").stdout == there.stdout
+
+
+def test_only_one_place_writes_times() -> None:
+    """Others would not know the zone. The audit log is JSON; the store's time is no text."""
+    package = Path(explorer.__file__).parent
+    writers = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"strftime\(|fromtimestamp\(|\btzname\(", path.read_text("utf-8"))
+    }
+    assert writers == {"spark_engine/sql_guard/quotas.py", "storage/stores.py"}
+
+
+def test_zones_are_completed() -> None:
+    [option] = [param for param in main.params if param.name == "timezone"]
+    offered = option.shell_complete(click.Context(main), "Europe/Berl")
+    assert [item.value for item in offered] == ["Europe/Berlin"]
 
 
 def test_the_option_after_the_command_counts(whole: Path) -> None:
