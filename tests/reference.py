@@ -14,7 +14,8 @@ Each question has a command and a method. Both have the same parameters and retu
 `python -m tests.reference` writes this page.
 
 - An answer shows itself as text and, in a notebook, as a picture. `to_json()`, `to_text()` and, if it has rows,
-  `to_arrow()` return it as data.
+  `to_arrow()` return it as data. `save_picture(file)` writes its picture. A list of rows also has `to_csv(file)`,
+  `to_parquet(file)`, `to_pandas()`, `to_polars()` and `to_spark()`.
 - In Python, `table` is `explorer.open_table(...)`, and `catalog` is `explorer.catalog(...)`.
 - [cli.md](cli.md) explains what all commands share: tables, snapshots, options of lists, exit codes.
 """

@@ -29,7 +29,7 @@ HUES = {
 """Colours of statuses (see graph.vocabulary), levels and problems."""
 COLORED = re.compile(
     r"(?:^[│ ]*[├└]─ |^)(?P<mark>[+−-])(?= )|^[│ ]*[├└]─ (?P<leaf>[=x∅])(?= )"
-    r"|(?:^|  )(?P<level>icedive|ok|error|fatal|warning|incomplete)(?=  |:|$)"
+    r"|(?:^|  )(?P<level>icedive|ok|error|fatal|warning|incomplete)(?=  |:|$| [\w-]+ \(\d+\):)"
     r"|(?<!\S)(?P<word>ADDED|EXISTING|DELETED|⚠|!!)(?!\S)",
     re.MULTILINE,
 )
@@ -48,6 +48,7 @@ def screen_options(is_global: bool = False) -> Callable[[Callable[..., Any]], Ca
             ),
             click.option(
                 "--timezone", metavar="ZONE", envvar=variable, callback=_keep_zone, expose_value=False,
+                shell_complete=_zones,
                 help="Show times of metadata in this zone, such as Europe/Berlin or local, instead of UTC. "
                 "A time that you give is UTC unless it has a zone. JSON stays UTC.",
             ),
@@ -76,6 +77,12 @@ def _keep_zone(context: click.Context, option: click.Parameter, value: str | Non
         except (LookupError, ValueError, OSError) as error:
             raise click.BadParameter(f"no time zone {value!r}: say Europe/Berlin, UTC or local") from error
         context.meta["screen.timezone"] = zone
+
+
+def _zones(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    from zoneinfo import available_timezones
+
+    return sorted(zone for zone in {"local", *available_timezones()} if zone.startswith(begun))
 
 
 def chosen(name: str, default: Any = None) -> Any:

@@ -257,9 +257,10 @@ class SparkEngine:
                 self._session = self._thread = None
         self.start()
         thread = self._thread
-        while thread is not None and thread.is_alive():
-            tell(0, 0, self.state.waiting_words)
-            thread.join(TELL_S)
+        if thread is not None and thread.is_alive():
+            while thread.is_alive():
+                tell(0, 0, self.state.waiting_words)
+                thread.join(TELL_S)
             tell(0, 0, "")
         if self._session is None:
             raise EngineError(self.state.detail or "Spark did not start")

@@ -122,7 +122,7 @@ def test_the_command_prints_all_of_it_as_json(opened: direct.Table, tmp_path: Pa
         seen = preview(opened, operation)
         asked = ["maintain", "preview", opened.metadata.metadata_location, operation]
         told = json.loads(CliRunner().invoke(main, [*asked, "-o", "json"]).stdout)
-        assert list(told) == ["operation", "call", "refusal", "words", *seen.tables]
+        assert list(told) == ["json_format", "operation", "call", "refusal", "words", *seen.tables]
         assert {name: len(told[name]) for name in seen.tables} == {n: len(rows) for n, rows in seen.tables.items()}
         text = CliRunner().invoke(main, asked).stdout
         assert all(f"\n{name}:\n" in text for name in seen.tables)

@@ -150,6 +150,30 @@ def test_rows_in_every_form(form: str, tmp_path: Path) -> None:
         assert table["file_path"].to_pylist() == [row["file_path"] for row in expected]
 
 
+def test_rows_and_pictures_are_written_into_files(tmp_path: Path) -> None:
+    import pyarrow.csv as pa_csv
+    import pyarrow.parquet as pq
+
+    table = explorer.open_table(str(make_table(tmp_path)))
+    files = table.inspect.files()
+    files.to_csv(tmp_path / "files.csv")
+    files.to_parquet(str(tmp_path / "files.parquet"))
+    paths = [row["file_path"] for row in files]
+    assert pa_csv.read_csv(tmp_path / "files.csv")["file_path"].to_pylist() == paths
+    assert pq.read_table(tmp_path / "files.parquet")["file_path"].to_pylist() == paths
+    written = pq.read_table(tmp_path / "files.parquet")
+    assert written.column_names == files.columns
+    lineage = table.history.lineage()
+    lineage.save_picture(tmp_path / "lineage.svg")
+    assert (tmp_path / "lineage.svg").read_text() == lineage.to_svg()
+    with pytest.raises(explorer.WrongUsage, match=r"drawn as \.html or \.svg"):
+        lineage.save_picture(tmp_path / "lineage.png")
+    with pytest.raises(explorer.WrongUsage, match="no picture"):
+        table.show().save_picture(tmp_path / "show.svg")
+    with pytest.raises(explorer.NotPossible, match="there is no folder"):
+        lineage.save_picture(tmp_path / "nowhere" / "lineage.svg")
+
+
 def test_an_answer_without_rows_says_so(tmp_path: Path) -> None:
     folder = str(make_table(tmp_path))
     with pytest.raises(explorer.NotPossible, match="not a list of rows"):

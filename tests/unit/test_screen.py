@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -57,6 +58,23 @@ def test_every_text_tells_times_in_the_zone(words: list[str], whole: Path) -> No
     if words[0] != "maintain":  # which tells of this moment
         assert run("--timezone", "Asia/Tokyo", *asked).stdout == there.stdout
         assert run(*asked, ICEDIVE_TIMEZONE="Asia/Tokyo").stdout == there.stdout
+
+
+def test_only_one_place_writes_times() -> None:
+    """Others would not know the zone. The audit log is JSON; the store's time is no text."""
+    package = Path(explorer.__file__).parent
+    writers = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"strftime\(|fromtimestamp\(|\btzname\(", path.read_text("utf-8"))
+    }
+    assert writers == {"spark_engine/sql_guard/quotas.py", "storage/stores.py"}
+
+
+def test_zones_are_completed() -> None:
+    [option] = [param for param in main.params if param.name == "timezone"]
+    offered = option.shell_complete(click.Context(main), "Europe/Berl")
+    assert [item.value for item in offered] == ["Europe/Berlin"]
 
 
 def test_the_option_after_the_command_counts(whole: Path) -> None:
@@ -117,6 +135,7 @@ def test_colour_is_for_terminals(whole: Path) -> None:
     ("- data file a: 1 row", "\x1b[31m-\x1b[0m data file a: 1 row"),
     ("error  a-rule  ok", "\x1b[31merror\x1b[0m  a-rule  \x1b[32mok\x1b[0m"),
     ("an error of the file", "an error of the file"),
+    ("error snapshot-twice (12): Two", "\x1b[31merror\x1b[0m snapshot-twice (12): Two"),
     ("│  └─ x gone", "│  └─ \x1b[33mx\x1b[0m gone"),
 ])  # fmt: skip
 def test_what_has_colour(line: str, painted: str) -> None:
