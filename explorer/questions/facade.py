@@ -466,7 +466,7 @@ class HistoryQuestions:
         Example:
             >>> table = explorer.open_table("demo.three_inserts")
             >>> sorted(table.history.metadata("0").to_json())
-            ['current_snapshot_id', 'refs', 'snapshots']
+            ['current_snapshot_id', 'json_format', 'refs', 'snapshots']
         """
         return history_questions.metadata(self._table.engine, older, newer)
 

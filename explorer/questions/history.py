@@ -176,7 +176,7 @@ def metadata(table: Table, older: MetadataRef, newer: MetadataRef | None = None)
     Example:
         >>> table = explorer.open_table("demo.three_inserts")
         >>> sorted(table.history.metadata("0").to_json())
-        ['current_snapshot_id', 'refs', 'snapshots']
+        ['current_snapshot_id', 'json_format', 'refs', 'snapshots']
     """
     from explorer.render.history import render_changes
     from explorer.render.rows import plain

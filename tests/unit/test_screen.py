@@ -22,7 +22,7 @@ from explorer.progress import Watch
 from explorer.questions import QUESTIONS
 from explorer.spark_engine.spark import SparkEngine, SparkState
 from explorer.spec.text.units import instant, second
-from tests.unit.small import edit_metadata, make_table
+from tests.support.small_tables import edit_metadata, make_table
 
 UTC_TIME = re.compile(r"\d\d:\d\d(?::\d\d(?:\.\d+)?)? UTC")
 TEXTS = [

@@ -30,8 +30,8 @@ TITLE = "Iceberg metadata explorer"
 PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(TITLE)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="static/icon.svg">
 <link rel="stylesheet" href="static/app.css"><script type="module" src="static/app.js"></script></head>
-<body class="ice"><div id="app"><noscript>This page needs JavaScript. The command line answers the same questions:
-icedive --help.</noscript></div></body></html>"""
+<body class="ice"><div id="app"><noscript>This page needs JavaScript. The command line answers the same
+questions.</noscript></div></body></html>"""
 TYPES = {
     "app.js": "text/javascript",
     "app.css": "text/css",
