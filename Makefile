@@ -10,7 +10,7 @@ STAMP := .venv/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: demo teaching-tables test test-rest test-all first-tests quick test-servers test-pythons spark35 lab lint bench bench-remote bench-size bench-plan bench-lesson \
-	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser \
+	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser frontend \
 	clean requirements
 
 demo: $(STAMP)  ## unpack the teaching tables and open the dashboard on loopback
@@ -58,6 +58,9 @@ test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, whe
 lab: $(STAMP)  ## JupyterLab on notebooks/
 	$(BIN)/icedive demo
 	$(BIN)/jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
+
+frontend:  ## for those who change frontend/: types, tests and the bundle; needs Node
+	cd frontend && npm ci --ignore-scripts && npx tsc --noEmit && npx vitest run && node build.mjs
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
