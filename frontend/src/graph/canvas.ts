@@ -1,29 +1,32 @@
 // The graph on its stage: cards and edges, how they move from one picture to the next, panning, zooming, selecting and
 // searching. Only what is near the stage is in the document; from afar the graph is drawn on a canvas.
 
-import { bundle, isTrunk, wirePath } from "./bundle";
+import { isTrunk, wirePath } from "./bundle";
 import type { Wire } from "./bundle";
 import { paint } from "./card";
-import { html, svg, zoomOf } from "./dom";
+import { html, svg } from "./dom";
 import { Palette, paintFar } from "./far";
 import {
-  HEAD_HEIGHT, LOW_ZOOM, areaInSight, around, between, spaced, contains, eased, edgeEnd, edgePath, extent, fitted, focusOf, itemsOf,
-  levelAt, origin, overlaps, revealed, steady, zoomed,
+  HEAD_HEIGHT, LOW_ZOOM, areaInSight, around, between, contains, eased, edgeEnd, edgePath, extent, fitted, levelAt, origin,
+  overlaps, revealed, spaced, steady, zoomed,
 } from "./geometry";
 import type { Item, Level, Point, Size, View } from "./geometry";
+import { listen } from "./hands";
+import type { Hands } from "./hands";
+import { Scene } from "./scene";
+import { Search } from "./search";
 import { Strip } from "./strip";
 import { watchTheme } from "./theme";
-import { neighbour, parentsOf, ranks } from "./tree";
-import type { Rank } from "./tree";
-import type { Box, Picture, PictureEdge, PictureNode, Vocabulary } from "./types";
-import { ink, looks, matches, own, relations } from "./words";
+import { neighbour } from "./tree";
+import type { Box, Picture, PictureEdge, Vocabulary } from "./types";
+import { ink, looks, own } from "./words";
 import type { Found } from "./words";
 
 const MOVE_MS = 380, FLASH_MS = 1500, ZOOM_STEP = 1.25;
 /** Pixels around the stage in which cards are in the document, and as many edges of one node light up. */
 const MARGIN = 400, MOST_LIT = 60;
-/** So many pixels sideways are a hand that is not steady; and of so many is a line of a wheel. */
-const SIDEWAYS = 40, LINE = 16;
+/** So many pixels sideways are a hand that is not steady; and a column's head of fewer says nothing. */
+const SIDEWAYS = 40, LEAST_HEAD = 30;
 
 export interface GraphHandlers {
   /** A person has selected these nodes; none when they clicked beside all. */
@@ -42,10 +45,7 @@ export interface GraphHandlers {
 
 let count = 0;
 
-// What the bars on cards compare.
-function amountOf({ card }: PictureNode): number {
-  return card?.bytes ?? card?.rows ?? 0;
-}
+const NOTHING: Picture = { title: "", snapshot: "", columns: [], nodes: [], edges: [], more: [] };
 
 export class GraphCanvas {
   readonly element = html("div", "graph");
@@ -69,16 +69,8 @@ export class GraphCanvas {
   private home: View | null = null;
 
   private given: Picture | null = null;
-  private picture: Picture | null = null;
-  private items = new Map<string, Item>();
-  private graph: Size = { width: 0, height: 0 };
+  private scene: Scene;
   private now = new Map<string, Box>();
-  private largest = new Map<string, number>();
-  private parents = new Map<string, string>();
-  private ranks = new Map<string, Rank>();
-  private edgesOf = new Map<string, PictureEdge[]>();
-  private wires: Wire[] = [];
-  private fans = new Map<string, number>();
 
   private readonly cards = new Map<string, HTMLElement>();
   private readonly lines = new Map<string, SVGPathElement>();
@@ -91,10 +83,7 @@ export class GraphCanvas {
   private selected = new Set<string>();
   private dimmed = new Set<string>();
   private hovered: string | null = null;
-  private found: string[] = [];
-  private foundIds = new Set<string>();
-  private at = 0;
-  private text = "";
+  private readonly search = new Search();
   /** What a click is to open. */
   private asked = "";
   private frame = 0;
@@ -120,45 +109,44 @@ export class GraphCanvas {
     this.element.append(frame, this.strip.element);
     const { applies } = vocabulary.edges;
     if (applies) this.element.style.setProperty("--hides", ink(applies));
-    this.listen();
+    this.scene = new Scene(NOTHING, vocabulary);
+    listen(this.stage, this.hands());
     this.size = new ResizeObserver(() => this.resize());
     this.size.observe(frame);
   }
 
   // ---- drawing -----------------------------------------------------------------------------------------------------
   show(given: Picture): void {
-    const next = spaced(given, this.room().width), before = this.items, { width } = this.graph;
-    const same = this.home !== null && this.picture?.title === next.title; // and it was in a page
+    const before = this.scene, scene = new Scene(spaced(given, this.room().width), this.vocabulary);
+    const same = this.home !== null && before.picture.title === scene.picture.title; // and it was in a page
     this.given = given;
     this.unwatch ??= watchTheme(this.element, () => this.recolour()); // it is in a page by now
-    const list = itemsOf(next), items = new Map(list.map((item) => [item.id, item]));
-    const opened = same ? this.opened(items) : undefined, by = same ? this.steady(items, opened) : 0;
+    const opened = same ? this.opened(scene) : undefined, by = same ? this.steady(scene, opened) : 0;
     const places = new Map([...this.now].map(([id, box]): [string, Point] => [id, { x: box.x, y: box.y + by }]));
-    this.picture = next;
-    this.items = items;
-    this.index(list);
+    this.scene = scene;
     this.moving = [];
     this.fresh = new Set();
     this.changed = new Set();
     this.now = new Map();
-    for (const item of list) {
-      const from = same ? origin(item, places, this.parents) : item, old = before.get(item.id);
+    for (const item of scene.list) {
+      const from = same ? origin(item, places, scene.parents) : item, old = before.item(item.id);
       this.now.set(item.id, between(from, item, 0));
       if (from.x !== item.x || from.y !== item.y) this.moving.push({ item, from });
       if (!same) continue;
       if (!old) this.fresh.add(item.id);
       if (!old || old.node?.status !== item.node?.status || old.node?.mark !== item.node?.mark) this.changed.add(item.id);
     }
-    this.selected = new Set([...this.selected].filter((id) => items.has(id)));
-    this.search();
+    this.selected = new Set([...this.selected].filter((id) => scene.items.has(id)));
+    this.search.again(scene.list);
     this.drawHeads();
     this.redraw();
     if (same) {
       this.flash();
       this.animate();
-      if ((this.strip.offer(this.graph, this.view.k, this.room()) || this.graph.width !== width) && !this.moved) this.refit();
+      const wider = scene.size.width !== before.size.width;
+      if ((this.strip.offer(scene.size, this.view.k, this.room()) || wider) && !this.moved) this.refit();
       this.drawStrip();
-      const item = opened === undefined ? undefined : items.get(opened);
+      const item = scene.item(opened);
       if (item) this.reveal(item, false);
       else this.revealFocus();
     } else {
@@ -167,48 +155,18 @@ export class GraphCanvas {
     }
   }
 
-  // What is looked up while the picture is drawn.
-  private index(list: Item[]): void {
-    const picture = this.picture;
-    if (!picture) return;
-    this.graph = extent(list);
-    this.parents = parentsOf(picture, this.vocabulary.edges);
-    this.ranks = ranks(list, this.parents);
-    this.wires = bundle(picture.edges, this.items);
-    this.fans = new Map();
-    for (const wire of this.wires) {
-      if ((isTrunk(wire) || wire.stub) && wire.kind !== "does not apply") this.fans.set(wire.source, (this.fans.get(wire.source) ?? 0) + wire.edges.length);
-    }
-    this.edgesOf = new Map();
-    for (const edge of picture.edges) {
-      for (const id of [edge.s, edge.t]) {
-        const known = this.edgesOf.get(id);
-        if (known) known.push(edge);
-        else this.edgesOf.set(id, [edge]);
-      }
-    }
-    this.largest = new Map();
-    for (const node of picture.nodes) {
-      this.largest.set(node.kind, Math.max(amountOf(node), this.largest.get(node.kind) ?? 0));
-    }
-  }
-
-  private share(item: Item): number | null {
-    const amount = item.node && amountOf(item.node), largest = this.largest.get(item.node?.kind ?? "");
-    return amount && largest ? amount / largest : null;
-  }
-
   // What a click has opened, of what is drawn next: the node, or what a group of hidden nodes belonged to.
-  private opened(next: Map<string, Item>): string | undefined {
-    const asked = this.items.get(this.asked);
+  private opened(next: Scene): string | undefined {
+    const asked = this.scene.item(this.asked);
     this.asked = "";
-    return asked && [asked.id, asked.group?.parent ?? ""].find((id) => next.has(id));
+    return asked && [asked.id, asked.group?.parent ?? ""].find((id) => next.items.has(id));
   }
 
   // What was opened, else selected, else in focus stays on the screen where it is: how much lower it is drawn next.
-  private steady(next: Map<string, Item>, opened: string | undefined): number {
-    const id = [opened, this.last(), focusOf(this.picture)?.id].find((one) => one !== undefined && next.has(one) && this.items.has(one));
-    const by = id === undefined ? 0 : (next.get(id)?.y ?? 0) - (this.items.get(id)?.y ?? 0);
+  private steady(next: Scene, opened: string | undefined): number {
+    const ids = [opened, this.last(), this.scene.focus()?.id];
+    const id = ids.find((one) => next.item(one) && this.scene.item(one));
+    const by = (next.item(id)?.y ?? 0) - (this.scene.item(id)?.y ?? 0);
     this.view = steady(this.view, by);
     return by;
   }
@@ -217,7 +175,7 @@ export class GraphCanvas {
   private redraw(): void {
     this.area = null;
     for (const [id, card] of this.cards) {
-      const item = this.items.get(id);
+      const item = this.scene.item(id);
       if (item) this.paint(card, item);
       else this.unmount(id, card);
     }
@@ -227,12 +185,11 @@ export class GraphCanvas {
   }
 
   private paint(card: HTMLElement, item: Item): void {
-    const edges = this.edgesOf.get(item.id) ?? [], label = (id: string): string => this.items.get(id)?.label ?? "";
-    paint(card, item, this.vocabulary, { fan: this.fans.get(item.id) ?? 0, share: this.share(item), relations: relations(item.id, edges, label) });
-    const rank = this.ranks.get(item.id), column = this.picture?.columns.findIndex((one) => one.x === item.x) ?? 0;
-    card.setAttribute("aria-level", String(Math.max(1, column + 1)));
-    card.setAttribute("aria-posinset", String(rank?.position ?? 1));
-    card.setAttribute("aria-setsize", String(rank?.size ?? 1));
+    const { scene } = this, { position, size, level } = scene.place(item);
+    paint(card, item, this.vocabulary, { fan: scene.fan(item.id), share: scene.share(item), relations: scene.relations(item.id) });
+    card.setAttribute("aria-level", String(level));
+    card.setAttribute("aria-posinset", String(position));
+    card.setAttribute("aria-setsize", String(size));
     card.classList.toggle("graph-new", this.fresh.has(item.id));
     card.classList.toggle("graph-changed", this.changed.has(item.id));
     this.dress(card, item.id);
@@ -249,8 +206,8 @@ export class GraphCanvas {
     const selected = this.selected.has(id);
     card.setAttribute("aria-selected", String(selected));
     card.classList.toggle("graph-selected", selected);
-    card.classList.toggle("graph-found", this.foundIds.has(id));
-    card.classList.toggle("graph-hit", this.at > 0 && this.found[this.at - 1] === id);
+    card.classList.toggle("graph-found", this.search.ids.has(id));
+    card.classList.toggle("graph-hit", this.search.current() === id);
     card.classList.toggle("graph-dim", this.dimmed.has(id));
   }
 
@@ -264,10 +221,13 @@ export class GraphCanvas {
       this.litLayer.replaceChildren();
       this.cards.clear();
       this.lines.clear();
+      this.stage.removeAttribute("aria-activedescendant");
       return;
     }
     const active = this.last();
-    for (const item of this.items.values()) {
+    if (active === undefined) this.stage.removeAttribute("aria-activedescendant");
+    else this.stage.setAttribute("aria-activedescendant", this.prefix + active);
+    for (const item of this.scene.list) {
       const now = this.now.get(item.id), near = item.id === active || overlaps(item, area) || (now !== undefined && overlaps(now, area));
       const card = this.cards.get(item.id);
       if (near && !card) this.cardLayer.append(this.newCard(item));
@@ -292,7 +252,7 @@ export class GraphCanvas {
   }
 
   private mountWires(area: Box): void {
-    for (const wire of this.wires) {
+    for (const wire of this.scene.wires) {
       const boxes = this.boxesOf(wire), near = boxes.length > 1 && overlaps(around(boxes), area);
       let line = this.lines.get(wire.id);
       if (!near) {
@@ -321,7 +281,7 @@ export class GraphCanvas {
 
   private newLine(kind: string, status: string, target: string): SVGPathElement {
     const { edges, statuses, marks } = this.vocabulary, look = own(edges, kind), meaning = own(statuses, status);
-    const mark = own(marks, this.items.get(target)?.node?.mark ?? "");
+    const mark = own(marks, this.scene.item(target)?.node?.mark ?? "");
     const names = ["graph-edge", ...(look?.dashed ? ["graph-dashed"] : []), ...looks(meaning, mark)];
     const line = svg("path", { class: names.join(" "), "data-kind": kind });
     if (look?.color) line.style.setProperty("--k", ink(look));
@@ -335,7 +295,7 @@ export class GraphCanvas {
     const lit = new Map<string, string>(), drawn: SVGPathElement[] = [];
     const ids = new Set([...(this.hovered === null ? [] : [this.hovered]), ...this.selected]);
     for (const id of ids) {
-      for (const edge of (this.edgesOf.get(id) ?? []).slice(0, 10 * MOST_LIT)) {
+      for (const edge of this.scene.edgesOf(id).slice(0, 10 * MOST_LIT)) {
         const source = this.now.get(edge.s), target = this.now.get(edge.t), other = edge.s === id ? edge.t : edge.s;
         if (!source || !target || !this.area || !overlaps(around([source, target]), this.area)) continue;
         if (!lit.has(other)) lit.set(other, edge.kind === "does not apply" ? "spared" : edge.kind === "applies" || edge.kind === "deletes from" ? "reached" : "near");
@@ -366,7 +326,7 @@ export class GraphCanvas {
       if (card) this.put(card, item.id);
     }
     if (!this.moving.length) return;
-    for (const wire of this.wires) {
+    for (const wire of this.scene.wires) {
       const line = this.lines.get(wire.id);
       if (line) line.setAttribute("d", this.pathOf(wire, this.boxesOf(wire)));
     }
@@ -422,7 +382,8 @@ export class GraphCanvas {
     this.level = level;
     this.stage.dataset["level"] = level;
     this.stage.classList.toggle("graph-tight", view.k < LOW_ZOOM);
-    if (this.area === null || before !== view.k || !contains(this.area, areaInSight(view, room))) this.mount();
+    const { area } = this, much = area !== null && area.w * view.k > 3 * (room.width + 2 * MARGIN); // after zooming in
+    if (area === null || much || !contains(area, areaInSight(view, room))) this.mount();
     this.far.hidden = level !== "box";
     if (level === "box") this.drawFar();
     this.lookHeads();
@@ -435,35 +396,36 @@ export class GraphCanvas {
     this.farFrame = requestAnimationFrame(() => {
       if (this.level !== "box") return;
       const palette = new Palette(this.stage, this.vocabulary), room = this.room();
-      const rings = new Map([...this.foundIds].map((id): [string, string] => [id, palette.token("--ink")]));
+      const rings = new Map([...this.search.ids].map((id): [string, string] => [id, palette.token("--ink")]));
       for (const id of this.selected) rings.set(id, palette.token("--accent"));
       paintFar(this.far, {
-        items: this.items.values(), wires: this.wires, rings, place: (id) => this.now.get(id),
-        share: (item) => this.share(item), faded: (id) => this.dimmed.has(id),
+        items: this.scene.list, wires: this.scene.wires, rings, place: (id) => this.now.get(id),
+        share: (item) => this.scene.share(item), faded: (id) => this.dimmed.has(id),
       }, this.view, room, areaInSight(this.view, room), palette);
     });
   }
 
   private drawHeads(): void {
-    this.heads.replaceChildren(...(this.picture?.columns ?? []).map((column) => html("span", "graph-head", column.name)));
+    this.heads.replaceChildren(...this.scene.picture.columns.map((column) => html("span", "graph-head", column.name)));
     this.lookHeads();
   }
 
   private lookHeads(): void {
-    const columns = this.picture?.columns ?? [], { x, k } = this.view;
+    const columns = this.scene.picture.columns, { x, k } = this.view;
     columns.forEach((column, i) => {
       const head = this.heads.children[i];
       if (!(head instanceof HTMLElement)) return;
-      const next = columns[i + 1]?.x ?? this.graph.width;
+      const next = columns[i + 1]?.x ?? this.scene.size.width, wide = Math.max(0, (next - column.x) * k - 4);
       head.style.transform = `translateX(${x + column.x * k}px)`;
-      head.style.maxWidth = `${Math.max(0, (next - column.x) * k - 4)}px`;
+      head.style.maxWidth = `${wide}px`;
+      head.hidden = wide < LEAST_HEAD;
     });
   }
 
   private drawStrip(): void {
     if (this.strip.element.hidden) return;
     const palette = new Palette(this.stage, this.vocabulary);
-    this.strip.draw(this.graph, this.items.values(), (item) => palette.item(item));
+    this.strip.draw(this.scene.size, this.scene.list, (item) => palette.item(item));
     this.strip.look(this.view, this.room());
   }
 
@@ -483,10 +445,10 @@ export class GraphCanvas {
 
   // Fit as before; how far down a person is stays, unless all is in sight.
   private refit(): void {
-    const main = focusOf(this.picture)?.x, { fitsAll, home } = this, { y, k } = this.view;
-    let view = fitted(this.graph, this.room(), fitsAll, main);
+    const main = this.scene.focus()?.x, { fitsAll, home } = this, { y, k } = this.view;
+    let view = fitted(this.scene.size, this.room(), fitsAll, main);
     if (!view) return;
-    if (this.strip.offer(this.graph, view.k, this.room())) view = fitted(this.graph, this.room(), fitsAll, main) ?? view;
+    if (this.strip.offer(this.scene.size, view.k, this.room())) view = fitted(this.scene.size, this.room(), fitsAll, main) ?? view;
     this.home = view;
     this.look(home && !fitsAll && y < home.y ? { ...view, y: HEAD_HEIGHT - ((HEAD_HEIGHT - y) / k) * view.k } : view);
     this.drawStrip();
@@ -495,16 +457,17 @@ export class GraphCanvas {
   /** The stage has another size. What is selected stays in sight. */
   resize(): void {
     const { width } = this.room();
-    if (!this.given || !this.picture || !width) return;
-    if (extent(itemsOf(spaced(this.given, width))).width !== this.graph.width) this.show(this.given);
+    if (!this.given || !width) return;
+    const { nodes, more } = spaced(this.given, width);
+    if (extent([...nodes, ...more]).width !== this.scene.size.width) this.show(this.given);
     this.area = null;
     if (this.moved) {
-      if (this.strip.offer(this.graph, this.view.k, this.room())) this.area = null;
+      if (this.strip.offer(this.scene.size, this.view.k, this.room())) this.area = null;
       this.look(this.view);
       this.drawStrip();
     } else if (this.home) this.refit();
     else this.fit();
-    const item = this.items.get(this.last() ?? "");
+    const item = this.scene.item(this.last());
     if (item) this.reveal(item);
   }
 
@@ -512,7 +475,7 @@ export class GraphCanvas {
   zoom(by: number, x = this.room().width / 2, y = this.room().height / 2): void {
     this.moved = true;
     this.look(zoomed(this.view, by, x, y));
-    if (this.strip.offer(this.graph, this.view.k, this.room())) this.drawStrip();
+    if (this.strip.offer(this.scene.size, this.view.k, this.room())) this.drawStrip();
   }
 
   private pan(view: View): void {
@@ -523,9 +486,7 @@ export class GraphCanvas {
 
   // An item comes into sight, and beside it, where there is room for both, what it leads to, at most half a stage down.
   private reveal(item: Item, down = true): void {
-    const edges = this.edgesOf.get(item.id) ?? [], room = this.room(), { k } = this.view;
-    const below = edges.flatMap((edge) => (edge.s === item.id ? this.items.get(edge.t) ?? [] : [])).filter((one) => one.x > item.x);
-    const { width, height } = extent([item, ...below]);
+    const room = this.room(), { k } = this.view, { width, height } = extent([item, ...this.scene.below(item)]);
     const w = (width - item.x + 40) * k < room.width ? width - item.x : item.w;
     const h = down ? Math.max(item.h, Math.min(height - item.y, room.height / k / 2)) : item.h;
     this.look(revealed(this.view, { ...item, w, h }, room));
@@ -533,108 +494,50 @@ export class GraphCanvas {
 
   // The snapshot in view, with what it lists.
   private revealFocus(): void {
-    const focus = this.items.get(focusOf(this.picture)?.id ?? "");
+    const focus = this.scene.focus();
     if (!focus) return;
-    const list = this.edgesOf.get(focus.id)?.find((edge) => edge.s === focus.id), listed = this.items.get(list?.t ?? "");
+    const list = this.scene.edgesOf(focus.id).find((edge) => edge.s === focus.id), listed = this.scene.item(list?.t);
     if (listed) this.reveal(listed);
     this.reveal(focus);
   }
 
   // ---- a person's hands --------------------------------------------------------------------------------------------
-  private listen(): void {
-    const { stage } = this;
-    stage.addEventListener("wheel", (event) => {
-      const zooms = event.ctrlKey || event.metaKey;
-      if (!zooms && this.handlers.wheel && !this.handlers.wheel()) return;
-      event.preventDefault();
-      event.stopPropagation();
-      const at = this.pointOf(event), { k, x, y } = this.view, pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE : 1;
-      const across = event.deltaX * pixels, down = event.deltaY * pixels;
-      if (zooms) this.zoom(Math.exp(-down * 0.002), at.x, at.y);
-      else if (event.shiftKey) this.pan({ k, x: x - (down || across), y });
-      else this.pan({ k, x: x - across, y: y - down });
-    }, { passive: false });
-    let drag: { x: number; y: number; view: View; on: boolean } | null = null, dragged = false;
-    stage.addEventListener("pointerdown", (event) => {
-      dragged = false;
-      if (event.button === 0) drag = { x: event.clientX, y: event.clientY, view: this.view, on: false };
-    });
-    stage.addEventListener("pointermove", (event) => {
-      if (!drag || !event.buttons) {
-        if (this.level === "box") this.hover(this.hit(event)?.id ?? null);
-        return;
-      }
-      const zoom = zoomOf(stage), dx = (event.clientX - drag.x) / zoom, dy = (event.clientY - drag.y) / zoom;
-      if (!drag.on && Math.hypot(dx, dy) < 4) return;
-      if (!drag.on) {
-        drag.on = dragged = true;
-        stage.setPointerCapture(event.pointerId);
-        stage.classList.add("graph-drag");
-      }
-      this.pan({ k: drag.view.k, x: drag.view.x + dx, y: drag.view.y + dy });
-    });
-    for (const end of ["pointerup", "pointercancel"] as const) {
-      stage.addEventListener(end, () => {
-        drag = null;
-        stage.classList.remove("graph-drag");
-      });
-    }
-    stage.addEventListener("click", (event) => {
-      if (dragged) return;
-      const id = this.idOf(event);
-      if (id === undefined) this.choose([]);
-      else if (event.target instanceof Element && event.target.closest(".graph-fold")) this.open(id);
-      else this.pick(id, event.shiftKey || event.ctrlKey || event.metaKey);
-    });
-    stage.addEventListener("dblclick", (event) => {
-      const id = this.idOf(event), onFold = event.target instanceof Element && event.target.closest(".graph-fold");
-      if (id !== undefined && !onFold && this.items.get(id)?.node) this.open(id, true);
-    });
-    stage.addEventListener("pointerover", (event) => this.hover(this.idOf(event) ?? null));
-    stage.addEventListener("pointerleave", () => this.hover(null));
-    stage.addEventListener("keydown", (event) => this.press(event));
+  private hands(): Hands {
+    return {
+      wheel: () => this.handlers.wheel?.() ?? true,
+      zoom: (by, { x, y }) => this.zoom(by, x, y),
+      pan: (across, down) => this.pan({ ...this.view, x: this.view.x + across, y: this.view.y + down }),
+      hit: (at) => (this.level === "box" ? this.hit(at) : undefined),
+      hover: (id) => this.hover(id),
+      click: (id, more) => (id === undefined ? this.choose([]) : this.pick(id, more)),
+      open: (id, double) => this.open(id, double),
+      keys: () => this.keys(),
+    };
   }
 
-  private press(event: KeyboardEvent): void {
-    const keys: Record<string, () => void> = {
-      Enter: () => this.open(this.last() ?? ""),
-      " ": () => this.open(this.last() ?? ""),
+  private keys(): Record<string, () => void> {
+    const open = (): void => this.open(this.last() ?? "", false);
+    const walk = (...names: string[]): [string, () => void][] => names.map((name) => [name, () => this.walk(name)]);
+    return {
+      ...Object.fromEntries(walk("ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End")),
+      ...(this.selected.size ? { Escape: () => this.choose([]) } : {}), // else it is somebody else's
+      Enter: open,
+      " ": open,
       "+": () => this.zoom(ZOOM_STEP),
       "-": () => this.zoom(1 / ZOOM_STEP),
       f: () => this.fit(true),
     };
-    if (this.selected.size) keys["Escape"] = () => this.choose([]); // else it is somebody else's
-    for (const key of ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End"]) keys[key] = () => this.walk(key);
-    const act = own(keys, event.key);
-    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
-    act();
-    event.preventDefault();
-    event.stopPropagation();
   }
 
-  private pointOf(event: MouseEvent): Point {
-    const area = this.stage.getBoundingClientRect(), zoom = zoomOf(this.stage);
-    return { x: (event.clientX - area.left) / zoom, y: (event.clientY - area.top) / zoom };
-  }
-
-  // What the pointer is over, from afar.
-  private hit(event: MouseEvent): Item | undefined {
-    const at = this.pointOf(event), { x, y, k } = this.view;
-    const point = { x: (at.x - x) / k, y: (at.y - y) / k, w: 0, h: 0 };
-    for (const item of this.items.values()) if (overlaps(item, point)) return item;
-    return undefined;
-  }
-
-  private idOf(event: MouseEvent): string | undefined {
-    if (this.level === "box") return this.hit(event)?.id;
-    const card = event.target instanceof Element ? event.target.closest(".graph-card") : null;
-    return card instanceof HTMLElement ? card.dataset["id"] : undefined;
+  private hit(at: Point): string | undefined {
+    const { x, y, k } = this.view, point = { x: (at.x - x) / k, y: (at.y - y) / k, w: 0, h: 0 };
+    return this.scene.list.find((item) => overlaps(item, point))?.id;
   }
 
   private hover(id: string | null): void {
     if (id === this.hovered) return;
     this.hovered = id;
-    this.stage.title = this.level === "box" && id !== null ? (this.items.get(id)?.label ?? "") : "";
+    this.stage.title = this.level === "box" && id !== null ? (this.scene.item(id)?.label ?? "") : "";
     this.light();
     this.handlers.hover(id);
   }
@@ -646,7 +549,7 @@ export class GraphCanvas {
 
   // What a click does: select a node, beside others if `more`; a group of hidden nodes comes up.
   private pick(id: string, more: boolean): void {
-    if (this.items.get(id)?.group) return this.open(id);
+    if (this.scene.item(id)?.group) return this.open(id, false);
     const ids = new Set(more ? this.selected : []);
     if (!ids.delete(id)) ids.add(id);
     this.choose([...ids]);
@@ -659,9 +562,6 @@ export class GraphCanvas {
 
   private setSelected(ids: string[]): void {
     this.selected = new Set(ids);
-    const last = this.last();
-    if (last === undefined) this.stage.removeAttribute("aria-activedescendant");
-    else this.stage.setAttribute("aria-activedescendant", this.prefix + last);
     this.mount();
     this.dressAll();
   }
@@ -673,8 +573,8 @@ export class GraphCanvas {
 
   /** Select nodes, as something other than the graph wants it; the last of them comes into sight. */
   select(ids: string[]): void {
-    this.setSelected(ids.filter((id) => this.items.has(id)));
-    const item = this.items.get(this.last() ?? "");
+    this.setSelected(ids.filter((id) => this.scene.items.has(id)));
+    const item = this.scene.item(this.last());
     if (item) this.reveal(item);
   }
 
@@ -684,22 +584,20 @@ export class GraphCanvas {
     this.dressAll();
   }
 
-  private open(id: string, double = false): void {
-    const item = this.items.get(id);
+  private open(id: string, double: boolean): void {
+    const item = this.scene.item(id);
     if (!item) return;
     this.asked = id;
-    if (item.group) {
-      if (item.group.action) this.handlers.page(id);
-    } else if (item.node?.fold || double) this.handlers.toggle(id, double);
+    if (!item.group) {
+      if (item.node?.fold || double) this.handlers.toggle(id, double);
+    } else if (item.group.action && !double) this.handlers.page(id); // of a double click the first click did it
   }
 
   /** Select the neighbour that a key leads to: an arrow, Home or End. */
   walk(key: string): void {
-    const item = this.items.get(this.last() ?? ""), picture = this.picture;
-    if (!picture) return;
-    const first = focusOf(picture) ?? picture.nodes[0];
-    const next = item ? neighbour(key, item, [...this.items.values()], this.edgesOf.get(item.id) ?? [], this.vocabulary.edges) : first?.id;
-    const target = this.items.get(next ?? "");
+    const { scene } = this, item = scene.item(this.last());
+    const next = item ? neighbour(key, item, scene.list, scene.edgesOf(item.id), this.vocabulary.edges) : scene.focus()?.id;
+    const target = scene.item(next) ?? (item ? undefined : scene.list[0]);
     if (!target) return;
     this.choose([target.id]);
     this.reveal(target);
@@ -708,27 +606,16 @@ export class GraphCanvas {
   // ---- searching ---------------------------------------------------------------------------------------------------
   /** Mark what has the text in its label, path or partition, and bring the first of it into sight. */
   find(text: string): Found {
-    this.text = text.trim();
-    this.at = 0;
-    this.search();
-    return this.findNext(this.found.length ? 1 : 0);
+    this.search.start(text, this.scene.list);
+    return this.findNext(1);
   }
 
   /** Bring the next (1) or previous (-1) of what was found into sight. */
   findNext(step: number): Found {
-    const many = this.found.length;
-    this.at = many ? ((this.at - 1 + step + (this.at ? 0 : step < 0 ? 1 : 0)) % many + many) % many + 1 : 0;
-    const item = this.items.get(this.found[this.at - 1] ?? "");
+    const found = this.search.step(step), item = this.scene.item(this.search.current());
     if (item) this.reveal(item, false);
     this.dressAll();
-    return { count: many, at: this.at };
-  }
-
-  private search(): void {
-    const hits = [...this.items.values()].filter((item) => matches(item, this.text));
-    this.found = hits.sort((a, b) => a.x - b.x || a.y - b.y).map((item) => item.id);
-    this.foundIds = new Set(this.found);
-    this.at = Math.min(this.at, this.found.length);
+    return found;
   }
 
   close(): void {

@@ -42,7 +42,7 @@ export class Palette {
   }
 }
 
-export interface Scene {
+export interface FarPicture {
   items: Iterable<Item>;
   wires: Wire[];
   place(id: string): Box | undefined;
@@ -53,7 +53,7 @@ export interface Scene {
 }
 
 /** Draw what is in sight; boxes are filled as far as their share goes. */
-export function paintFar(canvas: HTMLCanvasElement, scene: Scene, view: View, room: Size, area: Box, palette: Palette): void {
+export function paintFar(canvas: HTMLCanvasElement, scene: FarPicture, view: View, room: Size, area: Box, palette: Palette): void {
   const pen = canvas.getContext("2d"), ratio = devicePixelRatio || 1;
   if (!pen) return;
   canvas.width = room.width * ratio;
@@ -84,7 +84,7 @@ export function paintFar(canvas: HTMLCanvasElement, scene: Scene, view: View, ro
   }
 }
 
-function* inArea(scene: Scene, area: Box): Generator<{ wire: Wire; boxes: Box[] }> {
+function* inArea(scene: FarPicture, area: Box): Generator<{ wire: Wire; boxes: Box[] }> {
   for (const wire of scene.wires) {
     const boxes = [wire.source, ...wire.edges.map((edge) => edge.t)].flatMap((id) => scene.place(id) ?? []);
     if (boxes.length > 1 && overlaps(around(boxes), area)) yield { wire, boxes };

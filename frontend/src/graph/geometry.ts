@@ -215,7 +215,10 @@ export function steady(view: View, by: number): View {
   return { ...view, y: view.y - by * view.k };
 }
 
-/** Whether a map beside the stage helps: much of the graph is above or below what is in sight. */
-export function needsMap(graph: Size, zoom: number, room: Size): boolean {
-  return room.width >= 480 && room.height >= 240 && graph.height * zoom > room.height * 1.3;
+/**
+ * Whether a map beside the stage helps: much of the graph is above or below what is in sight. One that is `there` takes
+ * room, so that the graph is a little smaller; it does not go for that.
+ */
+export function needsMap(graph: Size, zoom: number, room: Size, there = false): boolean {
+  return room.width >= 480 && room.height >= 240 && graph.height * zoom > room.height * (there ? 1.1 : 1.3);
 }

@@ -53,7 +53,8 @@ export class Strip {
 
   /** Whether it is there changes the room that the stage has: returns whether it did. */
   offer(graph: Size, zoom: number, room: Size): boolean {
-    const hidden = !needsMap(graph, zoom, { ...room, width: room.width + (this.element.hidden ? 0 : WIDTH) });
+    const there = !this.element.hidden;
+    const hidden = !needsMap(graph, zoom, { ...room, width: room.width + (there ? WIDTH : 0) }, there);
     const changed = hidden !== this.element.hidden;
     this.element.hidden = hidden;
     return changed;

@@ -6,7 +6,8 @@ import type { Box, EdgeKinds, Picture, PictureEdge, PictureNode } from "./types"
 
 const HEADER = 30, ROW_GAP = 12, BLANK = 332, NEAR = BLANK / 2; // as explorer/graph/layout.py has them
 
-function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+/** Append to the list that a map has under a key. */
+export function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   const known = map.get(key);
   if (known) known.push(value);
   else map.set(key, [value]);
