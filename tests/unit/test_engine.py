@@ -189,7 +189,7 @@ import explorer.spark_engine.pipeline, explorer.spec.entries.entry_views, explor
 import explorer.spec.doctor.facts, explorer.spec.health.facts
 assert {str(package())!r} in explorer.__file__, explorer.__file__
 print(sorted(m for m in sys.modules if m.partition(".")[0] in ("pyspark", "panel", "pandas")))
-from explorer.spark_engine.file_rows import Make
+from explorer.spark_engine.file_rows import MakeTable
 from explorer.queries.filters import matches_in
 from explorer.storage.file_rows import rows_of_file"""
     told = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True)
