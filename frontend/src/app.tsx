@@ -12,7 +12,7 @@ import {
   draw, go, graph, graphMode, header, hello, isCatalogOpen, isHelpOpen, isInspectorOpen, isOpening, isPaletteOpen, link, place,
   problem, question,
 } from "./store";
-import { titleOf } from "./words";
+import { counted, titleOf } from "./words";
 
 export function App() {
   const told = hello.value;
@@ -163,7 +163,7 @@ function Facts() {
     <>
       <div class="facts">
         <ul class="plain tiles">
-          {told.tiles.map(([what, value, more]) => <li key={what} title={more}><b>{value}</b> {what}</li>)}
+          {told.tiles.map(([what, value, more]) => <li key={what} title={more}><b>{value}</b> {counted(what, value)}</li>)}
           <li>v{told.format_version}</li>
         </ul>
         {told.teaches && <span class="teaches" title={told.teaches}>ⓘ {told.teaches}</span>}

@@ -10,3 +10,8 @@ export function titleOf(words: string): string {
   const last = words.split(" ").at(-1) ?? words;
   return last.slice(0, 1).toUpperCase() + last.slice(1).replaceAll("-", " ");
 }
+
+// What is counted, of one in the singular: "1 data file".
+export function counted(what: string, value: string): string {
+  return value.replace(/^\D+/, "") === "1" ? what.replace(/s$/, "") : what;
+}
