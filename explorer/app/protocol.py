@@ -63,6 +63,15 @@ class Open:
 
 
 @dataclass(frozen=True)
+class GetFacts:
+    """A browser asks for the facts of a table that is open, as of a snapshot."""
+
+    id: int
+    table: str
+    snapshot: str = ""
+
+
+@dataclass(frozen=True)
 class DrawGraph:
     """A browser asks for a graph of a table, or changes one.
 
@@ -136,7 +145,7 @@ class GetRows:
 
 
 @dataclass(frozen=True)
-class Offer:
+class GetOffers:
     """A browser asks what can be entered for a kind of parameter: snapshots, columns, files, refs or metadata files."""
 
     id: int
@@ -145,10 +154,10 @@ class Offer:
     text: str = ""
 
 
-Request: TypeAlias = Hello | Cancel | Catalogs | Open | DrawGraph | Ask | GetRows | Offer
+Request: TypeAlias = Hello | Cancel | Catalogs | Open | GetFacts | DrawGraph | Ask | GetRows | GetOffers
 REQUESTS: Mapping[str, type[Request]] = {
-    "hello": Hello, "cancel": Cancel, "catalogs": Catalogs, "open": Open, "graph": DrawGraph, "ask": Ask,
-    "rows": GetRows, "offer": Offer,
+    "hello": Hello, "cancel": Cancel, "catalogs": Catalogs, "open": Open, "facts": GetFacts, "graph": DrawGraph,
+    "ask": Ask, "rows": GetRows, "offer": GetOffers,
 }  # fmt: skip
 """The requests by their `type`."""
 

@@ -25,9 +25,10 @@ from explorer.app.protocol import (
     Cancel,
     Catalogs,
     DrawGraph,
+    GetFacts,
+    GetOffers,
     GetRows,
     Hello,
-    Offer,
     Open,
     Request,
     read_request,
@@ -185,8 +186,8 @@ class Session:
     # -- answers, on a pool's thread -----------------------------------------------------------------------------------
     def _answer(self, request: Request) -> Any:
         answers: dict[type[Any], Callable[[Any], Any]] = {
-            Hello: self._hello, Catalogs: self._catalogs, Open: self._open, DrawGraph: self._draw, Ask: self._ask,
-            GetRows: self._rows, Offer: self._offer,
+            Hello: self._hello, Catalogs: self._catalogs, Open: self._open, GetFacts: self._facts,
+            DrawGraph: self._draw, Ask: self._ask, GetRows: self._rows, GetOffers: self._offer,
         }  # fmt: skip
         return answers[type(request)](request)
 
@@ -216,6 +217,9 @@ class Session:
             self._tables.pop(request.table, None)
         table = self._table(request.table)
         return header(table, request.table, request.snapshot)
+
+    def _facts(self, request: GetFacts) -> dict[str, Any]:
+        return header(self._table(request.table), request.table, request.snapshot)
 
     def _table(self, name: str) -> Table:
         """Return a table, opened now if it is not open. Raises ExplorerError."""
@@ -290,7 +294,7 @@ class Session:
         places.check(request.table, self._moves.get(request.table, ()))
         return TableAt(request.table, relocate=self._moves.get(request.table, ()))
 
-    def _offer(self, request: Offer) -> dict[str, Any]:
+    def _offer(self, request: GetOffers) -> dict[str, Any]:
         return {"values": offers(request.kind, self._table(request.table), request.text, 200)}  # type: ignore[arg-type]
 
 

@@ -33,7 +33,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Note:
+class Notice:
     """A sentence that stands first: the answer in words, or what is to be known of it. `level` is a word of
     spec.doctor.rules."""
 
@@ -105,4 +105,4 @@ class FoldedBlocks:
     note: str = ""
 
 
-Block: TypeAlias = "Text | Rows | Picture | Note | FactTable | FindingCards | LinkList | FoldedBlocks"
+Block: TypeAlias = "Text | Rows | Picture | Notice | FactTable | FindingCards | LinkList | FoldedBlocks"

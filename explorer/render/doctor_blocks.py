@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.render.blocks import Block, FindingCard, FindingCards, Link, LinkList, Note
+from explorer.render.blocks import Block, FindingCard, FindingCards, Link, LinkList, Notice
 from explorer.render.doctor import lines, not_looked_at, summary
 from explorer.render.text import clean
 from explorer.spec.doctor.findings import Finding, Report
@@ -26,12 +26,12 @@ def doctor_blocks(report: Report, level: Level) -> list[Block]:
     Returns:
         The verdict, the findings, and links to deeper checks.
     """
-    blocks: list[Block] = [Note(clean(summary(report)), level)]
+    blocks: list[Block] = [Notice(clean(summary(report)), level)]
     if report.findings:
         worst_first = sorted(report.findings, key=lambda finding: ORDER.index(finding.severity))
         blocks.append(FindingCards(tuple(map(_card, worst_first[:SHOWN]))))
         if len(worst_first) > SHOWN:
-            blocks.append(Note(f"{len(worst_first) - SHOWN:,} more findings are in the rows.", "warning"))
+            blocks.append(Notice(f"{len(worst_first) - SHOWN:,} more findings are in the rows.", "warning"))
     if not_looked_at(report):
         blocks.append(LinkList((
             Link("Check that each file exists", "question", "doctor", {"files": True}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from explorer.render.bar_picture import bars_svg
-from explorer.render.blocks import Block, Fact, FactTable, FindingCard, FindingCards, FoldedBlocks, Note, Picture
+from explorer.render.blocks import Block, Fact, FactTable, FindingCard, FindingCards, FoldedBlocks, Notice, Picture
 from explorer.render.health import amount, beyond_words, level_word, verdict
 from explorer.render.text import clean
 from explorer.spec.health.measures import Health, HealthSection, MeasuredValue
@@ -22,7 +22,7 @@ def health_blocks(health: Health) -> list[Block]:
         measures is beyond.
     """
     worst = max((m.level for m in health.beyond), key=("ok", "warning", "error").index, default="ok")
-    blocks: list[Block] = [Note(clean(f"{health.snapshot}: {verdict(health)}"), worst)]
+    blocks: list[Block] = [Notice(clean(f"{health.snapshot}: {verdict(health)}"), worst)]
     if health.beyond:
         blocks.append(FindingCards(tuple(map(_finding, health.beyond))))
     return [*blocks, *(_group(section) for section in health.sections)]

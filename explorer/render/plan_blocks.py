@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from explorer.render.blocks import Block, Note, Picture, Text
+from explorer.render.blocks import Block, Notice, Picture, Text
 from explorer.render.plans import summary_lines
 from explorer.render.text import clean
 from explorer.spec.scan.plan import Amount, Plan
@@ -26,8 +26,8 @@ def plan_blocks(plan: Plan, pictures: Iterable[str], lines: Iterable[str], more:
     told = [*summary_lines(plan)]
     warnings = [line.removeprefix("⚠ ") for line in told if line.startswith("⚠")]
     rest = [*more, *(line for line in told if not line.startswith("⚠"))]
-    blocks: list[Block] = [Note(clean(headline(plan)))]
-    blocks += [Note(clean(line), "warning") for line in warnings]
+    blocks: list[Block] = [Notice(clean(headline(plan)))]
+    blocks += [Notice(clean(line), "warning") for line in warnings]
     blocks += [Picture(svg) for svg in pictures]
     if rest:
         blocks.append(Text(tuple(map(clean, rest))))

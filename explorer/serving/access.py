@@ -71,7 +71,7 @@ FORM = (
     "autofocus required></label> <button>Log in</button></form>"
 )
 
-Answer = tuple[type[RequestHandler], dict[str, Any]]
+HandlerWithOptions = tuple[type[RequestHandler], dict[str, Any]]
 
 
 class Headers(OutputTransform):
@@ -137,7 +137,7 @@ class Doorkeeper:
         """What to print: the base, and the token if there is one."""
         return f"{base}?{urlencode({'token': self.token})}" if self.token else base
 
-    def _answer(self, application: Any, request: HTTPServerRequest) -> Answer | None:
+    def _answer(self, application: Any, request: HTTPServerRequest) -> HandlerWithOptions | None:
         """A handler of ours and its options; None lets the request through."""
         local, port = _local(request)
         path = request.path.rstrip("/")

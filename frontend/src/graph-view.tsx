@@ -4,10 +4,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { GraphCanvas, Inspector, legend, Timeline, foundWords } from "./graph";
 import type { GraphState } from "./protocol";
 import type { Vocabulary } from "./graph";
-import { draw, go, graph, graphProgress, hello, isInspectorOpen, place, server } from "./store";
+import { draw, go, graph, graphProgress, hello, isFollowed, isInspectorOpen, look, open, place, server } from "./store";
 import { IconButton, Working } from "./parts";
 
-const TYPING_MS = 250;
+const TYPING_MS = 250, LOOK_MS = 1_000;
 
 // The canvas that the page has now: keys and the palette use it.
 export let canvas: GraphCanvas | null = null;
@@ -68,6 +68,12 @@ function Mounted({ vocabulary }: { vocabulary: Vocabulary }) {
     key.current?.replaceChildren(legend(vocabulary, state.picture));
   }, [state?.picture, state?.selected]);
 
+  useEffect(() => {
+    if (!isFollowed.value) return;
+    const timer = setInterval(() => document.hidden || void look(), LOOK_MS);
+    return () => clearInterval(timer);
+  }, [isFollowed.value]);
+
   const progress = graphProgress.value;
   let typing: ReturnType<typeof setTimeout> | undefined;
   return (
@@ -90,6 +96,16 @@ function Mounted({ vocabulary }: { vocabulary: Vocabulary }) {
             if (at) setFound(foundWords(at));
           }} />
         <span class="found" role="status">{found}</span>
+        {state?.offers.includes("filtered") && (
+          <label class="check" title="Also draw entries that are filtered out as of this snapshot, struck through">
+            <input type="checkbox" checked={state.asked.filtered ?? true} onChange={(event) => void draw({ type: "filtered", value: event.currentTarget.checked })} />
+            Filtered entries
+          </label>
+        )}
+        {state?.offers.includes("reload") && <button type="button" title="Read the table again, as its catalog or folder has it now"
+          onClick={() => void open()}>Reload</button>}
+        {state?.offers.includes("follow") && <button type="button" aria-pressed={isFollowed.value} title="Look for commits every second"
+          onClick={() => (isFollowed.value = !isFollowed.value)}>Follow</button>}
         <IconButton icon="fit" name="Fit the graph (f)" press={() => drawn.current?.fit(true)} />
         <button type="button" class="icon-button" aria-label="Zoom out (-)" title="Zoom out (-)" onClick={() => drawn.current?.zoom(1 / 1.25)}>−</button>
         <span class="percent">{Math.round(percent)} %</span>

@@ -123,6 +123,7 @@ export interface GraphState {
   snapshot: string;
   title: string;
   offers: string[];
+  asked: { search?: string; filtered?: boolean };
 }
 
 export interface GraphRequest {

@@ -17,6 +17,8 @@ export const isInspectorOpen = signal(false);
 export const isCatalogOpen = signal(false);
 export const isPaletteOpen = signal(false);
 export const isHelpOpen = signal(false);
+// Whether the table is looked at again and again, for new commits.
+export const isFollowed = signal(false);
 
 // The graph of a mode; modes without one show an answer alone.
 export const GRAPH_OF: Record<string, string> = {
@@ -55,7 +57,21 @@ export function arrive(to: Place): void {
     problem.value = "";
   });
   if (to.table && (to.table !== from.table || header.value === null)) void open();
-  else if (to.table && differs(from, to, ["snapshot", "before", "filter", "mode"])) void draw();
+  else if (to.table && differs(from, to, ["snapshot", "before", "filter", "mode"])) {
+    void draw();
+    if (from.snapshot !== to.snapshot) void readFacts();
+  }
+}
+
+// Read the facts of the table as of the snapshot in view.
+async function readFacts(): Promise<void> {
+  const { table, snapshot } = place.value;
+  try {
+    const told = await server().request<Header>("facts", { table, snapshot }, "facts");
+    if (place.value.table === table) header.value = told;
+  } catch (error) {
+    fail(error);
+  }
 }
 
 function differs(from: Place, to: Place, names: (keyof Place)[]): boolean {
@@ -111,12 +127,29 @@ export async function draw(action?: Record<string, unknown>): Promise<void> {
   }
 }
 
+// Look whether there is a newer state of the table; where there is, show it, and its facts.
+export async function look(): Promise<void> {
+  const before = graph.value, { table } = place.value;
+  if (!before || graphMode.value !== "table" || graphProgress.value) return;
+  try {
+    const fields = { table, mode: "table", snapshot: place.value.snapshot, action: { type: "look" } };
+    const drawn = await server().request<GraphState>("graph", fields, "look");
+    if (drawn.same || place.value.table !== table) return;
+    graph.value = drawn;
+    await readFacts();
+  } catch (error) {
+    fail(error);
+  }
+}
+
 // The tree went to another snapshot: so does the URL.
 function settle(drawn: GraphState): void {
   const current = header.value?.current === drawn.snapshot ? "" : drawn.snapshot;
   const to = { ...place.value, snapshot: current };
+  const isOther = to.snapshot !== place.value.snapshot;
   remember(to, isStep(place.value, to));
   place.value = to;
+  if (isOther) void readFacts();
 }
 
 export function fail(error: unknown): void {

@@ -18,6 +18,7 @@ from explorer.serving.arrivals import Arrivals, TooMany, VisitorLeft
 from explorer.ui import app, visitors
 from explorer.ui.access import Doorkeeper
 from explorer.ui.first import FirstPage
+from tests.support.helpers import run_apart
 from tests.unit.test_background import until
 
 STAY = {"unused_session_lifetime_milliseconds": 10**9}
@@ -69,7 +70,7 @@ def test_a_visitor_has_one_page_made_at_a_time_and_others_go_ahead() -> None:
         assert makers.arrivals.counts() == (0, 0)
         assert not makers.arrivals._making
 
-    asyncio.run(asyncio.wait_for(test(), 30))
+    run_apart(lambda: asyncio.wait_for(test(), 30))
 
 
 def test_of_those_who_wait_one_goes_first_whose_last_turn_is_longest_ago(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +84,7 @@ def test_of_those_who_wait_one_goes_first_whose_last_turn_is_longest_ago(monkeyp
             await makers.finish(page)
         assert makers.order == ["a0", "b0", "c0", "a1", "b1", "a2"]
 
-    asyncio.run(asyncio.wait_for(test(), 30))
+    run_apart(lambda: asyncio.wait_for(test(), 30))
 
 
 def test_the_thread_is_others_for_as_long_as_a_page_took(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +105,7 @@ def test_the_thread_is_others_for_as_long_as_a_page_took(monkeypatch: pytest.Mon
         await asyncio.gather(make(0.25), make(60.0), make(0.1))
         assert rests == pytest.approx([0.25, arrivals.LONGEST_REST_S, 0.1])
 
-    asyncio.run(asyncio.wait_for(test(), 30))
+    run_apart(lambda: asyncio.wait_for(test(), 30))
 
 
 def test_who_leaves_waits_no_more() -> None:
@@ -131,7 +132,7 @@ def test_who_leaves_waits_no_more() -> None:
         await first
         assert turns.counts() == (0, 0)
 
-    asyncio.run(asyncio.wait_for(test(), 30))
+    run_apart(lambda: asyncio.wait_for(test(), 30))
 
 
 def test_a_visitor_has_so_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +159,7 @@ def test_a_visitor_has_so_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(TooMany):
             makers.arrivals.check("a")
 
-    asyncio.run(asyncio.wait_for(test(), 30))
+    run_apart(lambda: asyncio.wait_for(test(), 30))
 
 
 def test_of_many_visitors_the_last_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +174,7 @@ def test_of_many_visitors_the_last_are_remembered(monkeypatch: pytest.MonkeyPatc
         assert not turns._making
         assert not turns._open
 
-    asyncio.run(asyncio.wait_for(test(), 30))
+    run_apart(lambda: asyncio.wait_for(test(), 30))
 
 
 def test_pages_of_one_visitor_do_not_hold_up_those_of_another(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +214,7 @@ def test_pages_of_one_visitor_do_not_hold_up_those_of_another(whole: Path, monke
         assert [answer.code for answer in answers] == [200, 200, 429]
         server.stop()
 
-    asyncio.run(asyncio.wait_for(test(), 100))
+    run_apart(lambda: asyncio.wait_for(test(), 100))
 
 
 def test_a_name_is_the_one_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:

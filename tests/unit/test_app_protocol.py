@@ -28,6 +28,7 @@ GOOD: list[dict[str, Any]] = [
     {"type": "cancel", "id": 2, "request": 1},
     {"type": "catalogs", "id": 3, "catalog": "sandbox", "namespace": ["a", "b"]},
     {"type": "open", "id": 4, "table": "demo.t", "snapshot": "7", "moves": ["s3://a=/b"]},
+    {"type": "facts", "id": 9, "table": "demo.t", "snapshot": "7"},
     {
         "type": "graph",
         "id": 5,
