@@ -322,8 +322,8 @@ class SparkEngine:
     @property
     def master(self) -> str:
         """That of the Spark that this process has; of the one it would start, while it has none."""
-        pyspark = sys.modules.get("pyspark")
-        context = pyspark.SparkContext._active_spark_context if pyspark else None
+        contexts = getattr(sys.modules.get("pyspark"), "SparkContext", None)  # none while a thread imports it
+        context = contexts and contexts._active_spark_context
         return str(context.master if context else self._settings["spark.master"])
 
     def stop(self) -> None:

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from explorer.app.graph_state import ViewState
 from explorer.cli import main
 from explorer.lab.scenarios import SCENARIOS
+from explorer.questions.answers import JSON_FORMAT
 from explorer.render.rows import plain
 from explorer.reports.inspector import inspect
 from explorer.spec.overview.summary_totals import totals
@@ -62,7 +63,8 @@ def test_footers_of_live_files(sandbox: Path) -> None:
     text = footer("orders", new.rsplit("/", 1)[-1]).output
     assert '"id":4,"name":"name","required":true' in text
     assert "Koala       Wombat" in text
-    assert json.loads(footer("orders", new, "-o", "json").output) == plain(orders.footer(new))
+    printed = json.loads(footer("orders", new, "-o", "json").output)
+    assert printed == {"json_format": JSON_FORMAT, **plain(orders.footer(new))}
     orc = next(f["file_path"] for f in events.files() if f["file_path"].endswith(".orc"))
     assert footer("events", orc).exit_code == 1
     assert "no footer" in footer("events", orc).output
