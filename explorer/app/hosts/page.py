@@ -115,6 +115,11 @@ class SocketHandler(WebSocketHandler):
     _pages: ClassVar[dict[str, int]] = {}
     """How many pages each visitor has open."""
 
+    @classmethod
+    def count(cls) -> int:
+        """Return how many pages are open."""
+        return sum(cls._pages.values())
+
     def initialize(self, rights: Rights) -> None:
         """See Tornado."""
         self._rights = rights

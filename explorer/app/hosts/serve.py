@@ -19,12 +19,13 @@ import click
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
-from explorer.app.hosts.page import Server
+from explorer.app.hosts.page import Server, SocketHandler
 from explorer.app.rights import Rights
 from explorer.app.start import TABLE_VARIABLE
 from explorer.errors import AccessRefused, NotPossible
 from explorer.serving import places, pools
 from explorer.serving.access import Doorkeeper
+from explorer.serving.monitoring import COUNTERS, HANDLERS
 from explorer.spark_engine.sql_guard.quotas import check_audit, quotas
 from explorer.storage.loopback import is_loopback
 
@@ -82,8 +83,11 @@ def serve(
     if not alone or roots:
         places.restrict(roots)
     own = (address,) if alone else (address, socket.gethostname(), socket.getfqdn())
-    access = Doorkeeper((*own, *hosts, *filter(None, [public.hostname])), password, secure=public.scheme == "https")
+    access = Doorkeeper(
+        (*own, *hosts, *filter(None, [public.hostname])), password, open=HANDLERS, secure=public.scheme == "https"
+    )
     below = public.path.rstrip("/")
+    COUNTERS.append(SocketHandler.count)
     server = Server(access, Rights(sql=alone or allow_sql, lab=alone or allow_lab), below)
     try:
         sockets = bind_sockets(port, address)
