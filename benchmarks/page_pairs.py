@@ -225,14 +225,14 @@ async def many(contender: Contender, table: str, ids: list[str], sessions: int) 
 def new_page(tree: Path = ROOT) -> Contender:
     return Contender(
         "new", tree, Path(sys.executable), "explorer.cli", ("--preview",), "", "[role=treeitem]",
-        "[aria-label='Previous snapshot']", "[aria-label='Next snapshot']", "ICEDIVE_",
+        "[aria-label^='Previous snapshot']", "[aria-label^='Next snapshot']", "ICEDIVE_",
     )  # fmt: skip
 
 
 def old_page(tree: Path, python: Path) -> Contender:
     return Contender(
-        "old", tree, python, "explorer.cli", (), "&view=graph", ".ix-node", "[aria-label='Previous snapshot']",
-        "[aria-label='Next snapshot']", "ICEBERG_EXPLORER_",
+        "old", tree, python, "explorer.cli", (), "&view=graph", ".ix-node", "[aria-label^='Previous snapshot']",
+        "[aria-label^='Next snapshot']", "ICEBERG_EXPLORER_",
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar, TypeVar
 
 from explorer.app import graphs, protocol
@@ -192,16 +192,12 @@ class Session:
         return answers[type(request)](request)
 
     def _hello(self, _: Hello) -> dict[str, Any]:
-        start = os.environ.get(TABLE_VARIABLE, "")
         return {
-            "version": protocol.VERSION,
-            "vocabulary": vocabulary(),
-            "groups": groups(),
-            "questions": questions(self.rights),
+            **_what_can_be_asked(self.rights),
             "rights": {"sql": self.rights.sql, "lab": self.rights.lab, "moves": not places.is_restricted()},
             "catalogs": catalog_names(),
             "teaching": teaching_tables(),
-            "table": start,
+            "table": os.environ.get(TABLE_VARIABLE, ""),
         }
 
     def _catalogs(self, request: Catalogs) -> dict[str, Any]:
@@ -296,6 +292,17 @@ class Session:
 
     def _offer(self, request: GetOffers) -> dict[str, Any]:
         return {"values": offers(request.kind, self._table(request.table), request.text, 200)}  # type: ignore[arg-type]
+
+
+@cache
+def _what_can_be_asked(rights: Rights) -> dict[str, Any]:
+    """What is the same for all sessions of these rights."""
+    return {
+        "version": protocol.VERSION,
+        "vocabulary": vocabulary(),
+        "groups": groups(),
+        "questions": questions(rights),
+    }
 
 
 def _question(words: str) -> Question:

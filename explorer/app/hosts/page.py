@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import logging
 from contextlib import suppress
@@ -46,9 +47,10 @@ MOST_OPEN = 200
 
 
 @cache
-def asset(name: str) -> bytes:
-    """Return a file of explorer/app/static."""
-    return files("explorer.app").joinpath("static").joinpath(name).read_bytes()
+def asset(name: str, is_small: bool = False) -> bytes:
+    """Return a file of explorer/app/static, as it is or `is_small`: compressed by gzip."""
+    content = files("explorer.app").joinpath("static").joinpath(name).read_bytes()
+    return gzip.compress(content, mtime=0) if is_small else content
 
 
 class PageHandler(RequestHandler):
@@ -70,7 +72,11 @@ class FileHandler(RequestHandler):
             return
         self.set_header("Content-Type", TYPES[name])
         self.set_header("Cache-Control", "no-cache")
-        self.finish(asset(name))
+        self.set_header("Vary", "Accept-Encoding")
+        takes_gzip = "gzip" in self.request.headers.get("Accept-Encoding", "")
+        if takes_gzip:
+            self.set_header("Content-Encoding", "gzip")
+        self.finish(asset(name, takes_gzip))
 
 
 class DownloadHandler(RequestHandler):
@@ -131,7 +137,7 @@ class SocketHandler(WebSocketHandler):
 
     def get_compression_options(self) -> dict[str, Any]:
         """Compress what is sent, and take no more of what comes than what a message may have."""
-        return {"compression_level": 6, "mem_level": 6}
+        return {"compression_level": 1, "mem_level": 6}
 
     def open(self, *_: str, **__: str) -> None:
         """A page is there."""
