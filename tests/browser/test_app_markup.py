@@ -27,6 +27,11 @@ QUESTIONS = (
     "overview",
     "show",
 )
+SCRIPT = """() => {
+  const script = document.createElement("script");
+  script.textContent = "window.__ran = 1";
+  document.body.append(script);
+}"""
 
 
 @pytest.fixture(scope="module")
