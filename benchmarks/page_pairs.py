@@ -1,7 +1,7 @@
 """The page before this app and the page now, in turns on one machine: what a first page costs a browser and the server,
 what is sent, a step in the graph, and clicks of many sessions. Writes docs/pages.md.
 
-    python -m benchmarks.page_pairs [--pairs 5] [--old ab84dd4] [--old-tree FOLDER]
+    python -m benchmarks.page_pairs [--pairs 5] [--old ab84dd4] [--old-tree FOLDER] [--sessions 50]
 
 The old commit is checked out into a worktree with an environment of its own, which takes minutes, unless `--old-tree`
 is one that has both already. Each pair starts both servers anew and measures one after the other. The browser's CPU is
@@ -43,6 +43,19 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "pages.md"
 QUIET_S, STEPS = 2.0, 4
 CLICKS, PACE_S = 6, 6.0
+ASKED: Sequence[tuple[str, dict[str, str]]] = (
+    ("", {}), ("inspect files", {}), ("plan", {"where": "id = 5"}), ("diff", {"before": "snapshot-1"}), ("health", {}),
+    ("inspect deletes", {}), ("inspect entries", {}), ("doctor", {}), ("inspect partitions", {}), ("overview", {}),
+)  # fmt: skip
+"""What the sessions' modes ask at each snapshot, in turns."""
+OLD_SESSIONS = """
+import asyncio, sys
+from pathlib import Path
+from benchmarks import sessions
+told = asyncio.run(sessions.measured({sessions}, 0, {pace}, Path({folder!r})))
+print(told["click answered, 95th percentile"].split()[0])
+"""
+"""Has the old commit's own benchmark measure its sessions."""
 
 
 @dataclass(frozen=True)
@@ -201,11 +214,22 @@ async def sit(url: str, cookie: str, table: str, ids: list[str], number: int, ti
     await ask(type="hello")
     await ask(type="open", table=table)
     await ask(type="graph", table=table)
+    question, given = ASKED[number % len(ASKED)]
+    last = 0
     for _ in range(CLICKS):
         await asyncio.sleep(rng.uniform(PACE_S / 3, PACE_S * 5 / 3))
+        snapshot = rng.choice(ids)
         began = time.perf_counter()
-        await ask(type="graph", table=table, action={"type": "snapshot", "id": rng.choice(ids)})
+        await ask(type="graph", table=table, action={"type": "snapshot", "id": snapshot})
         times.append(time.perf_counter() - began)
+        if question:  # what the mode shows is asked anew, in place of what was asked before
+            if last:
+                count += 1
+                await socket.write_message(json.dumps({"type": "cancel", "id": count, "request": last}))
+            last = count = count + 1
+            arguments = {**given, "after" if "before" in given else "snapshot": snapshot}
+            message = {"type": "ask", "id": last, "table": table, "question": question, "arguments": arguments}
+            await socket.write_message(json.dumps(message))
     socket.close()
 
 
@@ -247,6 +271,24 @@ def check_out(commit: str) -> tuple[Path, Path]:
     return tree, python
 
 
+def sessions_row(tree: Path, python: Path, sessions: int) -> tuple[str, float, float, list[float]]:
+    """Clicks of many sessions on a million entries, at the old commit and now."""
+    from benchmarks.sessions import generate_table
+    from explorer.table import open_table
+
+    folder = generate_table()
+    ids = [str(snapshot.snapshot_id) for snapshot in open_table(str(folder)).metadata.snapshots]
+    times = sorted(asyncio.run(many(new_page(), str(folder), ids, sessions)))
+    new = times[int(0.95 * len(times))]
+    script = OLD_SESSIONS.format(sessions=sessions, pace=PACE_S, folder=str(folder))
+    told = subprocess.run(
+        [str(python), "-c", script], cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)}, check=True,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    old = float(told.stdout.split()[-1])
+    return f"click of {sessions} sessions, 95th percentile, s", old, new, [ratio(old, new)]
+
+
 def ratio(old: float, new: float) -> float:
     return new / old if old else float("nan")
 
@@ -257,6 +299,7 @@ def main() -> None:
     options.add_argument("--old", default="ab84dd4")
     options.add_argument("--old-tree", type=Path)
     options.add_argument("--old-python", type=Path)
+    options.add_argument("--sessions", type=int, default=50)
     chosen = options.parse_args()
     tree, python = (
         (chosen.old_tree, chosen.old_python or chosen.old_tree / ".venv/bin/python")
@@ -281,6 +324,8 @@ def main() -> None:
         rows.append((title, statistics.median(old), statistics.median(new), [*map(ratio, old, new)]))
     old, new = ([statistics.median(one.steps) for one in measured[name]] for name in ("old", "new"))
     rows.append(("a step in the graph, s", statistics.median(old), statistics.median(new), [*map(ratio, old, new)]))
+    if chosen.sessions:
+        rows.append(sessions_row(tree, python, chosen.sessions))
     text = [
         f"{chosen.pairs} pairs on {os.cpu_count()} cores, Python {platform.python_version()}; medians:", "",
         f"| what | {chosen.old} | new page | ratio (least to most) |", "|---|--:|--:|--:|",
