@@ -166,7 +166,7 @@ function Facts() {
           {told.tiles.map(([what, value, more]) => <li key={what} title={more}><b>{value}</b> {counted(what, value)}</li>)}
           <li>v{told.format_version}</li>
         </ul>
-        {told.teaches && <span class="teaches" title={told.teaches}>ⓘ {told.teaches}</span>}
+        {told.teaches && <span class="teaches" title={told.teaches}><Icon name="help" />{told.teaches}</span>}
         <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>Details</button>
       </div>
       {isOpen && <dl class="details-list">{told.facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
@@ -394,7 +394,7 @@ function targetsOf(): Target[] {
 // ---- keys ---------------------------------------------------------------------------------------------------------
 const KEYS: readonly [string, string][] = [
   ["Ctrl K", "Go to a table, snapshot, mode or question"], ["?", "This help"], ["f", "Fit the graph"], ["+ −", "Zoom"],
-  ["← → ↑ ↓", "Move in the graph"], ["Enter, Space", "Unfold or fold the selected node"], ["[ ]", "Previous and next snapshot"],
+  ["← → ↑ ↓", "Move in the graph"], ["Enter, Space", "Unfold or fold the selected node"], ["[ ] Page Up Down", "Previous and next snapshot"], ["p", "Present: fill the screen"],
   ["Escape", "Close, or select nothing"],
 ];
 
@@ -408,6 +408,12 @@ function Help() {
   );
 }
 
+// Fill the screen with what is looked at, larger and without what is around it; or end that.
+function present(): void {
+  if (document.fullscreenElement) void document.exitFullscreen();
+  else void document.documentElement.requestFullscreen().catch(() => {});
+}
+
 function listen(): () => void {
   const press = (event: KeyboardEvent) => {
     const target = event.target instanceof Element ? event.target : null;
@@ -419,10 +425,13 @@ function listen(): () => void {
     if (event.ctrlKey || event.metaKey || event.altKey || target?.closest("input,textarea,select,dialog,[role=grid]")) return;
     const keys: Record<string, () => void> = {
       "?": () => (isHelpOpen.value = true),
+      p: present,
       f: () => canvas?.fit(true),
       "+": () => canvas?.zoom(1.25),
       "-": () => canvas?.zoom(1 / 1.25),
       "[": () => stepTimeline(-1),
+      PageUp: () => stepTimeline(-1),
+      PageDown: () => stepTimeline(1),
       "]": () => stepTimeline(1),
       Escape: () => {
         isInspectorOpen.value = false;

@@ -86,7 +86,7 @@ export async function open(): Promise<void> {
     header.value = null;
   });
   try {
-    const told = await server().request<Header>("open", { table, snapshot }, "open", (now) => (graphProgress.value = now));
+    const told = await server().request<Header>("open", { table, snapshot, moves: moves.value }, "open", (now) => (graphProgress.value = now));
     batch(() => {
       header.value = told;
       isOpening.value = false;
@@ -157,8 +157,9 @@ export function fail(error: unknown): void {
   problem.value = error instanceof Error ? error.message : String(error);
 }
 
-// ---- tables that were open ----------------------------------------------------------------------------------------
-const RECENT = "icedive-recent", MOST = 8;
+// Pairs OLD=NEW: what the metadata places below OLD is read below NEW. They hold for tables that are opened from now on.
+export const moves = signal<string[]>([]);
+
 // Where answers are saved from; empty where the host has no such place.
 export const downloads = signal("");
 
@@ -170,22 +171,36 @@ export function fileOf(one: { question: string; table?: string; catalog?: string
   return `${downloads.value}?${given}`;
 }
 
-export const recent = signal<string[]>(readRecent());
+// ---- tables that were open ----------------------------------------------------------------------------------------
+const RECENT = "icedive-recent", PINNED = "icedive-pinned", MOST = 8, MOST_PINNED = 50;
+export const recent = signal<string[]>(readNames(RECENT));
+export const pinned = signal<string[]>(readNames(PINNED));
 
-function readRecent(): string[] {
+function readNames(key: string): string[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(RECENT) ?? "[]");
-    return Array.isArray(kept) ? kept.filter((one): one is string => typeof one === "string").slice(0, MOST) : [];
+    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? "[]");
+    return Array.isArray(kept) ? kept.filter((one): one is string => typeof one === "string").slice(0, MOST_PINNED) : [];
   } catch {
     return [];
   }
 }
 
-function noteTable(table: string): void {
-  recent.value = [table, ...recent.value.filter((one) => one !== table)].slice(0, MOST);
+function keepNames(key: string, names: string[]): void {
   try {
-    localStorage.setItem(RECENT, JSON.stringify(recent.value));
+    localStorage.setItem(key, JSON.stringify(names));
   } catch {
     // a page that may not keep anything, keeps nothing
   }
+}
+
+// Pin a table, or let go of one that is pinned.
+export function pin(table: string): void {
+  const others = pinned.value.filter((one) => one !== table);
+  pinned.value = others.length < pinned.value.length ? others : [...others, table].slice(-MOST_PINNED);
+  keepNames(PINNED, pinned.value);
+}
+
+function noteTable(table: string): void {
+  recent.value = [table, ...recent.value.filter((one) => one !== table)].slice(0, MOST);
+  keepNames(RECENT, recent.value);
 }
