@@ -63,7 +63,7 @@ def test_a_table_is_found_in_its_catalog(page: Page, app: Served) -> None:
     panel.get_by_role("button", name="sandbox").click()
     panel.get_by_role("button", name="demo").click()
     panel.get_by_label("Filter tables").fill("three")
-    panel.get_by_role("button", name="three_inserts").click()
+    panel.get_by_role("button", name="three_inserts", exact=True).click()
     expect(page.get_by_role("treeitem", name=re.compile("snapshot-3")).first).to_be_visible()
 
 
