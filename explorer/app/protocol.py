@@ -74,6 +74,7 @@ class DrawGraph:
         filter: The filter of a plan.
         before: The snapshot that is compared with.
         action: What is done to the graph that is shown: its `type` and more (graph_state.GraphState.handle).
+        arguments: Of mode `conflict`: the arguments of the question `check conflict`.
     """
 
     id: int
@@ -83,6 +84,7 @@ class DrawGraph:
     filter: str = ""
     before: str = ""
     action: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -145,10 +147,25 @@ class Offer:
     text: str = ""
 
 
-Request: TypeAlias = Hello | Cancel | Catalogs | Open | DrawGraph | Ask | GetRows | Offer
+@dataclass(frozen=True)
+class UseLab:
+    """A browser works in the lab: on the run, the race or the copies of its session.
+
+    Args:
+        id: The request's number.
+        action: One of lab.ACTIONS, such as `new` or `step`.
+        arguments: What the action takes.
+    """
+
+    id: int
+    action: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+Request: TypeAlias = Hello | Cancel | Catalogs | Open | DrawGraph | Ask | GetRows | Offer | UseLab
 REQUESTS: Mapping[str, type[Request]] = {
     "hello": Hello, "cancel": Cancel, "catalogs": Catalogs, "open": Open, "graph": DrawGraph, "ask": Ask,
-    "rows": GetRows, "offer": Offer,
+    "rows": GetRows, "offer": Offer, "lab": UseLab,
 }  # fmt: skip
 """The requests by their `type`."""
 

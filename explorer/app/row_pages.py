@@ -27,7 +27,7 @@ MOST_SORTED = 20_000_000
 LINKS: Mapping[str, str] = {
     "file_path": "file", "manifest_path": "manifest", "manifest-list": "manifest_list", "snapshot-id": "snapshot",
     "snapshot_id": "snapshot", "parent-snapshot-id": "snapshot", "added_snapshot_id": "snapshot",
-    "last_updated_snapshot_id": "snapshot", "data_file": "file", "delete_file": "file",
+    "last_updated_snapshot_id": "snapshot", "data_file": "file", "delete_file": "file", "_file": "file",
 }  # fmt: skip
 """What the values of a column name, by its name: a page opens it."""
 _BYTES = re.compile(r"(^|_|-)(bytes|size|length)($|_|-)")

@@ -204,6 +204,7 @@ def conflict(
         'retry'
     """
     from explorer.render.rows import plain
+    from explorer.render.writing_blocks import conflict_blocks
     from explorer.reports.conflicts import explain_conflict
 
     level = isolation or isolation_of(operation, table.metadata.properties)
@@ -212,4 +213,4 @@ def conflict(
     lines = [decision.words, f"isolation: {level}", f"validations: {', '.join(checks) or 'none'}"]
     lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
     data = plain(asdict(decision)) | {"words": decision.words, "isolation": level, "validations": list(checks)}
-    return Answer(decision, lambda: data, lambda: lines)
+    return Answer(decision, lambda: data, lambda: lines, parts=lambda: conflict_blocks(decision, level, checks))
