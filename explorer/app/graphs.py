@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from explorer.app.answer_states import CompareState, DeletesState, PlanState
-from explorer.app.bring_up import show_row
+from explorer.app.bring_up import show_file, show_row
 from explorer.app.forms import read_arguments
 from explorer.app.graph_state import GraphState, MarkedState, ViewState
 from explorer.app.protocol import BadMessage, DrawGraph
@@ -90,7 +90,7 @@ def carry_out(state: GraphState, action: Mapping[str, Any]) -> GraphState | None
     Args:
         state: The graph, which stays as it is.
         action: See graph_state.GraphState.handle; or `show`, with the `kind` (snapshot, manifest, file) and the `key`
-            (an id, or a path) of what is brought up.
+            (an id, or a path) of what is brought up. Kind `data_file` brings up its deletes too, as of a `snapshot`.
 
     Returns:
         The graph as it is then; None if nothing came of it.
@@ -99,9 +99,18 @@ def carry_out(state: GraphState, action: Mapping[str, Any]) -> GraphState | None
     if action.get("type") == "show":
         later.message = ""
         if isinstance(later, ViewState):
-            show_row(later, str(action.get("kind"))[:20], str(action.get("key"))[:10_000])
+            kind, key = str(action.get("kind"))[:20], str(action.get("key"))[:10_000]
+            if kind == "data_file":
+                show_file(later, key, _snapshot_of(later, action.get("snapshot")))
+            else:
+                show_row(later, kind, key)
         return later
     return None if later.handle(action) is None else later
+
+
+def _snapshot_of(view: ViewState, name: Any) -> int | None:
+    """The id of the snapshot that a page names; None without a name, or where there is none."""
+    return view.table.resolve(name).snapshot.snapshot_id if isinstance(name, str) and name else None
 
 
 def shown(state: GraphState) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from explorer.app.graphs import carry_out
 from explorer.errors import NotPossible, WrongUsage
 from explorer.lab.catalogue import predict
 from explorer.lab.interleave import interleave
+from explorer.lab.observe import API
 from explorer.lab.planning import rows_of
 from explorer.lab.race import FAULTS, faults, race
 from explorer.lab.sandbox import shared_bench
@@ -42,7 +43,8 @@ def pool_of(action: str) -> Pool:
 
 
 def choices() -> dict[str, Any]:
-    """Return what a form for writers offers: operations with their engines and validations, and what these protect."""
+    """Return what forms offer: operations with their engines and validations, what these protect, and operations of the
+    table API."""
     operations = [
         {
             "name": kind, "title": operation_title(kind), "engines": list(traits.engines), "reads": traits.reads,
@@ -51,7 +53,8 @@ def choices() -> dict[str, Any]:
         }
         for kind, traits in TAKE_PART.items()
     ]  # fmt: skip
-    return {"operations": operations, "isolation": list(ISOLATION), "protects": dict(PROTECTS)}
+    api = [{"name": name, "title": title} for name, (title, _) in API.items()]
+    return {"operations": operations, "isolation": list(ISOLATION), "protects": dict(PROTECTS), "api": api}
 
 
 @dataclass

@@ -163,12 +163,13 @@ class Session:
                 text = clean_lines(waits_for or str(now).removeprefix("running, "))
                 self._put(protocol.progress(number, text, now.done, now.total))
 
-    def download(self, request: Ask, form: str) -> PoolTask:
+    def download(self, request: Ask, form: str, block: int = 0) -> PoolTask:
         """Write the answer to a question as a file.
 
         Args:
             request: The question.
             form: How: one of downloads.TYPES.
+            block: Which of its lists of rows, where the file has rows.
 
         Returns:
             Work whose result is the file's text or bytes.
@@ -180,7 +181,7 @@ class Session:
         if _question(request.question).is_writing:
             raise NotPossible("this answer is not saved: the question would write again")
         return self._pool(request).submit(
-            lambda: file_of(self._answered(request), form), self, self._who, self._visitor
+            lambda: file_of(self._answered(request), form, block), self, self._who, self._visitor
         )
 
     # -- under way ----------------------------------------------------------------------------------------------------
@@ -318,7 +319,8 @@ class Session:
         table = self._table(request.table) if question.subject == "table" else None
         with self._lock:
             known = self._answers.get(key)
-        if known is not None and known.table is table and isinstance(request, GetRows):
+        is_same = known is not None and (question.is_writing or known.table is table)
+        if known is not None and is_same and isinstance(request, GetRows):
             return known
         self.rights.check(question, request.arguments)
         arguments = read_arguments(question, request.arguments)
@@ -354,7 +356,7 @@ class Session:
                 self._tables[request.table] = table.refresh()
 
     def _use_lab(self, request: UseLab) -> dict[str, Any]:
-        if not self.rights.lab:
+        if not self.rights.lab and request.action != "choices":
             raise AccessRefused("Nothing is written here: the server was started without --allow-lab.")
         if request.action == "reset":
             return {"table": self._reset(request.arguments.get("table"))}

@@ -27,7 +27,7 @@ from explorer.spark_engine.spark import shared_engine
 from explorer.spark_engine.user_spark import keep_active_session
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.rows.spilled_rows import RowParts
-from explorer.spec.text.names import shorten
+from explorer.spec.text.names import base_name, shorten
 from explorer.spec.text.units import human_bytes
 from explorer.spec.values.values import pandas_values, row_dicts
 from explorer.storage.projection import children
@@ -403,7 +403,9 @@ class SparkRows(Collection):
             What was read, the rows, and a scan report for each table.
         """
         told = [Note(clean(text)) for text in (self.words, self.cut) if text]
-        reports = [FoldedBlocks(f"Scan report of {clean(one.table)}", (_report(one),)) for one in self.reports]
+        reports = [
+            FoldedBlocks(f"Scan report of {clean(base_name(one.table))}", (_report(one),)) for one in self.reports
+        ]
         return [*told, Rows(self), *reports]
 
     def __repr__(self) -> str:

@@ -30,14 +30,14 @@ def conflict_blocks(decision: Decision, isolation: str, validations: Sequence[st
     """
     rows = [
         {
-            "snapshot": one.snapshot, "check": one.check, "file": path, "partitions": ", ".join(one.partitions),
-            "the check": PROTECTS.get(one.check, ""),
+            "snapshot": one.snapshot, "check": one.check, "file_path": path, "partition": ", ".join(one.partitions),
+            "reason": PROTECTS.get(one.check, ""),
         }
         for one in decision.conflicts
         for path in one.files or ("",)
     ]  # fmt: skip
     facts = FactTable((Fact("isolation", isolation), Fact("validations", ", ".join(validations) or "none")))
-    level = "error" if decision.outcome == "refused" else "ok"
+    level = "warning" if decision.outcome == "refused" else "ok"
     return [Note(clean(decision.words), level), *([Rows(rows, "Conflicts")] if rows else []), facts]
 
 

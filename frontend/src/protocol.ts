@@ -67,6 +67,7 @@ export type Block =
   | { kind: "text"; lines: string[]; left_out: number; folded: boolean }
   | { kind: "picture"; svg: string; is_graph: boolean }
   | { kind: "message"; text: string; level: string }
+  | { kind: "statement"; sql: string }
   | { kind: "facts"; facts: Fact[] }
   | { kind: "findings"; findings: Finding[] }
   | { kind: "links"; links: LinkTo[] }
@@ -110,6 +111,8 @@ export interface Header {
   why: string;
   problems: string[];
   teaches: string;
+  // Whether this browser may change the table (here), or a copy of it; empty where neither.
+  writing: "" | "copy" | "here";
 }
 
 export interface GraphState {
@@ -132,6 +135,7 @@ export interface GraphRequest {
   filter?: string;
   before?: string;
   action?: Record<string, unknown>;
+  arguments?: Record<string, unknown>;
 }
 
 export interface Question {

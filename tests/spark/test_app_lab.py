@@ -102,7 +102,10 @@ def test_rows_say_what_the_scan_took(client: Client) -> None:
     told = client.data(type="ask", question="rows", table=TABLE, arguments=given)["blocks"]
     rows = next(block for block in told if block["kind"] == "rows")
     links = {column["name"]: column["link"] for column in rows["columns"]}
-    assert links["_file"] == "file"
+    assert links["_file"] == "data_file"
+    path = rows["rows"][0][[column["name"] for column in rows["columns"]].index("_file")]
+    show = {"type": "show", "kind": "data_file", "key": path, "snapshot": "main"}
+    assert client.data(type="graph", table=TABLE, action=show)["details"]["title"]
     report = next(block for block in told if block["kind"] == "group")
     assert report["title"].startswith("Scan report")
 

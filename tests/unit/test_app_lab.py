@@ -78,8 +78,9 @@ def test_what_is_wrong_is_said(action: str, arguments: dict[str, Any], text: str
 
 def test_nothing_writes_where_the_lab_is_off(sandbox: Path) -> None:
     client = Client(Rights(sql=True))
-    for action in ("choices", "state", "new", "step", "orders", "race", "faults", "reset"):
+    for action in ("state", "new", "step", "orders", "race", "faults", "reset"):
         assert "without --allow-lab" in refusal(client, type="lab", action=action)
+    assert lab(client, "choices")["operations"]  # the explanation of a conflict has them, and only reads
     assert client.data(type="open", table=TABLE)["writing"] == ""
     assert client.data(type="graph", table="", mode="lab") == {"same": True}
     arguments = {"where": ["fruit = 'fig'"], "write": True}
@@ -147,3 +148,12 @@ def test_what_writes_is_not_saved_as_a_file(client: Client) -> None:
 
     with pytest.raises(NotPossible, match="would write again"):
         client.session.download(Ask(1, "maintain run", TABLE, arguments={"operation": "compact"}), "json")
+
+
+def test_each_list_of_an_answer_is_saved_by_itself(client: Client) -> None:
+    from explorer.app.protocol import Ask
+
+    asked = Ask(1, "maintain preview", TABLE, arguments={"operation": "compact"})
+    first, second = (client.session.download(asked, "csv", block).result(60) for block in (0, 1))
+    assert first.splitlines()[0] != second.splitlines()[0]
+    assert b"reason" in second.splitlines()[0]

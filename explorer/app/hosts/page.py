@@ -100,7 +100,7 @@ class DownloadHandler(RequestHandler):
             })  # fmt: skip
             if form not in FILE_TYPES or not isinstance(request, Ask):
                 raise BadMessage(f"a file is one of {', '.join(FILE_TYPES)}")
-            task = self._session.download(request, form)
+            task = self._session.download(request, form, int(self.get_query_argument("block", "0")))
             await asyncio.wait([asyncio.wrap_future(task.answer)])
             content = task.result()
         except (ExplorerError, ValueError) as error:
