@@ -159,7 +159,9 @@ class Lab:
 
     def _end_run(self) -> None:
         known, self._known = self._known, None
-        if known is not None and known.run.bench is shared_bench():  # else Spark was restarted, and it is gone
+        if known is None or known.run.bench.engine.is_lost:
+            return
+        if known.run.bench is shared_bench():  # else Spark was restarted, and it is gone
             known.run.close()
 
     def _look(self, known: _Known) -> dict[str, Any]:

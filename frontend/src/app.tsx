@@ -387,7 +387,8 @@ function Palette() {
 
 function targetsOf(): Target[] {
   const told = header.value, known = hello.value;
-  const modes = place.value.table ? MODES.map((one) => ({ kind: "mode", name: one.title, act: () => go({ mode: one.id, tab: "" }) })) : [];
+  const modes = MODES.filter((one) => place.value.table || one.needsNoTable).map((one) =>
+    ({ kind: "mode", name: one.title, act: () => go({ mode: one.id, tab: "", question: "", arguments: "" }) }));
   const snapshots = told?.snapshots.slice(0, 200).map((one) => ({ kind: "snapshot", name: one.name, act: () => goToVersion(one.name) })) ?? [];
   const refs = told?.refs.map((one) => ({ kind: one.type, name: one.name, act: () => goToVersion(one.name) })) ?? [];
   const questions = known?.questions.map((one) => ({ kind: "question", name: `${titleOf(one.name)}: ${one.summary}`,

@@ -169,7 +169,7 @@ export async function act(action: string, given: Record<string, unknown>, words:
 export const CANCELLED_BY_A_PERSON: ReadonlySet<string> = new Set(["Running every order…", "Replaying…"]);
 
 export function cancel(): void {
-  server().cancelChannel("lab");
+  server().endChannel("lab");
 }
 
 export const newRun = () => act("new", runArguments(), "A new table…");

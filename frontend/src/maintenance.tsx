@@ -31,7 +31,10 @@ function Operations({ preview, run, first }: { preview: string; run: string; fir
       <QuestionForm form={looks} given={given} hidden={hiddenFields(preview, operation)} ask={ask} isLive />
       <div class="fields">
         {canRun && <button type="button" class="primary" disabled={isCarriedOut}
-          onClick={() => setCarried((before) => ({ n: (before?.n ?? 0) + 1, of, arguments: given }))}>Run</button>}
+          onClick={() => {
+            go({ arguments: JSON.stringify(given) }); // what is entered at first depends on the table, which changes
+            setCarried((before) => ({ n: (before?.n ?? 0) + 1, of, arguments: given }));
+          }}>Run</button>}
         {isCarriedOut && <button type="button" onClick={() => setCarried(null)}>Preview again</button>}
         <ResetCopy />
         {hello.value && <CopyFirst />}

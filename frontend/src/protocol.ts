@@ -206,8 +206,9 @@ export class Connection {
       open: () => {
         this.isOpen = true;
         this.pause = FIRST_PAUSE_MS;
+        const unanswered = [...this.waiting]; // before more is asked because the connection is back
         this.changed("open");
-        for (const [id, { message, once, reject }] of [...this.waiting]) {
+        for (const [id, { message, once, reject }] of unanswered) {
           if (!once) this.wire?.send(message);
           else {
             this.waiting.delete(id);
@@ -249,12 +250,22 @@ export class Connection {
     if (id !== undefined) this.cancel(id);
   }
 
+  // Have the newest request of a channel end soon; what it has come to by then is its answer.
+  endChannel(channel: string): void {
+    const id = this.newest.get(channel);
+    if (id !== undefined && this.waiting.has(id) && this.isOpen) this.sendCancel(id);
+  }
+
+  private sendCancel(id: number): void {
+    this.wire?.send(JSON.stringify({ type: "cancel", id: (this.count += 1), request: id }));
+  }
+
   private cancel(id: number): void {
     const one = this.waiting.get(id);
     if (!one) return;
     this.waiting.delete(id);
     one.reject(new RequestError("Cancelled.", "cancelled"));
-    if (this.isOpen) this.wire?.send(JSON.stringify({ type: "cancel", id: (this.count += 1), request: id }));
+    if (this.isOpen) this.sendCancel(id);
   }
 
   private take(text: string): void {

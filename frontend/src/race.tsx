@@ -55,7 +55,7 @@ export function RaceView() {
           onClick={() => begin("faults")}>Run the faults</button>
       </div>
       {action && <Working text={`${action === "race" ? "Racing" : "Writers meet faults"}… ${progress?.text ?? ""}`} done={progress?.done ?? 0}
-        total={progress?.total ?? 0} cancel={() => server().cancelChannel("race")} />}
+        total={progress?.total ?? 0} cancel={() => server().endChannel("race")} />}
       {problem && <Message level="error">{problem}</Message>}
       {result?.words && <Message level="ok">{result.words}</Message>}
       {result?.picture && <Picture svg={result.picture} />}

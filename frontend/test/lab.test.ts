@@ -7,6 +7,7 @@ import { hiddenFields, isOnlyLookedAt } from "../src/operations";
 import { keepHistory, readHistory, withQuery } from "../src/sql-history";
 import { graphOf } from "../src/store";
 import { NOWHERE, placeOf } from "../src/place";
+import { Connection, type Wire } from "../src/protocol";
 
 const OPERATIONS: LaneChoice[] = [
   { name: "append", title: "append: INSERT", engines: ["java", "pyiceberg"], reads: false, validations: [], usual: { serializable: [], snapshot: [] } },
@@ -96,4 +97,23 @@ test("each view of the lab has its graph, and old links lead to it", () => {
   expect(graphOf(placeOf("?view=race"))).toBe("");
   expect(placeOf("?view=maintain&table=t")).toMatchObject({ mode: "health", tab: "maintenance" });
   expect(placeOf("?view=sql&table=t")).toMatchObject({ mode: "rows", tab: "sql" });
+});
+
+test("what is asked because the connection is back is sent once, and what was to happen once is given up", async () => {
+  const sent: string[] = [];
+  let handlers: { open(): void; lost(): void } | undefined;
+  const wire: Wire = { send: (text) => sent.push(String((JSON.parse(text) as { type: string }).type)), close: () => {} };
+  const connection: Connection = new Connection((given) => {
+    handlers = given;
+    return wire;
+  }, (link) => {
+    if (link === "open" && sent.length) void connection.request("hello", {}, "", undefined, true);
+  });
+  handlers?.open();
+  const step = connection.request("lab", {}, "", undefined, true), graph = connection.request("graph");
+  void graph;
+  handlers?.lost();
+  handlers?.open();
+  await expect(step).rejects.toThrow("Look whether this was carried out");
+  expect(sent).toEqual(["lab", "graph", "hello", "graph"]);
 });

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from explorer.spec.commits.operations import operation_title
 from tests.browser.conftest import Served, Watched, served, signed_in
@@ -119,13 +119,22 @@ def test_faults_and_every_order(page: Page, app: Served, artifacts: Path) -> Non
 
 
 def test_a_run_is_played_again_after_the_connection_was_lost(page: Page, app: Served) -> None:
+    """The run ends with its session; the page has kept what was done."""
+    wires: list[WebSocketRoute] = []
+
+    def carry(wire: WebSocketRoute) -> None:
+        wires.append(wire)
+        wire.connect_to_server()
+
+    page.route_web_socket(re.compile("/ws$"), carry)
     page.goto(f"{app}?mode=lab")
     new_run(page)
     take(page, "AAB")
-    page.context.set_offline(True)
-    page.evaluate("() => window.dispatchEvent(new Event('offline'))")
-    page.context.set_offline(False)
-    expect(page.get_by_role("button", name="Step B")).to_be_enabled()
+    wires[0].close()
+    expect(page.get_by_text("It was played again.")).to_be_visible()
+    expect(page.get_by_role("group", name="The run")).to_contain_text("next: apply")
+    take(page, "AB")
+    assert len(wires) == 2
 
 
 def test_a_statement_comes_into_the_graph_of_an_own_copy(page: Page, app: Served, artifacts: Path) -> None:
