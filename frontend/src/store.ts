@@ -22,9 +22,16 @@ export const isFollowed = signal(false);
 
 // The graph of a mode; modes without one show an answer alone.
 export const GRAPH_OF: Record<string, string> = {
-  "": "table", plan: "plan", compare: "diff", deletes: "deletes", findings: "findings",
+  "": "table", plan: "plan", compare: "diff", deletes: "deletes", findings: "findings", rows: "table",
 };
-export const graphMode = computed(() => GRAPH_OF[place.value.mode] ?? "");
+const GRAPH_IN_LAB: Record<string, string> = { "": "lab", statement: "table", conflict: "conflict" };
+
+// The graph of a place; empty where it has none.
+export function graphOf({ mode, tab }: Place): string {
+  return (mode === "lab" ? GRAPH_IN_LAB[tab] : GRAPH_OF[mode]) ?? "";
+}
+
+export const graphMode = computed(() => graphOf(place.value));
 export const question = (name: string) => hello.value?.questions.find((one) => one.name === name);
 
 let connection: Connection;
@@ -55,9 +62,11 @@ export function arrive(to: Place): void {
   batch(() => {
     place.value = to;
     problem.value = "";
+    if (graphOf(from) !== graphOf(to) && (from.mode === "lab" || to.mode === "lab")) graph.value = null; // another table's
   });
   if (to.table && (to.table !== from.table || header.value === null)) void open();
-  else if (to.table && differs(from, to, ["snapshot", "before", "filter", "mode"])) {
+  else if (to.table && (graphOf(from) !== graphOf(to) || differs(from, to, ["snapshot", "before", "filter", "mode"]))) void draw();
+  else if (to.table && graphOf(to) === "conflict" && from.arguments !== to.arguments) {
     void draw();
     if (from.snapshot !== to.snapshot) void readFacts();
   }
@@ -100,15 +109,33 @@ export async function open(): Promise<void> {
   }
 }
 
+// Look at the table as it is now; what is shown stays until that is known.
+export async function renew(): Promise<void> {
+  const { table, snapshot } = place.value;
+  try {
+    header.value = await server().request<Header>("open", { table, snapshot }, "open");
+    await draw();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+// What names a graph to the server: that of a mode, at this place.
+export function graphFields(mode: string): Record<string, unknown> {
+  const { table, snapshot, before, filter, arguments: given } = place.value;
+  if (mode === "lab") return { table: "", mode };
+  return { table, mode, snapshot, before, filter, ...(mode === "conflict" ? { arguments: JSON.parse(given || "{}") as unknown } : {}) };
+}
+
 // Draw the graph of the mode, or carry out an action on it.
 export async function draw(action?: Record<string, unknown>): Promise<void> {
-  const { table, snapshot, before, filter, node } = place.value, mode = graphMode.value;
-  if (!table || !mode) return;
-  if (mode === "plan" && !filter) {
+  const { table, filter, node, arguments: given } = place.value, mode = graphMode.value;
+  if (!mode || (!table && mode !== "lab")) return;
+  if ((mode === "plan" && !filter) || (mode === "conflict" && !given)) {
     graph.value = null;
     return;
   }
-  const fields = { table, mode, snapshot, before, filter, ...(action ? { action } : {}) };
+  const fields = { ...graphFields(mode), ...(action ? { action } : {}) };
   try {
     const drawn = await server().request<GraphState>("graph", fields, "graph", (now) => (graphProgress.value = now));
     if (!drawn.same) {
@@ -164,9 +191,10 @@ export const moves = signal<string[]>([]);
 export const downloads = signal("");
 
 // The address of a file with the answer to a question.
-export function fileOf(one: { question: string; table?: string; catalog?: string; arguments?: Record<string, unknown> }, format: string): string {
+export function fileOf(one: { question: string; table?: string; catalog?: string; arguments?: Record<string, unknown> }, format: string, block = 0): string {
   const given = new URLSearchParams({ question: one.question, format, arguments: JSON.stringify(one.arguments ?? {}) });
   if (one.table) given.set("table", one.table);
+  if (block) given.set("block", String(block));
   if (one.catalog) given.set("catalog", one.catalog);
   return `${downloads.value}?${given}`;
 }
