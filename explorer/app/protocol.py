@@ -191,15 +191,25 @@ def read_request(text: str | bytes) -> Request:
     Raises:
         BadMessage: It is no request, or has other fields or types than its kind has.
     """
+    return request_of(parse(text))
+
+
+def parse(text: str | bytes) -> Any:
+    """Return the JSON data of a text from a browser. Raises BadMessage for one that is long, deep or no JSON."""
     if not isinstance(text, str) or len(text) > MOST_CHARACTERS:
         raise BadMessage("a message is text of at most 1 MiB")
     try:
         if nesting(text.encode(errors="replace")) > DEEPEST:
             raise BadMessage(f"values of a message are nested at most {DEEPEST} deep")
-        data = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadMessage("a message is JSON") from error
-    return request_of(data)
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """Return the text of a message. Raises ValueError for a number that JSON does not have."""
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8", "replace").decode()  # a name of a file may have bytes that are no text
 
 
 def request_of(data: Any) -> Request:

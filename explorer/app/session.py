@@ -206,20 +206,20 @@ class Session:
         self._on_spark.discard(number)
         try:
             data = task.result()
-            message = json.dumps(protocol.answer(number, data), ensure_ascii=False, separators=(",", ":"))
+            message = protocol.text_of(protocol.answer(number, data))
         except Cancelled:
-            message = json.dumps(protocol.error(number, "Cancelled.", "cancelled"))
+            message = protocol.text_of(protocol.error(number, "Cancelled.", "cancelled"))
         except WrongUsage as error:
-            message = json.dumps(protocol.error(number, clean_lines(redact(str(error))), "usage"))
+            message = protocol.text_of(protocol.error(number, clean_lines(redact(str(error))), "usage"))
         except ExplorerError as error:
-            message = json.dumps(protocol.error(number, clean_lines(redact(str(error)))))
+            message = protocol.text_of(protocol.error(number, clean_lines(redact(str(error)))))
         except Exception as error:  # nobody else would tell the person
             logging.getLogger(__name__).exception("a request of a page failed")
-            message = json.dumps(protocol.error(number, clean_lines(redact(explain(error, lost=False)))))
+            message = protocol.text_of(protocol.error(number, clean_lines(redact(explain(error, lost=False)))))
         self._send(message)
 
     def _put(self, message: dict[str, Any]) -> None:
-        self._send(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
+        self._send(protocol.text_of(message))
 
     # -- answers, on a pool's thread -----------------------------------------------------------------------------------
     def _answer(self, request: Request) -> Any:
