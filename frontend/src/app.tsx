@@ -10,15 +10,15 @@ import { LISTS, MODES, type Mode } from "./modes";
 import type { Question } from "./protocol";
 import {
   draw, go, graph, graphMode, header, hello, isCatalogOpen, isHelpOpen, isInspectorOpen, isOpening, isPaletteOpen, link, place,
-  problem, question,
+  problem, question, surroundings,
 } from "./store";
 import { counted, titleOf } from "./words";
 
 export function App() {
   const told = hello.value;
-  useEffect(() => listen(), []);
+  useEffect(() => listen(surroundings.keys), []);
   useEffect(() => {
-    document.title = header.value ? `${header.value.title} – Iceberg metadata explorer` : "Iceberg metadata explorer";
+    if (surroundings.isPage) document.title = header.value ? `${header.value.title} – Iceberg metadata explorer` : "Iceberg metadata explorer";
   }, [header.value?.title]);
   if (!told) return <div class="app starting"><Working text="Connecting…" /></div>;
   const isTableOpen = Boolean(place.value.table) && (header.value !== null || isOpening.value);
@@ -70,7 +70,7 @@ function HeaderBar() {
           ⚠ {told.problems.length}
         </button>
       )}
-      <IconButton icon="moon" name="Light or dark" press={toggleTheme} />
+      {surroundings.isPage && <IconButton icon="moon" name="Light or dark" press={toggleTheme} />}
       <IconButton icon="help" name="Keys and help (?)" press={() => (isHelpOpen.value = true)} />
     </header>
   );
@@ -408,8 +408,9 @@ function Help() {
   );
 }
 
-function listen(): () => void {
-  const press = (event: KeyboardEvent) => {
+function listen(keys: EventTarget): () => void {
+  const press = (given: Event) => {
+    const event = given as KeyboardEvent;
     const target = event.target instanceof Element ? event.target : null;
     if ((event.ctrlKey || event.metaKey) && event.key === "k") {
       isPaletteOpen.value = true;
@@ -417,7 +418,7 @@ function listen(): () => void {
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey || target?.closest("input,textarea,select,dialog,[role=grid]")) return;
-    const keys: Record<string, () => void> = {
+    const acts: Record<string, () => void> = {
       "?": () => (isHelpOpen.value = true),
       f: () => canvas?.fit(true),
       "+": () => canvas?.zoom(1.25),
@@ -430,13 +431,13 @@ function listen(): () => void {
       },
     };
     if (!target?.closest("button,a,summary,[role=tab]") || event.key === "Escape") {
-      for (const key of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]) keys[key] = () => canvas?.walk(key);
+      for (const key of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]) acts[key] = () => canvas?.walk(key);
     }
-    const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
+    const act = Object.hasOwn(acts, event.key) ? acts[event.key] : undefined;
     if (!act) return;
     act();
     event.preventDefault();
   };
-  document.addEventListener("keydown", press);
-  return () => document.removeEventListener("keydown", press);
+  keys.addEventListener("keydown", press);
+  return () => keys.removeEventListener("keydown", press);
 }

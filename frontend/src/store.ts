@@ -27,13 +27,24 @@ export const GRAPH_OF: Record<string, string> = {
 export const graphMode = computed(() => GRAPH_OF[place.value.mode] ?? "");
 export const question = (name: string) => hello.value?.questions.find((one) => one.name === name);
 
+// What is around the app: a page of its own, or a page of somebody else, in which it is an element.
+export interface Surroundings {
+  isPage: boolean;
+  // Where keys are heard.
+  keys: EventTarget;
+  // Whether the wheel is for the graph, and not for the page around it.
+  wheel(): boolean;
+}
+export let surroundings: Surroundings = { isPage: true, keys: globalThis.document, wheel: () => true };
+
 let connection: Connection;
 let remember: (place: Place, step: boolean) => void = () => {};
 
-// Connect the store with what carries requests, and with what keeps the place (the URL, or nothing).
-export function start(with_: Connection, keep: (place: Place, step: boolean) => void): void {
+// Connect the store with what carries requests, with what keeps the place (the URL, or nothing), and what is around.
+export function start(with_: Connection, keep: (place: Place, step: boolean) => void, around = surroundings): void {
   connection = with_;
   remember = keep;
+  surroundings = around;
 }
 
 export function server(): Connection {
