@@ -10,8 +10,9 @@ import logging
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 from explorer.app import graphs, protocol
@@ -82,10 +83,19 @@ class Session:
         rights: What the session may do.
         who: Who asks, for the log of what is run.
         visitor: From where, as far as it is known: all sessions of a visitor share its part of the server.
+        given: Tables that are open already, by their names.
     """
 
-    def __init__(self, send: Callable[[str], None], rights: Rights, who: str = "", visitor: str = "") -> None:
+    def __init__(
+        self,
+        send: Callable[[str], None],
+        rights: Rights,
+        who: str = "",
+        visitor: str = "",
+        given: Mapping[str, Table] = MappingProxyType({}),
+    ) -> None:
         self._send, self.rights, self._who, self._visitor = send, rights, who, visitor
+        self._given = dict(given)
         self._tasks: dict[int, PoolTask] = {}
         self._tables: Kept[Table] = Kept(MOST_TABLES)
         self._graphs: Kept[GraphState] = Kept(MOST_GRAPHS)
@@ -214,7 +224,9 @@ class Session:
     def _open(self, request: Open) -> dict[str, Any]:
         self._moves[request.table] = tuple(parse_move(move) for move in request.moves)
         with self._lock:
-            self._tables.pop(request.table, None)
+            known = self._tables.pop(request.table, None)
+        if known is not None and request.table in self._given:
+            self._given[request.table] = known.refresh()
         table = self._table(request.table)
         return header(table, request.table, request.snapshot)
 
@@ -229,12 +241,16 @@ class Session:
         moves = self._moves.get(name, ())
         if not name:
             raise WrongUsage("this question is about a table: open one")
-        if name != os.environ.get(TABLE_VARIABLE):
-            places.check(name, moves)
-        table = TableAt(name, relocate=moves).open()
+        table = self._given[name] if name in self._given else self._found(name, moves)
         with self._lock:
             self._tables[name] = table
         return table
+
+    def _found(self, name: str, moves: tuple[tuple[str, str], ...]) -> Table:
+        """Open a table by its name. Raises ExplorerError."""
+        if name != os.environ.get(TABLE_VARIABLE):
+            places.check(name, moves)
+        return TableAt(name, relocate=moves).open()
 
     def _draw(self, request: DrawGraph) -> dict[str, Any]:
         table, key = self._table(request.table), graphs.key_of(request)
@@ -291,6 +307,8 @@ class Session:
             return table
         if question.subject == "catalog":
             return CatalogAt(request.catalog) if request.catalog else CatalogAt()
+        if request.table in self._given:
+            return TableAt(request.table, opened=self._table(request.table))
         places.check(request.table, self._moves.get(request.table, ()))
         return TableAt(request.table, relocate=self._moves.get(request.table, ()))
 
