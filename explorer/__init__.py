@@ -275,7 +275,7 @@ def panel(of: Any, question: str = "overview", **arguments: Any) -> Any:
     return question_widget(_engine(of) if hasattr(of, "engine") else of, question, arguments)
 
 
-def panel_component(table: Named | None = None, sql: bool = False, writes: bool = False, height: int = 720) -> Any:
+def panel_component(table: Named | None = None, sql: bool = False, writes: bool = False, height: str = "720px") -> Any:
     """Make a component for a Panel app (panel.holoviz.org), which shows the whole explorer.
 
     Args:
@@ -283,7 +283,7 @@ def panel_component(table: Named | None = None, sql: bool = False, writes: bool 
             visitor choose.
         sql: Whether visitors may run SQL.
         writes: Whether visitors may write to copies of teaching tables, and ask questions that write.
-        height: The height in pixels.
+        height: The height of the component, in CSS.
 
     Returns:
         The component. Visitors can open every table that this process can read: see docs/serving.md.
@@ -292,9 +292,9 @@ def panel_component(table: Named | None = None, sql: bool = False, writes: bool 
         >>> type(explorer.panel_component("demo.three_inserts")).__name__
         'ExplorerComponent'
     """
-    from explorer.app.hosts.panel import ExplorerComponent
+    from explorer.app.hosts.component import ExplorerComponent
 
-    return ExplorerComponent(None if table is None else _engine(table), sql, writes, height=height)
+    return ExplorerComponent(None if table is None else _engine(table), sql, writes, height)
 
 
 def show(result: Any) -> Any:
@@ -383,7 +383,7 @@ def export_html(table: Named, file: str | Path) -> dict[str, Any]:
         >>> explorer.export_html("demo.three_inserts", f"{tempfile.mkdtemp()}/page.html")["snapshots"]
         3
     """
-    from explorer.app.export import export_table
+    from explorer.app.hosts.file import export_table
 
     return export_table(_engine(table), Path(file))
 
@@ -407,7 +407,7 @@ def gallery(folder: str | Path, catalog: str = "", properties: Mapping[str, str]
         >>> len(explorer.gallery(tempfile.mkdtemp()))
         26
     """
-    from explorer.app.export import export_gallery
+    from explorer.app.hosts.file import export_gallery
     from explorer.queries.collection import Collection
 
     return Collection.of_rows(list(export_gallery(Path(folder), catalog, properties)), "gallery")

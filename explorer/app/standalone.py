@@ -109,7 +109,7 @@ class _Maker:
 
     def told(self) -> dict[str, Any]:
         head = header(self.table, self.table.name)
-        head = {**head, "problems": []}  # they stand below the page
+        head |= {"tiles": head["tiles"][:-1], "facts": [], "why": "", "problems": []}  # a file grows older
         return {"known": self.known, "sections": self.sections, "header": head}
 
     def whole(self, snapshot: Snapshot, folded: set[str]) -> Graph:

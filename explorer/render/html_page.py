@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -45,11 +46,12 @@ def render_page(
         picture: An SVG of ours, which stands there until the script runs, and where none does.
     """
     code = f"\n{script}\n"
+    drawn = re.sub(r'^(<svg [^>]*?) style="[^"]*"', r"\1", picture)  # the page's policy allows no style of an element
     footer = "".join(f"<p>{escape(clean(note))}</p>" for note in notes)
     return _document(
         title,
         f"{style}{LAYOUT}",
-        f'<div id="app">{picture}</div>\n<footer class="file-notes">{footer}</footer>\n{data_block(data)}\n'
+        f'<div id="app">{drawn}</div>\n<footer class="file-notes">{footer}</footer>\n{data_block(data)}\n'
         f'<script type="module">{code}</script>',
         f"; script-src {_digest(code)}",
     )

@@ -15,7 +15,7 @@ import param
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.app.export import export
+from explorer.app.hosts.file import export
 from explorer.graph.graph import Graph
 from explorer.model.manifest import FILE_CONTENT, STATUS
 from explorer.model.metadata import TableMetadata

@@ -18,13 +18,15 @@ export function QuestionAlone() {
   };
   return (
     <section class="app alone" aria-label={form.summary}>
-      <h3>{form.summary}</h3>
+      <div class="alone-head">
+        <h3>{form.summary}</h3>
+        {at.table && (
+          <button type="button" onClick={() => void open().then(() => setCount((before) => before + 1))}
+            title="Read the table again, as its catalog or folder has it now">Read again</button>
+        )}
+      </div>
       {problem.value && <Message level="error">{problem.value}</Message>}
       {form.parameters.length > 0 && <QuestionForm form={form} given={given} ask={ask} />}
-      {at.table && (
-        <button type="button" class="read-again" onClick={() => void open().then(() => setCount((before) => before + 1))}
-          title="Read the table again, as its catalog or folder has it now">Read again</button>
-      )}
       {!lacks && (!at.table || header.value) && <Asked key={count} question={{ question: form.name, ...about, arguments: given }} form={form} />}
     </section>
   );
