@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.typedef import Record
 
+from explorer.app.printed import Exhibit
 from explorer.cli import main
 from explorer.queries.collection import Collection
 from explorer.queries.graph import whole_view
@@ -23,7 +24,6 @@ from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.secrets.token_forms import PREFIXES
 from explorer.spec.text.names import shorten
 from explorer.ui.first import first
-from explorer.ui.printed import Exhibit
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import column_names, grid, versions
 from tests.support import direct

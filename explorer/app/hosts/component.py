@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import panel as pn
@@ -27,6 +28,7 @@ class ExplorerComponent(AnyWidgetComponent):
         sql: Whether visitors may run SQL.
         writes: Whether visitors may write to copies of teaching tables, and ask questions that write.
         room: Its height in CSS.
+        place: Where it is at first, as a URL has it: `mode`, `snapshot` and more (frontend/src/place.ts).
         options: What every component of Panel takes.
     """
 
@@ -34,13 +36,19 @@ class ExplorerComponent(AnyWidgetComponent):
     outbox = param.List(doc="What the views have sent, as far as they know of nobody who has taken it.")
 
     def __init__(
-        self, table: Table | None = None, sql: bool = False, writes: bool = False, room: str = "720px", **options: Any
+        self,
+        table: Table | None = None,
+        sql: bool = False,
+        writes: bool = False,
+        room: str = "720px",
+        place: Mapping[str, str] = MappingProxyType({}),
+        **options: Any,
     ) -> None:
         super().__init__(**{"sizing_mode": "stretch_width", **options})
         self._given = {table.name: table} if table else {}
         self._rights, self._taken = Rights(sql=sql, lab=writes), dict[str, int]()
         name = table.name if table else os.environ.get(TABLE_VARIABLE, "")
-        self._views = Views(Shown("app", {"table": name}, room), self._begin, self._tell)
+        self._views = Views(Shown("app", {"table": name, **place}, room), self._begin, self._tell)
         self._document = pn.state.curdoc
         if self._document is not None and self._document.session_context is not None:
             pn.state.on_session_destroyed(lambda _: self._views.close())

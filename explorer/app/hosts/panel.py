@@ -1,4 +1,4 @@
-"""The app as a page of Panel's server, which runs this file for each visitor: `panel serve explorer/app/hosts/panel.py`."""
+"""The app as a page of Panel's server, which runs this file for each visitor: `panel serve` and its path."""
 
 import os
 
@@ -13,6 +13,8 @@ OUTSIDE = "This server is guarded from now on: open the URL, with its token, tha
 
 if __name__.startswith("bokeh_app"):
     alone = not os.environ.get(PASSWORD_VARIABLE)
-    inside = came_through_the_door()
-    page = ExplorerComponent(None, alone, alone, "calc(100vh - 20px)", margin=5) if inside else pn.pane.Str(OUTSIDE)
-    page.servable(title=TITLE)
+    place = {name: values[-1].decode(errors="replace") for name, values in pn.state.session_args.items() if values}
+    if came_through_the_door():
+        ExplorerComponent(None, alone, alone, "calc(100vh - 20px)", place, margin=5).servable(title=TITLE)
+    else:
+        pn.pane.Str(OUTSIDE).servable(title=TITLE)
