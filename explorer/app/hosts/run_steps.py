@@ -73,11 +73,11 @@ class RunSteps:
                  for one in turns]  # fmt: skip
         done = f"{min(until or steps, steps):,} of {steps:,} steps so far" if links else "No step is left."
         told = self.still(until)
-        svg = told._repr_svg_()
+        svg = sequence_svg(self._run.events[:until], self._run.writers)  # in the colours of the page around it
         blocks = [
             {"kind": "message", "text": done, "level": "ok"},
             {"kind": "links", "links": [asdict(link) for link in links]},
-            *([{"kind": "picture", "svg": svg, "is_graph": False}] if svg else []),
+            {"kind": "picture", "svg": svg, "is_graph": False},
             {"kind": "text", "lines": repr(told).splitlines(), "left_out": 0, "folded": True},
         ]
         return {"blocks": blocks, "level": "ok", "notes": []}
