@@ -7,6 +7,7 @@ import { connectTo, Held, type HeldData } from "./held";
 import { IconButton, Message, Tabs, Working } from "./parts";
 import { NOWHERE } from "./place";
 import { Connection, type Hello } from "./protocol";
+import { fillScreen, isTyped } from "./screen";
 import { arrive, fail, go, graph, graphMode, header, hello, isInspectorOpen, place, problem, start } from "./store";
 import { counted } from "./words";
 
@@ -42,11 +43,11 @@ function FileApp() {
 }
 
 function press(event: KeyboardEvent): void {
-  const isTyped = event.target instanceof Element && event.target.closest("input");
-  if (isTyped || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (isTyped(event) || event.ctrlKey || event.metaKey || event.altKey) return;
   const acts: Record<string, () => void> = {
     f: () => canvas?.fit(true), "+": () => canvas?.zoom(1.25), "-": () => canvas?.zoom(1 / 1.25),
     "[": () => stepTimeline(-1), "]": () => stepTimeline(1), Escape: () => (isInspectorOpen.value = false),
+    p: () => fillScreen(document.documentElement),
   };
   if (!Object.hasOwn(acts, event.key)) return;
   acts[event.key]?.();

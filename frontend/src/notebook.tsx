@@ -5,6 +5,7 @@ import "./style/tokens.css";
 import "./style/app.css";
 import { render, type ComponentChildren } from "preact";
 import { App } from "./app";
+import { fillScreen, isTyped } from "./screen";
 import { followTheme } from "./graph";
 import type { Told } from "./loader";
 import { GraphAlone, QuestionAlone } from "./alone";
@@ -27,6 +28,9 @@ export default {
     box.className = "icedive";
     box.dataset["lmSuppressShortcuts"] = "true"; // JupyterLab's keys, of which `d d` deletes the cell, are not ours
     for (const name of ["keydown", "keyup", "keypress"]) box.addEventListener(name, (event) => event.stopPropagation());
+    root.addEventListener("keydown", (event) => {
+      if (event.key === "p" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyped(event)) fillScreen(root);
+    });
     root.className = `ice embedded shows-${told.shows}`;
     root.tabIndex = -1; // a click within it takes the keys
     root.setAttribute("role", "group");
