@@ -84,8 +84,8 @@ bench-plan: $(STAMP)  ## minutes: a plan over a million entries; writes docs/pla
 bench-sessions: $(STAMP)  ## half an hour: fifty sessions, a thousand pages; writes docs/sessions.md
 	$(BIN)/python -m benchmarks.sessions
 
-bench-pages: $(STAMP)  ## minutes: a page's times in a browser and at the server; writes docs/pages.md
-	$(BIN)/python -m benchmarks.arrivals
+bench-pages: $(STAMP)  ## half an hour: the page of ab84dd4 and the page now, in turns, and fifty sessions; writes docs/pages.md
+	$(BIN)/python -m benchmarks.page_pairs
 
 bench-start: $(STAMP)  ## minutes: Spark's start with and without kept classes; writes docs/spark.md
 	$(BIN)/python -m benchmarks.spark_start

@@ -8,12 +8,26 @@ from typing import Any
 
 from explorer.app.row_pages import RowPages
 from explorer.queries.collection import Collection
-from explorer.render.blocks import Block, FactTable, FindingCards, FoldedBlocks, LinkList, Notice, Picture, Rows, Text
+from explorer.render.blocks import (
+    Block,
+    FactTable,
+    FindingCards,
+    FoldedBlocks,
+    LinkList,
+    Notice,
+    Picture,
+    Rows,
+    Statement,
+    Text,
+)
 from explorer.table import Table
 
 FIRST_ROWS = 100
 """Rows that come with an answer."""
-KINDS = {Picture: "picture", Notice: "message", FactTable: "facts", FindingCards: "findings", LinkList: "links"}
+KINDS = {
+    Picture: "picture", Notice: "message", Statement: "statement", FactTable: "facts", FindingCards: "findings",
+    LinkList: "links",
+}  # fmt: skip
 """Blocks that are as JSON what they are."""
 MOST_LINES = 5_000
 """Lines of text that a page shows; the command line prints all."""

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from explorer.app.blocks import ShownAnswer
 from explorer.app.protocol import Ask
 from explorer.errors import NotPossible
-from explorer.queries.collection import Collection
 from explorer.questions.answers import Answer
 from explorer.render.pictures import with_white_ground
 from explorer.render.text import json_text
@@ -33,12 +32,13 @@ def file_name(request: Ask, form: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9]+', '-', words).strip('-')[-100:] or 'answer'}.{form}"
 
 
-def file_of(answer: ShownAnswer, form: str) -> bytes | str:
+def file_of(answer: ShownAnswer, form: str, block: int = 0) -> bytes | str:
     """Return the file of an answer.
 
     Args:
         answer: The answer.
         form: One of TYPES.
+        block: Which of its lists of rows, where the file has rows.
 
     Returns:
         The file's content.
@@ -48,14 +48,14 @@ def file_of(answer: ShownAnswer, form: str) -> bytes | str:
     """
     result = answer.result
     if form in ("csv", "parquet"):
-        rows = result if isinstance(result, Collection) else result.rows and result.rows()
-        if rows is None:
+        listed = answer.rows(block)
+        if listed is None:
             raise NotPossible("this answer has no rows: save it as json or txt")
         file = _Limited()
         if form == "csv":
-            rows.to_csv(file, for_spreadsheet=True)
+            listed.rows.to_csv(file, for_spreadsheet=True)
         else:
-            rows.to_parquet(file)
+            listed.rows.to_parquet(file)
         return file.getvalue()
     if form == "json":
         return json_text(result.to_json()) + "\n"

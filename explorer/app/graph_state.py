@@ -98,7 +98,7 @@ class GraphState:
             actions = [] if known else [["pointer", "Ask the catalog what it stores"]]
             told = replace(inspection, sections=(*inspection.sections[:1], *known, *inspection.sections[1:]))
             return {**told.to_json(), "actions": actions}
-        if node.kind not in FILES:
+        if node.kind not in FILES or "snapshot_id" not in node.facts:  # a file that no manifest names yet
             return inspection.to_json()
         is_data = node.kind == "data_file"
         offers = {
@@ -124,7 +124,7 @@ class GraphState:
                 [i for i in wanted if isinstance(i, str) and self.graph.node(i)] if isinstance(wanted, list) else []
             )
             node = self.graph.node(self.selected[-1]) if self.selected else None
-            if node and node.kind in FILES and self._quick(node):
+            if node and node.kind in FILES and "snapshot_id" in node.facts and self._quick(node):
                 self._told |= {("rows", node.id)}
             return False
         if kind == "pointer":
@@ -251,7 +251,7 @@ class ViewState(GraphState):
             newer = self.table.newer()
             if newer is None:
                 return None
-            self._take(newer)
+            self.move_to(newer)
             self.message = ""
         except Cancelled:
             raise
@@ -261,11 +261,13 @@ class ViewState(GraphState):
             self.message = str(error)
         return True
 
-    def _take(self, table: Table) -> None:
-        """Look at a newer state of the table; who looked at its current snapshot, at that which is current now."""
+    def move_to(self, table: Table) -> None:
+        """Look at a newer state of the table; who looked at its current snapshot, or at one that is gone, looks at that
+        which is current now."""
         latest = self.view.snapshot_id == self.table.metadata.current_snapshot_id
         self.table = table
-        self.look_at(None if latest else self.view.snapshot_id)
+        keeps = not latest and table.metadata.snapshot(self.view.snapshot_id) is not None
+        self.look_at(self.view.snapshot_id if keeps else None)
 
     def asked(self) -> dict[str, Any]:
         """As the view has them: it also changes by other ways than the bar."""
@@ -280,7 +282,7 @@ class ViewState(GraphState):
         if kind == "snapshot":
             self.look_at(str(request.get("id")))
         elif kind == "reload":
-            self._take(self.table.refresh())
+            self.move_to(self.table.refresh())
         elif kind == "search":
             self.view = replace(self.view, search=str(request.get("text", ""))[:200].strip())
             self._first_pages()
@@ -289,11 +291,6 @@ class ViewState(GraphState):
         elif kind in ("toggle", "focus"):
             self._on_node(kind, str(request.get("id")))
         self._draw()
-
-    def move_to(self, table: Table) -> None:
-        """Look at a newer version of the same table: at its current snapshot."""
-        self.table = table
-        self.look_at(None)
 
     def mark(self, findings: Sequence[Finding]) -> None:
         """Show what the doctor found on the nodes."""

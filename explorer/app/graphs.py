@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from explorer.app.answer_states import CompareState, DeletesState, PlanState
-from explorer.app.bring_up import show_row
-from explorer.app.graph_state import GraphState, ViewState
+from explorer.app.bring_up import show_file, show_row
+from explorer.app.forms import read_arguments
+from explorer.app.graph_state import GraphState, MarkedState, ViewState
 from explorer.app.protocol import BadMessage, DrawGraph
 from explorer.errors import NotFoundInTable
+from explorer.graph.ids import list_node, manifest_node
+from explorer.graph.uncommitted import Uncommitted
+from explorer.questions import QUESTIONS
 from explorer.render.text import clean
 from explorer.reports.doctor import diagnose
+from explorer.spec.commits.commit import Decision
 from explorer.table import Table
 
 
@@ -39,12 +45,27 @@ def _difference(table: Table, request: DrawGraph) -> GraphState:
     return CompareState(table, None if before == "none" else before, after.snapshot_id)
 
 
+def _conflict(table: Table, request: DrawGraph) -> GraphState:
+    """The tree with what stands against a commit: the answer of the question `check conflict` lights it up."""
+    question = QUESTIONS["check", "conflict"]
+    decision: Decision = question.ask(table, **read_arguments(question, request.arguments)).value
+    state = MarkedState(table)
+    snapshots = [one.snapshot_id for one in decision.conflicts if one.snapshot_id]
+    if snapshots:
+        files = {file for one in decision.conflicts for file in one.files}
+        manifests = {manifest for one in decision.conflicts for manifest in one.manifests}
+        opened = [*map(list_node, snapshots), *map(manifest_node, manifests)]
+        state.show(table, Uncommitted({}, {}, conflicts={*snapshots, *files}), snapshots[0], opened)
+    return state
+
+
 MODES: Mapping[str, Callable[[Table, DrawGraph], GraphState]] = {
     "table": _tree,
     "findings": _findings,
     "plan": lambda table, asked: PlanState(table, table.plan(asked.filter, asked.snapshot or None)),
     "deletes": lambda table, asked: DeletesState(table, asked.snapshot or None),
     "diff": _difference,
+    "conflict": _conflict,
 }
 """How each graph is made."""
 
@@ -52,7 +73,8 @@ MODES: Mapping[str, Callable[[Table, DrawGraph], GraphState]] = {
 def key_of(request: DrawGraph) -> tuple[str, ...]:
     """Return what tells one graph of a session from the others. The tree goes from snapshot to snapshot."""
     place = () if request.mode == "table" else (request.snapshot, request.filter, request.before)
-    return (request.table, request.mode, *place)
+    arguments = json.dumps(dict(request.arguments), sort_keys=True)
+    return (request.table, request.mode, arguments, *place)
 
 
 def make(table: Table, request: DrawGraph) -> GraphState:
@@ -68,7 +90,7 @@ def carry_out(state: GraphState, action: Mapping[str, Any]) -> GraphState | None
     Args:
         state: The graph, which stays as it is.
         action: See graph_state.GraphState.handle; or `show`, with the `kind` (snapshot, manifest, file) and the `key`
-            (an id, or a path) of what is brought up.
+            (an id, or a path) of what is brought up. Kind `data_file` brings up its deletes too, as of a `snapshot`.
 
     Returns:
         The graph as it is then; None if nothing came of it.
@@ -77,9 +99,18 @@ def carry_out(state: GraphState, action: Mapping[str, Any]) -> GraphState | None
     if action.get("type") == "show":
         later.message = ""
         if isinstance(later, ViewState):
-            show_row(later, str(action.get("kind"))[:20], str(action.get("key"))[:10_000])
+            kind, key = str(action.get("kind"))[:20], str(action.get("key"))[:10_000]
+            if kind == "data_file":
+                show_file(later, key, _snapshot_of(later, action.get("snapshot")))
+            else:
+                show_row(later, kind, key)
         return later
     return None if later.handle(action) is None else later
+
+
+def _snapshot_of(view: ViewState, name: Any) -> int | None:
+    """The id of the snapshot that a page names; None without a name, or where there is none."""
+    return view.table.resolve(name).snapshot.snapshot_id if isinstance(name, str) and name else None
 
 
 def shown(state: GraphState) -> dict[str, Any]:

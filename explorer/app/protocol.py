@@ -83,6 +83,7 @@ class DrawGraph:
         filter: The filter of a plan.
         before: The snapshot that is compared with.
         action: What is done to the graph that is shown: its `type` and more (graph_state.GraphState.handle).
+        arguments: Of mode `conflict`: the arguments of the question `check conflict`.
     """
 
     id: int
@@ -92,6 +93,7 @@ class DrawGraph:
     filter: str = ""
     before: str = ""
     action: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -154,10 +156,25 @@ class GetOffers:
     text: str = ""
 
 
-Request: TypeAlias = Hello | Cancel | Catalogs | Open | GetFacts | DrawGraph | Ask | GetRows | GetOffers
+@dataclass(frozen=True)
+class UseLab:
+    """A browser works in the lab: on the run, the race or the copies of its session.
+
+    Args:
+        id: The request's number.
+        action: One of lab.ACTIONS, such as `new` or `step`.
+        arguments: What the action takes.
+    """
+
+    id: int
+    action: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+Request: TypeAlias = Hello | Cancel | Catalogs | Open | GetFacts | DrawGraph | Ask | GetRows | GetOffers | UseLab
 REQUESTS: Mapping[str, type[Request]] = {
     "hello": Hello, "cancel": Cancel, "catalogs": Catalogs, "open": Open, "facts": GetFacts, "graph": DrawGraph,
-    "ask": Ask, "rows": GetRows, "offer": GetOffers,
+    "ask": Ask, "rows": GetRows, "offer": GetOffers, "lab": UseLab,
 }  # fmt: skip
 """The requests by their `type`."""
 

@@ -27,9 +27,11 @@ MOST_SORTED = 20_000_000
 LINKS: Mapping[str, str] = {
     "file_path": "file", "manifest_path": "manifest", "manifest-list": "manifest_list", "snapshot-id": "snapshot",
     "snapshot_id": "snapshot", "parent-snapshot-id": "snapshot", "added_snapshot_id": "snapshot",
-    "last_updated_snapshot_id": "snapshot", "data_file": "file", "delete_file": "file",
+    "last_updated_snapshot_id": "snapshot", "data_file": "file", "delete_file": "file", "_file": "data_file",
 }  # fmt: skip
 """What the values of a column name, by its name: a page opens it."""
+VERDICTS = ("verdict", "because", "term", "reason")
+"""What a question adds to the rows of a list: it is what the answer is about."""
 _BYTES = re.compile(r"(^|_|-)(bytes|size|length)($|_|-)")
 
 
@@ -45,7 +47,11 @@ class RowPages:
         """Return the columns: each one's name, how it is shown, what its values name, and whether it is shown first."""
         schema = self.rows.schema
         told = telling(self.rows.what, schema.names)
-        first = set(told if self.rows.what in COLUMNS else schema.names)
+        is_known = 2 * len(told) > len(COLUMNS.get(self.rows.what, "").split())  # others only have the same name
+        verdicts = [name for name in VERDICTS if name in schema.names and name not in told]
+        first = {*verdicts, *(told if is_known else schema.names)}
+        rest = [name for name in first_columns(self.rows.what, schema.names) if name not in verdicts]
+        names = [*rest[:1], *verdicts, *rest[1:]]
         return [
             {
                 "name": name,
@@ -53,7 +59,7 @@ class RowPages:
                 "link": LINKS.get(name, ""),
                 "first": name in first,
             }
-            for name in first_columns(self.rows.what, schema.names)
+            for name in names
         ]
 
     def page(

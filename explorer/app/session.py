@@ -1,25 +1,28 @@
 """One browser's conversation with the server: requests come, answers and progress go. A host carries the messages.
 
 A session holds nothing that a browser cannot ask for again: tables that are open, graphs, answers whose rows are asked
-for. So a new session goes on where one that was lost ended."""
+for. So a new session goes on where one that was lost ended. The run of the lab is the exception: it ends with its
+session, and a page plays it again in a new one."""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
+import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from functools import partial
+from contextlib import suppress
+from functools import cache, partial
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from explorer.app import graphs, protocol
 from explorer.app.blocks import ShownAnswer
 from explorer.app.downloads import file_of
 from explorer.app.forms import groups, questions, read_arguments
-from explorer.app.graph_state import GraphState
+from explorer.app.graph_state import GraphState, ViewState
 from explorer.app.protocol import (
     Ask,
     BadMessage,
@@ -32,12 +35,13 @@ from explorer.app.protocol import (
     Hello,
     Open,
     Request,
+    UseLab,
     read_request,
 )
 from explorer.app.rights import Rights
 from explorer.app.start import TABLE_VARIABLE, catalog_names, header, namespaces, tables, teaching_tables
-from explorer.errors import ExplorerError, NotPossible, WrongUsage
-from explorer.progress import Cancelled
+from explorer.errors import AccessRefused, ExplorerError, NotPossible, WrongUsage
+from explorer.progress import Cancelled, as_one_step
 from explorer.questions import QUESTIONS, Question
 from explorer.questions.offers import offers
 from explorer.questions.parameters import CatalogAt, TableAt
@@ -46,9 +50,14 @@ from explorer.render.text import clean_lines
 from explorer.serving import places
 from explorer.serving.pools import AWAY, CLICKS, ELSEWHERE, HERE, Pool, PoolTask
 from explorer.spark_engine.failures import explain
+from explorer.spark_engine.spark import shared_engine
 from explorer.spec.secrets.redaction import redact
+from explorer.storage.catalogs.sandbox_entries import SANDBOX
 from explorer.storage.locate import parse_move
 from explorer.table import Table
+
+if TYPE_CHECKING:
+    from explorer.app.lab import Lab
 
 MOST_TABLES, MOST_GRAPHS, MOST_ANSWERS = 4, 12, 12
 """Tables, graphs and answers that a session keeps: the newest."""
@@ -83,6 +92,8 @@ class Session:
         rights: What the session may do.
         who: Who asks, for the log of what is run.
         visitor: From where, as far as it is known: all sessions of a visitor share its part of the server.
+        owner: Who owns the copies of teaching tables that the session makes: a secret of one browser. Without it, they
+            belong to the session.
         given: Tables that are open already, by their names.
     """
 
@@ -92,11 +103,16 @@ class Session:
         rights: Rights,
         who: str = "",
         visitor: str = "",
+        owner: str = "",
         given: Mapping[str, Table] = MappingProxyType({}),
     ) -> None:
         self._send, self.rights, self._who, self._visitor = send, rights, who, visitor
+        self._owner = owner or secrets.token_urlsafe(16)
         self._given = dict(given)
+        self._lab: Lab | None = None
         self._tasks: dict[int, PoolTask] = {}
+        self._on_spark: set[int] = set()
+        """The requests that may wait for Spark."""
         self._tables: Kept[Table] = Kept(MOST_TABLES)
         self._graphs: Kept[GraphState] = Kept(MOST_GRAPHS)
         self._answers: Kept[ShownAnswer] = Kept(MOST_ANSWERS)
@@ -126,8 +142,11 @@ class Session:
         if len(self._tasks) >= MOST_WAITING:
             self._put(protocol.error(request.id, "too many requests are under way: wait for their answers"))
             return
-        task = self._pool(request).submit(partial(self._answer, request), self, self._who, self._visitor)
+        pool = self._pool(request)
+        task = pool.submit(partial(self._answer, request), self, self._who, self._visitor)
         self._tasks[request.id] = task
+        if pool is ELSEWHERE:
+            self._on_spark.add(request.id)
         task.when_over(partial(self._end, request.id, task))
         Ticker.watch(self)
 
@@ -136,6 +155,8 @@ class Session:
         self._send = _nowhere
         for task in list(self._tasks.values()):
             task.cancel()
+        if self._lab is not None:
+            ELSEWHERE.submit(self._lab.close, self, self._who, self._visitor)
 
     @property
     def is_busy(self) -> bool:
@@ -147,35 +168,51 @@ class Session:
         for number, task in list(self._tasks.items()):
             now = task.progress()
             if not task.over and now.seconds >= QUIET_S:
-                text = clean_lines(str(now).removeprefix("running, "))
+                spark = shared_engine().state if number in self._on_spark else None
+                waits_for = spark.waiting_words if spark and spark.phase != "stopped" else ""
+                text = clean_lines(waits_for or str(now).removeprefix("running, "))
                 self._put(protocol.progress(number, text, now.done, now.total))
 
-    def download(self, request: Ask, form: str) -> PoolTask:
+    def download(self, request: Ask, form: str, block: int = 0) -> PoolTask:
         """Write the answer to a question as a file.
 
         Args:
             request: The question.
             form: How: one of downloads.TYPES.
+            block: Which of its lists of rows, where the file has rows.
 
         Returns:
             Work whose result is the file's text or bytes.
+
+        Raises:
+            NotPossible: The question writes.
+            WrongUsage: There is no such question.
         """
+        if _question(request.question).is_writing:
+            raise NotPossible("this answer is not saved: the question would write again")
         return self._pool(request).submit(
-            lambda: file_of(self._answered(request), form), self, self._who, self._visitor
+            lambda: file_of(self._answered(request), form, block), self, self._who, self._visitor
         )
 
     # -- under way ----------------------------------------------------------------------------------------------------
     def _pool(self, request: Request) -> Pool:
         if isinstance(request, Catalogs | Open):
             return AWAY
+        if isinstance(request, UseLab):
+            from explorer.app.lab import pool_of
+
+            return pool_of(request.action)
         if not isinstance(request, Ask | GetRows):
             return CLICKS
         words = tuple(request.question.split(" "))
+        question = QUESTIONS.get(words)
         spark = words in ON_SPARK or any(request.arguments.get(name) for name in ("measure", "engines", "write"))
-        return ELSEWHERE if spark or words[0] in ("lab", "catalog") else HERE
+        writes = question is not None and question.is_writing
+        return ELSEWHERE if spark or writes or words[0] == "catalog" else HERE
 
     def _end(self, number: int, task: PoolTask) -> None:
         self._tasks.pop(number, None)
+        self._on_spark.discard(number)
         try:
             data = task.result()
             message = json.dumps(protocol.answer(number, data), ensure_ascii=False, separators=(",", ":"))
@@ -197,21 +234,17 @@ class Session:
     def _answer(self, request: Request) -> Any:
         answers: dict[type[Any], Callable[[Any], Any]] = {
             Hello: self._hello, Catalogs: self._catalogs, Open: self._open, GetFacts: self._facts,
-            DrawGraph: self._draw, Ask: self._ask, GetRows: self._rows, GetOffers: self._offer,
+            DrawGraph: self._draw, Ask: self._ask, GetRows: self._rows, GetOffers: self._offer, UseLab: self._use_lab,
         }  # fmt: skip
         return answers[type(request)](request)
 
     def _hello(self, _: Hello) -> dict[str, Any]:
-        start = os.environ.get(TABLE_VARIABLE, "")
         return {
-            "version": protocol.VERSION,
-            "vocabulary": vocabulary(),
-            "groups": groups(),
-            "questions": questions(self.rights),
+            **_what_can_be_asked(self.rights),
             "rights": {"sql": self.rights.sql, "lab": self.rights.lab, "moves": not places.is_restricted()},
             "catalogs": catalog_names(),
             "teaching": teaching_tables(),
-            "table": start,
+            "table": os.environ.get(TABLE_VARIABLE, ""),
         }
 
     def _catalogs(self, request: Catalogs) -> dict[str, Any]:
@@ -228,7 +261,15 @@ class Session:
         if known is not None and request.table in self._given:
             self._given[request.table] = known.refresh()
         table = self._table(request.table)
-        return header(table, request.table, request.snapshot)
+        return {**header(table, request.table, request.snapshot), "writing": self._writing(table)}
+
+    def _writing(self, table: Table) -> str:
+        """Whether the session may change a table (`here`), only a copy of it (`copy`), or neither."""
+        if not self.rights.lab:
+            return ""
+        from explorer.app.copies import OWNERS
+
+        return OWNERS.writing(table, self._owner)
 
     def _facts(self, request: GetFacts) -> dict[str, Any]:
         return header(self._table(request.table), request.table, request.snapshot)
@@ -253,10 +294,16 @@ class Session:
         return TableAt(name, relocate=moves).open()
 
     def _draw(self, request: DrawGraph) -> dict[str, Any]:
+        if request.mode == "lab":
+            run = self._lab.draw(request.action) if self._lab else None
+            return {"same": True} if run is None else graphs.shown(run)
         table, key = self._table(request.table), graphs.key_of(request)
         with self._lock:
             state = self._graphs.get(key)
-        if state is None or (state.table is not table and request.mode != "table"):
+        if isinstance(state, ViewState) and request.mode == "table" and state.table is not table:
+            state = state.copied()
+            state.move_to(table)
+        if state is None or state.table is not table:
             state = graphs.make(table, request)
         elif not request.action and request.mode == "table" and request.snapshot:
             state = graphs.carry_out(state, {"type": "snapshot", "id": request.snapshot}) or state
@@ -287,13 +334,17 @@ class Session:
         table = self._table(request.table) if question.subject == "table" else None
         with self._lock:
             known = self._answers.get(key)
-        if known is not None and known.table is table and isinstance(request, GetRows):
+        is_same = known is not None and (question.is_writing or known.table is table)
+        if known is not None and is_same and isinstance(request, GetRows):
             return known
+        self.rights.check(question, request.arguments)
         arguments = read_arguments(question, request.arguments)
-        self.rights.check(question, arguments)
         if isinstance(request, GetRows) and question.is_writing:
             raise NotPossible("the rows of this answer are gone: ask again")
-        if question.subject:
+        if question.is_writing:
+            result = self._write(question, request, table, arguments)
+            table = self._tables.get(request.table)
+        elif question.subject:
             result = question.ask(self._subject(question, request, table), **arguments)
         else:
             result = question.ask(**arguments)
@@ -301,6 +352,45 @@ class Session:
         with self._lock:
             self._answers[key] = answer
         return answer
+
+    def _write(self, question: Question, request: Ask | GetRows, table: Table | None, given: dict[str, Any]) -> Any:
+        """Ask a question that writes. What changes a table is carried out completely; then the table is read anew."""
+        from explorer.app.copies import OWNERS
+
+        if table is None:
+            result = question.ask(**given)
+            if question.path == ("lab", "copy"):
+                OWNERS.note(f"{SANDBOX}.{result.value}", self._owner)
+            return result
+        OWNERS.check(table, self._owner)
+        try:
+            with as_one_step():
+                return question.ask(table, **given)
+        finally:
+            with suppress(ExplorerError):
+                self._tables[request.table] = table.refresh()
+
+    def _use_lab(self, request: UseLab) -> dict[str, Any]:
+        if not self.rights.lab and request.action != "choices":
+            raise AccessRefused("Nothing is written here: the server was started without --allow-lab.")
+        if request.action == "reset":
+            return {"table": self._reset(request.arguments.get("table"))}
+        from explorer.app.lab import Lab
+
+        with self._lock:
+            self._lab = self._lab or Lab()
+        return self._lab.act(request.action, request.arguments)
+
+    def _reset(self, name: Any) -> str:
+        """Replace a copy of a teaching table by a new one; return its name."""
+        from explorer.app.copies import OWNERS
+        from explorer.lab.scenarios import reset_copy
+
+        table = self._table(str(name))
+        OWNERS.check(table, self._owner)
+        copy = reset_copy(table.name)
+        OWNERS.note(f"{SANDBOX}.{copy}", self._owner)
+        return copy
 
     def _subject(self, question: Question, request: Ask | GetRows, table: Table | None) -> Any:
         if question.subject == "table":
@@ -314,6 +404,17 @@ class Session:
 
     def _offer(self, request: GetOffers) -> dict[str, Any]:
         return {"values": offers(request.kind, self._table(request.table), request.text, 200)}  # type: ignore[arg-type]
+
+
+@cache
+def _what_can_be_asked(rights: Rights) -> dict[str, Any]:
+    """What is the same for all sessions of these rights."""
+    return {
+        "version": protocol.VERSION,
+        "vocabulary": vocabulary(),
+        "groups": groups(),
+        "questions": questions(rights),
+    }
 
 
 def _question(words: str) -> Question:

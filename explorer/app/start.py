@@ -15,6 +15,8 @@ from explorer.table import Table
 
 TABLE_VARIABLE = "ICEDIVE_TABLE"
 """Names the table that a page opens first."""
+PREFIX = f"{catalogs.SANDBOX}.{NAMESPACE}."
+"""What the names of teaching tables begin with."""
 MOST_VERSIONS = 500
 """Branches, tags and snapshots that a page offers; any other can be entered."""
 
@@ -38,7 +40,12 @@ def teaching_tables() -> list[dict[str, str]]:
     """Return the teaching tables that are here, and what each teaches."""
     there = available_names()
     return [
-        {"table": f"sandbox.{NAMESPACE}.{one.name}", "name": one.name, "teaches": one.teaches, "source": one.source}
+        {
+            "table": f"{catalogs.SANDBOX}.{NAMESPACE}.{one.name}",
+            "name": one.name,
+            "teaches": one.teaches,
+            "source": one.source,
+        }
         for one in SCENARIOS
         if one.name in there
     ]
@@ -61,7 +68,7 @@ def header(table: Table, name: str, snapshot: str = "") -> dict[str, Any]:
     told = overview(table, int(snapshot) if known else None, quick=True)
     refs = sorted(meta.refs, key=lambda ref: (ref.name != "main", ref.type, ref.name))
     newest = sorted(meta.snapshots, key=lambda one: -ordinals[one.snapshot_id])
-    teaches = {f"{NAMESPACE}.{one.name}": one.teaches for one in SCENARIOS}
+    teaches = {f"{PREFIX}{one.name}": one.teaches for one in SCENARIOS}
     return {
         "name": name,
         "title": brief(table.name),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import shutil
@@ -127,3 +128,17 @@ class Bench:
         folder = str(self.load(name).location()).removeprefix("file:")
         self.catalog.dropTable(self.identifier(name), False)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+_SHARED = threading.Lock()
+
+
+def shared_bench() -> Bench:
+    """Return the bench of this process; a new one after Spark was restarted."""
+    with _SHARED:
+        return _bench_of(shared_engine().session())
+
+
+@functools.lru_cache(1)
+def _bench_of(session: Any) -> Bench:
+    return Bench()

@@ -12,7 +12,7 @@ from typing import Literal
 
 import pyarrow.compute as pc
 
-from explorer.errors import NotFoundInTable, NotPossible
+from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
 from explorer.graph.graph import Graph
 from explorer.graph.uncommitted import Loose, Uncommitted, kind_of, overlay
 from explorer.lab.planning import rows_of
@@ -20,6 +20,7 @@ from explorer.lab.pyiceberg_writer import PyicebergWriter
 from explorer.lab.readers import Reader
 from explorer.lab.sandbox import Bench
 from explorer.lab.writers import JavaWriter, Writer
+from explorer.progress import steps
 from explorer.queries.orphans import files_in_metadata
 from explorer.spec.commits.lab_runs import Event
 from explorer.spec.commits.operations import Operation, State, StepOutcome
@@ -229,8 +230,12 @@ def replay(bench: Bench, saved: str) -> Run:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise NotFoundInTable(f"not a saved run: {error}") from error
     run = Run(bench, operations, version)
-    for token in order:
-        run.step(token)
+    try:
+        for token in steps(order, "steps"):
+            run.step(token)
+    except ExplorerError:
+        run.close()
+        raise
     return run
 
 

@@ -15,11 +15,11 @@ import pyarrow as pa
 
 from explorer.errors import NotFoundInTable
 from explorer.queries.filters import arrow_columns, matching, parse_filter
-from explorer.render.blocks import Block, Rows
+from explorer.render.blocks import Block, Fact, FactTable, FoldedBlocks, Notice, Rows
 from explorer.render.list_columns import first_columns, with_times
 from explorer.render.row_formats import write_csv, write_parquet
 from explorer.render.rows import columns_of, json_rows, plain
-from explorer.render.text import cell, not_typeset, render_stream
+from explorer.render.text import cell, clean, not_typeset, render_stream
 from explorer.spark_engine.engine_choice import Choice
 from explorer.spark_engine.pipeline import Framed, change_rows, without_dictionaries
 from explorer.spark_engine.read_queue import ScanReport, SparkRead
@@ -27,7 +27,8 @@ from explorer.spark_engine.spark import shared_engine
 from explorer.spark_engine.user_spark import keep_active_session
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.rows.spilled_rows import RowParts
-from explorer.spec.text.names import shorten
+from explorer.spec.text.names import base_name, shorten
+from explorer.spec.text.units import human_bytes
 from explorer.spec.values.values import pandas_values, row_dicts
 from explorer.storage.projection import children
 from explorer.storage.spill import spool
@@ -395,11 +396,38 @@ class SparkRows(Collection):
             warnings.warn(cut, stacklevel=3)
         return cls(rows, read.reports, version, cut)
 
+    def blocks(self) -> Sequence[Block]:
+        """Return the parts of a page that shows the rows.
+
+        Returns:
+            What was read, the rows, and a scan report for each table.
+        """
+        told = [Notice(clean(text)) for text in (self.words, self.cut) if text]
+        reports = [
+            FoldedBlocks(f"Scan report of {clean(base_name(one.table))}", (_report(one),)) for one in self.reports
+        ]
+        return [*told, Rows(self), *reports]
+
     def __repr__(self) -> str:
         return super().__repr__() + (f"{self.cut}\n" if self.cut else "")
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + (f"<p>{escape(self.cut)}</p>" if self.cut else "")
+
+
+def _report(report: ScanReport) -> FactTable:
+    """A scan report: what was scanned and skipped, the bytes, and how long planning took."""
+    names = {
+        "DataManifests": "data manifests", "DeleteManifests": "delete manifests", "DataFiles": "data files",
+        "DeleteFiles": "delete files",
+    }  # fmt: skip
+    facts = []
+    for name, words in names.items():
+        scanned, skipped = report.pair(name)
+        facts.append(Fact(words, f"{scanned:,} scanned, {skipped:,} skipped"))
+    size = human_bytes(report.metrics.get("totalDataFileSize"))
+    took = report.metrics.get("totalPlanningDuration", 0)
+    return FactTable((*facts, Fact("bytes of data files", size), Fact("planning", f"{took:,} ms")))
 
 
 def _columns_of(frame: Framed, columns: Sequence[str]) -> Framed:

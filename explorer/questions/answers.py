@@ -57,6 +57,7 @@ class Answer(Generic[T]):
         notes: What is to be known beside the answer, a sentence each.
         parts: Makes the parts of a page that shows it; without, these are its picture, its text and its rows.
         is_graph: Whether the picture is a graph of the table's files, which a page draws itself.
+        is_table: Whether the text is a table of the rows, and says no more than they.
     """
 
     value: T
@@ -69,6 +70,7 @@ class Answer(Generic[T]):
     notes: tuple[str, ...] = ()
     parts: Callable[[], Sequence[Block]] | None = None
     is_graph: bool = False
+    is_table: bool = False
 
     def document(self) -> Any:
         """Return the answer as a JSON document, whose parts are made as they are printed.
@@ -214,7 +216,8 @@ class Answer(Generic[T]):
         if self.parts is not None:
             return self.parts()
         parts: list[Block] = [Picture(self.picture(), self.is_graph)] if self.picture else []
-        parts.append(Text(tuple(map(clean, self.lines()))))
+        if not (self.is_table and self.rows):
+            parts.append(Text(tuple(map(clean, self.lines()))))
         return [*parts, Rows(self.rows())] if self.rows else parts
 
     def __repr__(self) -> str:

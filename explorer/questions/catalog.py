@@ -76,7 +76,7 @@ def _summaries(catalog: CatalogAt, namespace: str) -> Answer[Collection]:
 
     rows = Collection(Batches(table_summaries.schema, read), "tables")
     level: Callable[[], Level] = lambda: "incomplete" if failures else "ok"  # noqa: E731
-    return Answer(rows, rows.to_json, lambda: (repr(rows),), lambda: rows, level=level)
+    return Answer(rows, rows.to_json, lambda: (repr(rows),), lambda: rows, level=level, is_table=True)
 
 
 @question("namespaces", "catalog")

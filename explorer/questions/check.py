@@ -179,6 +179,7 @@ def conflict(
     *,
     isolation: Literal["", "serializable", "snapshot"] = "",
     without: Texts = (),
+    also: Texts = (),
     where: Filter = "",
 ) -> Answer[Decision]:
     """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry or refuse, and why.
@@ -190,6 +191,7 @@ def conflict(
         operation: The operation.
         isolation: The isolation level.
         without: Switch a validation off, by its name in Iceberg's API. May be given several times.
+        also: Switch a validation on that the isolation level does not set. May be given several times.
         where: The rows that the operation is about.
 
     Returns:
@@ -204,12 +206,15 @@ def conflict(
         'retry'
     """
     from explorer.render.rows import plain
+    from explorer.render.writing_blocks import conflict_blocks
     from explorer.reports.conflicts import explain_conflict
 
     level = isolation or isolation_of(operation, table.metadata.properties)
-    checks = operation_without(operation, level, without).validations
+    asked = operation_without(operation, level, without, also=also)
+    asked.check()
+    checks = asked.validations
     decision = explain_conflict(table, base, operation, checks, where)
     lines = [decision.words, f"isolation: {level}", f"validations: {', '.join(checks) or 'none'}"]
     lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
     data = plain(asdict(decision)) | {"words": decision.words, "isolation": level, "validations": list(checks)}
-    return Answer(decision, lambda: data, lambda: lines)
+    return Answer(decision, lambda: data, lambda: lines, parts=lambda: conflict_blocks(decision, level, checks))

@@ -632,6 +632,7 @@ class CheckQuestions:
         *,
         isolation: Literal["", "serializable", "snapshot"] = "",
         without: Texts = (),
+        also: Texts = (),
         where: Filter = "",
     ) -> Answer[Decision]:
         """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry or refuse, and why.
@@ -643,6 +644,7 @@ class CheckQuestions:
             operation: The operation.
             isolation: The isolation level.
             without: Switch a validation off, by its name in Iceberg's API. May be given several times.
+            also: Switch a validation on that the isolation level does not set. May be given several times.
             where: The rows that the operation is about.
 
         Returns:
@@ -657,7 +659,7 @@ class CheckQuestions:
             'retry'
         """
         return check_questions.conflict(
-            self._table.engine, base, operation, isolation=isolation, without=without, where=where
+            self._table.engine, base, operation, isolation=isolation, without=without, also=also, where=where
         )
 
 

@@ -368,10 +368,11 @@ def deletes(
             lambda: layers,
             lambda: (render_table(shown, 220, LAYER_COLUMNS),),
             lambda: Collection.of_rows(layers, "layers"),
+            is_table=True,
         )
     notes: tuple[str, ...] = ()
     if limit is not None and limit < max(len(result.verdicts), len(result.alone)):
-        cut = f"at most {limit:,} are told of {len(result.verdicts):,} pairs and of {len(result.alone):,} without any"
+        cut = f"shows {limit:,} of {len(result.verdicts):,} pairs, and of {len(result.alone):,} files without any"
         notes = (f"{cut}; {result.applying:,} pairs apply",)
     return Answer(
         result,
@@ -381,6 +382,7 @@ def deletes(
         lambda: delete_picture(result),
         notes=notes,
         is_graph=True,
+        is_table=True,
     )
 
 
@@ -491,4 +493,5 @@ def glossary(words: Texts = ()) -> Answer[Mapping[str, Any]]:
         lambda: rows,
         lambda: (f"{name}: {term}" for name, term in terms.items()),
         lambda: Collection.of_rows(rows, "words"),
+        is_table=True,
     )

@@ -249,6 +249,7 @@ def observe(table: Table, statement: Sql = "", *, api: str = "", allow_writes: b
     from explorer.lab.observe import API, observe_api
     from explorer.lab.observe import observe as observe_statement
     from explorer.render.lab_runs import observation_json, render_observation
+    from explorer.render.writing_blocks import observation_blocks
 
     if bool(statement) == bool(api):
         raise WrongUsage(f"give a statement, or --api with one of {', '.join(API)}")
@@ -257,7 +258,12 @@ def observe(table: Table, statement: Sql = "", *, api: str = "", allow_writes: b
         if api
         else observe_statement(table, statement, allow_writes=allow_writes)
     )
-    return Answer(seen, lambda: observation_json(seen), lambda: (render_observation(seen),))
+    return Answer(
+        seen,
+        lambda: observation_json(seen),
+        lambda: (render_observation(seen),),
+        parts=lambda: observation_blocks(seen),
+    )
 
 
 @question("copy", "lab", writing=True)

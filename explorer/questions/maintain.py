@@ -61,6 +61,7 @@ def preview(
     """
     from explorer.render.maintenance import render_preview
     from explorer.render.rows import json_rows
+    from explorer.render.writing_blocks import preview_blocks
     from explorer.reports.maintenance import preview as preview_of
 
     seen = preview_of(table, operation, sort_by, retain_last, engine, option, where)
@@ -72,7 +73,12 @@ def preview(
         }
         return {**head, **parts}
 
-    return Answer(seen, json, lambda: (render_preview(seen.words, seen.call, seen.tables, table.metadata.location),))
+    return Answer(
+        seen,
+        json,
+        lambda: (render_preview(seen.words, seen.call, seen.tables, table.metadata.location),),
+        parts=lambda: preview_blocks(seen.words, seen.refusal, seen.call, seen.tables),
+    )
 
 
 @question("run", "maintain", writing=True)
@@ -114,6 +120,7 @@ def run(
     """
     from explorer.render.rows import plain
     from explorer.render.text import render_fields, render_table
+    from explorer.render.writing_blocks import outcome_blocks
     from explorer.reports.maintenance import runs
 
     done, _ = runs.run(table, operation, sort_by, retain_last, allow_writes, options=option, where=where)
@@ -122,6 +129,7 @@ def run(
         done,
         lambda: plain(asdict(done)),
         lambda: (render_fields(dict(done.answer[0]) if done.answer else {}) + render_table(rows),),
+        parts=lambda: outcome_blocks(done.sql, done.before, done.after, done.answer),
     )
 
 
@@ -154,7 +162,8 @@ def preview_refs(
     """
     from explorer.reports.maintenance import runs
 
-    return _refs_answer(runs.preview_undo(table, operation, name, _text(snapshot)))
+    outcome = runs.preview_undo(table, operation, name, _text(snapshot))
+    return _refs_answer(table, outcome, _statement(table, outcome, name, _text(snapshot)), False)
 
 
 @question("run", "refs", writing=True)
@@ -194,17 +203,35 @@ def run_refs(
 
     outcome = runs.preview_undo(table, operation, name, _text(snapshot))
     statement, _ = runs.run_undo(table, operation, name, _text(snapshot), allow_writes)
-    return _refs_answer(outcome, statement)
+    return _refs_answer(table, outcome, statement, True)
 
 
 def _text(snapshot: str | int | None) -> str | None:
     return None if snapshot is None else str(snapshot)
 
 
-def _refs_answer(outcome: RefPreview, *notes: str) -> Answer[RefPreview]:
+def _statement(table: Table, outcome: RefPreview, name: str, snapshot: str | None) -> str:
+    """The statement that carries an operation out; empty where Iceberg refuses it, or where it cannot be pasted."""
+    from explorer.errors import NotFoundInTable
+    from explorer.reports.maintenance.procedure_calls import is_printable
+    from explorer.reports.maintenance.runs import undo_statement
+
+    try:
+        statement = undo_statement(table, outcome.operation, name, snapshot) if outcome.allowed else ""
+    except NotFoundInTable:
+        return ""
+    return statement if is_printable(table, statement) else ""
+
+
+def _refs_answer(table: Table, outcome: RefPreview, statement: str, was_run: bool) -> Answer[RefPreview]:
+    from explorer.render.writing_blocks import ref_blocks
+    from explorer.spec.text.names import snapshot_ordinals
+
+    ordinals = snapshot_ordinals(table.metadata)
     return Answer(
         outcome,
         lambda: asdict(outcome),
         lambda: [*(outcome.words or ("nothing else changes",)), *(f"  {file}" for file in outcome.files)],
-        notes=notes,
+        notes=(statement,) if was_run else (),
+        parts=lambda: ref_blocks(outcome, ordinals, statement, was_run),
     )

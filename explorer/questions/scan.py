@@ -163,6 +163,7 @@ def estimate(
     if write:
         from explorer.lab.layouts import compare_layouts
         from explorer.render.layouts import ShownLayouts, layouts_json, layouts_lines, layouts_svg
+        from explorer.render.writing_blocks import layout_blocks
 
         layouts = compare_layouts(table, where, snapshot, rows)
         return Answer(
@@ -171,6 +172,7 @@ def estimate(
             lambda: layouts_lines(layouts),
             picture=lambda: layouts_svg(layouts),
             html=ShownLayouts(layouts).facts_html,
+            parts=lambda: layout_blocks(layouts),
         )
     from explorer.render.estimates import estimates_json, estimates_lines
     from explorer.reports.estimates import estimate as estimates_of

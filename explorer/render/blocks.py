@@ -42,6 +42,13 @@ class Notice:
 
 
 @dataclass(frozen=True)
+class Statement:
+    """A statement to paste elsewhere; a page offers to copy it."""
+
+    sql: str
+
+
+@dataclass(frozen=True)
 class Fact:
     """A name and its value as text. A measure has a `limit` that it is held to, and how far it is within (`level`)."""
 
@@ -105,4 +112,4 @@ class FoldedBlocks:
     note: str = ""
 
 
-Block: TypeAlias = "Text | Rows | Picture | Notice | FactTable | FindingCards | LinkList | FoldedBlocks"
+Block: TypeAlias = "Text | Rows | Picture | Notice | Statement | FactTable | FindingCards | LinkList | FoldedBlocks"

@@ -18,11 +18,10 @@ from explorer.app.graph_state import MarkedState
 from explorer.graph.uncommitted import Uncommitted
 from explorer.lab.catalogue import predict
 from explorer.lab.planning import rows_of
-from explorer.lab.sandbox import Bench
+from explorer.lab.sandbox import shared_bench
 from explorer.lab.stepper import NAMES, Run, replay
 from explorer.render.lab_runs import load_rows, sequence_svg
 from explorer.serving.pools import ELSEWHERE
-from explorer.spark_engine.spark import shared_engine
 from explorer.spec.commits.commit import Decision
 from explorer.spec.text.names import base_name
 from explorer.table import Table
@@ -33,22 +32,10 @@ from explorer.ui.visitors import submit
 from explorer.ui.widgets import WRAP, LiveTabs, grid, heading, note, picture, upload
 from explorer.ui.writers import Writers
 
-_BENCH = threading.Lock()
 STEP_MS = 700
 DIAGRAM, SIDE = 560, 390
 """Pixels that a run's diagram has at least beside what is told of it; where there are fewer, it stands above."""
 FAULTS = {"none": "", "kill it": "!", "lose the answer to its swap": "?", "begin again without looking": "+"}
-
-
-@functools.cache
-def _bench_of(session: Any) -> Bench:
-    return Bench()
-
-
-def bench() -> Bench:
-    """The bench of this process; a new one when Spark was restarted."""
-    with _BENCH:
-        return _bench_of(shared_engine().session())
 
 
 @dataclass
@@ -194,7 +181,7 @@ class LabPanel:
         old, self.run, self._look, self._playing = self.run, None, None, False
 
         def work() -> Look:
-            if old is not None and old.bench is bench():
+            if old is not None and old.bench is shared_bench():
                 old.close()
             return Look.of(make(), {})
 
@@ -202,11 +189,11 @@ class LabPanel:
 
     def _new(self) -> None:
         operations, version = self.writers.operations(), self.writers.version.value
-        self._begin(lambda: Run(bench(), operations, version), "A fresh table…")
+        self._begin(lambda: Run(shared_bench(), operations, version), "A fresh table…")
 
     def _replay(self, data: bytes) -> None:
         if data:
-            self._begin(lambda: replay(bench(), data.decode(errors="replace")), "Replaying…")
+            self._begin(lambda: replay(shared_bench(), data.decode(errors="replace")), "Replaying…")
 
     def _clicked_step(self, name: str, _: Any) -> None:
         self._step(name)
@@ -326,7 +313,7 @@ class LabPanel:
             return
         operations, version = self.writers.operations(), self.writers.version.value
         doing = "Running every order on Iceberg…"
-        self._ask(lambda: every_order(bench(), operations, version), self._show_orders, doing, cancels=True)
+        self._ask(lambda: every_order(shared_bench(), operations, version), self._show_orders, doing, cancels=True)
 
     def _show_orders(self, orders: Orders) -> None:
         self.job.say(orders.summary)

@@ -53,9 +53,12 @@ def serve(
     from bokeh.util.warnings import BokehUserWarning
 
     from explorer.serving import pools
+    from explorer.serving.monitoring import COUNTERS, HANDLERS
     from explorer.ui import app, bundled, defaults
+    from explorer.ui.background import Session
     from explorer.ui.first import TABLE_VARIABLE
-    from explorer.ui.monitoring import HANDLERS
+
+    COUNTERS.append(lambda: len(Session.pages()))
 
     bundled.keep()
     defaults.keep()

@@ -9,7 +9,7 @@ import { Grid } from "./grid";
 import { pictureOf } from "./svg";
 
 // Ask a question when it changes, and show how far the answer is, and then the answer.
-export function Asked({ form, ...shown }: { form: Form } & Shown) {
+export function Asked({ form, done, ...shown }: { form: Form; done?: () => void } & Shown) {
   const { question } = shown;
   const [answer, setAnswer] = useState<{ of: string; answer: Answer } | null>(null);
   const [progress, setProgress] = useState<Progress | null>(null);
@@ -21,7 +21,10 @@ export function Asked({ form, ...shown }: { form: Form } & Shown) {
     setProgress(null);
     const told = (now: Progress) => isHere && setProgress(now);
     server().request<Answer>("ask", question, channel, told, form.writes).then(
-      (one) => isHere && setAnswer({ of: key, answer: one }),
+      (one) => {
+        done?.();
+        if (isHere) setAnswer({ of: key, answer: one });
+      },
       (error: unknown) => {
         if (isHere && error instanceof RequestError) setProblem({ text: error.message, kind: error.kind });
       },
@@ -31,12 +34,13 @@ export function Asked({ form, ...shown }: { form: Form } & Shown) {
       server().cancelChannel(channel);
     };
   }, [key]);
-  const cancel = () => server().cancelChannel(channel);
+  const isWhole = form.writes && form.subject === "table"; // what changes a table is carried out completely
+  const cancel = isWhole ? {} : { cancel: () => server().cancelChannel(channel) };
   if (problem) return <Message level={problem.kind === "cancelled" ? "ok" : "error"}>{problem.text}</Message>;
   return (
     <div class="asked" aria-busy={answer?.of !== key}>
-      {progress && <Working text={progress.text} done={progress.done} total={progress.total} cancel={cancel} />}
-      {answer && <AnswerView answer={answer.answer} stale={answer.of !== key} {...shown} />}
+      {progress && <Working text={progress.text} done={progress.done} total={progress.total} {...cancel} />}
+      {answer && <AnswerView answer={answer.answer} stale={answer.of !== key} writes={form.writes} {...shown} />}
     </div>
   );
 }
@@ -49,12 +53,12 @@ interface Shown {
   besideGraph?: boolean;
 }
 
-export function AnswerView({ answer, stale, ...shown }: { answer: Answer; stale?: boolean } & Shown) {
+export function AnswerView({ answer, stale, writes, ...shown }: { answer: Answer; stale?: boolean; writes?: boolean } & Shown) {
   return (
     <div class={stale ? "answer stale" : "answer"}>
       {answer.notes.map((note) => <Message key={note} level="warning">{note}</Message>)}
       <Blocks blocks={answer.blocks} {...shown} />
-      {downloads.value && !stale && <Saves answer={answer} question={shown.question} />}
+      {downloads.value && !stale && !writes && <Saves answer={answer} question={shown.question} />}
     </div>
   );
 }
@@ -82,6 +86,8 @@ function BlockView({ block, ...shown }: { block: Block } & Shown) {
       return <Rows block={block} {...shown} />;
     case "message":
       return <Message level={block.level}>{block.text}</Message>;
+    case "statement":
+      return <div class="statement-block"><code>{block.sql}</code><CopyButton text={block.sql} /></div>;
     case "facts":
       return <Facts facts={block.facts} />;
     case "findings":

@@ -3,16 +3,25 @@
 import { useEffect, useState } from "preact/hooks";
 import { Asked } from "./answer";
 import { CatalogPanel, openTable, Welcome } from "./catalog";
-import { exampleFilter, QuestionForm, useOffer, type Arguments } from "./form";
+import { exampleFilter, parseArguments, QuestionForm, useOffer, type Arguments } from "./form";
 import { canvas, GraphView, InspectorView, stepTimeline, TimelineView } from "./graph-view";
 import { IconButton, Dialog, Field, Message, Tabs, Working } from "./parts";
-import { LISTS, MODES, type Mode } from "./modes";
+import { LabView } from "./lab";
+import { LayoutsView } from "./layouts";
+import { MaintenanceView, UndoView } from "./maintenance";
+import { LISTS, MODES, type Mode, type Tab } from "./modes";
 import type { Question } from "./protocol";
 import {
   draw, go, graph, graphMode, header, hello, isCatalogOpen, isHelpOpen, isInspectorOpen, isOpening, isPaletteOpen, link, place,
   problem, question, surroundings,
 } from "./store";
+import { RowsView } from "./rows";
+import { fillScreen } from "./screen";
 import { counted, titleOf } from "./words";
+
+// Modes that fill the page, and tabs with a view of their own.
+const WHOLE: Record<string, () => preact.ComponentChildren> = { ask: QuestionsView, lab: LabView, rows: RowsView };
+const TAB_VIEWS = { maintenance: MaintenanceView, undo: UndoView, layouts: LayoutsView };
 
 export function App() {
   const told = hello.value;
@@ -29,12 +38,21 @@ export function App() {
       <div class="body">
         <Rail />
         {isCatalogOpen.value && <CatalogPanel />}
-        {isTableOpen ? <TableView /> : place.value.mode === "ask" ? <main class="table"><QuestionsView /></main> : <Welcome />}
+        {isTableOpen ? <TableView /> : needsNoTable() ? <main class="table"><WholeView /></main> : <Welcome />}
       </div>
       {isPaletteOpen.value && <Palette />}
       {isHelpOpen.value && <Help />}
     </div>
   );
+}
+
+function needsNoTable(): boolean {
+  return !place.value.table && Boolean(MODES.find(({ id }) => id === place.value.mode)?.needsNoTable);
+}
+
+function WholeView() {
+  const View = WHOLE[place.value.mode];
+  return View ? <View /> : null;
 }
 
 // ---- header -------------------------------------------------------------------------------------------------------
@@ -115,21 +133,12 @@ function Rail() {
         {MODES.map((one) => (
           <li key={one.id}>
             <button type="button" class="rail-button" aria-current={one.id === mode ? "page" : undefined} title={one.hint}
-              disabled={!table && one.id !== "ask"} onClick={() => go({ mode: one.id, tab: "", question: "", arguments: "" })}>
+              disabled={!table && !one.needsNoTable} onClick={() => go({ mode: one.id, tab: "", question: "", arguments: "" })}>
               <IconOf mode={one} />
               <span>{one.title}</span>
             </button>
           </li>
         ))}
-        {hello.value?.rights.lab && (
-          <li>
-            <button type="button" class="rail-button" aria-current={place.value.question.startsWith("lab ") ? "page" : undefined}
-              title="Commits that meet, step by step" onClick={() => go({ mode: "ask", question: "lab run", arguments: "" })}>
-              <LabIcon />
-              <span>Lab</span>
-            </button>
-          </li>
-        )}
       </ul>
     </nav>
   );
@@ -137,7 +146,6 @@ function Rail() {
 
 import { Icon } from "./icons";
 const IconOf = ({ mode }: { mode: Mode }) => <Icon name={mode.icon} />;
-const LabIcon = () => <Icon name="lab" />;
 
 // ---- a table ------------------------------------------------------------------------------------------------------
 function TableView() {
@@ -148,8 +156,8 @@ function TableView() {
     <main class="table">
       {told ? <Facts /> : <Working text="Opening…" />}
       {problem.value && <Message level="warning">{problem.value}</Message>}
-      {mode.id === "ask" ? <QuestionsView /> : told && <ModeView mode={mode} />}
-      {told && mode.id !== "ask" && <Drawer />}
+      {mode.isWhole ? <WholeView /> : told && <ModeView mode={mode} />}
+      {told && !mode.isWhole && !mode.tabs.some(({ id, view }) => view && id === place.value.tab) && <Drawer />}
     </main>
   );
 }
@@ -166,7 +174,7 @@ function Facts() {
           {told.tiles.map(([what, value, more]) => <li key={what} title={more}><b>{value}</b> {counted(what, value)}</li>)}
           <li>v{told.format_version}</li>
         </ul>
-        {told.teaches && <span class="teaches" title={told.teaches}>ⓘ {told.teaches}</span>}
+        {told.teaches && <span class="teaches" title={told.teaches}><Icon name="help" />{told.teaches}</span>}
         <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>Details</button>
       </div>
       {isOpen && <dl class="details-list">{told.facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
@@ -179,7 +187,8 @@ function Facts() {
 
 function ModeView({ mode }: { mode: Mode }) {
   const told = header.value, at = place.value;
-  const tab = mode.tabs.find(({ id }) => id === at.tab) ?? mode.tabs[0], form = tab && question(tab.question);
+  const tabs = mode.tabs.filter(({ writes }) => !writes || hello.value?.rights.lab);
+  const tab = tabs.find(({ id }) => id === at.tab) ?? tabs[0], form = tab && question(tab.question), View = tab?.view && TAB_VIEWS[tab.view];
   const snapshots = told?.snapshots ?? [], current = told?.current ?? "", viewed = at.snapshot || current;
   const parent = snapshots[snapshots.findIndex((one) => one.id === viewed) + 1]?.id ?? "none";
   const lacks = mode.needs === "filter" && !at.filter;
@@ -190,10 +199,11 @@ function ModeView({ mode }: { mode: Mode }) {
     <div class="mode">
       {mode.needs === "filter" && <FilterBar />}
       {lacks && <FilterExamples />}
-      {asked && mode.tabs.length > 1 && (
-        <Tabs label={mode.title} names={mode.tabs} active={tab?.id ?? ""} choose={(id) => go({ tab: id })} controls="mode-answer" />
+      {asked && tabs.length > 1 && (
+        <Tabs label={mode.title} names={tabs} active={tab?.id ?? ""} choose={(id) => go(isOwn(tab, tabs.find((one) => one.id === id)) ? { tab: id, arguments: "", list: "" } : { tab: id })} controls="mode-answer" />
       )}
-      {asked && form && (
+      {asked && View && <section id="mode-answer" class="mode-answer alone" aria-label={mode.title}><View /></section>}
+      {asked && form && !View && (
         <section id="mode-answer" class={hasGraph ? "mode-answer" : "mode-answer alone"} aria-label={mode.title}>
           <Asked question={asked} form={form} open={showInGraph} besideGraph={hasGraph} {...(selectedKey() ? { selected: selectedKey() } : {})} />
         </section>
@@ -206,6 +216,11 @@ function ModeView({ mode }: { mode: Mode }) {
       )}
     </div>
   );
+}
+
+// Whether one of some tabs has arguments of its own.
+function isOwn(...tabs: readonly (Tab | undefined)[]): boolean {
+  return tabs.some((one) => one?.view);
 }
 
 // The path or id of the selected node, as lists have it.
@@ -257,7 +272,7 @@ function Drawer() {
   const { list, table, snapshot, arguments: text } = place.value, one = LISTS.find((each) => each.question === list);
   const form = one && question(one.question);
   const snapshots = form?.parameters.some(({ name }) => name === "snapshot") && snapshot ? { snapshot } : {};
-  const given: Arguments = { ...snapshots, ...parse(text) };
+  const given: Arguments = { ...snapshots, ...parseArguments(text) };
   const needs = form?.parameters.filter(({ required }) => required) ?? [];
   const isReady = needs.every(({ name }) => name in given);
   return (
@@ -278,20 +293,11 @@ function Drawer() {
   );
 }
 
-function parse(text: string): Arguments {
-  try {
-    const given: unknown = JSON.parse(text || "{}");
-    return typeof given === "object" && given !== null && !Array.isArray(given) ? (given as Arguments) : {};
-  } catch {
-    return {};
-  }
-}
-
 // ---- every question -----------------------------------------------------------------------------------------------
 function QuestionsView() {
   const told = hello.value, at = place.value, form = at.question ? question(at.question) : undefined;
   if (!told) return null;
-  const given = parse(at.arguments), isAsked = at.arguments !== "";
+  const given = parseArguments(at.arguments), isAsked = at.arguments !== "";
   const about = form?.subject === "table" || form?.subject === "place" ? { table: at.table } : {};
   const lacks = (form?.subject === "table" || form?.subject === "place") && !at.table;
   const needs = form?.parameters.some(({ required, name }) => required && !(name in given));
@@ -382,7 +388,8 @@ function Palette() {
 
 function targetsOf(): Target[] {
   const told = header.value, known = hello.value;
-  const modes = place.value.table ? MODES.map((one) => ({ kind: "mode", name: one.title, act: () => go({ mode: one.id, tab: "" }) })) : [];
+  const modes = MODES.filter((one) => place.value.table || one.needsNoTable).map((one) =>
+    ({ kind: "mode", name: one.title, act: () => go({ mode: one.id, tab: "", question: "", arguments: "" }) }));
   const snapshots = told?.snapshots.slice(0, 200).map((one) => ({ kind: "snapshot", name: one.name, act: () => goToVersion(one.name) })) ?? [];
   const refs = told?.refs.map((one) => ({ kind: one.type, name: one.name, act: () => goToVersion(one.name) })) ?? [];
   const questions = known?.questions.map((one) => ({ kind: "question", name: `${titleOf(one.name)}: ${one.summary}`,
@@ -394,7 +401,7 @@ function targetsOf(): Target[] {
 // ---- keys ---------------------------------------------------------------------------------------------------------
 const KEYS: readonly [string, string][] = [
   ["Ctrl K", "Go to a table, snapshot, mode or question"], ["?", "This help"], ["f", "Fit the graph"], ["+ −", "Zoom"],
-  ["← → ↑ ↓", "Move in the graph"], ["Enter, Space", "Unfold or fold the selected node"], ["[ ]", "Previous and next snapshot"],
+  ["← → ↑ ↓", "Move in the graph"], ["Enter, Space", "Unfold or fold the selected node"], ["[ ] Page Up Down", "Previous and next snapshot"], ["p", "Present: fill the screen"],
   ["Escape", "Close, or select nothing"],
 ];
 
@@ -420,10 +427,13 @@ function listen(keys: EventTarget): () => void {
     if (event.ctrlKey || event.metaKey || event.altKey || target?.closest("input,textarea,select,dialog,[role=grid]")) return;
     const acts: Record<string, () => void> = {
       "?": () => (isHelpOpen.value = true),
+      p: () => fillScreen(surroundings.frame),
       f: () => canvas?.fit(true),
       "+": () => canvas?.zoom(1.25),
       "-": () => canvas?.zoom(1 / 1.25),
       "[": () => stepTimeline(-1),
+      PageUp: () => stepTimeline(-1),
+      PageDown: () => stepTimeline(1),
       "]": () => stepTimeline(1),
       Escape: () => {
         isInspectorOpen.value = false;

@@ -1,7 +1,7 @@
 // Catalogs, namespaces and tables, listed as they are unfolded; tables that were open; and a field for any other.
 
 import { useState } from "preact/hooks";
-import { go, hello, isCatalogOpen, place, problem, recent, server } from "./store";
+import { go, hello, isCatalogOpen, moves, open, pin, pinned, place, problem, recent, server } from "./store";
 import { Field, IconButton, Working } from "./parts";
 
 interface Loaded<T> {
@@ -59,6 +59,18 @@ export function CatalogPanel() {
       <Field label="Open" value="" hint="db.table, a folder or a metadata.json" enter={(name) => name && openTable(name)} />
       <label class="field"><span>Filter tables</span>
         <input type="search" value={text} onInput={(event) => setText(event.currentTarget.value)} /></label>
+      {told.rights.moves && (
+        <details class="moves">
+          <summary>Places that moved</summary>
+          <textarea rows={2} spellcheck={false} aria-label="Places that moved, OLD=NEW, one a line" placeholder="s3://bucket/house=/mirror/house"
+            value={moves.value.join("\n")} onChange={(event) => {
+              moves.value = event.currentTarget.value.split("\n").map((line) => line.trim()).filter(Boolean);
+              if (place.value.table) void open();
+            }} />
+        </details>
+      )}
+      {pinned.value.length > 0 && <h3>Pinned</h3>}
+      <ul class="plain">{pinned.value.filter(matches).map((name) => <TableItem key={name} name={name} />)}</ul>
       {recent.value.length > 0 && <h3>Recent</h3>}
       <ul class="plain">{recent.value.filter(matches).map((name) => <TableItem key={name} name={name} />)}</ul>
       <h3>Catalogs</h3>
@@ -78,11 +90,14 @@ export function CatalogPanel() {
 }
 
 function TableItem({ name, short }: { name: string; short?: boolean }) {
-  const isHere = place.value.table === name;
+  const isHere = place.value.table === name, isPinned = pinned.value.includes(name);
   return (
-    <li role={short ? "treeitem" : undefined} aria-level={short ? 3 : undefined}>
+    <li class="table-item" role={short ? "treeitem" : undefined} aria-level={short ? 3 : undefined}>
       <button type="button" class="tree-button" aria-current={isHere ? "true" : undefined} title={name} onClick={() => openTable(name)}>
         {short ? name.slice(name.lastIndexOf(".") + 1) : name}
+      </button>
+      <button type="button" class="pin" aria-pressed={isPinned} aria-label={`Pin ${name}`} title={isPinned ? "Unpin" : "Pin"} onClick={() => pin(name)}>
+        {isPinned ? "★" : "☆"}
       </button>
     </li>
   );

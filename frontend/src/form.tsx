@@ -28,24 +28,41 @@ export function textOf(value: unknown): string {
   return String(value);
 }
 
-// The fields of a question; `ask` is called with its arguments. Those that most people never need unfold.
-export function QuestionForm({ form, given, ask, hidden = [] }: {
-  form: Form; given: Arguments; ask: (given: Arguments) => void; hidden?: readonly string[];
+// The arguments that a place has as text.
+export function parseArguments(text: string): Arguments {
+  try {
+    const given: unknown = JSON.parse(text || "{}");
+    return typeof given === "object" && given !== null && !Array.isArray(given) ? (given as Arguments) : {};
+  } catch {
+    return {};
+  }
+}
+
+// The fields of a question; `ask` is called with its arguments. Those that most people never need unfold. A form that
+// is live has no button: it asks whenever something was entered.
+export function QuestionForm({ form, given, ask, hidden = [], submit, isLive }: {
+  form: Form; given: Arguments; ask: (given: Arguments) => void; hidden?: readonly string[]; submit?: string; isLive?: boolean;
 }) {
   const [draft, setDraft] = useState<Arguments>(given);
   useEffect(() => setDraft(given), [JSON.stringify(given)]);
   const shown = form.parameters.filter((one) => !hidden.includes(one.name));
-  const set = (name: string, value: unknown) => setDraft((before) => ({ ...before, [name]: value }));
+  const isGiven = (value: unknown) => value !== undefined && value !== "" && value !== false;
+  const send = (all: Arguments) => ask(Object.fromEntries(Object.entries(all).filter(([, value]) => isGiven(value))));
+  const set = (name: string, value: unknown) => {
+    const next = { ...draft, [name]: value };
+    setDraft(next);
+    if (isLive) send(next);
+  };
   const first = shown.filter((one) => one.required || one.is_filter || one.name in given).slice(0, 6);
   const others = shown.filter((one) => !first.includes(one));
   return (
     <form class="question-form" onSubmit={(event) => {
       event.preventDefault();
-      ask(Object.fromEntries(Object.entries(draft).filter(([, value]) => value !== undefined && value !== "" && value !== false)));
+      send(draft);
     }}>
       <div class="fields">
         {first.map((one) => <ParameterField key={one.name} parameter={one} value={draft[one.name]} set={(value) => set(one.name, value)} />)}
-        <button type="submit" class="primary">{form.writes ? "Run" : "Ask"}</button>
+        {!isLive && <button type="submit" class="primary">{submit ?? (form.writes ? "Run" : "Ask")}</button>}
       </div>
       {others.length > 0 && (
         <details class="more-fields" open={first.length === 0}>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { GraphCanvas, Inspector, legend, Timeline, foundWords } from "./graph";
 import type { GraphState } from "./protocol";
 import type { Vocabulary } from "./graph";
-import { draw, go, graph, graphProgress, hello, isFollowed, isInspectorOpen, look, open, place, server, surroundings } from "./store";
+import { draw, go, graph, graphFields, graphProgress, hello, isFollowed, isInspectorOpen, look, open, place, server, surroundings } from "./store";
 import { IconButton, Working } from "./parts";
 
 const TYPING_MS = 250, LOOK_MS = 1_000;
@@ -13,10 +13,9 @@ const TYPING_MS = 250, LOOK_MS = 1_000;
 export let canvas: GraphCanvas | null = null;
 
 export function select(ids: string[]): void {
-  const { table, snapshot, before, filter } = place.value;
   const mode = currentMode();
   go({ node: ids.at(-1) ?? "" });
-  server().request<GraphState>("graph", { table, mode, snapshot, before, filter, action: { type: "select", ids } }, "select").then(
+  server().request<GraphState>("graph", { ...graphFields(mode), action: { type: "select", ids } }, "select").then(
     (drawn) => {
       if (graph.value) graph.value = { ...graph.value, selected: drawn.selected, details: drawn.details };
     },

@@ -4,9 +4,9 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TargetedKeyboardEvent } from "preact";
 import type { Column, Question, RowPage } from "./protocol";
 import { RequestError } from "./protocol";
-import { downloads, fileOf, server } from "./store";
+import { downloads, fileOf, question as formOf, server } from "./store";
 import { Message } from "./parts";
-import { AROUND, MOST_PIXELS, PAGE, pagesFor, ROW_HEIGHT, shiftAt, tsv } from "./rows";
+import { AROUND, MOST_PIXELS, PAGE, pagesFor, ROW_HEIGHT, shiftAt, tsv } from "./row-window";
 import { shortPath } from "./words";
 
 const LOW = 48;
@@ -150,8 +150,8 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
           ? <label class="check"><input type="checkbox" checked={isWhole} onChange={() => setWhole(!isWhole)} />All {columns.length} columns</label>
           : null}
         <button type="button" onClick={copyRows} title="Copy the rows that were read, for a spreadsheet">Copy</button>
-        {downloads.value && ["csv", "parquet"].map((format) => (
-          <a key={format} class="save" href={fileOf(question, format)} download="" title="Save all rows of the answer">{format.toUpperCase()}</a>
+        {downloads.value && !formOf(question.question)?.writes && ["csv", "parquet"].map((format) => (
+          <a key={format} class="save" href={fileOf(question, format, block)} download="" title="Save all rows of this list">{format.toUpperCase()}</a>
         ))}
       </div>
       {problem && <Message level="error">{problem}</Message>}

@@ -9,6 +9,10 @@ export interface Tab {
   title: string;
   question: string;
   arguments(at: At): Record<string, unknown>;
+  // A view of its own, which asks by itself.
+  view?: "maintenance" | "undo" | "layouts";
+  // Whether it is only for those who may write.
+  writes?: boolean;
 }
 
 export interface Mode {
@@ -19,6 +23,10 @@ export interface Mode {
   tabs: readonly Tab[];
   // What must be entered before anything is asked.
   needs: "" | "filter";
+  // Whether it fills the page: without lists.
+  isWhole?: boolean;
+  // Whether it makes sense without a table.
+  needsNoTable?: boolean;
 }
 
 // A place, with the current snapshot and the parent of the snapshot in view.
@@ -43,6 +51,7 @@ export const MODES: readonly Mode[] = [
       { id: "where", title: "Where", question: "inspect map", arguments: where },
       { id: "cost", title: "Cost", question: "plan", arguments: (at) => ({ ...where(at), stage: "tasks" }) },
       { id: "help", title: "What would help", question: "scan estimate", arguments: (at) => ({ ...where(at), where: [at.place.filter] }) },
+      { id: "layouts", title: "Layouts", question: "scan estimate", arguments: where, view: "layouts", writes: true },
     ],
   },
   {
@@ -73,9 +82,16 @@ export const MODES: readonly Mode[] = [
       { id: "columns", title: "Column statistics", question: "inspect columns", arguments: snapshot },
       { id: "clustering", title: "Clustering", question: "inspect columns", arguments: (at) => ({ ...snapshot(at), show: "clustering" }) },
       { id: "map", title: "Map of files", question: "inspect map", arguments: snapshot },
+      { id: "maintenance", title: "Maintenance", question: "maintain preview", arguments: snapshot, view: "maintenance" },
+      { id: "undo", title: "Branches and undo", question: "refs preview", arguments: snapshot, view: "undo" },
     ],
   },
-  { id: "ask", title: "All questions", icon: "ask", hint: "Every question that the product answers", tabs: [], needs: "" },
+  { id: "rows", title: "Rows", icon: "rows", hint: "Rows of any version, and SQL, through Spark", tabs: [], needs: "", isWhole: true },
+  { id: "lab", title: "Lab", icon: "lab", hint: "Commits that meet, step by step", tabs: [], needs: "", isWhole: true, needsNoTable: true },
+  {
+    id: "ask", title: "All questions", icon: "ask", hint: "Every question that the product answers", tabs: [], needs: "", isWhole: true,
+    needsNoTable: true,
+  },
 ];
 
 export interface List {

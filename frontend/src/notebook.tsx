@@ -28,7 +28,7 @@ export default {
     box.className = "icedive";
     box.dataset["lmSuppressShortcuts"] = "true"; // JupyterLab's keys, of which `d d` deletes the cell, are not ours
     for (const name of ["keydown", "keyup", "keypress"]) box.addEventListener(name, (event) => event.stopPropagation());
-    root.addEventListener("keydown", (event) => {
+    if (told.shows !== "app") root.addEventListener("keydown", (event) => {
       if (event.key === "p" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyped(event)) fillScreen(root);
     });
     root.className = `ice embedded shows-${told.shows}`;
@@ -40,7 +40,7 @@ export default {
 
     // The page scrolls with the wheel until a person is at work here.
     start(new Connection(connect, (now) => (link.value = now)), () => {},
-      { isPage: false, keys: root, wheel: () => shadow.activeElement !== null });
+      { isPage: false, frame: root, keys: root, wheel: () => shadow.activeElement !== null });
     render(SHOWS[told.shows](), root);
     let unfollow = () => {};
     const size = new ResizeObserver(() => { // it has come into the page, too

@@ -23,10 +23,11 @@ const OLD_VIEWS: Record<string, Partial<Place>> = {
   problems: { mode: "findings" }, doctor: { mode: "findings" }, health: { mode: "health" },
   files: { list: "inspect files" }, entries: { list: "inspect entries" }, manifests: { list: "inspect manifests" },
   snapshots: { list: "inspect snapshots" }, partitions: { list: "inspect partitions" },
-  rows: { mode: "ask", question: "rows" }, sql: { mode: "ask", question: "sql" }, fate: { mode: "ask", question: "data history" },
+  rows: { mode: "rows" }, sql: { mode: "rows", tab: "sql" }, fate: { mode: "ask", question: "data history" },
   lifecycle: { mode: "ask", question: "history lifecycle" }, commits: { mode: "ask", question: "history commits" },
-  maintain: { mode: "ask", question: "maintain preview" }, undo: { mode: "ask", question: "refs preview" },
-  conflict: { mode: "ask", question: "check commit" }, tables: { mode: "tables" },
+  maintain: { mode: "health", tab: "maintenance" }, undo: { mode: "health", tab: "undo" }, lab: { mode: "lab" },
+  statement: { mode: "lab", tab: "statement" }, conflict: { mode: "lab", tab: "conflict" }, race: { mode: "lab", tab: "race" },
+  tables: { mode: "tables" },
 };
 
 // The place that a URL's query names; unknown parameters are left out, links to old views lead to what they became.

@@ -67,6 +67,7 @@ export type Block =
   | { kind: "text"; lines: string[]; left_out: number; folded: boolean }
   | { kind: "picture"; svg: string; is_graph: boolean }
   | { kind: "message"; text: string; level: string }
+  | { kind: "statement"; sql: string }
   | { kind: "facts"; facts: Fact[] }
   | { kind: "findings"; findings: Finding[] }
   | { kind: "links"; links: LinkTo[] }
@@ -110,6 +111,8 @@ export interface Header {
   why: string;
   problems: string[];
   teaches: string;
+  // Whether this browser may change the table (here), or a copy of it; empty where neither.
+  writing: "" | "copy" | "here";
 }
 
 export interface GraphState {
@@ -133,6 +136,7 @@ export interface GraphRequest {
   filter?: string;
   before?: string;
   action?: Record<string, unknown>;
+  arguments?: Record<string, unknown>;
 }
 
 export interface Question {
@@ -203,8 +207,9 @@ export class Connection {
       open: () => {
         this.isOpen = true;
         this.pause = FIRST_PAUSE_MS;
+        const unanswered = [...this.waiting]; // before more is asked because the connection is back
         this.changed("open");
-        for (const [id, { message, once, reject }] of [...this.waiting]) {
+        for (const [id, { message, once, reject }] of unanswered) {
           if (!once) this.wire?.send(message);
           else {
             this.waiting.delete(id);
@@ -246,12 +251,22 @@ export class Connection {
     if (id !== undefined) this.cancel(id);
   }
 
+  // Have the newest request of a channel end soon; what it has come to by then is its answer.
+  endChannel(channel: string): void {
+    const id = this.newest.get(channel);
+    if (id !== undefined && this.waiting.has(id) && this.isOpen) this.sendCancel(id);
+  }
+
+  private sendCancel(id: number): void {
+    this.wire?.send(JSON.stringify({ type: "cancel", id: (this.count += 1), request: id }));
+  }
+
   private cancel(id: number): void {
     const one = this.waiting.get(id);
     if (!one) return;
     this.waiting.delete(id);
     one.reject(new RequestError("Cancelled.", "cancelled"));
-    if (this.isOpen) this.wire?.send(JSON.stringify({ type: "cancel", id: (this.count += 1), request: id }));
+    if (this.isOpen) this.sendCancel(id);
   }
 
   private take(text: string): void {

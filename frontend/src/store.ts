@@ -22,20 +22,31 @@ export const isFollowed = signal(false);
 
 // The graph of a mode; modes without one show an answer alone.
 export const GRAPH_OF: Record<string, string> = {
-  "": "table", plan: "plan", compare: "diff", deletes: "deletes", findings: "findings",
+  "": "table", plan: "plan", compare: "diff", deletes: "deletes", findings: "findings", rows: "table",
 };
-export const graphMode = computed(() => GRAPH_OF[place.value.mode] ?? "");
+const GRAPH_IN_LAB: Record<string, string> = { "": "lab", statement: "table", conflict: "conflict" };
+
+// The graph of a place; empty where it has none.
+export function graphOf({ mode, tab }: Place): string {
+  return (mode === "lab" ? GRAPH_IN_LAB[tab] : GRAPH_OF[mode]) ?? "";
+}
+
+export const graphMode = computed(() => graphOf(place.value));
 export const question = (name: string) => hello.value?.questions.find((one) => one.name === name);
 
 // What is around the app: a page of its own, or a page of somebody else, in which it is an element.
 export interface Surroundings {
   isPage: boolean;
+  // What fills the screen when a person presents.
+  frame: Element;
   // Where keys are heard.
   keys: EventTarget;
   // Whether the wheel is for the graph, and not for the page around it.
   wheel(): boolean;
 }
-export let surroundings: Surroundings = { isPage: true, keys: globalThis.document, wheel: () => true };
+export let surroundings: Surroundings = {
+  isPage: true, frame: globalThis.document?.documentElement, keys: globalThis.document, wheel: () => true,
+};
 
 let connection: Connection;
 let remember: (place: Place, step: boolean) => void = () => {};
@@ -66,9 +77,11 @@ export function arrive(to: Place): void {
   batch(() => {
     place.value = to;
     problem.value = "";
+    if (graphOf(from) !== graphOf(to) && (from.mode === "lab" || to.mode === "lab")) graph.value = null; // another table's
   });
   if (to.table && (to.table !== from.table || header.value === null)) void open();
-  else if (to.table && differs(from, to, ["snapshot", "before", "filter", "mode"])) {
+  else if (to.table && (graphOf(from) !== graphOf(to) || differs(from, to, ["snapshot", "before", "filter", "mode"]))) void draw();
+  else if (to.table && graphOf(to) === "conflict" && from.arguments !== to.arguments) {
     void draw();
     if (from.snapshot !== to.snapshot) void readFacts();
   }
@@ -97,7 +110,7 @@ export async function open(): Promise<void> {
     header.value = null;
   });
   try {
-    const told = await server().request<Header>("open", { table, snapshot }, "open", (now) => (graphProgress.value = now));
+    const told = await server().request<Header>("open", { table, snapshot, moves: moves.value }, "open", (now) => (graphProgress.value = now));
     batch(() => {
       header.value = told;
       isOpening.value = false;
@@ -111,15 +124,33 @@ export async function open(): Promise<void> {
   }
 }
 
+// Look at the table as it is now; what is shown stays until that is known.
+export async function renew(): Promise<void> {
+  const { table, snapshot } = place.value;
+  try {
+    header.value = await server().request<Header>("open", { table, snapshot }, "open");
+    await draw();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+// What names a graph to the server: that of a mode, at this place.
+export function graphFields(mode: string): Record<string, unknown> {
+  const { table, snapshot, before, filter, arguments: given } = place.value;
+  if (mode === "lab") return { table: "", mode };
+  return { table, mode, snapshot, before, filter, ...(mode === "conflict" ? { arguments: JSON.parse(given || "{}") as unknown } : {}) };
+}
+
 // Draw the graph of the mode, or carry out an action on it.
 export async function draw(action?: Record<string, unknown>): Promise<void> {
-  const { table, snapshot, before, filter, node } = place.value, mode = graphMode.value;
-  if (!table || !mode) return;
-  if (mode === "plan" && !filter) {
+  const { table, filter, node, arguments: given } = place.value, mode = graphMode.value;
+  if (!mode || (!table && mode !== "lab")) return;
+  if ((mode === "plan" && !filter) || (mode === "conflict" && !given)) {
     graph.value = null;
     return;
   }
-  const fields = { table, mode, snapshot, before, filter, ...(action ? { action } : {}) };
+  const fields = { ...graphFields(mode), ...(action ? { action } : {}) };
   try {
     const drawn = await server().request<GraphState>("graph", fields, "graph", (now) => (graphProgress.value = now));
     if (!drawn.same) {
@@ -168,35 +199,51 @@ export function fail(error: unknown): void {
   problem.value = error instanceof Error ? error.message : String(error);
 }
 
-// ---- tables that were open ----------------------------------------------------------------------------------------
-const RECENT = "icedive-recent", MOST = 8;
+// Pairs OLD=NEW: what the metadata places below OLD is read below NEW. They hold for tables that are opened from now on.
+export const moves = signal<string[]>([]);
+
 // Where answers are saved from; empty where the host has no such place.
 export const downloads = signal("");
 
 // The address of a file with the answer to a question.
-export function fileOf(one: { question: string; table?: string; catalog?: string; arguments?: Record<string, unknown> }, format: string): string {
+export function fileOf(one: { question: string; table?: string; catalog?: string; arguments?: Record<string, unknown> }, format: string, block = 0): string {
   const given = new URLSearchParams({ question: one.question, format, arguments: JSON.stringify(one.arguments ?? {}) });
   if (one.table) given.set("table", one.table);
+  if (block) given.set("block", String(block));
   if (one.catalog) given.set("catalog", one.catalog);
   return `${downloads.value}?${given}`;
 }
 
-export const recent = signal<string[]>(readRecent());
+// ---- tables that were open ----------------------------------------------------------------------------------------
+const RECENT = "icedive-recent", PINNED = "icedive-pinned", MOST = 8, MOST_PINNED = 50;
+export const recent = signal<string[]>(readNames(RECENT));
+export const pinned = signal<string[]>(readNames(PINNED));
 
-function readRecent(): string[] {
+function readNames(key: string): string[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(RECENT) ?? "[]");
-    return Array.isArray(kept) ? kept.filter((one): one is string => typeof one === "string").slice(0, MOST) : [];
+    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? "[]");
+    return Array.isArray(kept) ? kept.filter((one): one is string => typeof one === "string").slice(0, MOST_PINNED) : [];
   } catch {
     return [];
   }
 }
 
-function noteTable(table: string): void {
-  recent.value = [table, ...recent.value.filter((one) => one !== table)].slice(0, MOST);
+function keepNames(key: string, names: string[]): void {
   try {
-    localStorage.setItem(RECENT, JSON.stringify(recent.value));
+    localStorage.setItem(key, JSON.stringify(names));
   } catch {
     // a page that may not keep anything, keeps nothing
   }
+}
+
+// Pin a table, or let go of one that is pinned.
+export function pin(table: string): void {
+  const others = pinned.value.filter((one) => one !== table);
+  pinned.value = others.length < pinned.value.length ? others : [...others, table].slice(-MOST_PINNED);
+  keepNames(PINNED, pinned.value);
+}
+
+function noteTable(table: string): void {
+  recent.value = [table, ...recent.value.filter((one) => one !== table)].slice(0, MOST);
+  keepNames(RECENT, recent.value);
 }

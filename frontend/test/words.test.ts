@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isStep, NOWHERE, placeOf, queryOf } from "../src/place";
-import { MOST_PIXELS, PAGE, pagesFor, ROW_HEIGHT, shiftAt, tsv } from "../src/rows";
+import { MOST_PIXELS, PAGE, pagesFor, ROW_HEIGHT, shiftAt, tsv } from "../src/row-window";
 import { counted, shortPath, titleOf } from "../src/words";
 
 test("a place goes into a URL and comes back", () => {

@@ -63,7 +63,7 @@ def test_a_table_is_found_in_its_catalog(page: Page, app: Served) -> None:
     panel.get_by_role("button", name="sandbox").click()
     panel.get_by_role("button", name="demo").click()
     panel.get_by_label("Filter tables").fill("three")
-    panel.get_by_role("button", name="three_inserts").click()
+    panel.get_by_role("button", name="three_inserts", exact=True).click()
     expect(page.get_by_role("treeitem", name=re.compile("snapshot-3")).first).to_be_visible()
 
 
@@ -126,10 +126,10 @@ def test_a_plan_says_what_is_read_and_why(page: Page, app: Served) -> None:
     assert f"filter={FILTER}" in page.url
     page.get_by_role("tab", name="Why", exact=True).click()
     rows = page.get_by_role("grid")
-    expect(rows).to_contain_text("skipped by its metrics")
+    expect(rows).to_contain_text("skipped by column metrics")
     assert "tab=why" in page.url
     page.reload()
-    expect(page.get_by_role("grid")).to_contain_text("skipped by its metrics")
+    expect(page.get_by_role("grid")).to_contain_text("skipped by column metrics")
     page.get_by_label("Filter", exact=True).fill("nothing = 1")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert").first).to_contain_text("nothing")

@@ -16,10 +16,10 @@ LONGEST_S = 120
 class Client:
     """Sends requests to a session and waits for their answers."""
 
-    def __init__(self, rights: Rights | None = None) -> None:
+    def __init__(self, rights: Rights | None = None, owner: str = "") -> None:
         self.messages: list[dict[str, Any]] = []
         self._came = threading.Condition()
-        self.session = Session(self._take, rights or Rights())
+        self.session = Session(self._take, rights or Rights(), owner=owner)
         self._count = 0
 
     def _take(self, text: str) -> None:

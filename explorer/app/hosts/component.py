@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -47,6 +48,7 @@ class ExplorerComponent(AnyWidgetComponent):
         super().__init__(**{"sizing_mode": "stretch_width", **options})
         self._given = {table.name: table} if table else {}
         self._rights, self._taken = Rights(sql=sql, lab=writes), dict[str, int]()
+        self._owner = secrets.token_urlsafe(16)
         name = table.name if table else os.environ.get(TABLE_VARIABLE, "")
         self._views = Views(Shown("app", {"table": name, **place}, room), self._begin, self._tell)
         self._document = pn.state.curdoc
@@ -55,7 +57,7 @@ class ExplorerComponent(AnyWidgetComponent):
 
     def _begin(self, send: Callable[[str], None]) -> Session:
         visitor = str(pn.state.headers.get("X-Forwarded-For", "")) if self._document is not None else ""
-        return Session(send, self._rights, pn.state.user or "", visitor, self._given)
+        return Session(send, self._rights, pn.state.user or "", visitor, self._owner, self._given)
 
     @param.depends("outbox", watch=True)
     def _take(self) -> None:

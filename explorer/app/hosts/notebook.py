@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
@@ -36,6 +37,8 @@ STILL = (
 )
 """The picture stands for the output after it where that says that its widget is gone, and is hidden where that lives.
 Where styles are stripped, as in a notebook that is not trusted, it is seen in any case."""
+OWNER = secrets.token_urlsafe(16)
+"""Who owns the copies of teaching tables that this kernel makes."""
 SHORT_NAMES = {"lineage": "history lineage", "lifecycle": "history lifecycle", "deletes": "inspect deletes"}
 """Of questions whose words have more than one."""
 
@@ -138,7 +141,7 @@ class AppWidget(anywidget.AnyWidget):
 
 def _session(table: Table) -> Callable[[Callable[[str], None]], Session]:
     """Conversations about a table that is open. Who runs a kernel may do what the kernel can."""
-    return lambda send: Session(send, Rights(sql=True, lab=True), given={table.name: table})
+    return lambda send: Session(send, Rights(sql=True, lab=True), owner=OWNER, given={table.name: table})
 
 
 class GraphWidget(AppWidget):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import logging
+import secrets
 from contextlib import suppress
 from functools import cache, partial
 from html import escape
@@ -39,6 +41,8 @@ TYPES = {
     "licenses.txt": "text/plain; charset=utf-8",
 }
 """The files that a page loads."""
+OWNER = "icedive-owner"
+"""The cookie by which a browser is known as the owner of its copies of teaching tables."""
 POLICY_VIOLATION = 1008
 """What a WebSocket is closed with (RFC 6455, 7.4.1)."""
 MOST_OPEN = 200
@@ -46,16 +50,23 @@ MOST_OPEN = 200
 
 
 @cache
-def asset(name: str) -> bytes:
-    """Return a file of explorer/app/static."""
-    return files("explorer.app").joinpath("static").joinpath(name).read_bytes()
+def asset(name: str, is_small: bool = False) -> bytes:
+    """Return a file of explorer/app/static, as it is or `is_small`: compressed by gzip."""
+    content = files("explorer.app").joinpath("static").joinpath(name).read_bytes()
+    return gzip.compress(content, mtime=0) if is_small else content
 
 
 class PageHandler(RequestHandler):
     """The page, which is the same for everybody: it asks for all else by its socket."""
 
     def get(self) -> None:
-        """Send it."""
+        """Send it; a browser that comes for the first time gets the name of an owner."""
+        if not self.get_cookie(OWNER):
+            path = f"{self.application.prefix}/" if isinstance(self.application, Server) else "/"
+            secure = self.request.protocol == "https"
+            self.set_cookie(
+                OWNER, secrets.token_urlsafe(16), path=path, httponly=True, samesite="Strict", secure=secure
+            )
         self.set_header("Content-Type", "text/html; charset=utf-8")
         self.finish(PAGE)
 
@@ -70,7 +81,11 @@ class FileHandler(RequestHandler):
             return
         self.set_header("Content-Type", TYPES[name])
         self.set_header("Cache-Control", "no-cache")
-        self.finish(asset(name))
+        self.set_header("Vary", "Accept-Encoding")
+        takes_gzip = "gzip" in self.request.headers.get("Accept-Encoding", "")
+        if takes_gzip:
+            self.set_header("Content-Encoding", "gzip")
+        self.finish(asset(name, takes_gzip))
 
 
 class DownloadHandler(RequestHandler):
@@ -78,7 +93,7 @@ class DownloadHandler(RequestHandler):
 
     def initialize(self, rights: Rights) -> None:
         """See Tornado."""
-        self._session = Session(lambda _: None, rights, *_visitor(self.request))
+        self._session = Session(lambda _: None, rights, *_visitor(self.request), self.get_cookie(OWNER) or "")
 
     async def get(self) -> None:
         """Send the file; what is wrong is said in a line of text."""
@@ -91,7 +106,7 @@ class DownloadHandler(RequestHandler):
             })  # fmt: skip
             if form not in FILE_TYPES or not isinstance(request, Ask):
                 raise BadMessage(f"a file is one of {', '.join(FILE_TYPES)}")
-            task = self._session.download(request, form)
+            task = self._session.download(request, form, int(self.get_query_argument("block", "0")))
             await asyncio.wait([asyncio.wrap_future(task.answer)])
             content = task.result()
         except (ExplorerError, ValueError) as error:
@@ -115,6 +130,11 @@ class SocketHandler(WebSocketHandler):
     _pages: ClassVar[dict[str, int]] = {}
     """How many pages each visitor has open."""
 
+    @classmethod
+    def count(cls) -> int:
+        """Return how many pages are open."""
+        return sum(cls._pages.values())
+
     def initialize(self, rights: Rights) -> None:
         """See Tornado."""
         self._rights = rights
@@ -126,7 +146,7 @@ class SocketHandler(WebSocketHandler):
 
     def get_compression_options(self) -> dict[str, Any]:
         """Compress what is sent, and take no more of what comes than what a message may have."""
-        return {"compression_level": 6, "mem_level": 6}
+        return {"compression_level": 1, "mem_level": 6}
 
     def open(self, *_: str, **__: str) -> None:
         """A page is there."""
@@ -140,7 +160,7 @@ class SocketHandler(WebSocketHandler):
         def send(text: str) -> None:  # from any thread
             loop.call_soon_threadsafe(partial(asyncio.ensure_future, self._write(text), loop=loop))
 
-        self._session = Session(send, self._rights, *_visitor(self.request))
+        self._session = Session(send, self._rights, *_visitor(self.request), self.get_cookie(OWNER) or "")
 
     async def _write(self, text: str) -> None:
         with suppress(WebSocketClosedError):  # the page is gone

@@ -17,15 +17,19 @@ from urllib.parse import urlsplit
 
 import click
 from tornado.httpserver import HTTPServer
+from tornado.ioloop import PeriodicCallback
 from tornado.netutil import bind_sockets
 
-from explorer.app.hosts.page import Server
+from explorer.app.hosts.page import Server, SocketHandler
 from explorer.app.rights import Rights
 from explorer.app.start import TABLE_VARIABLE
 from explorer.errors import AccessRefused, NotPossible
 from explorer.serving import places, pools
 from explorer.serving.access import Doorkeeper
+from explorer.serving.kept_cookie import BEAT_S, KeptCookie
+from explorer.serving.monitoring import COUNTERS, HANDLERS
 from explorer.spark_engine.sql_guard.quotas import check_audit, quotas
+from explorer.storage.data_dirs import cache_home
 from explorer.storage.loopback import is_loopback
 
 PASSWORD_VARIABLE = "ICEDIVE_PASSWORD"
@@ -82,29 +86,38 @@ def serve(
     if not alone or roots:
         places.restrict(roots)
     own = (address,) if alone else (address, socket.gethostname(), socket.getfqdn())
-    access = Doorkeeper((*own, *hosts, *filter(None, [public.hostname])), password, secure=public.scheme == "https")
+    access = Doorkeeper(
+        (*own, *hosts, *filter(None, [public.hostname])), password, open=HANDLERS, secure=public.scheme == "https"
+    )
     below = public.path.rstrip("/")
-    server = Server(access, Rights(sql=alone or allow_sql, lab=alone or allow_lab), below)
     try:
         sockets = bind_sockets(port, address)
     except OSError as error:
         taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
         hint = ". Another port may be free: --port, or PORT=… make demo; 0 is any" if taken else ""
         raise NotPossible(f"nothing can be served at {address}, port {port}: {error.strerror or error}{hint}") from None
+    kept = KeptCookie(cache_home() / "served", address, sockets[0].getsockname()[1])
+    access.cookie = kept.take()
+    COUNTERS.append(SocketHandler.count)
+    server = Server(access, Rights(sql=alone or allow_sql, lab=alone or allow_lab), below)
     name = "localhost" if alone else socket.gethostname() if address in ("0.0.0.0", "::", "") else address
     name = f"[{name}]" if ":" in name else name
     base = prefix if whole else f"http://{name}:{sockets[0].getsockname()[1]}{below}"
     url = access.url(f"{base.rstrip('/')}/")
     click.echo(f"Iceberg metadata explorer: {url}")
     sys.setswitchinterval(SWITCH_S)
-    asyncio.run(_run(server, sockets, url if show else "", bool(prefix)))
+    asyncio.run(_run(server, sockets, url if show else "", bool(prefix), kept))
     pools.stop()
 
 
-async def _run(server: Server, sockets: Sequence[socket.socket], url: str, is_behind_proxy: bool) -> None:
+async def _run(
+    server: Server, sockets: Sequence[socket.socket], url: str, is_behind_proxy: bool, kept: KeptCookie
+) -> None:
     """Answer until the process is told to end; open a browser if there is a URL."""
     http = HTTPServer(server, xheaders=is_behind_proxy)
     http.add_sockets(sockets)
+    beat = PeriodicCallback(kept.beat, 1000 * BEAT_S)
+    beat.start()
     end = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, end.set)
@@ -112,6 +125,8 @@ async def _run(server: Server, sockets: Sequence[socket.socket], url: str, is_be
         if url:
             webbrowser.open(_door_sign(Path(folder), url))
         await end.wait()
+    beat.stop()
+    kept.beat()
     http.stop()
 
 

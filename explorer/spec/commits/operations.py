@@ -359,8 +359,12 @@ class Operation:
         return f"{self.kind}{by}" + (f", {self.isolation}" if self.what.serializable else "")
 
 
-def operation_without(kind: str, isolation: str, without: Collection[str], engine: str = "java") -> Operation:
-    """Return an operation with the validations of its isolation level, without those that are named."""
+def operation_without(
+    kind: str, isolation: str, without: Collection[str], engine: str = "java", also: Collection[str] = ()
+) -> Operation:
+    """Return an operation with the validations of its isolation level, without those that are named, and with others
+    also."""
     usual = Operation(kind, isolation, engine)
-    left = tuple(v for v in usual.validations if v not in without)
+    more = [v for v in also if v not in usual.validations]
+    left = (*(v for v in usual.validations if v not in without), *more)
     return usual if left == usual.validations else Operation(kind, isolation, engine, left)

@@ -6,6 +6,7 @@ import hmac
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from tornado.web import RequestHandler
@@ -13,9 +14,10 @@ from tornado.web import RequestHandler
 from explorer.serving.pools import AWAY, CLICKS, ELSEWHERE, FIRST, HERE
 from explorer.spark_engine.spark import shared_engine
 from explorer.spark_engine.sql_guard import quotas
-from explorer.ui.background import Session
 
 VARIABLE = "ICEDIVE_METRICS_TOKEN"
+COUNTERS: list[Callable[[], int]] = []
+"""What counts the pages that are open: a function for each kind of server."""
 
 
 class Health(RequestHandler):
@@ -50,7 +52,7 @@ def metrics() -> str:
     """Sessions, questions under way and waiting, statements by outcome, Spark, memory."""
     pools = {"first": FIRST, "clicks": CLICKS, "here": HERE, "spark": ELSEWHERE, "catalogs": AWAY}
     samples: list[tuple[str, str, dict[str, str], float]] = [
-        ("sessions", "gauge", {}, len(Session.pages())),
+        ("sessions", "gauge", {}, sum(count() for count in COUNTERS)),
         *(("questions_running", "gauge", {"pool": name}, pool.counts()[0]) for name, pool in pools.items()),
         *(("questions_waiting", "gauge", {"pool": name}, pool.counts()[1]) for name, pool in pools.items()),
         *(
