@@ -64,6 +64,7 @@ __all__ = [
     "metadata_view",
     "open_table",
     "panel",
+    "panel_component",
     "pointer",
     "show",
     "show_deletes",
@@ -240,34 +241,60 @@ def compare(table: Named, before: str | int | None, after: str | int | None, hei
         >>> type(explorer.compare("demo.three_inserts", "snapshot-1", "main")).__name__
         'DiffWidget'
     """
-    from explorer.ui.notebook import DiffWidget
+    from explorer.app.hosts.notebook import DiffWidget
 
     return DiffWidget(_engine(table), before, after, height)
 
 
-def panel(of: Any, question: str = "overview") -> Any:
-    """Show a question with its choices as a live widget, or a run of the lab whose steps are taken in it.
+def panel(of: Any, question: str = "overview", **arguments: Any) -> Any:
+    """Show a question with its form as a live widget, or a run of the lab whose steps are taken in it.
 
     Args:
         of: An open table, or a run of the lab, or an answer that is one.
-        question: `overview`, `lineage`, `lifecycle`, `diff`, `deletes` or `plan`.
+        question: Any question about a table: `overview`, `lineage`, `lifecycle`, `diff`, `deletes`, `plan`, or words
+            of the command line such as `inspect files`.
+        arguments: What its form has at first: its parameters, by name.
 
     Returns:
         The widget.
 
     Raises:
         NotFoundInTable: There is no such question.
+        NotPossible: It is neither a table nor a run.
+        WrongUsage: The question has no such parameter.
 
     Example:
         >>> table = explorer.open_table("demo.three_inserts")
-        >>> type(explorer.panel(table, "lineage")).__name__
-        'Panel'
+        >>> type(explorer.panel(table, "plan", where="fruit = 'apple'")).__name__
+        'QuestionWidget'
     """
+    from explorer.app.hosts.notebook import question_widget
     from explorer.questions.answers import Answer
-    from explorer.ui.panels import Panel
 
     of = of.value if isinstance(of, Answer) else of
-    return Panel(_engine(of) if hasattr(of, "engine") else of, question)
+    return question_widget(_engine(of) if hasattr(of, "engine") else of, question, arguments)
+
+
+def panel_component(table: Named | None = None, sql: bool = False, writes: bool = False, height: str = "720px") -> Any:
+    """Make a component for a Panel app (panel.holoviz.org), which shows the whole explorer.
+
+    Args:
+        table: An open table, or what open_table takes for one, with which it begins; if left out, one that lets a
+            visitor choose.
+        sql: Whether visitors may run SQL.
+        writes: Whether visitors may write to copies of teaching tables, and ask questions that write.
+        height: The height of the component, in CSS.
+
+    Returns:
+        The component. Visitors can open every table that this process can read: see docs/serving.md.
+
+    Example:
+        >>> type(explorer.panel_component("demo.three_inserts")).__name__
+        'ExplorerComponent'
+    """
+    from explorer.app.hosts.component import ExplorerComponent
+
+    return ExplorerComponent(None if table is None else _engine(table), sql, writes, height)
 
 
 def show(result: Any) -> Any:
@@ -287,7 +314,7 @@ def show(result: Any) -> Any:
         >>> print(str(explorer.show(table.diff("snapshot-1", "main").value)).splitlines()[-1])
         manifests: 1 kept, 2 added, 0 rewritten, 0 dropped
     """
-    from explorer.ui.printed import Exhibit
+    from explorer.app.printed import Exhibit
 
     return Exhibit(result)
 
@@ -310,7 +337,7 @@ def show_deletes(table: Named, snapshot: str | int | None = None, height: str = 
         >>> type(explorer.show_deletes("demo.position_deletes")).__name__
         'DeletesWidget'
     """
-    from explorer.ui.notebook import DeletesWidget
+    from explorer.app.hosts.notebook import DeletesWidget
 
     return DeletesWidget(_engine(table), snapshot, height)
 
@@ -334,7 +361,7 @@ def show_plan_graph(table: Named, where: str, snapshot: str | int | None = None,
         >>> type(explorer.show_plan_graph("demo.three_inserts", "fruit = 'apple'")).__name__
         'PlanWidget'
     """
-    from explorer.ui.notebook import PlanWidget
+    from explorer.app.hosts.notebook import PlanWidget
 
     return PlanWidget(_engine(table), where, snapshot, height)
 
@@ -356,7 +383,7 @@ def export_html(table: Named, file: str | Path) -> dict[str, Any]:
         >>> explorer.export_html("demo.three_inserts", f"{tempfile.mkdtemp()}/page.html")["snapshots"]
         3
     """
-    from explorer.ui.export import export_table
+    from explorer.app.hosts.file import export_table
 
     return export_table(_engine(table), Path(file))
 
@@ -380,14 +407,14 @@ def gallery(folder: str | Path, catalog: str = "", properties: Mapping[str, str]
         >>> len(explorer.gallery(tempfile.mkdtemp()))
         26
     """
+    from explorer.app.hosts.file import export_gallery
     from explorer.queries.collection import Collection
-    from explorer.ui.export import export_gallery
 
     return Collection.of_rows(list(export_gallery(Path(folder), catalog, properties)), "gallery")
 
 
 def _show(table: Table) -> Any:
-    from explorer.ui.notebook import TableWidget
+    from explorer.app.hosts.notebook import TableWidget
 
     return TableWidget(table)
 
@@ -453,7 +480,7 @@ def spark(conf: Mapping[str, str] | None = None, master: str | None = None) -> A
 def _teach_notebook() -> None:
     """Have the IPython shell that we are in, if we are in one, print results as text that can be read."""
     if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()) is not None:
-        from explorer.ui.printed import teach
+        from explorer.app.printed import teach
 
         teach(shell)
 

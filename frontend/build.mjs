@@ -1,5 +1,5 @@
-// Bundle the front end into explorer/app/static: one script, one style sheet, the licences of what they contain, and a
-// digest of the sources, by which a test without Node sees whether the bundle is up to date.
+// Bundle the front end into explorer/app/static: a script for each host, one style sheet for all, the licences of what they
+// contain, and a digest of the sources, by which a test without Node sees whether the bundle is up to date.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync, mkdirSync, existsSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
@@ -10,9 +10,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, "..", "explorer", "app", "static");
 mkdirSync(out, { recursive: true });
 
-const { metafile } = await build({
+const options = {
   absWorkingDir: here,
-  entryPoints: { app: "src/main.tsx" },
   outdir: out,
   bundle: true,
   format: "esm",
@@ -24,7 +23,11 @@ const { metafile } = await build({
   jsxImportSource: "preact",
   metafile: true,
   logLevel: "warning",
-});
+};
+const { metafile } = await build({ ...options, entryPoints: { app: "src/main.tsx" } });
+// A notebook, Panel and a file take the style sheet of the page.
+const others = { loader: "src/loader.ts", notebook: "src/notebook.tsx", file: "src/file.tsx" };
+await build({ ...options, entryPoints: others, loader: { ".css": "empty" } });
 
 const names = new Set();
 for (const input of Object.keys(metafile.inputs)) {

@@ -12,9 +12,10 @@ import os
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from functools import cache, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from explorer.app import graphs, protocol
@@ -93,13 +94,21 @@ class Session:
         visitor: From where, as far as it is known: all sessions of a visitor share its part of the server.
         owner: Who owns the copies of teaching tables that the session makes: a secret of one browser. Without it, they
             belong to the session.
+        given: Tables that are open already, by their names.
     """
 
     def __init__(
-        self, send: Callable[[str], None], rights: Rights, who: str = "", visitor: str = "", owner: str = ""
+        self,
+        send: Callable[[str], None],
+        rights: Rights,
+        who: str = "",
+        visitor: str = "",
+        owner: str = "",
+        given: Mapping[str, Table] = MappingProxyType({}),
     ) -> None:
         self._send, self.rights, self._who, self._visitor = send, rights, who, visitor
         self._owner = owner or secrets.token_urlsafe(16)
+        self._given = dict(given)
         self._lab: Lab | None = None
         self._tasks: dict[int, PoolTask] = {}
         self._on_spark: set[int] = set()
@@ -248,7 +257,9 @@ class Session:
     def _open(self, request: Open) -> dict[str, Any]:
         self._moves[request.table] = tuple(parse_move(move) for move in request.moves)
         with self._lock:
-            self._tables.pop(request.table, None)
+            known = self._tables.pop(request.table, None)
+        if known is not None and request.table in self._given:
+            self._given[request.table] = known.refresh()
         table = self._table(request.table)
         return {**header(table, request.table, request.snapshot), "writing": self._writing(table)}
 
@@ -271,12 +282,16 @@ class Session:
         moves = self._moves.get(name, ())
         if not name:
             raise WrongUsage("this question is about a table: open one")
-        if name != os.environ.get(TABLE_VARIABLE):
-            places.check(name, moves)
-        table = TableAt(name, relocate=moves).open()
+        table = self._given[name] if name in self._given else self._found(name, moves)
         with self._lock:
             self._tables[name] = table
         return table
+
+    def _found(self, name: str, moves: tuple[tuple[str, str], ...]) -> Table:
+        """Open a table by its name. Raises ExplorerError."""
+        if name != os.environ.get(TABLE_VARIABLE):
+            places.check(name, moves)
+        return TableAt(name, relocate=moves).open()
 
     def _draw(self, request: DrawGraph) -> dict[str, Any]:
         if request.mode == "lab":
@@ -382,6 +397,8 @@ class Session:
             return table
         if question.subject == "catalog":
             return CatalogAt(request.catalog) if request.catalog else CatalogAt()
+        if request.table in self._given:
+            return TableAt(request.table, opened=self._table(request.table))
         places.check(request.table, self._moves.get(request.table, ()))
         return TableAt(request.table, relocate=self._moves.get(request.table, ()))
 

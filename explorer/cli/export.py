@@ -81,7 +81,7 @@ def graph(
     """Draw the metadata tree."""
     from dataclasses import replace
 
-    from explorer.ui.export import export as drawing
+    from explorer.app.hosts.file import export as drawing
 
     if sides and (snapshot or search):
         raise click.UsageError("--diff takes no --snapshot or --search")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -13,12 +14,13 @@ from explorer.render.rows import plain
 from explorer.render.text import clean
 from explorer.spec.text.units import human_bytes
 
-LAYOUT = """html, body { margin: 0; height: 100%; background: #fff; color: #1d2430 }
-body { display: flex; flex-direction: column; font: 13px/1.4 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
-#graph { flex: 1; min-height: 0 }
-footer { flex: none; max-height: 22vh; overflow: auto; padding: 4px 10px; overflow-wrap: anywhere; color: #5c6675 }
-footer p { margin: 0 }
-@media (prefers-color-scheme: dark) { html, body { background: #14181f; color: #e6eaf0 } footer { color: #9aa5b4 } }
+LAYOUT = """body { display: flex; flex-direction: column }
+#app { flex: 1; min-height: 0; overflow: auto }
+#app > svg { display: block; max-width: 100%; height: auto; background: #fff }
+.file-notes { flex: none; max-height: 22vh; overflow: auto; padding: 4px 12px; overflow-wrap: anywhere;
+  border-top: 1px solid var(--line); color: var(--muted); font-size: 12px }
+.file-notes p { margin: 0 }
+.file-more { flex: none; padding: 3px 12px; border-top: 1px solid var(--line) }
 """
 INDEX = """body { margin: 2em auto; max-width: 1000px; padding: 0 1em; background: #fff; color: #1d2430;
   font: 15px/1.5 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
@@ -30,14 +32,27 @@ td.number { text-align: right; white-space: nowrap }
 """
 
 
-def render_page(title: str, data: Mapping[str, Any], notes: Sequence[str], script: str, style: str) -> str:
-    """A page in which `script` (ours) draws `data`, a JSON object; below it stand `notes`."""
+def render_page(
+    title: str, data: Mapping[str, Any], notes: Sequence[str], script: str, style: str, picture: str
+) -> str:
+    """Return a page that answers for itself.
+
+    Args:
+        title: Its title.
+        data: What it holds: a JSON object.
+        notes: What stands below.
+        script: Shows what it holds; ours.
+        style: Its style sheet; ours.
+        picture: An SVG of ours, which stands there until the script runs, and where none does.
+    """
     code = f"\n{script}\n"
+    drawn = re.sub(r'^(<svg [^>]*?) style="[^"]*"', r"\1", picture)  # the page's policy allows no style of an element
     footer = "".join(f"<p>{escape(clean(note))}</p>" for note in notes)
     return _document(
         title,
-        f"{LAYOUT}{style}",
-        f'<div id="graph"></div>\n<footer>{footer}</footer>\n{data_block(data)}\n<script type="module">{code}</script>',
+        f"{style}{LAYOUT}",
+        f'<div id="app">{drawn}</div>\n<footer class="file-notes">{footer}</footer>\n{data_block(data)}\n'
+        f'<script type="module">{code}</script>',
         f"; script-src {_digest(code)}",
     )
 
@@ -85,7 +100,7 @@ def _document(title: str, style: str, body: str, more: str) -> str:
 <meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">
 <title>{escape(clean(title))}</title>
 <style>{style}</style></head>
-<body>{body}</body></html>
+<body class="ice">{body}</body></html>
 """
 
 

@@ -1,4 +1,4 @@
-"""The graph's script and style sheet, as one text each: what anywidget, Panel and an exported page take."""
+"""The graph's script and style sheet of the dashboard, as one text each."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ PARTS = (
     "view.js",
 )
 """The modules of ui/static, each after those that it imports."""
-ANSWERS = "standalone.js"
 FIRST = "first.js"
-"""What comes after them in a page of its own, and in what the dashboard shows first."""
+"""What comes after them in what the dashboard shows first."""
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w.]+";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=function|class|const)", re.MULTILINE)
 
@@ -40,12 +39,6 @@ def script() -> str:
 
 def _inner(part: str) -> str:
     return EXPORT.sub("", IMPORT.sub("", asset(part)))
-
-
-@cache
-def page_script() -> str:
-    """The same for a page that answers itself."""
-    return f"{script()}\n{_inner(ANSWERS)}"
 
 
 @cache

@@ -25,10 +25,10 @@ WAITING = 50
 
 
 class GraphPane(GraphHost, AnyWidgetComponent):
-    """The graph's script on the dashboard; the same traits as ui.notebook.GraphWidget, and `progress`: whether a
-    request is under way, and in words how far it is, once it takes long, or why it was not carried out. Requests are
-    carried out one after the other, each on the state that the one before has left; `cancel` gives up those under way,
-    and so does drawing another state."""
+    """The graph's script on the dashboard. `state`, `timeline` and `details` go to the browser, `request` comes from
+    it. `progress` says whether a request is under way, and in words how far it is, once it takes long, or why it was
+    not carried out. Requests are carried out one after the other, each on the state that the one before has left;
+    `cancel` gives up those under way, and so does drawing another state."""
 
     _esm = script()
     _stylesheets: ClassVar[list[str]] = [style()]

@@ -15,6 +15,7 @@ import param
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.app.hosts.file import export
 from explorer.graph.graph import Graph
 from explorer.model.manifest import FILE_CONTENT, STATUS
 from explorer.model.metadata import TableMetadata
@@ -28,7 +29,6 @@ from explorer.spec.text.names import manifest_names, snapshot_name, snapshot_ord
 from explorer.spec.text.units import count, instant
 from explorer.spec.values.values import column_values, pandas_values, partition_path_by_name
 from explorer.ui.background import Job
-from explorer.ui.export import export
 from explorer.ui.widgets import CELL, SMALL, WRAP, Text, grid, sizes_in_words, told
 
 WIDTHS = {

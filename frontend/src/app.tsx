@@ -13,9 +13,10 @@ import { LISTS, MODES, type Mode, type Tab } from "./modes";
 import type { Question } from "./protocol";
 import {
   draw, go, graph, graphMode, header, hello, isCatalogOpen, isHelpOpen, isInspectorOpen, isOpening, isPaletteOpen, link, place,
-  problem, question,
+  problem, question, surroundings,
 } from "./store";
 import { RowsView } from "./rows";
+import { fillScreen } from "./screen";
 import { counted, titleOf } from "./words";
 
 // Modes that fill the page, and tabs with a view of their own.
@@ -24,9 +25,9 @@ const TAB_VIEWS = { maintenance: MaintenanceView, undo: UndoView, layouts: Layou
 
 export function App() {
   const told = hello.value;
-  useEffect(() => listen(), []);
+  useEffect(() => listen(surroundings.keys), []);
   useEffect(() => {
-    document.title = header.value ? `${header.value.title} – Iceberg metadata explorer` : "Iceberg metadata explorer";
+    if (surroundings.isPage) document.title = header.value ? `${header.value.title} – Iceberg metadata explorer` : "Iceberg metadata explorer";
   }, [header.value?.title]);
   if (!told) return <div class="app starting"><Working text="Connecting…" /></div>;
   const isTableOpen = Boolean(place.value.table) && (header.value !== null || isOpening.value);
@@ -87,7 +88,7 @@ function HeaderBar() {
           ⚠ {told.problems.length}
         </button>
       )}
-      <IconButton icon="moon" name="Light or dark" press={toggleTheme} />
+      {surroundings.isPage && <IconButton icon="moon" name="Light or dark" press={toggleTheme} />}
       <IconButton icon="help" name="Keys and help (?)" press={() => (isHelpOpen.value = true)} />
     </header>
   );
@@ -414,14 +415,9 @@ function Help() {
   );
 }
 
-// Fill the screen with what is looked at, larger and without what is around it; or end that.
-function present(): void {
-  if (document.fullscreenElement) void document.exitFullscreen();
-  else void document.documentElement.requestFullscreen().catch(() => {});
-}
-
-function listen(): () => void {
-  const press = (event: KeyboardEvent) => {
+function listen(keys: EventTarget): () => void {
+  const press = (given: Event) => {
+    const event = given as KeyboardEvent;
     const target = event.target instanceof Element ? event.target : null;
     if ((event.ctrlKey || event.metaKey) && event.key === "k") {
       isPaletteOpen.value = true;
@@ -429,9 +425,9 @@ function listen(): () => void {
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey || target?.closest("input,textarea,select,dialog,[role=grid]")) return;
-    const keys: Record<string, () => void> = {
+    const acts: Record<string, () => void> = {
       "?": () => (isHelpOpen.value = true),
-      p: present,
+      p: () => fillScreen(surroundings.frame),
       f: () => canvas?.fit(true),
       "+": () => canvas?.zoom(1.25),
       "-": () => canvas?.zoom(1 / 1.25),
@@ -445,13 +441,13 @@ function listen(): () => void {
       },
     };
     if (!target?.closest("button,a,summary,[role=tab]") || event.key === "Escape") {
-      for (const key of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]) keys[key] = () => canvas?.walk(key);
+      for (const key of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]) acts[key] = () => canvas?.walk(key);
     }
-    const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
+    const act = Object.hasOwn(acts, event.key) ? acts[event.key] : undefined;
     if (!act) return;
     act();
     event.preventDefault();
   };
-  document.addEventListener("keydown", press);
-  return () => document.removeEventListener("keydown", press);
+  keys.addEventListener("keydown", press);
+  return () => keys.removeEventListener("keydown", press);
 }

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { GraphCanvas, Inspector, legend, Timeline, foundWords } from "./graph";
 import type { GraphState } from "./protocol";
 import type { Vocabulary } from "./graph";
-import { draw, go, graph, graphFields, graphProgress, hello, isFollowed, isInspectorOpen, look, open, place, server } from "./store";
+import { draw, go, graph, graphFields, graphProgress, hello, isFollowed, isInspectorOpen, look, open, place, server, surroundings } from "./store";
 import { IconButton, Working } from "./parts";
 
 const TYPING_MS = 250, LOOK_MS = 1_000;
@@ -50,6 +50,7 @@ function Mounted({ vocabulary }: { vocabulary: Vocabulary }) {
       page: (id) => void draw({ type: "page", id }),
       hover: () => {},
       zoom: setPercent,
+      wheel: () => surroundings.wheel(),
     });
     drawn.current = canvas = made;
     box.current?.replaceChildren(made.element);

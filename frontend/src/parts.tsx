@@ -44,7 +44,8 @@ export function Field({ label, value, enter, options = [], hint = "", width, typ
 }) {
   const list = useId(), input = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    if (input.current && document.activeElement !== input.current) input.current.value = value;
+    const root = input.current?.getRootNode() as Document | ShadowRoot | undefined;
+    if (input.current && root?.activeElement !== input.current) input.current.value = value;
   }, [value]);
   return (
     <label class="field" style={width ? { width } : undefined}>
@@ -91,7 +92,7 @@ export function Tabs({ label, names, active, choose, controls }: {
 export function Dialog({ title, close, children, wide }: { title: string; close: () => void; children: ComponentChildren; wide?: boolean }) {
   const box = useRef<HTMLDialogElement>(null);
   useEffect(() => {
-    const dialog = box.current, before = document.activeElement;
+    const dialog = box.current, before = (dialog?.getRootNode() as Document | ShadowRoot | undefined)?.activeElement;
     dialog?.showModal();
     return () => {
       dialog?.close();

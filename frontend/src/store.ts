@@ -34,13 +34,28 @@ export function graphOf({ mode, tab }: Place): string {
 export const graphMode = computed(() => graphOf(place.value));
 export const question = (name: string) => hello.value?.questions.find((one) => one.name === name);
 
+// What is around the app: a page of its own, or a page of somebody else, in which it is an element.
+export interface Surroundings {
+  isPage: boolean;
+  // What fills the screen when a person presents.
+  frame: Element;
+  // Where keys are heard.
+  keys: EventTarget;
+  // Whether the wheel is for the graph, and not for the page around it.
+  wheel(): boolean;
+}
+export let surroundings: Surroundings = {
+  isPage: true, frame: globalThis.document?.documentElement, keys: globalThis.document, wheel: () => true,
+};
+
 let connection: Connection;
 let remember: (place: Place, step: boolean) => void = () => {};
 
-// Connect the store with what carries requests, and with what keeps the place (the URL, or nothing).
-export function start(with_: Connection, keep: (place: Place, step: boolean) => void): void {
+// Connect the store with what carries requests, with what keeps the place (the URL, or nothing), and what is around.
+export function start(with_: Connection, keep: (place: Place, step: boolean) => void, around = surroundings): void {
   connection = with_;
   remember = keep;
+  surroundings = around;
 }
 
 export function server(): Connection {

@@ -443,53 +443,6 @@ def test_other_hosts_are_refused(dashboard: str) -> None:
         urllib.request.urlopen(request)
 
 
-def test_exported_page_opens_from_disk(sandbox: Path, watched: Watched, tmp_path: Path, artifacts: Path) -> None:
-    import explorer
-    from explorer.ui.export import export
-    from tests.support.helpers import open_demo
-
-    page, table, file = watched.page, open_demo("manifest_lifecycle"), tmp_path / "table.html"
-    page.context.set_offline(True)
-    explorer.export_html(table, file)
-    show(page, file.as_uri())
-    page.get_by_label("Previous snapshot").click()
-    expect(page.locator(".ix-where")).to_contain_text("snapshot-4 of 5")
-    expect(page.locator(".ix-caption")).to_have_text(
-        "snapshot-4 rewrote manifest-2 as manifest-4: data-2.parquet DELETED"
-    )
-    node(page, "data-3.parquet").locator(".ix-head").click()
-    expect(page.locator(".ix-part").last).to_have_text("data-3.parquet")
-    page.keyboard.press("p")
-    expect(page.locator(".ix-bar")).not_to_be_visible()
-    page.keyboard.press("p")
-    expect(page.locator(".ix-bar")).to_be_visible()
-    side = page.locator(".ix-side")
-    for words in ("entry: stored and logical", "stored ADDED, reads as EXISTING", "inherited: the manifest list's"):
-        expect(side).to_contain_text(words)
-    page.screenshot(path=artifacts / "exported.png")
-    node(page, "manifest-4").locator(".ix-fold").click()
-    expect(node(page, "data-2.parquet")).to_have_count(0)
-    page.locator(".ix-search").fill("data-2.parquet")  # unfolds what has it
-    expect(page.locator(".ix-node.ix-found")).to_have_attribute("data-label", "data-2.parquet")
-    page.get_by_label("Next snapshot").click()
-    expect(page.get_by_role("alert")).to_contain_text("it is in snapshot-1, snapshot-2, snapshot-3, snapshot-4")
-    page.get_by_label("Previous snapshot").click()
-    page.get_by_text("changes", exact=True).click()
-    expect(node(page, "data-2.parquet")).to_have_attribute("data-status", "removed")
-    expect(side).to_contain_text("manifests: 1 kept, 1 added, 1 rewritten, 0 dropped")
-    assert page.locator(".ix-busy.ix-open").count() == 0
-    vectors = explorer.export_html(open_demo("deletion_vectors"), tmp_path / "vectors.html")
-    show(page, Path(vectors["file"]).as_uri())
-    expect(page.locator("footer")).to_contain_text("Nothing of its metadata graph was left out.")
-    expect(page.locator("footer")).not_to_contain_text("error")
-    one = tmp_path / "graph.html"
-    one.write_bytes(export(table.graph("snapshot-3"), "html"))
-    show(page, one.as_uri())
-    node(page, "manifest-3").locator(".ix-head").click()
-    expect(side).to_contain_text("added here")
-    watched.clean()
-
-
 def test_lifecycle_history_and_diff(dashboard: str, watched: Watched, artifacts: Path) -> None:
     page = watched.page
     page.goto(f"{dashboard}?table=demo.manifest_lifecycle&view=lifecycle")

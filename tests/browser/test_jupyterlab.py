@@ -32,49 +32,46 @@ def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched,
     page.wait_for_timeout(2000)  # cells sent while the kernel's first messages are under way are never run
     # not awaited: the promise ends with the last cell, and an evaluate has no time limit
     page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
-    widget = page.locator(".ix-root").nth(2)
+    widget = page.locator(".icedive").nth(2)
     expect(widget).to_be_attached(timeout=60_000)
     widget.scroll_into_view_if_needed()
-    expect(widget.locator(".ix-name")).to_have_text("sandbox.demo.manifest_lifecycle")
-    assert widget.locator(".ix-bar").bounding_box()["height"] < 45  # one line
+    expect(widget.get_by_role("button", name="sandbox / demo / manifest_lifecycle")).to_be_visible()
     widget.get_by_label("Previous snapshot").click()
-    expect(widget.locator(".ix-where")).to_contain_text("snapshot-4 of 5")
-    expect(widget.locator('.ix-node[data-label="data-2.parquet"]')).to_have_attribute("data-status", "DELETED")
-    widget.locator('.ix-node[data-label="manifest-4"] .ix-head').click()
-    expect(widget.locator(".ix-side h3")).to_have_text("manifest-4")
-    expect(widget.locator(".ix-side")).to_contain_text("deleted_files_count")
+    expect(widget.locator(".facts")).to_contain_text("2 rows")
+    deleted = widget.locator(".graph-card", has_text="data-2.parquet")
+    expect(deleted).to_contain_text("deleted")
+    widget.locator(".graph-card", has_text="manifest-4").click()
+    expect(widget.locator(".inspector-title")).to_have_text("manifest-4")
+    expect(widget.locator(".inspector")).to_contain_text("deleted_files_count")
     before = page.locator(".jp-NotebookPanel .jp-Cell").count()
-    widget.focus()
     for key in ("d", "d", "a", "x"):  # which delete, insert and cut cells where Lab hears them
         page.keyboard.press(key)
     page.wait_for_timeout(500)
     assert page.locator(".jp-NotebookPanel .jp-Cell").count() == before
-    page.wait_for_timeout(500)
     page.screenshot(path=artifacts / "jupyterlab.png")
-    panel = page.locator(".ix-panel")
+    for mode in ("Plan", "Compare", "Deletes", "Findings", "Health", "All questions", "Graph"):
+        widget.get_by_role("navigation", name="Modes").get_by_role("button", name=mode).click()
+        expect(widget.locator(".message-error")).to_have_count(0)
+    widget.get_by_role("tab", name="Files").click()
+    expect(widget.get_by_role("grid")).to_contain_text("data-3.parquet")
+    page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    expect(widget.locator(".ice")).to_have_attribute("data-theme", "dark")
+    page.screenshot(path=artifacts / "jupyterlab-dark.png")
+    page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
+    expect(widget.locator(".ice")).to_have_attribute("data-theme", "light")
+    panel = page.locator(".icedive", has=page.locator(".shows-question"))
     panel.scroll_into_view_if_needed()
-    panel.get_by_text("as text").click()
-    expect(panel.locator("pre")).to_contain_text("manifest-5")
-    panel.get_by_label("to snapshot").fill("3")
-    expect(panel.locator("pre")).not_to_contain_text("manifest-5")
-    expect(panel.locator("pre")).to_be_visible()
-    assert panel.locator("img").evaluate("image => image.naturalWidth") > 300
-    cells = page.locator(".jp-NotebookPanel .jp-Cell").count()
-    panel.get_by_label("to snapshot").focus()
-    for key in ("x", "ArrowRight"):  # which cuts a cell, and is Lab's, where a panel does not keep its keys
-        page.keyboard.press(key)
-    expect(panel.locator("output").nth(1)).to_have_text("4 of 5")
-    expect(panel.get_by_label("to snapshot")).to_be_focused()
-    assert page.locator(".jp-NotebookPanel .jp-Cell").count() == cells
+    expect(panel.locator(".picture svg")).to_contain_text("manifest-5")
+    expect(panel.get_by_role("grid")).to_contain_text(".avro")
     page.screenshot(path=artifacts / "jupyterlab-panel.png")
     page.evaluate(NEW_CELL, 'explorer.panel(fruit, "diff")')
-    diff = page.locator(".ix-panel").nth(1)
-    diff.locator('input[data-name="to"]').fill("snapshot-1")
+    diff = page.locator(".icedive", has=page.locator(".shows-question")).nth(1)
+    diff.get_by_label("after").fill("snapshot-1")
     page.keyboard.press("Enter")
     expect(diff.locator("pre")).to_contain_text("-> snapshot-1 (")
-    expect(diff.locator('input[data-name="to"]')).to_be_focused()
+    expect(diff.get_by_label("after")).to_be_focused()
     assert not watched.outside
-    ours = ("explorer", "anywidget", "ix-", "AnyView", "create_view", "reading 'then'")
+    ours = ("explorer", "anywidget", "icedive", "AnyView", "create_view", "reading 'then'")
     assert not [e for e in watched.errors if any(word in e for word in ours)]
     assert page.locator(".ix-still:visible").count() == 0
 
@@ -84,7 +81,7 @@ def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched,
     saved = page.context.request.get(f"{base}/api/contents/01-first-look.ipynb").json()
     text = json.dumps(saved["content"])
     assert "application/vnd.jupyter.widget-view+json" in text
-    assert text.count("MOVE_MS") <= 1  # the script
+    assert text.count("graph-card") == 0  # the script
     own = {"X-XSRFToken": next(c["value"] for c in page.context.cookies() if c["name"] == "_xsrf"), "Referer": jupyter}
     for session in page.context.request.get(f"{base}/api/sessions").json():
         assert page.context.request.delete(f"{base}/api/sessions/{session['id']}", headers=own).ok
@@ -109,7 +106,7 @@ def test_a_converted_notebook_shows_pictures_without_network(sandbox: Path, watc
     NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     bundles = [o["data"] for cell in cells for o in cell["outputs"]]
     assert sum("application/vnd.jupyter.widget-view+json" in b and "image/svg+xml" in b for b in bundles) == 2
-    assert "MOVE_MS" not in json.dumps(notebook)  # the script
+    assert "graph-card" not in json.dumps(notebook)  # the script
     page = watched.page
     page.context.set_offline(True)
     for name, kept in (("with-state", notebook.metadata), ("without", {})):

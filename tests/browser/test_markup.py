@@ -232,8 +232,8 @@ def test_catalogs_errors_and_links(dangerous: Served, page: Page, artifacts: Pat
 
 
 def test_notebook_and_exports(evil: Path, page: Page, tmp_path: Path) -> None:
-    from explorer.ui.export import export
-    from explorer.ui.notebook import TableWidget
+    from explorer.app.hosts.file import export
+    from explorer.app.hosts.notebook import TableWidget
     from tests.support import direct
 
     table = direct.open_table(str(evil))

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from explorer.app.hosts.file import export
 from explorer.cli import main
 from explorer.render.text import render_tree
-from explorer.ui.export import export
 from tests.support.helpers import normalize, open_demo, steady
 
 

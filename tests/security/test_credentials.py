@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.typedef import Record
 
+from explorer.app.printed import Exhibit
 from explorer.cli import main
 from explorer.queries.collection import Collection
 from explorer.queries.graph import whole_view
@@ -23,7 +24,6 @@ from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.secrets.token_forms import PREFIXES
 from explorer.spec.text.names import shorten
 from explorer.ui.first import first
-from explorer.ui.printed import Exhibit
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import column_names, grid, versions
 from tests.support import direct
@@ -104,7 +104,7 @@ def test_of_the_command_line(folder: Path, tmp_path: Path, asked: str) -> None:
 )  # fmt: skip
 def test_of_results_in_a_notebook(folder: Path, ask: Any) -> None:
     shown = Exhibit(ask(direct.open_table(str(folder))))
-    for told in (json.dumps(shown.to_json()), repr(shown), shown._repr_html_(), shown._repr_svg_() or ""):
+    for told in (repr(shown), shown._repr_html_(), shown._repr_svg_() or ""):
         clear(told)
 
 

@@ -21,11 +21,11 @@ import pytest
 from click.testing import CliRunner
 
 import explorer
+from explorer.app import standalone
 from explorer.cli import main
 from explorer.graph import lanes
 from explorer.render import history
 from explorer.storage import processor_time
-from explorer.ui import standalone
 from tests.security.dimensions import DIMENSIONS, TOGETHER, make
 
 ALONE = "ICEDIVE_EVERY_SIZE" in os.environ

@@ -21,6 +21,7 @@ from tornado.http1connection import HTTP1Connection
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.iostream import IOStream
 
+from explorer.app.hosts.file import export
 from explorer.cli import main
 from explorer.graph.graph import Edge, Elided, Graph, Node
 from explorer.queries.collection import Collection
@@ -29,7 +30,6 @@ from explorer.reports.inspector import inspect
 from explorer.serving.access import FOR_LOOPBACK
 from explorer.spec.secrets.redaction import HIDDEN, redact, without_secrets
 from explorer.ui.access import Doorkeeper
-from explorer.ui.export import export
 from explorer.ui.first import begun, first
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import Text

@@ -11,28 +11,29 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from explorer.app.answer_states import CompareState, DeletesState
+from explorer.app.graph_state import GraphState, ViewState
+from explorer.app.hosts.file import export
+from explorer.app.hosts.notebook import TableWidget
+from explorer.app.standalone import of_table
 from explorer.cli import main
 from explorer.errors import ExplorerError
 from explorer.spark_engine import gateway
 from explorer.spark_engine.read_queue import ReadSession
-from explorer.ui.export import export
-from explorer.ui.notebook import DeletesWidget, DiffWidget, TableWidget
-from explorer.ui.standalone import of_table
 from tests.servers.page import on_the_page
 from tests.support import direct
 
 
 def on_screen(full: str) -> list[str]:
-    """A table's exports, its widgets' states with each node chosen once, and what a notebook stores of it."""
+    """A table's exports, its graphs with each node chosen once, and what a notebook stores of it."""
     table = direct.open_table(full)
-    widgets = [TableWidget(table), DiffWidget(table, "snapshot-1", "main"), DeletesWidget(table)]
+    states: list[GraphState] = [ViewState(table), CompareState(table, "snapshot-1", "main"), DeletesState(table, None)]
     shown = [json.dumps(TableWidget(table)._repr_mimebundle_()[0], default=str), json.dumps(of_table(table).data)]
-    for widget in widgets:
-        shown += [export(widget.graph, kind).decode() for kind in ("svg", "html", "dot", "json")]
-        for node in [node.id for node in widget.graph.nodes]:
-            widget.answer({"type": "select", "ids": [node]})
-            shown.append(json.dumps({k: v for k, v in widget.get_state().items() if k not in ("_esm", "_css")}))
-        widget.close()
+    for state in states:
+        shown += [export(state.graph, kind).decode() for kind in ("svg", "html", "dot", "json")]
+        for node in [node.id for node in state.graph.nodes]:
+            state.handle({"type": "select", "ids": [node]})
+            shown.append(json.dumps(state.state()))
     assert full.rpartition(".")[2] in "".join(shown)
     return shown
 

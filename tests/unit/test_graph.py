@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from explorer.app.graph_state import ViewState
+from explorer.app.hosts.file import export
 from explorer.graph.drawing import PAGE, Drawing
 from explorer.graph.graph import Graph
 from explorer.graph.ids import list_node
@@ -17,7 +18,6 @@ from explorer.graph.layout import layout
 from explorer.graph.table_graph import METADATA
 from explorer.render.text import render_tree
 from explorer.table import Table
-from explorer.ui.export import export
 from tests.support import direct
 from tests.support.small_tables import edit_metadata, in_catalog, make_table, partitioned, writable
 

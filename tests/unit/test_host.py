@@ -1,4 +1,4 @@
-"""What the browser and a graph say to each other, through the hosts that the dashboard and notebooks use."""
+"""What the browser and a graph say to each other, through the host that the dashboard uses."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from explorer.graph.vocabulary import COLUMNS, EDGES, KINDS, MARKS, OPERATIONS, 
 from explorer.render.svg import picture, vocabulary
 from explorer.table import Table
 from explorer.ui.host import GraphHost
-from explorer.ui.notebook import GraphWidget
 from explorer.ui.pane import GraphPane
 from tests.support import direct
 from tests.support.small_tables import make_table, writable
 
-HOSTS = {"pane": GraphPane.of, "widget": GraphWidget}
+HOSTS = {"pane": GraphPane.of}
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import explorer
+from explorer.app.printed import LONG, Shown, teach
 from explorer.lab.stepper import Run
 from explorer.render.history import render_diff, render_file_life, render_lifecycle, render_lineage
 from explorer.render.history_pictures import MANIFESTS, SNAPSHOTS, diff_svg, lifecycle_svg
@@ -22,7 +23,6 @@ from explorer.spec.commits.lab_runs import Event, WriterState
 from explorer.spec.commits.operations import Operation
 from explorer.spec.snapshots.file_changes import FileChanges
 from explorer.spec.snapshots.lifecycle import LifecycleCell
-from explorer.ui.printed import LONG, Shown, teach
 from tests.support import direct
 from tests.support.small_tables import edit_metadata
 

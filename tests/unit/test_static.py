@@ -11,7 +11,7 @@ import panel
 import pytest
 
 from explorer.graph.vocabulary import EDGES, KINDS, MARKS, OPERATIONS, STATUSES
-from explorer.ui.assets import ANSWERS, FIRST, PARTS, page_script, script, style
+from explorer.ui.assets import FIRST, PARTS, first_script, script, style
 
 STATIC = Path(__file__).parents[2] / "explorer" / "ui" / "static"
 TESTS = Path(__file__).with_name("pure.test.mjs")
@@ -42,18 +42,16 @@ def declared(text: str) -> list[str]:
 def test_every_part_is_joined_once_and_after_what_it_imports() -> None:
     of_panel = {"drawn.js", "modules.js"}
     on_the_dashboard = {*of_panel, "browser.js", "figures.js", "grids.js", "kept.js", "palette.js", "statement.js"}
-    alone = {*on_the_dashboard, "loader.js", "panel.js", FIRST, ANSWERS}  # a notebook and pages have these
-    assert sorted({*PARTS, *alone}) == sorted(p.name for p in STATIC.glob("*.js"))
+    assert sorted({*PARTS, *on_the_dashboard, FIRST}) == sorted(p.name for p in STATIC.glob("*.js"))
     for i, part in enumerate(PARTS):
         imported = re.findall(r'from "\./([\w.]+)"', (STATIC / part).read_text())
         assert set(imported) <= set(PARTS[:i])
 
 
 def test_no_name_is_declared_by_two_parts() -> None:
-    for last in (ANSWERS, FIRST):
-        names = [name for part in (*PARTS, last) for name in declared((STATIC / part).read_text())]
-        assert {"edgePath", "Canvas", "mount", "MOVE_MS", "FLASH_MS"} <= set(names)
-        assert sorted(names) == sorted(set(names))
+    names = [name for part in (*PARTS, FIRST) for name in declared((STATIC / part).read_text())]
+    assert {"edgePath", "Canvas", "mount", "MOVE_MS", "FLASH_MS"} <= set(names)
+    assert sorted(names) == sorted(set(names))
 
 
 def test_what_is_joined_imports_nothing_and_exports_what_hosts_take() -> None:
@@ -69,7 +67,7 @@ def test_parts_are_short_and_so_are_their_lines(path: Path) -> None:
     assert [line for line in lines if len(line) > 120] == []
 
 
-@pytest.mark.parametrize("name", [*PARTS, ANSWERS, "view.css"])
+@pytest.mark.parametrize("name", [*PARTS, "view.css"])
 def test_the_vocabulary_is_said_in_python_only(name: str) -> None:
     text = (STATIC / name).read_text()
     things = (*KINDS.values(), *STATUSES.values(), *MARKS.values(), *EDGES.values())
@@ -91,7 +89,7 @@ def test_the_style_sheet_has_a_rule_for_every_look() -> None:
 
 def test_the_joined_script_is_a_module(tmp_path: Path) -> None:
     whole = tmp_path / "whole.mjs"
-    whole.write_text(page_script())
+    whole.write_text(first_script())
     done = subprocess.run([node(), "--check", whole], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from explorer.app.graph_state import ViewState
+from explorer.app.hosts.file import export_table
 from explorer.graph.ids import manifest_node
 from explorer.model.manifest import ManifestFile
 from explorer.spec.commits.commit_summary import step
 from explorer.table import Table
-from explorer.ui.export import export_table
-from explorer.ui.notebook import TableWidget
 from tests.support import direct, paper_tables
 from tests.support.small_tables import make_table, writable
 from tests.unit.test_cli import run
@@ -133,10 +132,10 @@ def test_for_a_step_no_more_is_read_than_the_parents_list(table: Table, monkeypa
     assert folded.caption().endswith("1 data file DELETED")  # it is not open, so it is not read
 
 
-def test_the_widget_the_page_and_the_command_line_say_it(table: Table, folder: Path, tmp_path: Path) -> None:
+def test_the_graph_the_file_and_the_command_line_say_it(table: Table, folder: Path, tmp_path: Path) -> None:
     told = table.step("snapshot-4")
     assert told is not None
-    assert TableWidget(table, "snapshot-4").state["caption"] == told.words
+    assert ViewState(table, "snapshot-4").state()["caption"] == told.words
     export_table(table, tmp_path / "t.html")
     page = held(tmp_path / "t.html")
     captions = [shown["caption"] for shown in page["pictures"].values()]

@@ -33,12 +33,13 @@ export function isDarkColor(color: string): boolean | null {
 }
 
 /**
- * Give an element the theme of the page around it, for hosts that have a theme of their own: the nearest background that
- * one sees decides. Returns what ends it.
+ * Give an element the theme of the page around it, for hosts that have a theme of their own: what JupyterLab says of its
+ * page decides, elsewhere the nearest background that one sees. Returns what ends it.
  */
 export function followTheme(element: HTMLElement): () => void {
   const look = (): void => {
-    let node: Node | null = element.parentNode, dark: boolean | null = null;
+    const isLight = document.body.dataset["jpThemeLight"];
+    let node: Node | null = element.parentNode, dark: boolean | null = isLight ? isLight === "false" : null;
     while (node && dark === null) {
       if (node instanceof Element) dark = isDarkColor(getComputedStyle(node).backgroundColor);
       node = node instanceof ShadowRoot ? node.host : node.parentNode;

@@ -16,7 +16,7 @@ from explorer.render.history import diff_lines, render_file_life, render_lifecyc
 from explorer.render.history_pictures import diff_svg, lifecycle_svg, lineage_svg, overview_svg
 from explorer.render.lab_runs import render_run, sequence_svg
 from explorer.render.overview import ShownOverview, facts_html, tiles_html
-from explorer.render.pictures import data_uri, sentence, still, with_white_ground
+from explorer.render.pictures import sentence, still, with_white_ground
 from explorer.render.plan_result import ShownPlan
 from explorer.render.row_views import delete_lines, render_row_diff, render_row_history
 from explorer.render.svg import render_svg
@@ -66,13 +66,6 @@ class Shown:
             return None
         more = self.html(result) if self.html else _folded(self.text(result, LONG))
         return not_typeset(f"{still(self.picture(result), self.what)}{more}")
-
-    def to_json(self, result: Any) -> dict[str, Any]:
-        """What a script makes the same of: the `picture` as a URI, `what` it shows, the `text`, and whether that is
-        `folded`."""
-        picture = data_uri(self.picture(result)) if self.picture else ""
-        folded = bool(picture) and self.html is None
-        return {"picture": picture, "what": self.what, "text": self.text(result, LONG), "folded": folded}
 
 
 def _folded(text: str) -> str:
@@ -146,10 +139,6 @@ class Exhibit:
 
     def __repr__(self) -> str:
         return self._shown.text(self.result)
-
-    def to_json(self) -> dict[str, Any]:
-        """As a panel shows it, see Shown.to_json."""
-        return self._shown.to_json(self.result)
 
     def _repr_html_(self) -> str:
         return self._shown.to_html(self.result) or f"<pre>{escape(repr(self))}</pre>"

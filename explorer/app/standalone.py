@@ -1,5 +1,5 @@
 """A table as one page that needs no kernel, server or network: pictures of its snapshots and of what each changed, and
-what the inspector knows of their nodes, made beforehand. static/standalone.js answers from it."""
+what the inspector knows of their nodes, made beforehand. frontend/src/held.ts answers from it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from explorer.app.graph_state import FILES, ViewState
+from explorer.app.start import header
 from explorer.errors import ExplorerError
 from explorer.graph.graph import Graph, Node
 from explorer.model.metadata import Snapshot
@@ -26,6 +27,12 @@ SNAPSHOTS, LEVEL, SNAPSHOT_FILES = 50, 100, 100
 """At most so many snapshots, nodes of a level, and files of a snapshot are in a page."""
 OPEN_FILES = 20
 """Of a snapshot with at most so many files the row groups are in the page too."""
+ELSEWHERE = (
+    "This file has the metadata graph of each snapshot and what it changed. Plans, deletes, findings, rows and all "
+    "other questions need the table itself: install the package iceberg-metadata-explorer, and open the table with "
+    "icedive serve, or with explorer.open_table in a notebook."
+)
+"""What is said of questions that a page cannot answer."""
 INSPECTED, RAW = 1_000, 20_000
 """So many nodes are inspected, those of the newest snapshots first; and characters of a raw record that are kept."""
 
@@ -51,7 +58,8 @@ def of_table(table: Table) -> Standalone:
 
 def _data(first: str, pictures: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     empty: dict[str, Any] = {"folded": [], "timeline": {}, "changes": {}, "known": [], "sections": []}
-    return {"vocabulary": vocabulary(), "first": first, "pictures": pictures, **empty, **more}
+    held = {"vocabulary": vocabulary(), "header": None, "elsewhere": ELSEWHERE, "first": first, "pictures": pictures}
+    return {**held, **empty, **more}
 
 
 def _still(graph: Graph) -> dict[str, Any]:
@@ -100,7 +108,9 @@ class _Maker:
         self.cuts.setdefault(what, set()).update(map(str, these))
 
     def told(self) -> dict[str, Any]:
-        return {"known": self.known, "sections": self.sections}
+        head = header(self.table, self.table.name)
+        head |= {"tiles": head["tiles"][:-1], "facts": [], "why": "", "problems": []}  # a file grows older
+        return {"known": self.known, "sections": self.sections, "header": head}
 
     def whole(self, snapshot: Snapshot, folded: set[str]) -> Graph:
         """A snapshot with everything unfolded; `folded` gets what is not at first."""

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from explorer.app.assets import asset
+from explorer.app.standalone import Standalone, notes, of_graph, of_table
 from explorer.graph.graph import Graph
 from explorer.graph.ids import node_id
 from explorer.lab.scenarios import NAMESPACE, SCENARIOS
@@ -18,8 +20,6 @@ from explorer.render.svg import render_svg
 from explorer.render.text import json_text
 from explorer.reports.catalog_sweep import sweep
 from explorer.table import Table
-from explorer.ui.assets import page_script, style
-from explorer.ui.standalone import Standalone, notes, of_graph, of_table
 
 
 def export(graph: Graph, picture: str) -> bytes:
@@ -28,7 +28,7 @@ def export(graph: Graph, picture: str) -> bytes:
         return render_image(graph, "png")
     text = {
         "svg": render_svg,
-        "html": lambda g: _page(g.title, of_graph(g), []),
+        "html": lambda g: _page(g.title, of_graph(g), [], g),
         "dot": render_dot,
         "json": lambda g: json_text({"json_format": JSON_FORMAT, **graph_json(g)}),
     }[picture](graph)
@@ -36,10 +36,10 @@ def export(graph: Graph, picture: str) -> bytes:
 
 
 def export_table(table: Table, file: Path) -> dict[str, Any]:
-    """Write a table as one page (see ui.standalone), and tell what is in it: the `file`, its `bytes`, how many
+    """Write a table as one page (see app.standalone), and tell what is in it: the `file`, its `bytes`, how many
     `snapshots` and `nodes`, and what was left out."""
     made = of_table(table)
-    data = _page(table.name, made, notes(table, made.cuts)).encode()
+    data = _page(table.name, made, notes(table, made.cuts), table.graph()).encode()
     file.write_bytes(data)
     nodes = {n["id"] for shown in made.data["pictures"].values() for n in shown["picture"]["nodes"]}
     return {
@@ -79,5 +79,5 @@ def _file_name(table: str) -> str:
     return name if plain else f"{name}-{node_id('table', table)}"
 
 
-def _page(title: str, made: Standalone, told: list[str]) -> str:
-    return render_page(title, made.data, told, page_script(), style())
+def _page(title: str, made: Standalone, told: list[str], first: Graph) -> str:
+    return render_page(title, made.data, told, asset("file.js"), asset("app.css"), render_svg(first))

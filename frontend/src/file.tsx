@@ -1,0 +1,70 @@
+// An exported file: a table's graph, timeline and inspector, and what each snapshot changed, from what the file holds.
+
+import { render } from "preact";
+import { useEffect } from "preact/hooks";
+import { canvas, GraphView, InspectorView, stepTimeline, TimelineView } from "./graph-view";
+import { connectTo, Held, type HeldData } from "./held";
+import { IconButton, Message, Tabs, Working } from "./parts";
+import { NOWHERE } from "./place";
+import { Connection, type Hello } from "./protocol";
+import { fillScreen, isTyped } from "./screen";
+import { arrive, fail, go, graph, graphMode, header, hello, isInspectorOpen, place, problem, start } from "./store";
+import { counted } from "./words";
+
+const data = JSON.parse(document.getElementById("data")?.textContent ?? "") as HeldData;
+const held = new Held(data);
+
+function FileApp() {
+  useEffect(() => {
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, []);
+  const told = header.value, { snapshot, mode } = place.value;
+  if (!hello.value) return <Working text="Opening…" />;
+  const names = [{ id: "", title: "Graph" }, ...(held.hasChange(snapshot) ? [{ id: "compare", title: "What this snapshot changed" }] : [])];
+  return (
+    <div class="app">
+      <header class="header">
+        <b class="crumb">{told?.title || graph.value?.title}</b>
+        {told && <ul class="plain tiles">{told.tiles.map(([what, value, more]) => <li key={what} title={more}><b>{value}</b> {counted(what, value)}</li>)}</ul>}
+        <span class="gap" />
+        <IconButton icon="moon" name="Light or dark" press={() => shade(document.documentElement.dataset["theme"] === "light")} />
+      </header>
+      {"ids" in data.timeline && <div class="timeline-row"><TimelineView /><p class="caption" title={graph.value?.caption}>{graph.value?.caption}</p></div>}
+      {names.length > 1 && <Tabs label="Views" names={names} active={mode} choose={(id) => go({ mode: id })} controls="graph" />}
+      {problem.value && <Message level="warning">{problem.value}</Message>}
+      <div class="mode-graph" id="graph">
+        <GraphView mode={graphMode.value} />
+        {isInspectorOpen.value && <InspectorView />}
+      </div>
+      <details class="file-more"><summary>Other questions</summary><p>{data.elsewhere}</p></details>
+    </div>
+  );
+}
+
+function press(event: KeyboardEvent): void {
+  if (isTyped(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+  const acts: Record<string, () => void> = {
+    f: () => canvas?.fit(true), "+": () => canvas?.zoom(1.25), "-": () => canvas?.zoom(1 / 1.25),
+    "[": () => stepTimeline(-1), "]": () => stepTimeline(1), Escape: () => (isInspectorOpen.value = false),
+    p: () => fillScreen(document.documentElement),
+  };
+  if (!Object.hasOwn(acts, event.key)) return;
+  acts[event.key]?.();
+  event.preventDefault();
+}
+
+function shade(isDark: boolean): void {
+  document.documentElement.dataset["theme"] = isDark ? "dark" : "light";
+}
+
+shade(matchMedia("(prefers-color-scheme: dark)").matches);
+const connection = new Connection(connectTo(held, data), () => {});
+start(connection, () => {});
+connection.request<Hello>("hello").then((told) => {
+  hello.value = told;
+  arrive({ ...NOWHERE, table: "file" });
+  const root = document.getElementById("app");
+  root?.replaceChildren(); // the picture that stands there without a script
+  if (root) render(<FileApp />, root);
+}, fail);

@@ -1,0 +1,62 @@
+// The app within a page of somebody else: a notebook, or a Panel app. It stands in a shadow root, so neither page has the
+// other's styles.
+
+import "./style/tokens.css";
+import "./style/app.css";
+import { render, type ComponentChildren } from "preact";
+import { App } from "./app";
+import { fillScreen, isTyped } from "./screen";
+import { followTheme } from "./graph";
+import type { Told } from "./loader";
+import { GraphAlone, QuestionAlone } from "./alone";
+import { NOWHERE } from "./place";
+import { Connection, type Connect, type Hello } from "./protocol";
+import { arrive, fail, hello, link, server, start } from "./store";
+
+const SHOWS: Record<Told["shows"], () => ComponentChildren> = {
+  app: () => <App />, question: () => <QuestionAlone />, graph: () => <GraphAlone />,
+};
+
+export default {
+  // Show the app in an element. Returns what ends it.
+  render(el: HTMLElement, told: Told, connect: Connect): () => void {
+    const box = document.createElement("div"), root = document.createElement("div"), sheet = new CSSStyleSheet();
+    const shadow = box.attachShadow({ mode: "open" });
+    sheet.replaceSync(told.style);
+    shadow.adoptedStyleSheets = [sheet];
+    shadow.append(root);
+    box.className = "icedive";
+    box.dataset["lmSuppressShortcuts"] = "true"; // JupyterLab's keys, of which `d d` deletes the cell, are not ours
+    for (const name of ["keydown", "keyup", "keypress"]) box.addEventListener(name, (event) => event.stopPropagation());
+    if (told.shows !== "app") root.addEventListener("keydown", (event) => {
+      if (event.key === "p" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyped(event)) fillScreen(root);
+    });
+    root.className = `ice embedded shows-${told.shows}`;
+    root.tabIndex = -1; // a click within it takes the keys
+    root.setAttribute("role", "group");
+    root.setAttribute("aria-label", told.label);
+    if (told.height) root.style.height = told.height;
+    el.replaceChildren(box);
+
+    // The page scrolls with the wheel until a person is at work here.
+    start(new Connection(connect, (now) => (link.value = now)), () => {},
+      { isPage: false, frame: root, keys: root, wheel: () => shadow.activeElement !== null });
+    render(SHOWS[told.shows](), root);
+    let unfollow = () => {};
+    const size = new ResizeObserver(() => { // it has come into the page, too
+      unfollow();
+      unfollow = followTheme(root);
+    });
+    size.observe(root);
+    server().request<Hello>("hello").then((known) => {
+      hello.value = known;
+      arrive({ ...NOWHERE, ...told.place });
+    }, fail);
+    return () => {
+      size.disconnect();
+      unfollow();
+      render(null, root);
+      box.remove();
+    };
+  },
+};
