@@ -82,6 +82,7 @@ class DrawGraph:
         snapshot: The snapshot in view; the current one if empty.
         filter: The filter of a plan.
         before: The snapshot that is compared with.
+        levels: Whether a tree has nodes of metadata files and manifest lists; else these are parts of snapshots.
         action: What is done to the graph that is shown: its `type` and more (graph_state.GraphState.handle).
     """
 
@@ -91,6 +92,7 @@ class DrawGraph:
     snapshot: str = ""
     filter: str = ""
     before: str = ""
+    levels: bool = True
     action: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -242,8 +242,8 @@ class Session:
             state = self._graphs.get(key)
         if state is None or (state.table is not table and request.mode != "table"):
             state = graphs.make(table, request)
-        elif not request.action and request.mode == "table" and request.snapshot:
-            state = graphs.carry_out(state, {"type": "snapshot", "id": request.snapshot}) or state
+        elif not request.action and request.mode == "table":
+            state = graphs.follow(state, request)
         if request.action:
             later = graphs.carry_out(state, request.action)
             if later is None:

@@ -123,7 +123,7 @@ export interface GraphState {
   snapshot: string;
   title: string;
   offers: string[];
-  asked: { search?: string; filtered?: boolean };
+  asked: { search?: string; filtered?: boolean; levels?: boolean };
 }
 
 export interface GraphRequest {
@@ -132,6 +132,7 @@ export interface GraphRequest {
   snapshot?: string;
   filter?: string;
   before?: string;
+  levels?: boolean;
   action?: Record<string, unknown>;
 }
 

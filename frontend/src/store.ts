@@ -25,6 +25,8 @@ export const GRAPH_OF: Record<string, string> = {
   "": "table", plan: "plan", compare: "diff", deletes: "deletes", findings: "findings",
 };
 export const graphMode = computed(() => GRAPH_OF[place.value.mode] ?? "");
+// Whether the graph has nodes of metadata files and manifest lists: the texts of teaching tables are about them.
+export const hasAllLevels = computed(() => (place.value.levels ? place.value.levels === "all" : Boolean(header.value?.teaches)));
 export const question = (name: string) => hello.value?.questions.find((one) => one.name === name);
 
 let connection: Connection;
@@ -57,7 +59,7 @@ export function arrive(to: Place): void {
     problem.value = "";
   });
   if (to.table && (to.table !== from.table || header.value === null)) void open();
-  else if (to.table && differs(from, to, ["snapshot", "before", "filter", "mode"])) {
+  else if (to.table && differs(from, to, ["snapshot", "before", "filter", "mode", "levels"])) {
     void draw();
     if (from.snapshot !== to.snapshot) void readFacts();
   }
@@ -108,7 +110,7 @@ export async function draw(action?: Record<string, unknown>): Promise<void> {
     graph.value = null;
     return;
   }
-  const fields = { table, mode, snapshot, before, filter, ...(action ? { action } : {}) };
+  const fields = { table, mode, snapshot, before, filter, levels: hasAllLevels.value, ...(action ? { action } : {}) };
   try {
     const drawn = await server().request<GraphState>("graph", fields, "graph", (now) => (graphProgress.value = now));
     if (!drawn.same) {
@@ -118,6 +120,10 @@ export async function draw(action?: Record<string, unknown>): Promise<void> {
         if (drawn.details) isInspectorOpen.value = true;
       });
       if (action?.["type"] === "snapshot") settle(drawn);
+      if (mode === "table" && drawn.asked.levels !== undefined && drawn.asked.levels !== hasAllLevels.value) {
+        place.value = { ...place.value, levels: drawn.asked.levels ? "all" : "few" };
+        remember(place.value, false);
+      }
       if (!action && node && !drawn.selected.includes(node)) await draw({ type: "select", ids: [node] });
     }
   } catch (error) {
