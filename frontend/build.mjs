@@ -16,6 +16,8 @@ const { metafile } = await build({
   outdir: out,
   bundle: true,
   format: "esm",
+  splitting: true,
+  chunkNames: "[name]",
   target: "es2022",
   minify: true,
   charset: "utf8",

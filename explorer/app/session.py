@@ -45,6 +45,7 @@ from explorer.render.text import clean_lines
 from explorer.serving import places
 from explorer.serving.pools import AWAY, CLICKS, ELSEWHERE, HERE, Pool, PoolTask
 from explorer.spark_engine.failures import explain
+from explorer.spec.filters.filter_text import FilterError
 from explorer.spec.secrets.redaction import redact
 from explorer.storage.locate import parse_move
 from explorer.table import Table
@@ -174,7 +175,9 @@ class Session:
         except WrongUsage as error:
             message = json.dumps(protocol.error(number, clean_lines(redact(str(error))), "usage"))
         except ExplorerError as error:
-            message = json.dumps(protocol.error(number, clean_lines(redact(str(error)))))
+            cause = error.__cause__
+            position = cause.position if isinstance(cause, FilterError) else None
+            message = json.dumps(protocol.error(number, clean_lines(redact(str(error))), position=position))
         except Exception as error:  # nobody else would tell the person
             logging.getLogger(__name__).exception("a request of a page failed")
             message = json.dumps(protocol.error(number, clean_lines(redact(explain(error, lost=False)))))

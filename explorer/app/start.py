@@ -9,7 +9,7 @@ from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.render.overview import facts, tiles
 from explorer.render.text import brief, clean
 from explorer.reports.overview import overview
-from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.spec.text.names import shorten, snapshot_name, snapshot_ordinals
 from explorer.storage.catalogs import catalogs
 from explorer.table import Table
 
@@ -78,6 +78,7 @@ def header(table: Table, name: str, snapshot: str = "") -> dict[str, Any]:
             for one in newest[:MOST_VERSIONS]
         ],
         "columns": [clean(column.name) for column in told.columns],
+        "types": [clean(shorten(column.type, 80)) for column in told.columns],
         "why": brief(table.why),
         "problems": [brief(f"{one.severity}: {one}") for one in table.problems],
         "teaches": teaches.get(table.name, ""),

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Block, Fact, Finding, Form, LinkTo, Progress, Question } from "./protocol";
 import { RequestError } from "./protocol";
-import { downloads, fileOf, go, server } from "./store";
+import { downloads, fileOf, go, refusal, refuse, server } from "./store";
 import { Message, Working } from "./parts";
 import { Grid } from "./grid";
 import { pictureOf } from "./svg";
@@ -21,8 +21,12 @@ export function Asked({ form, ...shown }: { form: Form } & Shown) {
     setProgress(null);
     const told = (now: Progress) => isHere && setProgress(now);
     server().request<Answer>("ask", question, channel, told, form.writes).then(
-      (one) => isHere && setAnswer({ of: key, answer: one }),
+      (one) => {
+        refusal.value = null;
+        if (isHere) setAnswer({ of: key, answer: one });
+      },
       (error: unknown) => {
+        refuse(error, Object.values(question.arguments ?? {}));
         if (isHere && error instanceof RequestError) setProblem({ text: error.message, kind: error.kind });
       },
     ).finally(() => isHere && setProgress(null));

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Asked } from "./answer";
 import { CatalogPanel, openTable, Welcome } from "./catalog";
+import { Editor } from "./editor";
 import { exampleFilter, QuestionForm, useOffer, type Arguments } from "./form";
 import { canvas, GraphView, InspectorView, stepTimeline, TimelineView } from "./graph-view";
 import { IconButton, Dialog, Field, Message, Tabs, Working } from "./parts";
@@ -229,9 +230,8 @@ function FilterBar() {
   const { filter } = place.value, columns = useOffer("columns");
   return (
     <div class="filter-bar">
-      <Field label="Filter" value={filter} hint={exampleFilter()} width="36rem" options={columns.map((name) => `${name} = `)}
-        enter={(text) => go({ filter: text })} />
-      <span class="muted">From metadata alone. Press Enter to plan.</span>
+      <Editor kind="filter" label="Filter" value={filter} hint={exampleFilter()} width="44rem" columns={columns} enter={(text) => go({ filter: text })} />
+      <span class="muted">From metadata alone. Enter plans, Shift+Enter is a new line, ↑ is what you entered before.</span>
     </div>
   );
 }

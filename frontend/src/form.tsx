@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Form, Parameter } from "./protocol";
 import { header, place, server } from "./store";
+import { Editor } from "./editor";
 import { Field } from "./parts";
 
 export type Arguments = Record<string, unknown>;
@@ -36,22 +37,28 @@ export function QuestionForm({ form, given, ask, hidden = [] }: {
   useEffect(() => setDraft(given), [JSON.stringify(given)]);
   const shown = form.parameters.filter((one) => !hidden.includes(one.name));
   const set = (name: string, value: unknown) => setDraft((before) => ({ ...before, [name]: value }));
+  const send = (values: Arguments) =>
+    ask(Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== "" && value !== false)));
+  const field = (one: Parameter) => (
+    <ParameterField key={one.name} parameter={one} value={draft[one.name]} set={(value) => set(one.name, value)}
+      submit={(value) => send({ ...draft, [one.name]: value })} />
+  );
   const first = shown.filter((one) => one.required || one.is_filter || one.name in given).slice(0, 6);
   const others = shown.filter((one) => !first.includes(one));
   return (
     <form class="question-form" onSubmit={(event) => {
       event.preventDefault();
-      ask(Object.fromEntries(Object.entries(draft).filter(([, value]) => value !== undefined && value !== "" && value !== false)));
+      send(draft);
     }}>
       <div class="fields">
-        {first.map((one) => <ParameterField key={one.name} parameter={one} value={draft[one.name]} set={(value) => set(one.name, value)} />)}
+        {first.map(field)}
         <button type="submit" class="primary">{form.writes ? "Run" : "Ask"}</button>
       </div>
       {others.length > 0 && (
         <details class="more-fields" open={first.length === 0}>
           <summary>{first.length ? "More options" : "Options"}</summary>
           <div class="fields">
-            {others.map((one) => <ParameterField key={one.name} parameter={one} value={draft[one.name]} set={(value) => set(one.name, value)} />)}
+            {others.map(field)}
           </div>
         </details>
       )}
@@ -59,7 +66,9 @@ export function QuestionForm({ form, given, ask, hidden = [] }: {
   );
 }
 
-function ParameterField({ parameter, value, set }: { parameter: Parameter; value: unknown; set: (value: unknown) => void }) {
+function ParameterField({ parameter, value, set, submit }: {
+  parameter: Parameter; value: unknown; set: (value: unknown) => void; submit: (value: unknown) => void;
+}) {
   const offered = useOffer(parameter.offer);
   if (parameter.form === "flag") {
     return (
@@ -79,6 +88,14 @@ function ParameterField({ parameter, value, set }: { parameter: Parameter; value
       </label>
     );
   }
+  if (!parameter.several && (parameter.is_filter || parameter.is_sql)) {
+    return (
+      <div title={parameter.help} class="wide-field">
+        <Editor kind={parameter.is_sql ? "sql" : "filter"} label={parameter.label} value={textOf(value)} columns={offered}
+          hint={parameter.is_sql ? "SELECT * FROM t" : exampleFilter()} change={(text) => set(text.trim())} enter={(text) => submit(text)} />
+      </div>
+    );
+  }
   const hint = parameter.is_filter ? exampleFilter() : parameter.default ? textOf(parameter.default) : "";
   if (parameter.several || parameter.form === "pairs" || parameter.form === "numbers") {
     return (
@@ -90,7 +107,7 @@ function ParameterField({ parameter, value, set }: { parameter: Parameter; value
     );
   }
   return <div title={parameter.help}><Field label={parameter.label} value={textOf(value)} hint={hint} options={offered} required={parameter.required}
-    enter={(text) => set(valueOf(parameter, text))} {...(parameter.is_filter ? { width: "22rem" } : {})} /></div>;
+    enter={(text) => set(valueOf(parameter, text))} /></div>;
 }
 
 // A filter with a column of the open table, to begin with.

@@ -24,6 +24,7 @@ export interface Parameter {
   default: unknown;
   least: number | null;
   is_filter: boolean;
+  is_sql: boolean;
 }
 
 export interface Column {
@@ -107,6 +108,8 @@ export interface Header {
   refs: { name: string; type: string; snapshot: string }[];
   snapshots: { id: string; name: string }[];
   columns: string[];
+  // The type of each column.
+  types: string[];
   why: string;
   problems: string[];
   teaches: string;
@@ -158,9 +161,9 @@ export interface Progress {
   total: number;
 }
 
-// Why a request has no answer. `kind` is error, usage or cancelled.
+// Why a request has no answer. `kind` is error, usage or cancelled; `position` is the place in its filter, if it is known.
 export class RequestError extends Error {
-  constructor(message: string, readonly kind: string) {
+  constructor(message: string, readonly kind: string, readonly position?: number) {
     super(message);
   }
 }
@@ -265,7 +268,7 @@ export class Connection {
     }
     this.waiting.delete(message.id);
     if (message.type === "answer") one.resolve(message["data"]);
-    else one.reject(new RequestError(String(message["text"]), String(message["kind"])));
+    else one.reject(new RequestError(String(message["text"]), String(message["kind"]), message["position"] as number | undefined));
   }
 }
 

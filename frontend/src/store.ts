@@ -13,6 +13,8 @@ export const graph = signal<GraphState | null>(null);
 export const graphProgress = signal<Progress | null>(null);
 export const isOpening = signal(false);
 export const problem = signal("");
+// What the server last refused, and the texts that were entered for it: their editors show it where it stands.
+export const refusal = signal<{ texts: string[]; message: string; position?: number | undefined } | null>(null);
 export const isInspectorOpen = signal(false);
 export const isCatalogOpen = signal(false);
 export const isPaletteOpen = signal(false);
@@ -113,6 +115,7 @@ export async function draw(action?: Record<string, unknown>): Promise<void> {
   const fields = { table, mode, snapshot, before, filter, levels: hasAllLevels.value, ...(action ? { action } : {}) };
   try {
     const drawn = await server().request<GraphState>("graph", fields, "graph", (now) => (graphProgress.value = now));
+    refusal.value = null;
     if (!drawn.same) {
       batch(() => {
         graph.value = drawn;
@@ -127,7 +130,8 @@ export async function draw(action?: Record<string, unknown>): Promise<void> {
       if (!action && node && !drawn.selected.includes(node)) await draw({ type: "select", ids: [node] });
     }
   } catch (error) {
-    fail(error);
+    refuse(error, [filter]);
+    if (mode !== "plan" || refusal.value?.position === undefined) fail(error); // else the answer says it, too
   } finally {
     graphProgress.value = null;
   }
@@ -156,6 +160,13 @@ function settle(drawn: GraphState): void {
   remember(to, isStep(place.value, to));
   place.value = to;
   if (isOther) void readFacts();
+}
+
+// Keep what is wrong with texts that were entered.
+export function refuse(error: unknown, texts: unknown[]): void {
+  if (!(error instanceof RequestError) || error.kind === "cancelled") return;
+  const entered = texts.flat().filter((one): one is string => typeof one === "string" && one !== "");
+  if (entered.length) refusal.value = { texts: entered, message: error.message, position: error.position };
 }
 
 export function fail(error: unknown): void {

@@ -107,6 +107,18 @@ def test_what_is_wrong_is_said(request_: dict[str, Any], text: str, client: Clie
     assert text in message["text"]
 
 
+@pytest.mark.parametrize(
+    ("where", "position"),
+    [("name == = 'a'", 8), ("name = 'a' id", 11), ("id > ", 4), ("id = 'x' AND ?", 13), ("name = 'a' AND nothing = 1", 15), ("name = 1", 0)],
+)  # fmt: skip
+def test_what_is_wrong_with_a_filter_is_told_with_its_place(where: str, position: int, client: Client) -> None:
+    for request_ in ({"type": "graph", "mode": "plan", "filter": where}, {"type": "ask", "question": "plan"}):
+        given = {"arguments": {"where": where}} if request_["type"] == "ask" else {}
+        message = client.ask(table=TABLE, **request_, **given)
+        assert message["type"] == "error"
+        assert message["position"] == position
+
+
 # -- rights ------------------------------------------------------------------------------------------------------------
 def test_without_rights_nothing_is_written_and_no_sql_runs(sandbox: Path) -> None:
     client = Client()
