@@ -232,7 +232,7 @@ def progress(request: int, text: str, done: int, total: int) -> dict[str, Any]:
 
 
 def error(request: int, text: str, kind: str = "error", position: int | None = None) -> dict[str, Any]:
-    """Return the message that tells why there is no answer. `kind` is error, usage or cancelled; `position` is the place
-    in the request's filter that it is about, from 0, where that is known."""
+    """Return the message that tells why there is no answer. `kind` is error, usage or cancelled; `position` is the
+    place in the request's filter that it is about, from 0, where that is known."""
     where = {} if position is None else {"position": position}
     return {"type": "error", "id": request, "text": text, "kind": kind, **where}

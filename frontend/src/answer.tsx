@@ -6,6 +6,7 @@ import { RequestError } from "./protocol";
 import { downloads, fileOf, go, refusal, refuse, server } from "./store";
 import { Message, Working } from "./parts";
 import { Grid } from "./grid";
+import { JsonView } from "./json-view";
 import { pictureOf } from "./svg";
 
 // Ask a question when it changes, and show how far the answer is, and then the answer.
@@ -99,6 +100,8 @@ function BlockView({ block, ...shown }: { block: Block } & Shown) {
           <Blocks blocks={block.blocks} {...shown} />
         </details>
       );
+    case "json":
+      return <JsonView block={block} />;
     case "text":
       return <TextView block={block} />;
   }

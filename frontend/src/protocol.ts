@@ -71,8 +71,12 @@ export type Block =
   | { kind: "facts"; facts: Fact[] }
   | { kind: "findings"; findings: Finding[] }
   | { kind: "links"; links: LinkTo[] }
+  | { kind: "json"; title: string; value: Json; older: Json | null; older_title: string }
   | { kind: "group"; title: string; note: string; is_open: boolean; blocks: Block[] }
   | ({ kind: "rows"; block: number; title: string; what: string; columns: Column[] } & RowPage);
+
+// JSON whose values are JSON texts themselves.
+export type Json = string | Json[] | { [name: string]: Json };
 
 export interface Answer {
   blocks: Block[];

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 import explorer
+from explorer.app.blocks import MOST_ITEMS, json_tree
 from explorer.app.rights import Rights
 from explorer.app.session import MOST_WAITING
 from explorer.progress import steps
@@ -109,7 +110,10 @@ def test_what_is_wrong_is_said(request_: dict[str, Any], text: str, client: Clie
 
 @pytest.mark.parametrize(
     ("where", "position"),
-    [("name == = 'a'", 8), ("name = 'a' id", 11), ("id > ", 4), ("id = 'x' AND ?", 13), ("name = 'a' AND nothing = 1", 15), ("name = 1", 0)],
+    [
+        ("name == = 'a'", 8), ("name = 'a' id", 11), ("id > ", 4), ("id = 'x' AND ?", 13),
+        ("name = 'a' AND nothing = 1", 15), ("name = 1", 0),
+    ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_filter_is_told_with_its_place(where: str, position: int, client: Client) -> None:
     for request_ in ({"type": "graph", "mode": "plan", "filter": where}, {"type": "ask", "question": "plan"}):
@@ -117,6 +121,27 @@ def test_what_is_wrong_with_a_filter_is_told_with_its_place(where: str, position
         message = client.ask(table=TABLE, **request_, **given)
         assert message["type"] == "error"
         assert message["position"] == position
+
+
+def test_a_metadata_file_is_a_tree_whose_numbers_a_browser_does_not_round(client: Client) -> None:
+    data = client.data(type="ask", question="inspect metadata", table=TABLE)
+    [tree] = [block for block in data["blocks"] if block["kind"] == "json"]
+    current = explorer.open_table(TABLE).engine.metadata.current_snapshot_id
+    assert tree["value"]["current-snapshot-id"] == str(current)
+    assert tree["value"]["snapshots"][0]["summary"]["operation"] == '"append"'
+    assert tree["older"] is None
+    [links] = [block for block in data["blocks"] if block["kind"] == "links"]
+    link = links["links"][0]
+    compared = client.data(type="ask", question=link["key"], table=TABLE, arguments=link["arguments"])
+    [text, both] = compared["blocks"]
+    assert any("snapshots" in line for line in text["lines"])
+    assert len(both["value"]["snapshots"]) == len(both["older"]["snapshots"]) + 1
+
+
+def test_of_a_long_list_of_json_the_first_items_are_sent() -> None:
+    sent = json_tree({"a": [*range(MOST_ITEMS + 2)], "b": (None, True, "x")})
+    assert sent["b"] == ["null", "true", '"x"']
+    assert (len(sent["a"]), sent["a"][-1]) == (MOST_ITEMS + 1, "… 2 more")
 
 
 # -- rights ------------------------------------------------------------------------------------------------------------
