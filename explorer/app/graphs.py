@@ -11,8 +11,11 @@ from explorer.app.graph_state import GraphState, ViewState
 from explorer.app.protocol import BadMessage, DrawGraph
 from explorer.app.tree_state import TreeState
 from explorer.errors import NotFoundInTable
+from explorer.graph.summary import summary
+from explorer.graph.vocabulary import KINDS
 from explorer.render.text import clean
 from explorer.reports.doctor import diagnose
+from explorer.reports.inspector import Inspection
 from explorer.table import Table
 
 
@@ -72,6 +75,17 @@ def follow(state: GraphState, request: DrawGraph) -> GraphState:
         later = later.copied()
         later.show_levels(request.levels)
     return later
+
+
+def preview(state: GraphState, kind: str, key: str) -> dict[str, Any] | None:
+    """Return what the inspector says first of what a link leads to, without its details; None if it is not here."""
+    later = carry_out(state, {"type": "show", "kind": kind, "key": key})
+    node = later.graph.node(later.selected[-1]) if later is not None and later.selected else None
+    if later is None or node is None:
+        return None
+    problems = (node.problem,) if node.problem else ()
+    told = Inspection(node.label, KINDS[node.kind].title, (), problems, summary(later.graph, node)).to_json()
+    return {"summary": [], **{name: told[name] for name in ("title", "kind", "problems", "summary") if name in told}}
 
 
 def carry_out(state: GraphState, action: Mapping[str, Any]) -> GraphState | None:

@@ -156,10 +156,22 @@ class GetOffers:
     text: str = ""
 
 
-Request: TypeAlias = Hello | Cancel | Catalogs | Open | GetFacts | DrawGraph | Ask | GetRows | GetOffers
+@dataclass(frozen=True)
+class GetPreview:
+    """A browser asks for the few facts of what a link leads to: a snapshot by its id, a manifest or a file by its path
+    (`kind` and `key`), as of a snapshot."""
+
+    id: int
+    table: str
+    kind: str
+    key: str
+    snapshot: str = ""
+
+
+Request: TypeAlias = Hello | Cancel | Catalogs | Open | GetFacts | DrawGraph | Ask | GetRows | GetOffers | GetPreview
 REQUESTS: Mapping[str, type[Request]] = {
     "hello": Hello, "cancel": Cancel, "catalogs": Catalogs, "open": Open, "facts": GetFacts, "graph": DrawGraph,
-    "ask": Ask, "rows": GetRows, "offer": GetOffers,
+    "ask": Ask, "rows": GetRows, "offer": GetOffers, "preview": GetPreview,
 }  # fmt: skip
 """The requests by their `type`."""
 

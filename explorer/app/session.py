@@ -27,6 +27,7 @@ from explorer.app.protocol import (
     DrawGraph,
     GetFacts,
     GetOffers,
+    GetPreview,
     GetRows,
     Hello,
     Open,
@@ -191,6 +192,7 @@ class Session:
         answers: dict[type[Any], Callable[[Any], Any]] = {
             Hello: self._hello, Catalogs: self._catalogs, Open: self._open, GetFacts: self._facts,
             DrawGraph: self._draw, Ask: self._ask, GetRows: self._rows, GetOffers: self._offer,
+            GetPreview: self._preview,
         }  # fmt: skip
         return answers[type(request)](request)
 
@@ -256,6 +258,10 @@ class Session:
             self._graphs[key] = state
             self._tables[request.table] = state.table
         return graphs.shown(state)
+
+    def _preview(self, request: GetPreview) -> dict[str, Any]:
+        tree = DrawGraph(request.id, request.table, snapshot=request.snapshot, levels=False)
+        return {"preview": graphs.preview(graphs.make(self._table(request.table), tree), request.kind, request.key)}
 
     def _ask(self, request: Ask) -> dict[str, Any]:
         return self._answered(request).to_json()

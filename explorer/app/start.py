@@ -61,7 +61,7 @@ def header(table: Table, name: str, snapshot: str = "") -> dict[str, Any]:
     told = overview(table, int(snapshot) if known else None, quick=True)
     refs = sorted(meta.refs, key=lambda ref: (ref.name != "main", ref.type, ref.name))
     newest = sorted(meta.snapshots, key=lambda one: -ordinals[one.snapshot_id])
-    teaches = {f"{NAMESPACE}.{one.name}": one.teaches for one in SCENARIOS}
+    teaches = {f"sandbox.{NAMESPACE}.{one.name}": one.teaches for one in SCENARIOS}
     return {
         "name": name,
         "title": brief(table.name),

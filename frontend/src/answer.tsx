@@ -7,6 +7,7 @@ import { downloads, fileOf, go, refusal, refuse, server } from "./store";
 import { Message, Working } from "./parts";
 import { Grid } from "./grid";
 import { JsonView } from "./json-view";
+import { previewed } from "./preview";
 import { pictureOf } from "./svg";
 
 // Ask a question when it changes, and show how far the answer is, and then the answer.
@@ -101,7 +102,7 @@ function BlockView({ block, ...shown }: { block: Block } & Shown) {
         </details>
       );
     case "json":
-      return <JsonView block={block} />;
+      return <JsonView key={`${block.title} ${block.older_title}`} block={block} />;
     case "text":
       return <TextView block={block} />;
   }
@@ -157,7 +158,7 @@ function LinkView({ link, open }: { link: LinkTo } & Shown) {
     if (link.kind === "question") go({ mode: "ask", question: link.key, arguments: JSON.stringify(link.arguments) });
     else open?.(link.kind, link.key);
   };
-  return <button type="button" class="quiet" title={link.key} onClick={press}>{link.label}</button>;
+  return <button type="button" class="quiet" {...(link.kind === "question" ? { title: link.key } : previewed(link.kind, link.key))} onClick={press}>{link.label}</button>;
 }
 
 function CopyButton({ text }: { text: string }) {

@@ -8,6 +8,7 @@ import { exampleFilter, QuestionForm, useOffer, type Arguments } from "./form";
 import { canvas, GraphView, InspectorView, stepTimeline, TimelineView } from "./graph-view";
 import { IconButton, Dialog, Field, Message, Tabs, Working } from "./parts";
 import { LISTS, MODES, type Mode } from "./modes";
+import { Previews } from "./preview";
 import type { Question } from "./protocol";
 import {
   draw, go, graph, graphMode, header, hello, isCatalogOpen, isHelpOpen, isInspectorOpen, isOpening, isPaletteOpen, link, place,
@@ -34,6 +35,7 @@ export function App() {
       </div>
       {isPaletteOpen.value && <Palette />}
       {isHelpOpen.value && <Help />}
+      <Previews />
     </div>
   );
 }
@@ -395,7 +397,7 @@ function targetsOf(): Target[] {
 const KEYS: readonly [string, string][] = [
   ["Ctrl K", "Go to a table, snapshot, mode or question"], ["?", "This help"], ["f", "Fit the graph"], ["+ −", "Zoom"],
   ["← → ↑ ↓", "Move in the graph"], ["Enter, Space", "Unfold or fold the selected node"], ["[ ]", "Previous and next snapshot"],
-  ["Escape", "Close, or select nothing"],
+  ["Space on a link", "What it leads to, in a few words"], ["Shift, Ctrl + click", "Select rows of a list, to copy them"], ["Escape", "Close, or select nothing"],
 ];
 
 function Help() {

@@ -102,7 +102,7 @@ export function edit(options: EditorOptions): CodeEditor {
         ]),
         history(), drawSelection(), bracketMatching(), closeBrackets(), COLORS, LOOK, EditorView.lineWrapping, placeholder(options.hint),
         sql({ dialect: StandardSQL }),
-        autocompletion({ override: [complete], selectOnOpen: false, icons: false, defaultKeymap: false }),
+        autocompletion({ override: [complete], selectOnOpen: false, interactionDelay: 0, icons: false, defaultKeymap: false }),
         EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false", autocorrect: "off", autocapitalize: "off" }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) options.changed(update.state.doc.toString());

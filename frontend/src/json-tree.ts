@@ -66,7 +66,8 @@ export function matches({ name, text, before }: JsonNode, wanted: string): boole
   return `${name}\n${text}\n${before}`.toLowerCase().includes(wanted);
 }
 
-// The lines to show: what is open, or what has the text and what leads there; only what has changed, if that is wanted.
+// The lines to show: what is open; or, of a search, what has the text and what leads there, unfolded unless it was folded
+// (`open` has then what was pressed). Only what has changed, if that is wanted.
 export function rowsOf(root: JsonNode, open: ReadonlySet<string>, search = "", onlyChanges = false): { rows: JsonRow[]; found: number } {
   const wanted = search.trim().toLowerCase(), rows: JsonRow[] = [];
   let found = 0;
@@ -79,13 +80,13 @@ export function rowsOf(root: JsonNode, open: ReadonlySet<string>, search = "", o
     return own || below;
   };
   if (wanted) for (const child of root.children) look(child);
-  const add = (siblings: JsonNode[], level: number): void => {
-    const kept = siblings.filter((one) => (!onlyChanges || one.change) && (!wanted || holds.get(one)));
+  const add = (siblings: JsonNode[], level: number, isWithin = false): void => {
+    const kept = siblings.filter((one) => (!onlyChanges || one.change) && (!wanted || isWithin || holds.get(one)));
     kept.forEach((node, at) => {
       const hasFound = Boolean(wanted) && node.children.some((one) => holds.get(one));
-      const isOpen = node.kind !== "value" && (open.has(node.path) !== hasFound); // a press folds what a search unfolds
+      const isOpen = node.kind !== "value" && (open.has(node.path) !== hasFound);
       rows.push({ node, level, isOpen, position: at + 1, size: kept.length });
-      if (isOpen) add(node.children, level + 1);
+      if (isOpen) add(node.children, level + 1, !hasFound);
     });
   };
   add(root.children, 1);

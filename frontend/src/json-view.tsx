@@ -11,13 +11,14 @@ const SIGNS: Record<string, string> = { added: "+", removed: "âˆ’", changed: "â‰
 
 export function JsonView({ block }: { block: Extract<Block, { kind: "json" }> }) {
   const root = useMemo(() => treeOf(block.value, block.older), [block]), isCompared = block.older !== null;
-  const [open, setOpen] = useState(() => firstOpen(root)), [search, setSearch] = useState(""), [onlyChanges, setOnly] = useState(isCompared);
+  const [open, setOpen] = useState<ReadonlySet<string>>(() => firstOpen(root)), [search, setSearch] = useState(""), [onlyChanges, setOnly] = useState(isCompared);
   const [active, setActive] = useState(0), box = useRef<HTMLDivElement>(null);
-  const { rows, found } = useMemo(() => rowsOf(root, open, search, onlyChanges), [root, open, search, onlyChanges]);
+  const [pressed, setPressed] = useState<ReadonlySet<string>>(new Set()), isSearched = search.trim() !== ""; // while something is searched
+  const { rows, found } = useMemo(() => rowsOf(root, isSearched ? pressed : open, search, onlyChanges), [root, open, pressed, search, onlyChanges]);
   const terms = hello.value?.vocabulary.terms ?? {}, wanted = search.trim().toLowerCase();
   const toggle = ({ path, kind }: JsonNode): void => {
     if (kind === "value") return;
-    setOpen((before) => {
+    (isSearched ? setPressed : setOpen)((before) => {
       const next = new Set(before);
       if (!next.delete(path)) next.add(path);
       return next;
@@ -58,6 +59,7 @@ export function JsonView({ block }: { block: Extract<Block, { kind: "json" }> })
         <input type="search" class="grid-filter" aria-label="Search the JSON" placeholder="Search names and values" value={search} spellcheck={false}
           onInput={(event) => {
             setSearch(event.currentTarget.value);
+            setPressed(new Set());
             setActive(0);
           }} />
         <span class="muted" role="status">{wanted && (found ? `${found.toLocaleString("en")} found` : "Nothing found: look for another name or value.")}</span>

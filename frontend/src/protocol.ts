@@ -29,13 +29,15 @@ export interface Parameter {
 
 export interface Column {
   name: string;
-  kind: "text" | "number" | "bytes";
+  kind: "text" | "number" | "bytes" | "time";
   link: string;
   first: boolean;
 }
 
 export interface RowPage {
   rows: (string | null)[][];
+  // Sizes and times as numbers, by the column's place.
+  exact: Record<string, (string | null)[]>;
   total: number | null;
   more: boolean;
 }
@@ -131,6 +133,14 @@ export interface GraphState {
   title: string;
   offers: string[];
   asked: { search?: string; filtered?: boolean; levels?: boolean };
+}
+
+// What is told first of what a link leads to.
+export interface Preview {
+  title: string;
+  kind: string;
+  problems: string[];
+  summary: [string, string | null, string][];
 }
 
 export interface GraphRequest {

@@ -144,6 +144,29 @@ def test_of_a_long_list_of_json_the_first_items_are_sent() -> None:
     assert (len(sent["a"]), sent["a"][-1]) == (MOST_ITEMS + 1, "… 2 more")
 
 
+@pytest.mark.parametrize("kind", ["snapshot", "manifest", "file"])
+def test_a_link_has_a_preview(kind: str, client: Client) -> None:
+    opened = explorer.open_table(TABLE)
+    file = opened.inspect.files()[0]["file_path"]
+    manifest = opened.inspect.manifests()[0]["manifest_path"]
+    key = {"snapshot": "snapshot-2", "manifest": manifest, "file": file}[kind]
+    told = client.data(type="preview", table=TABLE, kind=kind, key=key)["preview"]
+    assert set(told) == {"title", "kind", "problems", "summary"}
+    assert {"snapshot": "operation", "manifest": "holds", "file": "rows"}[kind] in {
+        name for name, *_ in told["summary"]
+    }
+    assert client.data(type="preview", table=TABLE, kind="file", key="no/such.parquet")["preview"] is None
+
+
+def test_sizes_and_times_come_with_their_numbers(client: Client) -> None:
+    data = client.data(type="ask", question="inspect snapshots", table=TABLE)
+    [block] = [one for one in data["blocks"] if one["kind"] == "rows"]
+    at = [column["name"] for column in block["columns"]].index("timestamp-ms")
+    assert block["columns"][at]["kind"] == "time"
+    assert block["rows"][0][at].endswith(" UTC")
+    assert block["exact"][str(at)][0] == str(explorer.open_table(TABLE).inspect.snapshots()[0]["timestamp-ms"])
+
+
 # -- rights ------------------------------------------------------------------------------------------------------------
 def test_without_rights_nothing_is_written_and_no_sql_runs(sandbox: Path) -> None:
     client = Client()

@@ -98,7 +98,8 @@ function wordsOf(node: PictureNode, status: Status | undefined): HTMLElement[] {
   if (measures) content.push(cutText("graph-measures", measures));
   if (operation) chips.append(chip("graph-chip-operation", operation));
   if (status) chips.append(chip("graph-chip-status", statusWords(node, status)));
-  const lines = Math.floor((node.h - TITLE_HEIGHT) / LINE_HEIGHT) - 1 - (chips.firstChild || chipsOf(node).length ? 1 : 0);
+  const room = Math.floor((node.h - TITLE_HEIGHT) / LINE_HEIGHT), hasChips = room > 1; // else the sign says it
+  const lines = room - 1 - (hasChips && (chips.firstChild || chipsOf(node).length) ? 1 : 0);
   for (const note of notes) {
     if (lines >= notes.length) content.push(noteOf(note, lines));
     else left.push(note); // no line is left for it
@@ -109,7 +110,7 @@ function wordsOf(node: PictureNode, status: Status | undefined): HTMLElement[] {
   for (const [name, value] of shown) chips.append(valueChip(named ? name : "", value, `${name}=${value}`));
   if (count < values.length) chips.append(chip("", `+${values.length - count}`));
   if (rest.length) chips.title = rest.join("\n");
-  if (chips.firstChild) content.push(chips);
+  if (hasChips && chips.firstChild) content.push(chips);
   return content;
 }
 
