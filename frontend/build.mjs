@@ -15,6 +15,8 @@ const options = {
   outdir: out,
   bundle: true,
   format: "esm",
+  splitting: true,
+  chunkNames: "[name]",
   target: "es2022",
   minify: true,
   charset: "utf8",

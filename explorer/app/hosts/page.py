@@ -36,6 +36,7 @@ PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{es
 questions.</noscript></div></body></html>"""
 TYPES = {
     "app.js": "text/javascript",
+    "code-editor.js": "text/javascript",
     "app.css": "text/css",
     "icon.svg": "image/svg+xml",
     "licenses.txt": "text/plain; charset=utf-8",
@@ -216,7 +217,7 @@ class Server(Application):
         self._door = access
         routes: list[Any] = [
             (rf"{prefix}/", PageHandler),
-            (rf"{prefix}/static/([\w.]+)", FileHandler),
+            (rf"{prefix}/static/([\w.-]+)", FileHandler),
             (rf"{prefix}/ws", SocketHandler, {"rights": rights}),
             (rf"{prefix}/download", DownloadHandler, {"rights": rights}),
             *((f"{prefix}{path}", handler) for path, handler in dict(handlers).items()),
