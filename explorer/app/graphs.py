@@ -9,7 +9,7 @@ from explorer.app.answer_states import CompareState, DeletesState, PlanState
 from explorer.app.bring_up import show_row
 from explorer.app.graph_state import GraphState, ViewState
 from explorer.app.protocol import BadMessage, DrawGraph
-from explorer.app.tree_state import TreeState
+from explorer.app.tree_state import LEVEL, TreeState
 from explorer.errors import NotFoundInTable
 from explorer.graph.summary import summary
 from explorer.graph.vocabulary import KINDS
@@ -40,13 +40,13 @@ def _difference(table: Table, request: DrawGraph) -> GraphState:
     """What a snapshot has that another has not; without a name that other one is its parent."""
     after = table.resolve(request.snapshot or None).snapshot
     before: str | int | None = request.before or after.parent_snapshot_id
-    return CompareState(table, None if before == "none" else before, after.snapshot_id)
+    return CompareState(table, None if before == "none" else before, after.snapshot_id, LEVEL)
 
 
 MODES: Mapping[str, Callable[[Table, DrawGraph], GraphState]] = {
     "table": _tree,
     "findings": _findings,
-    "plan": lambda table, asked: PlanState(table, table.plan(asked.filter, asked.snapshot or None)),
+    "plan": lambda table, asked: PlanState(table, table.plan(asked.filter, asked.snapshot or None), LEVEL),
     "deletes": lambda table, asked: DeletesState(table, asked.snapshot or None),
     "diff": _difference,
 }
