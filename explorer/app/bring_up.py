@@ -54,6 +54,7 @@ def show_row(view: ViewState, kind: str, key: str) -> None:
         kind, key = "snapshot", _snapshot_of(view.table, key)
     if kind == "snapshot":
         view.look_at(key)
+        key = str(view.view.snapshot_id)  # it may have been a name
 
     def wanted(node: Node) -> bool:
         if kind == "snapshot":

@@ -11,7 +11,7 @@ from explorer.app.bring_up import show_file, show_row
 from explorer.app.forms import read_arguments
 from explorer.app.graph_state import GraphState, MarkedState, ViewState
 from explorer.app.protocol import BadMessage, DrawGraph
-from explorer.app.tree_state import TreeState
+from explorer.app.tree_state import LEVEL, TreeState
 from explorer.errors import NotFoundInTable
 from explorer.graph.ids import list_node, manifest_node
 from explorer.graph.summary import summary
@@ -46,7 +46,7 @@ def _difference(table: Table, request: DrawGraph) -> GraphState:
     """What a snapshot has that another has not; without a name that other one is its parent."""
     after = table.resolve(request.snapshot or None).snapshot
     before: str | int | None = request.before or after.parent_snapshot_id
-    return CompareState(table, None if before == "none" else before, after.snapshot_id)
+    return CompareState(table, None if before == "none" else before, after.snapshot_id, LEVEL)
 
 
 def _conflict(table: Table, request: DrawGraph) -> GraphState:
@@ -66,7 +66,7 @@ def _conflict(table: Table, request: DrawGraph) -> GraphState:
 MODES: Mapping[str, Callable[[Table, DrawGraph], GraphState]] = {
     "table": _tree,
     "findings": _findings,
-    "plan": lambda table, asked: PlanState(table, table.plan(asked.filter, asked.snapshot or None)),
+    "plan": lambda table, asked: PlanState(table, table.plan(asked.filter, asked.snapshot or None), LEVEL),
     "deletes": lambda table, asked: DeletesState(table, asked.snapshot or None),
     "diff": _difference,
     "conflict": _conflict,

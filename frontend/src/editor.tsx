@@ -5,6 +5,8 @@ import type { CodeEditor } from "./code-editor";
 import { noteHistory, offersAt, placeIn, readHistory, sqlOffersAt, type NamedColumn } from "./completion";
 import { header, refusal } from "./store";
 
+declare const HAS_CODE_EDITOR: boolean | undefined;
+
 export function Editor({ kind, label, value, hint = "", change, enter, columns = [], width = "100%" }: {
   kind: "filter" | "sql"; label: string; value: string; hint?: string; columns?: readonly string[]; width?: string;
   // What is called with each change, and when the text is entered.
@@ -24,7 +26,7 @@ export function Editor({ kind, label, value, hint = "", change, enter, columns =
   };
   useEffect(() => {
     let isHere = true;
-    void import("./code-editor").then(({ edit }) => {
+    const take = ({ edit }: typeof import("./code-editor")): void => {
       const parent = box.current, field = plain.current;
       if (!isHere || !parent || !field) return;
       const hadFocus = document.activeElement === field;
@@ -35,7 +37,9 @@ export function Editor({ kind, label, value, hint = "", change, enter, columns =
       setLoaded(true);
       if (hadFocus) made.current.focus();
       underline(made.current, now.current.text);
-    }, () => {}); // the plain field stays
+    };
+    // Without it, or in a host whose script cannot load another, the plain field stays.
+    if (typeof HAS_CODE_EDITOR === "undefined" || HAS_CODE_EDITOR) void import("./code-editor").then(take, () => {});
     return () => {
       isHere = false;
       made.current?.close();

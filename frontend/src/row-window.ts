@@ -26,7 +26,7 @@ export function tsv(columns: readonly string[], rows: readonly (readonly (string
 // How wide a column is, in pixels, for what its first rows have: from its longest value, within bounds.
 export function widthFor(name: string, values: readonly (string | null)[]): number {
   const longest = values.reduce((most, value) => Math.max(most, value === null ? 4 : value.length), 0);
-  return Math.round(Math.max(56, Math.min(340, Math.max(name.length * 8.2 + 34, longest * 7.6 + 24))));
+  return Math.round(Math.max(56, Math.min(340, Math.max(name.length * 8.2 + 34, longest * 8.1 + 24))));
 }
 
 export interface CopiedColumn {

@@ -118,6 +118,11 @@ def test_findings_are_drawn_on_every_manifest(client: Client) -> None:
     assert len(of_kind(drawn, "data_manifest")) == 95
 
 
+def test_a_plan_of_many_manifests_is_drawn_whole(client: Client) -> None:
+    drawn = client.data(type="graph", table=TABLE, mode="plan", snapshot="snapshot-95", filter="region = 'asia'")
+    assert len(of_kind(drawn, "data_manifest")) == 95
+
+
 # -- levels ------------------------------------------------------------------------------------------------------------
 def test_metadata_files_and_manifest_lists_fold_into_the_snapshots(client: Client) -> None:
     drawn = draw(client, "main", levels=False)

@@ -30,7 +30,7 @@ class Conversation(Protocol):
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownView:
     """What a widget shows.
 
     Args:
@@ -46,7 +46,7 @@ class Shown:
     label: str = "Iceberg metadata explorer"
 
 
-class Views:
+class WidgetViews:
     """The conversations of a widget.
 
     Args:
@@ -56,7 +56,7 @@ class Views:
     """
 
     def __init__(
-        self, shown: Shown, begin: Callable[[Callable[[str], None]], Conversation], send: Callable[[Any], None]
+        self, shown: ShownView, begin: Callable[[Callable[[str], None]], Conversation], send: Callable[[Any], None]
     ) -> None:
         self._shown, self._begin, self._send = shown, begin, send
         self._open: OrderedDict[str, Conversation] = OrderedDict()
