@@ -60,8 +60,8 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
     setActive(-1);
     setPicked(new Set());
     if (isFirst) setTotal(first.total);
-    if (!isFirst || first.total === null) void count();
-    if (!isFirst) void fetchPage(0);
+    if (isFirst && first.total === null) void count();
+    if (!isFirst) void fetchPage(0).then((page) => (page?.total === null ? count() : undefined));
     box.current?.scrollTo({ top: 0 });
   }, [key]);
 
@@ -227,7 +227,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
   const visible = [];
   for (let at = view.first; at <= Math.min(view.last, known - 1); at += 1) visible.push(at);
   const words = total === null ? `more than ${first.rows.length.toLocaleString("en")}` : total.toLocaleString("en");
-  const counted = filter ? `${words} ${what} match${first.total === null ? "" : `, of ${first.total.toLocaleString("en")}`}` : `${words} ${countedOf(what, words)}`;
+  const counted = filter && !pages.size && !problem ? "Filtering…" : filter ? `${words} ${what} match${first.total === null ? "" : `, of ${first.total.toLocaleString("en")}`}` : `${words} ${countedOf(what, words)}`;
   const clear = () => {
     setFilter("");
     if (filterField.current) filterField.current.value = "";
