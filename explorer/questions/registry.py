@@ -21,6 +21,8 @@ from explorer.questions.parameters import Kind, kind_of
 F = TypeVar("F", bound=Callable[..., Any])
 Subject = Literal["", "table", "place", "catalog"]
 SUBJECTS: dict[str, Subject] = {"Table": "table", "TableAt": "place", "CatalogAt": "catalog"}
+SECTION = re.compile(r"(?:    .*\n?|\n(?=    ))+")
+"""The lines of a section of a docstring."""
 GROUPS = {
     "": "Everyday questions.",
     "inspect": "What a table's metadata says: snapshots, manifests, entries, files, deletes.",
@@ -148,8 +150,9 @@ class Question:
 
     def _section(self, title: str) -> str:
         """Return the text of a section of the docstring; empty if there is none."""
-        section = re.search(rf"^{title}:\n((?:    .*\n?)+)", inspect.getdoc(self.function) or "", re.MULTILINE)
-        return dedent(section[1]) if section else ""
+        _, found, rest = f"\n{inspect.getdoc(self.function) or ''}".partition(f"\n{title}:\n")
+        section = SECTION.match(rest) if found else None
+        return dedent(section[0]) if section else ""
 
     def ask(self, subject: Any = None, **arguments: Any) -> Any:
         """Answer the question.
