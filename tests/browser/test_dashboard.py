@@ -305,7 +305,7 @@ def test_what_is_seen_first_and_a_pair_chosen_once(dashboard: str, watched: Watc
     palette.press("Enter")
     page.wait_for_url("**table=sandbox.demo.manifest_lifecycle**")
     page.keyboard.press("Control+k")
-    palette.fill("fate")
+    palette.fill("row history")
     palette.press("Enter")
     page.wait_for_url("**view=fate**")
     page.keyboard.press("Control+k")
