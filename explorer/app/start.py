@@ -41,7 +41,7 @@ def teaching_tables() -> list[dict[str, str]]:
     there = available_names()
     return [
         {
-            "table": f"{catalogs.SANDBOX}.{NAMESPACE}.{one.name}",
+            "table": f"{PREFIX}{one.name}",
             "name": one.name,
             "teaches": one.teaches,
             "source": one.source,
@@ -68,7 +68,7 @@ def header(table: Table, name: str, snapshot: str = "") -> dict[str, Any]:
     told = overview(table, int(snapshot) if known else None, quick=True)
     refs = sorted(meta.refs, key=lambda ref: (ref.name != "main", ref.type, ref.name))
     newest = sorted(meta.snapshots, key=lambda one: -ordinals[one.snapshot_id])
-    teaches = {f"sandbox.{PREFIX}{one.name}": one.teaches for one in SCENARIOS}
+    teaches = {f"{PREFIX}{one.name}": one.teaches for one in SCENARIOS}
     return {
         "name": name,
         "title": brief(table.name),

@@ -189,6 +189,12 @@ def test_no_page_writes_to_other_tables(client: Client) -> None:
     assert "A page writes to the sandbox alone" in message["text"]
 
 
+def test_a_teaching_table_says_what_it_teaches(client: Client) -> None:
+    told = {one["table"]: one["teaches"] for one in client.data(type="hello")["teaching"]}
+    opened = client.data(type="open", table=TABLE)
+    assert opened["teaches"] == told[f"sandbox.{TABLE}"] != ""
+
+
 # -- graphs ------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("mode", ["table", "findings", "plan", "deletes", "diff"])
 def test_every_mode_has_a_graph(mode: str, client: Client) -> None:
