@@ -84,9 +84,9 @@ export function arrive(to: Place): void {
     if (graphOf(from) !== graphOf(to) && (from.mode === "lab" || to.mode === "lab")) graph.value = null; // another table's
   });
   if (to.table && (to.table !== from.table || header.value === null)) void open();
-  else if (to.table && (graphOf(from) !== graphOf(to) || differs(from, to, ["snapshot", "before", "filter", "mode", "levels"]))) void draw();
-  else if (to.table && graphOf(to) === "conflict" && from.arguments !== to.arguments) {
-    void draw();
+  else if (to.table) {
+    const isOther = graphOf(from) !== graphOf(to) || differs(from, to, ["snapshot", "before", "filter", "mode", "levels"]);
+    if (isOther || (graphOf(to) === "conflict" && from.arguments !== to.arguments)) void draw();
     if (from.snapshot !== to.snapshot) void readFacts();
   }
 }
@@ -132,7 +132,7 @@ export async function open(): Promise<void> {
 export async function renew(): Promise<void> {
   const { table, snapshot } = place.value;
   try {
-    header.value = await server().request<Header>("open", { table, snapshot }, "open");
+    header.value = await server().request<Header>("open", { table, snapshot, moves: moves.value }, "open");
     await draw();
   } catch (error) {
     fail(error);
@@ -184,7 +184,7 @@ export async function look(): Promise<void> {
   const before = graph.value, { table } = place.value;
   if (!before || graphMode.value !== "table" || graphProgress.value) return;
   try {
-    const fields = { table, mode: "table", snapshot: place.value.snapshot, action: { type: "look" } };
+    const fields = { ...graphFields("table"), levels: hasAllLevels.value, action: { type: "look" } };
     const drawn = await server().request<GraphState>("graph", fields, "look");
     if (drawn.same || place.value.table !== table) return;
     graph.value = drawn;
