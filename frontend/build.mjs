@@ -15,6 +15,8 @@ const options = {
   outdir: out,
   bundle: true,
   format: "esm",
+  splitting: true,
+  chunkNames: "[name]",
   target: "es2022",
   minify: true,
   charset: "utf8",
@@ -25,9 +27,10 @@ const options = {
   logLevel: "warning",
 };
 const { metafile } = await build({ ...options, entryPoints: { app: "src/main.tsx" } });
-// A notebook, Panel and a file take the style sheet of the page.
+// A notebook, Panel and a file take the style sheet of the page, and one script each, which loads no other.
 const others = { loader: "src/loader.ts", notebook: "src/notebook.tsx", file: "src/file.tsx" };
-await build({ ...options, entryPoints: others, loader: { ".css": "empty" } });
+const alone = { splitting: false, define: { HAS_CODE_EDITOR: "false" } };
+await build({ ...options, ...alone, entryPoints: others, loader: { ".css": "empty" } });
 
 const names = new Set();
 for (const input of Object.keys(metafile.inputs)) {

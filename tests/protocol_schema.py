@@ -19,7 +19,12 @@ TYPES: dict[str, dict[str, Any]] = {
 ANSWERS: dict[str, dict[str, Any]] = {
     "answer": {"id": ID, "data": {}},
     "progress": {"id": ID, "text": {"type": "string"}, "done": {"type": "integer"}, "total": {"type": "integer"}},
-    "error": {"id": ID, "text": {"type": "string"}, "kind": {"enum": ["error", "usage", "cancelled"]}},
+    "error": {
+        "id": ID,
+        "text": {"type": "string"},
+        "kind": {"enum": ["error", "usage", "cancelled"]},
+        "position": ID,
+    },
 }
 
 
@@ -41,7 +46,8 @@ def schema() -> dict[str, Any]:
         needed = [one.name for one in described if one.default is MISSING and one.default_factory is MISSING]
         definitions[f"request.{kind}"] = message(kind, {one.name: TYPES[str(one.type)] for one in described}, needed)
     for kind, properties in ANSWERS.items():
-        definitions[f"answer.{kind}"] = message(kind, properties, list(properties))
+        needed = [name for name in properties if name != "position"]
+        definitions[f"answer.{kind}"] = message(kind, properties, needed)
     sides = {
         side: {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in definitions if name.startswith(f"{side}.")]}
         for side in ("request", "answer")

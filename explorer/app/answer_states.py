@@ -10,6 +10,7 @@ import pyarrow as pa
 from explorer.app.graph_state import GraphState
 from explorer.graph.delete_graph import delete_graph
 from explorer.graph.diff_graph import diff_graph
+from explorer.graph.drawing import PAGE
 from explorer.graph.plan_graph import plan_graph
 from explorer.queries.graph import OPEN_ENTRIES, OPEN_MANIFESTS
 from explorer.reports.inspector import InspectorSection
@@ -22,8 +23,9 @@ from explorer.table import Table
 class CompareState(GraphState):
     """The difference of two snapshots, with its long levels paged."""
 
-    def __init__(self, table: Table, before: str | int | None, after: str | int | None) -> None:
+    def __init__(self, table: Table, before: str | int | None, after: str | int | None, size: int = PAGE) -> None:
         super().__init__(table)
+        self._size = size
         self.diff = table.diff(before, after)
         self._before, self._after = (
             table.tree.manifests(table.metadata.snapshot(i)) for i in (self.diff.before, self.diff.after)
@@ -31,7 +33,8 @@ class CompareState(GraphState):
         self._draw()
 
     def _draw(self) -> None:
-        self.graph = diff_graph(self.table.name, self.diff, self.table.metadata, self._before, self._after, self.pages)
+        lists = (self._before, self._after)
+        self.graph = diff_graph(self.table.name, self.diff, self.table.metadata, *lists, self.pages, self._size)
 
 
 class DeletesState(GraphState):
@@ -55,9 +58,9 @@ class DeletesState(GraphState):
 class PlanState(GraphState):
     """The manifests and files of a planned scan, read and skipped, with what decided; small plans with their files."""
 
-    def __init__(self, table: Table, plan: Plan) -> None:
+    def __init__(self, table: Table, plan: Plan, size: int = PAGE) -> None:
         super().__init__(table)
-        self.plan = plan
+        self.plan, self._size = plan, size
         kept = [v.manifest.manifest_path for v in plan.manifests if v.keeps]
         few = len(kept) <= OPEN_MANIFESTS and (plan.stages[1].left.files or 0) <= OPEN_ENTRIES
         self._files = self._read(kept if few else ())
@@ -88,4 +91,4 @@ class PlanState(GraphState):
         return {m.manifest_path: verdicts(self.plan.scan, m, e) for m, e in self.table.tree.stored_entries(some, True)}
 
     def _draw(self) -> None:
-        self.graph = plan_graph(self.table.name, self.plan, self._files, self.pages)
+        self.graph = plan_graph(self.table.name, self.plan, self._files, self.pages, self._size)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,6 +14,7 @@ from explorer.render.blocks import (
     FactTable,
     FindingCards,
     FoldedBlocks,
+    JsonTree,
     LinkList,
     Notice,
     Picture,
@@ -20,6 +22,7 @@ from explorer.render.blocks import (
     Statement,
     Text,
 )
+from explorer.render.text import clean
 from explorer.table import Table
 
 FIRST_ROWS = 100
@@ -29,6 +32,8 @@ KINDS = {
     LinkList: "links",
 }  # fmt: skip
 """Blocks that are as JSON what they are."""
+MOST_ITEMS = 5_000
+"""Items of one list of JSON that a page shows."""
 MOST_LINES = 5_000
 """Lines of text that a page shows; the command line prints all."""
 
@@ -73,7 +78,22 @@ class ShownAnswer:
         if isinstance(block, FoldedBlocks):
             inner = [self._block(one, numbers) for one in block.blocks]
             return {**vars(block), "kind": "group", "blocks": inner}
+        if isinstance(block, JsonTree):
+            older = None if block.older is None else json_tree(block.older)
+            titles = {"title": block.title, "older_title": block.older_title}
+            return {"kind": "json", **titles, "value": json_tree(block.value), "older": older}
         return {"kind": KINDS[type(block)], **asdict(block)}
+
+
+def json_tree(value: Any) -> Any:
+    """Return JSON as a page shows it: values as JSON texts, since a browser rounds large numbers; of a long list the
+    first ones."""
+    if isinstance(value, Mapping):
+        return {clean(str(name)): json_tree(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        more = len(value) - MOST_ITEMS
+        return [*map(json_tree, value[:MOST_ITEMS]), *([f"… {more:,} more"] if more > 0 else [])]
+    return json.dumps(clean(value) if isinstance(value, str) else value, ensure_ascii=False, default=str)
 
 
 def _rows_in(blocks: Sequence[Block]) -> Iterator[Rows]:

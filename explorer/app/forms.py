@@ -50,6 +50,7 @@ def _field(parameter: Parameter) -> dict[str, Any]:
         "default": list(given) if isinstance(given, tuple) else given if not hasattr(given, "keys") else {},
         "least": kind.least,
         "is_filter": kind.metavar == "FILTER",
+        "is_sql": kind.metavar == "SQL",
     }
 
 

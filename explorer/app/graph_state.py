@@ -194,7 +194,7 @@ class ViewState(GraphState):
     def look_at(self, snapshot: str | int | None) -> None:
         """Start over at a snapshot, with its default view."""
         old = getattr(self, "view", None)
-        self.view = self.table.default_view(snapshot)
+        self.view = self.first_view(snapshot)
         if old is not None:
             lists = {list_node(s.snapshot_id) for s in self.table.metadata.snapshots}
             self.view = replace(
@@ -203,6 +203,10 @@ class ViewState(GraphState):
             )  # fmt: skip
         self._first_pages()
         self._draw()
+
+    def first_view(self, snapshot: str | int | None) -> GraphView:
+        """Return how a snapshot is looked at first."""
+        return self.table.default_view(snapshot)
 
     def _first_pages(self) -> None:
         """Show the first page of each level again; the metadata files are the same whatever is looked at."""

@@ -11,12 +11,16 @@ from explorer.app.bring_up import show_file, show_row
 from explorer.app.forms import read_arguments
 from explorer.app.graph_state import GraphState, MarkedState, ViewState
 from explorer.app.protocol import BadMessage, DrawGraph
+from explorer.app.tree_state import LEVEL, TreeState
 from explorer.errors import NotFoundInTable
 from explorer.graph.ids import list_node, manifest_node
+from explorer.graph.summary import summary
 from explorer.graph.uncommitted import Uncommitted
+from explorer.graph.vocabulary import KINDS
 from explorer.questions import QUESTIONS
 from explorer.render.text import clean
 from explorer.reports.doctor import diagnose
+from explorer.reports.inspector import Inspection
 from explorer.spec.commits.commit import Decision
 from explorer.table import Table
 
@@ -24,16 +28,16 @@ from explorer.table import Table
 def _tree(table: Table, request: DrawGraph) -> GraphState:
     """The tree as of a snapshot; of one that is gone, the current one: a link may be older than what expired."""
     try:
-        return ViewState(table, request.snapshot or None)
+        return TreeState(table, request.snapshot or None, request.levels)
     except NotFoundInTable as error:
-        state = ViewState(table)
+        state = TreeState(table, None, request.levels)
         state.message = f"{error}. This is the current snapshot."
         return state
 
 
 def _findings(table: Table, request: DrawGraph) -> GraphState:
-    """The tree with what the doctor finds."""
-    state = ViewState(table, request.snapshot or None)
+    """The tree with what the doctor finds, all of it: a finding may be of any level, and of any manifest."""
+    state = TreeState(table, request.snapshot or None, is_grouped=False)
     state.mark(diagnose(table).findings)
     return state
 
@@ -42,7 +46,7 @@ def _difference(table: Table, request: DrawGraph) -> GraphState:
     """What a snapshot has that another has not; without a name that other one is its parent."""
     after = table.resolve(request.snapshot or None).snapshot
     before: str | int | None = request.before or after.parent_snapshot_id
-    return CompareState(table, None if before == "none" else before, after.snapshot_id)
+    return CompareState(table, None if before == "none" else before, after.snapshot_id, LEVEL)
 
 
 def _conflict(table: Table, request: DrawGraph) -> GraphState:
@@ -62,7 +66,7 @@ def _conflict(table: Table, request: DrawGraph) -> GraphState:
 MODES: Mapping[str, Callable[[Table, DrawGraph], GraphState]] = {
     "table": _tree,
     "findings": _findings,
-    "plan": lambda table, asked: PlanState(table, table.plan(asked.filter, asked.snapshot or None)),
+    "plan": lambda table, asked: PlanState(table, table.plan(asked.filter, asked.snapshot or None), LEVEL),
     "deletes": lambda table, asked: DeletesState(table, asked.snapshot or None),
     "diff": _difference,
     "conflict": _conflict,
@@ -82,6 +86,28 @@ def make(table: Table, request: DrawGraph) -> GraphState:
     if request.mode not in MODES:
         raise BadMessage(f"there is no graph {request.mode[:40]!r}", request.id)
     return MODES[request.mode](table, request)
+
+
+def follow(state: GraphState, request: DrawGraph) -> GraphState:
+    """Return a tree as a page asks for it anew: of the snapshot in view and with the levels that it has now."""
+    later = state
+    if request.snapshot:
+        later = carry_out(state, {"type": "snapshot", "id": request.snapshot}) or state
+    if isinstance(later, TreeState):
+        later = later.copied()
+        later.show_levels(request.levels)
+    return later
+
+
+def preview(state: GraphState, kind: str, key: str) -> dict[str, Any] | None:
+    """Return what the inspector says first of what a link leads to, without its details; None if it is not here."""
+    later = carry_out(state, {"type": "show", "kind": kind, "key": key})
+    node = later.graph.node(later.selected[-1]) if later is not None and later.selected else None
+    if later is None or node is None:
+        return None
+    problems = (node.problem,) if node.problem else ()
+    told = Inspection(node.label, KINDS[node.kind].title, (), problems, summary(later.graph, node)).to_json()
+    return {"summary": [], **{name: told[name] for name in ("title", "kind", "problems", "summary") if name in told}}
 
 
 def carry_out(state: GraphState, action: Mapping[str, Any]) -> GraphState | None:

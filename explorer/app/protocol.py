@@ -82,6 +82,7 @@ class DrawGraph:
         snapshot: The snapshot in view; the current one if empty.
         filter: The filter of a plan.
         before: The snapshot that is compared with.
+        levels: Whether a tree has nodes of metadata files and manifest lists; else these are parts of snapshots.
         action: What is done to the graph that is shown: its `type` and more (graph_state.GraphState.handle).
         arguments: Of mode `conflict`: the arguments of the question `check conflict`.
     """
@@ -92,6 +93,7 @@ class DrawGraph:
     snapshot: str = ""
     filter: str = ""
     before: str = ""
+    levels: bool = True
     action: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
@@ -171,10 +173,24 @@ class UseLab:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
-Request: TypeAlias = Hello | Cancel | Catalogs | Open | GetFacts | DrawGraph | Ask | GetRows | GetOffers | UseLab
+@dataclass(frozen=True)
+class GetPreview:
+    """A browser asks for the few facts of what a link leads to: a snapshot by its id, a manifest or a file by its path
+    (`kind` and `key`), as of a snapshot."""
+
+    id: int
+    table: str
+    kind: str
+    key: str
+    snapshot: str = ""
+
+
+Request: TypeAlias = (
+    Hello | Cancel | Catalogs | Open | GetFacts | DrawGraph | Ask | GetRows | GetOffers | GetPreview | UseLab
+)
 REQUESTS: Mapping[str, type[Request]] = {
     "hello": Hello, "cancel": Cancel, "catalogs": Catalogs, "open": Open, "facts": GetFacts, "graph": DrawGraph,
-    "ask": Ask, "rows": GetRows, "offer": GetOffers, "lab": UseLab,
+    "ask": Ask, "rows": GetRows, "offer": GetOffers, "preview": GetPreview, "lab": UseLab,
 }  # fmt: skip
 """The requests by their `type`."""
 
@@ -191,15 +207,25 @@ def read_request(text: str | bytes) -> Request:
     Raises:
         BadMessage: It is no request, or has other fields or types than its kind has.
     """
+    return request_of(parse(text))
+
+
+def parse(text: str | bytes) -> Any:
+    """Return the JSON data of a text from a browser. Raises BadMessage for one that is long, deep or no JSON."""
     if not isinstance(text, str) or len(text) > MOST_CHARACTERS:
         raise BadMessage("a message is text of at most 1 MiB")
     try:
         if nesting(text.encode(errors="replace")) > DEEPEST:
             raise BadMessage(f"values of a message are nested at most {DEEPEST} deep")
-        data = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadMessage("a message is JSON") from error
-    return request_of(data)
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """Return the text of a message. Raises ValueError for a number that JSON does not have."""
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8", "replace").decode()  # a name of a file may have bytes that are no text
 
 
 def request_of(data: Any) -> Request:
@@ -246,6 +272,8 @@ def progress(request: int, text: str, done: int, total: int) -> dict[str, Any]:
     return {"type": "progress", "id": request, "text": text, "done": done, "total": total}
 
 
-def error(request: int, text: str, kind: str = "error") -> dict[str, Any]:
-    """Return the message that tells why there is no answer. `kind` is error, usage or cancelled."""
-    return {"type": "error", "id": request, "text": text, "kind": kind}
+def error(request: int, text: str, kind: str = "error", position: int | None = None) -> dict[str, Any]:
+    """Return the message that tells why there is no answer. `kind` is error, usage or cancelled; `position` is the
+    place in the request's filter that it is about, from 0, where that is known."""
+    where = {} if position is None else {"position": position}
+    return {"type": "error", "id": request, "text": text, "kind": kind, **where}

@@ -17,6 +17,7 @@ from explorer.queries.collection import Collection
 from explorer.render.list_columns import COLUMNS, first_columns, telling, with_times
 from explorer.render.rows import json_rows
 from explorer.render.text import cell
+from explorer.spec.filters.display_values import TIMES
 from explorer.spec.text.units import human_bytes
 from explorer.spec.values.values import column_values, partition_path_by_name
 
@@ -55,7 +56,7 @@ class RowPages:
         return [
             {
                 "name": name,
-                "kind": _kind(name, schema.field(name).type),
+                "kind": self._kind(name, schema.field(name).type),
                 "link": LINKS.get(name, ""),
                 "first": name in first,
             }
@@ -75,8 +76,9 @@ class RowPages:
             where: A filter over the columns.
 
         Returns:
-            `rows`, a list of texts each, null where a value is null; `total`, how many there are, null where that is
-            not known yet; and `more`, whether others follow.
+            `rows`, a list of texts each, null where a value is null; `exact`, of columns whose texts are rounded sizes
+            or times the numbers themselves as texts, by the column's place; `total`, how many there are, null where
+            that is not known yet; and `more`, whether others follow.
 
         Raises:
             NotFoundInTable: There is no such column, or the filter does not fit.
@@ -117,9 +119,23 @@ class RowPages:
         return self._orders[key]
 
     def _answer(self, part: pa.Table, total: int | None, start: int) -> dict[str, Any]:
-        names = [column["name"] for column in self.columns()]
-        rows = [[_text(row[name], name) for name in names] for row in self._readable(part)]
-        return {"rows": rows, "total": total, "more": total is None or start + len(rows) < total}
+        kinds = {column["name"]: column["kind"] for column in self.columns()}
+        rows = [[_text(row[name], kind) for name, kind in kinds.items()] for row in self._readable(part)]
+        exact = {
+            str(at): [None if value is None else str(value) for value in part[name].to_pylist()]
+            for at, (name, kind) in enumerate(kinds.items())
+            if kind in ("bytes", "time")
+        }
+        return {"rows": rows, "exact": exact, "total": total, "more": total is None or start + len(rows) < total}
+
+    def _kind(self, name: str, kind: pa.DataType) -> str:
+        """How values are shown: times, sizes, numbers and texts stand and sort differently."""
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+            return "text"
+        if name in TIMES and self.rows.what != "rows":
+            return "time"
+        named = name in LINKS or name.endswith(("id", "-ms", "_ms")) or name in ("content", "status")
+        return "text" if named else "bytes" if _BYTES.search(name) and self.rows.what != "rows" else "number"
 
     def _readable(self, part: pa.Table) -> list[dict[str, Any]]:
         """Rows as a person reads them: partitions as paths, numbers that stand for words as these, times as times."""
@@ -135,17 +151,9 @@ class RowPages:
         return rows
 
 
-def _kind(name: str, kind: pa.DataType) -> str:
-    """How values are shown: bytes, numbers and texts stand and sort differently."""
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        named = name in LINKS or name.endswith(("id", "-ms", "_ms")) or name in ("content", "status")
-        return "text" if named else "bytes" if _BYTES.search(name) else "number"
-    return "text"
-
-
-def _text(value: Any, name: str) -> str | None:
+def _text(value: Any, kind: str) -> str | None:
     if value is None:
         return None
-    if isinstance(value, int) and not isinstance(value, bool) and name not in LINKS and not name.endswith("id"):
-        return human_bytes(value) if _BYTES.search(name) else f"{value:,}"
+    if kind in ("number", "bytes") and isinstance(value, int) and not isinstance(value, bool):
+        return human_bytes(value) if kind == "bytes" else f"{value:,}"
     return cell(value)

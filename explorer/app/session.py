@@ -31,6 +31,7 @@ from explorer.app.protocol import (
     DrawGraph,
     GetFacts,
     GetOffers,
+    GetPreview,
     GetRows,
     Hello,
     Open,
@@ -51,6 +52,7 @@ from explorer.serving import places
 from explorer.serving.pools import AWAY, CLICKS, ELSEWHERE, HERE, Pool, PoolTask
 from explorer.spark_engine.failures import explain
 from explorer.spark_engine.spark import shared_engine
+from explorer.spec.filters.filter_text import FilterError
 from explorer.spec.secrets.redaction import redact
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
 from explorer.storage.locate import parse_move
@@ -215,26 +217,29 @@ class Session:
         self._on_spark.discard(number)
         try:
             data = task.result()
-            message = json.dumps(protocol.answer(number, data), ensure_ascii=False, separators=(",", ":"))
+            message = protocol.text_of(protocol.answer(number, data))
         except Cancelled:
-            message = json.dumps(protocol.error(number, "Cancelled.", "cancelled"))
+            message = protocol.text_of(protocol.error(number, "Cancelled.", "cancelled"))
         except WrongUsage as error:
-            message = json.dumps(protocol.error(number, clean_lines(redact(str(error))), "usage"))
+            message = protocol.text_of(protocol.error(number, clean_lines(redact(str(error))), "usage"))
         except ExplorerError as error:
-            message = json.dumps(protocol.error(number, clean_lines(redact(str(error)))))
+            cause = error.__cause__
+            position = cause.position if isinstance(cause, FilterError) else None
+            message = protocol.text_of(protocol.error(number, clean_lines(redact(str(error))), position=position))
         except Exception as error:  # nobody else would tell the person
             logging.getLogger(__name__).exception("a request of a page failed")
-            message = json.dumps(protocol.error(number, clean_lines(redact(explain(error, lost=False)))))
+            message = protocol.text_of(protocol.error(number, clean_lines(redact(explain(error, lost=False)))))
         self._send(message)
 
     def _put(self, message: dict[str, Any]) -> None:
-        self._send(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
+        self._send(protocol.text_of(message))
 
     # -- answers, on a pool's thread -----------------------------------------------------------------------------------
     def _answer(self, request: Request) -> Any:
         answers: dict[type[Any], Callable[[Any], Any]] = {
             Hello: self._hello, Catalogs: self._catalogs, Open: self._open, GetFacts: self._facts,
             DrawGraph: self._draw, Ask: self._ask, GetRows: self._rows, GetOffers: self._offer, UseLab: self._use_lab,
+            GetPreview: self._preview,
         }  # fmt: skip
         return answers[type(request)](request)
 
@@ -305,8 +310,8 @@ class Session:
             state.move_to(table)
         if state is None or state.table is not table:
             state = graphs.make(table, request)
-        elif not request.action and request.mode == "table" and request.snapshot:
-            state = graphs.carry_out(state, {"type": "snapshot", "id": request.snapshot}) or state
+        elif not request.action and request.mode == "table":
+            state = graphs.follow(state, request)
         if request.action:
             later = graphs.carry_out(state, request.action)
             if later is None:
@@ -316,6 +321,10 @@ class Session:
             self._graphs[key] = state
             self._tables[request.table] = state.table
         return graphs.shown(state)
+
+    def _preview(self, request: GetPreview) -> dict[str, Any]:
+        tree = DrawGraph(request.id, request.table, snapshot=request.snapshot, levels=False)
+        return {"preview": graphs.preview(graphs.make(self._table(request.table), tree), request.kind, request.key)}
 
     def _ask(self, request: Ask) -> dict[str, Any]:
         return self._answered(request).to_json()

@@ -9,7 +9,7 @@ from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.render.overview import facts, tiles
 from explorer.render.text import brief, clean
 from explorer.reports.overview import overview
-from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.spec.text.names import shorten, snapshot_name, snapshot_ordinals
 from explorer.storage.catalogs import catalogs
 from explorer.table import Table
 
@@ -68,7 +68,7 @@ def header(table: Table, name: str, snapshot: str = "") -> dict[str, Any]:
     told = overview(table, int(snapshot) if known else None, quick=True)
     refs = sorted(meta.refs, key=lambda ref: (ref.name != "main", ref.type, ref.name))
     newest = sorted(meta.snapshots, key=lambda one: -ordinals[one.snapshot_id])
-    teaches = {f"{PREFIX}{one.name}": one.teaches for one in SCENARIOS}
+    teaches = {f"sandbox.{PREFIX}{one.name}": one.teaches for one in SCENARIOS}
     return {
         "name": name,
         "title": brief(table.name),
@@ -85,6 +85,7 @@ def header(table: Table, name: str, snapshot: str = "") -> dict[str, Any]:
             for one in newest[:MOST_VERSIONS]
         ],
         "columns": [clean(column.name) for column in told.columns],
+        "types": [clean(shorten(column.type, 80)) for column in told.columns],
         "why": brief(table.why),
         "problems": [brief(f"{one.severity}: {one}") for one in table.problems],
         "teaches": teaches.get(table.name, ""),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from explorer.graph.drawing import Drawing
+from explorer.graph.drawing import PAGE, Drawing
 from explorer.graph.graph import Card, Graph, Node, partition_chips
 from explorer.graph.ids import file_node, list_node, manifest_node, snapshot_node
 from explorer.model.manifest import ManifestFile
@@ -27,10 +27,11 @@ def diff_graph(
     before: Sequence[ManifestFile],
     after: Sequence[ManifestFile],
     pages: Mapping[str, int] | None = None,
+    size: int = PAGE,
 ) -> Graph:
     """Statuses are `added`, `removed` and `kept`. `before` and `after` are the two manifest lists; `pages` is that
-    of GraphView."""
-    return _DiffGraph(title, diff, metadata, Drawing(pages)).graph(before, after)
+    of GraphView, `size` how many nodes of one level are drawn at once."""
+    return _DiffGraph(title, diff, metadata, Drawing(pages, size)).graph(before, after)
 
 
 class _DiffGraph:

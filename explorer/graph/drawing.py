@@ -66,7 +66,7 @@ class Drawing:
 
     def leave_out(
         self, where: str, parent: str, what: str, hidden: int, total: int, column: int, label: str,
-        action: Literal["page", "search", ""] = "", key: str = "", start: int = 0, before: bool = False,
+        action: Literal["page", "search", "levels", ""] = "", key: str = "", start: int = 0, before: bool = False,
     ) -> None:  # fmt: skip
         """Say what is not drawn of a level: see Elided. `where` tells a level's groups apart."""
         group = node_id("more", f"{key or parent}|{where}")

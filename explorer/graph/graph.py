@@ -73,8 +73,8 @@ class Edge:
 @dataclass(frozen=True)
 class Elided:
     """Nodes that are there but not drawn: `hidden` of `total` children of `parent`, of the kind `what`. `action` says
-    what brings them up: the level `key` shown from its child `start` on (see GraphView.pages), an end to the search, or
-    nothing. Nothing is ever dropped without one of these saying so."""
+    what brings them up: the level `key` shown from its child `start` on (see GraphView.pages), an end to the search,
+    all `levels`, or nothing. Nothing is ever dropped without one of these saying so."""
 
     id: str
     parent: str
@@ -83,7 +83,7 @@ class Elided:
     total: int
     column: int
     label: str
-    action: Literal["page", "search", ""] = ""
+    action: Literal["page", "search", "levels", ""] = ""
     key: str = ""
     start: int = 0
     before: bool = False

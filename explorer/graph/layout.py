@@ -53,9 +53,9 @@ def layout(graph: Graph) -> Mapping[str, Box]:
 
 
 def column_x(graph: Graph, column: int) -> float:
-    """Left edge of a column; empty ones at the left take no room."""
-    first = min((n.column for n in graph.nodes), default=0)
-    return (column - first) * (WIDTH + COLUMN_GAP)
+    """Left edge of a column; empty ones left of it take no room."""
+    before = {n.column for n in graph.nodes if n.column < column}
+    return len(before) * (WIDTH + COLUMN_GAP)
 
 
 class _Placing:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from explorer.graph.drawing import Drawing
 from explorer.graph.graph import Card, Node
 from explorer.graph.ids import file_node, list_node, manifest_node, node_id, snapshot_node
+from explorer.graph.manifest_groups import ManifestGroup, manifest_groups
 from explorer.graph.source import GraphSource, GraphView
 from explorer.model.manifest import ManifestFile, file_kind
 from explorer.model.metadata import Snapshot
@@ -19,7 +20,7 @@ from explorer.spec.deletes.deletes import Applicability
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.entries.live_files import LiveFile, LiveFiles, live_files
 from explorer.spec.text.names import base_name, file_label, manifest_names, shorten, snapshot_name, snapshot_ordinals
-from explorer.spec.text.units import count, human_bytes
+from explorer.spec.text.units import brief_count, count, human_bytes
 from explorer.spec.values.values import partition_ranges, partition_values, row_dicts
 
 LETTERS = 30
@@ -67,7 +68,7 @@ class ManifestListDrawing:
         return any(wanted in text.lower() for text in texts)
 
     def manifest_list(self, snapshot: Snapshot) -> None:
-        node = list_node(snapshot.snapshot_id)
+        own = node = list_node(snapshot.snapshot_id)
         parent = snapshot_node(snapshot.snapshot_id)
         listed = self.source.manifests.get(snapshot.snapshot_id)
         path = snapshot.manifest_list or ""
@@ -82,10 +83,12 @@ class ManifestListDrawing:
         if not path:
             lines = (*lines, "v1: inline in metadata.json")
         facts = {"snapshot_id": snapshot.snapshot_id, "path": path}
-        self.drawing.add(
-            Node(node, "manifest_list", label, lines, "", "folded" if folded else "open", False, wrong, facts)
-        )
-        self.drawing.edge(parent, node)
+        if self.view.has_all_levels:
+            fold = "folded" if folded else "open"
+            self.drawing.add(Node(node, "manifest_list", label, lines, "", fold, False, wrong, facts))
+            self.drawing.edge(parent, node)
+        else:
+            node = parent
         if wrong:
             self.trouble(node, path, wrong, 3)
         for statistics in self.meta.statistics:
@@ -100,8 +103,52 @@ class ManifestListDrawing:
             ]
             self.without_match(node, "manifests", len(listed), len(kept), 3)
             listed = kept
-        for i in self.drawing.page(node, len(listed), "manifests", 3):
+        if 0 < self.view.groups_above < len(listed):
+            for group in manifest_groups(listed, self.meta, self.ordinals):
+                self.group(node, group, snapshot)
+            return
+        for i in self.drawing.page(node, len(listed), "manifests", 3, key=own):
             self.manifest(node, listed[i], snapshot)
+
+    def group(self, parent: str, group: ManifestGroup, snapshot: Snapshot) -> None:
+        """Draw a group as a card, and below it its manifests: all where it is unfolded, else those that are."""
+        if len(group.manifests) == 1:
+            self.manifest(parent, group.manifests[0], snapshot, is_grouped=True)
+            return
+        opened = self.is_open(group.id)
+        card, paths = self.group_card(group), [m.manifest_path for m in group.manifests]
+        problem = next((self.causes[path] for path in paths if path in self.causes), "")
+        lines = () if opened else (card.measures, card.note, "")
+        self.drawing.add(
+            Node(
+                group.id, "manifest_group", group.label, lines, "", "open" if opened else "folded",
+                problem=problem, facts={"snapshot_id": snapshot.snapshot_id, "paths": paths}, card=card,
+            )
+        )  # fmt: skip
+        self.drawing.edge(parent, group.id)
+        shown = [m for m in group.manifests if opened or self.is_open(manifest_node(m.manifest_path))]
+        for i in self.drawing.page(parent, len(shown), "manifests", 3, key=group.id):
+            self.manifest(parent, shown[i], snapshot, is_grouped=True)
+
+    def group_card(self, group: ManifestGroup) -> Card:
+        """How many manifests, files and rows it has, who added them, and their partitions."""
+        files = [n for m in group.manifests for n in (m.added_files_count, m.existing_files_count)]
+        rows = [n for m in group.manifests for n in (m.added_rows_count, m.existing_rows_count)]
+        noun = "delete file" if group.manifests[0].content else "file"
+        measures = [count(len(group.manifests), "manifest")]
+        if None not in files:
+            measures.append(brief_count(sum(n or 0 for n in files), noun))
+        known = None if None in rows else sum(n or 0 for n in rows)
+        added = {m.added_snapshot_id for m in group.manifests}
+        by = (
+            f"added by {snapshot_name(next(iter(added)), self.ordinals)}"
+            if len(added) == 1
+            else f"of {count(len(added), 'snapshot')}"
+        )
+        by = "added here" if added == {self.view.snapshot_id} else by
+        note = f"{brief_count(known, 'row')}, {by}" if known is not None and not group.manifests[0].content else by
+        chips = (("by", group.by), *group.ranges) if group.by else group.ranges
+        return Card(" · ".join(measures), note, chips, known)
 
     def statistics_file(self, parent: str, statistics: Any) -> None:
         node = node_id("statistics", statistics.path)
@@ -135,12 +182,13 @@ class ManifestListDrawing:
         )
         self.drawing.edge(parent, node)
 
-    def manifest(self, parent: str, manifest: ManifestFile, snapshot: Snapshot) -> None:
+    def manifest(self, parent: str, manifest: ManifestFile, snapshot: Snapshot, is_grouped: bool = False) -> None:
+        """Draw a manifest, and what it leads to; one of a group stands below it."""
         node = manifest_node(manifest.manifest_path)
         lines = (*self.count_lines(manifest), f"{self.origin(manifest)} · sequence {manifest.sequence_number}")
         opened = self.is_open(node)
         facts = {"path": manifest.manifest_path, "snapshot_id": snapshot.snapshot_id}
-        wrong = self.causes.get(manifest.manifest_path, "")
+        wrong, added = self.causes.get(manifest.manifest_path, ""), manifest.added_snapshot_id
         if node not in self.drawing.nodes:
             self.drawing.add(
                 Node(
@@ -153,7 +201,7 @@ class ManifestListDrawing:
                     False,
                     wrong,
                     facts,
-                    beside=snapshot_node(manifest.added_snapshot_id) if manifest.added_snapshot_id is not None else "",
+                    beside="" if is_grouped or added is None else snapshot_node(added),
                     card=self.manifest_card(manifest),
                 )
             )
@@ -194,7 +242,7 @@ class ManifestListDrawing:
         rows = sum(n or 0 for n in counts_of_rows) if told else None
         measures = [count(files, noun)] if files or not deleted else []
         if rows is not None:
-            measures.append(count(rows, "row"))
+            measures.append(brief_count(rows, "row"))
         if deleted:
             measures.append(f"{count(deleted)} removed" if measures else f"{count(deleted, noun)} removed")
         if manifest.added_snapshot_id == self.view.snapshot_id:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.graph.drawing import Drawing
+from explorer.graph.drawing import PAGE, Drawing
 from explorer.graph.graph import Card, Graph, Node, partition_chips
 from explorer.graph.ids import file_node, list_node, manifest_node
 from explorer.spec.scan.plan import Plan
@@ -24,10 +24,12 @@ WIDE = 28
 """Characters of a line that fit a card."""
 
 
-def plan_graph(title: str, plan: Plan, files: Mapping[str, pa.Table], pages: Mapping[str, int] | None = None) -> Graph:
+def plan_graph(
+    title: str, plan: Plan, files: Mapping[str, pa.Table], pages: Mapping[str, int] | None = None, size: int = PAGE
+) -> Graph:
     """The graph of a plan. `files` are rows of spec.scan.plan_parts.FILES of the manifests that are open, by path. A
-    node's `facts` say why it is read or skipped (`because`)."""
-    drawing, snapshot = Drawing(pages), plan.snapshot
+    node's `facts` say why it is read or skipped (`because`). `size`: nodes of one level that are drawn at once."""
+    drawing, snapshot = Drawing(pages, size), plan.snapshot
     if snapshot is None:
         return drawing.graph(f"{title}: plan", None, COLUMNS)
     ordinals = snapshot_ordinals(plan.scan.metadata)

@@ -13,6 +13,9 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.model.problem import Problem
 
+WINDOW = 12
+"""Snapshots drawn at once."""
+
 
 @dataclass(frozen=True)
 class GraphSource:
@@ -43,7 +46,9 @@ class GraphView:
     """How it is looked at: the snapshot statuses are read as of; which nodes are open, among them `open_files` apart,
     since their footers are read; which manifest lists are `closed` though their snapshot is open; the first child shown
     of each level that was paged, by the level's key (Elided.key); and whether filtered-out entries are drawn. `search`
-    keeps only files, manifests and snapshots whose label or path contains it."""
+    keeps only files, manifests and snapshots whose label or path contains it. Without `has_all_levels` metadata files
+    and manifest lists have no nodes of their own. More manifests of a list than `groups_above` are drawn in groups;
+    never, if it is 0."""
 
     snapshot_id: int | None
     open_nodes: frozenset[str] = frozenset()
@@ -53,3 +58,6 @@ class GraphView:
     show_filtered: bool = True
     search: str = ""
     page_size: int = PAGE
+    snapshots_at_once: int = WINDOW
+    has_all_levels: bool = True
+    groups_above: int = 0

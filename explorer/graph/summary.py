@@ -22,7 +22,7 @@ def summary(graph: Graph, node: Node) -> list[tuple[str, Any, str]]:
     if card.operation:
         fields += [("operation", card.operation, ""), ("changes", card.measures, ""), ("committed", card.note, "")]
         return fields
-    if node.kind.endswith("_manifest"):
+    if node.kind.endswith("_manifest") or node.kind == "manifest_group":
         fields += [("holds", card.measures, ""), ("from", card.note, "")]
     elif card.rows is not None:
         noun = {"data_file": "rows", "equality_deletes": "keys"}.get(node.kind, "deleted rows")

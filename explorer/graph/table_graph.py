@@ -17,12 +17,12 @@ from explorer.graph.source import GraphSource, GraphView
 from explorer.model.metadata import Snapshot
 from explorer.spec.secrets.redaction import redact
 from explorer.spec.text.names import LABEL, base_name, shorten, snapshot_name
-from explorer.spec.text.units import count, second, whole
+from explorer.spec.text.units import brief_count, count, second, whole
 
 METADATA, SNAPSHOTS = "metadata files", "snapshots"
 """The keys of two levels that are paged, for GraphView.pages."""
-CHAIN, WINDOW, STRIDE = 6, 12, 6
-"""Metadata files drawn until they are paged; snapshots drawn at once, and by how many they move on."""
+CHAIN, STRIDE = 6, 6
+"""Metadata files drawn until they are paged; by how many snapshots these move on."""
 NEWEST_FIRST = ("newer", "older")
 REFS, MOST_REFS = "branches and tags", 8
 """What a level of them is called, and how many are drawn at once of one snapshot."""
@@ -51,10 +51,15 @@ class _Builder:
         self.ordinals = self.below.ordinals
 
     def graph(self) -> Graph:
-        current = self.metadata_chain()[0]
-        shown = self.snapshots()
-        for snapshot in shown:
-            self.drawing.edge(current, snapshot_node(snapshot.snapshot_id))
+        if self.view.has_all_levels:
+            current = self.metadata_chain()[0]
+            shown = self.snapshots()
+            for snapshot in shown:
+                self.drawing.edge(current, snapshot_node(snapshot.snapshot_id))
+        else:
+            shown, files = self.snapshots(), len(self.meta.metadata_log) + 1
+            label = count(files, "metadata file")
+            self.drawing.leave_out(METADATA, "", METADATA, files, files, 1, label, "levels")
         for snapshot in shown:
             if self.below.is_open(list_node(snapshot.snapshot_id)) or snapshot.snapshot_id == self.view.snapshot_id:
                 self.below.manifest_list(snapshot)
@@ -123,7 +128,14 @@ class _Builder:
         at = (at + STRIDE // 2) // STRIDE * STRIDE  # neighbours have the same window, all but one in so many
         pointer = node_id("catalog", self.source.title)
         rows = self.drawing.page(
-            pointer, len(ordered), SNAPSHOTS, 1, key=SNAPSHOTS, around=at, size=WINDOW, labels=NEWEST_FIRST
+            pointer,
+            len(ordered),
+            SNAPSHOTS,
+            1,
+            key=SNAPSHOTS,
+            around=at,
+            size=self.view.snapshots_at_once,
+            labels=NEWEST_FIRST,
         )
         shown = [ordered[i] for i in rows]
         refs: dict[int, list[Any]] = {}
@@ -162,7 +174,7 @@ class _Builder:
 
     def snapshot(self, snapshot: Snapshot) -> Node:
         summary = snapshot.summary
-        changes = []
+        changes, brief = [], []
         for added, removed, noun in (
             ("added-data-files", "deleted-data-files", "file"),
             ("added-delete-files", "removed-delete-files", "delete"),
@@ -172,16 +184,25 @@ class _Builder:
             if (plus, minus) != ("0", "0"):
                 text = "/".join(part for part, n in ((f"+{plus}", plus), (f"−{minus}", minus)) if n != "0")
                 changes.append(f"{text} {noun}{'' if text in ('+1', '−1') else 's'}")
+                brief.append(_brief(changes[-1], summary.get(added), summary.get(removed), noun))
         lines = [
             f"{snapshot.operation or 'no operation'} · sequence {snapshot.sequence_number}",
             " · ".join(changes) or "no files changed",
         ]
         lines.append(second(snapshot.timestamp_ms) if snapshot.timestamp_ms is not None else "no timestamp")
         current = snapshot.snapshot_id == self.meta.current_snapshot_id
-        shown = snapshot.snapshot_id == self.view.snapshot_id or self.below.is_open(list_node(snapshot.snapshot_id))
+        own_list = list_node(snapshot.snapshot_id)
+        shown = snapshot.snapshot_id == self.view.snapshot_id or self.below.is_open(own_list)
+        problem = ""
+        chips: tuple[tuple[str, str], ...] = ()
+        if not self.view.has_all_levels:  # the card speaks for the manifest list, too
+            shown = shown and own_list not in self.view.closed
+            problem = self.below.causes.get(snapshot.manifest_list or "", "")
+            listed = self.source.manifests.get(snapshot.snapshot_id)
+            chips = (("manifests", count(len(listed))),) if listed is not None else ()
         facts = {"snapshot_id": snapshot.snapshot_id, "focus": snapshot.snapshot_id == self.view.snapshot_id}
         name = snapshot_name(snapshot.snapshot_id, self.ordinals)
-        card = Card(lines[1], lines[2], operation=snapshot.operation or "no operation")
+        card = Card(" · ".join(brief) or lines[1], lines[2], chips, operation=snapshot.operation or "no operation")
         return Node(
             snapshot_node(snapshot.snapshot_id),
             "snapshot",
@@ -190,10 +211,17 @@ class _Builder:
             "",
             "open" if shown else "folded",
             current,
-            "",
+            problem,
             facts,
             card=card,
         )
+
+
+def _brief(text: str, added: str | None, removed: str | None, noun: str) -> str:
+    """What a summary says of files or rows in as few letters as a card has room for."""
+    signed = (("+", whole(added)), ("−", whole(removed)))
+    large = [f"{sign}{brief_count(n, noun)}" for sign, n in signed if n]
+    return large[0] if len(large) == 1 else text
 
 
 def _with_separators(number: str) -> str:

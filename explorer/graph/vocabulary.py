@@ -78,6 +78,10 @@ KINDS: Mapping[str, NodeStyle] = {
     "delete_manifest": NodeStyle(
         "delete manifest", "#cc79a7", "tab", "M10,8 h5 l2,2.5 h5 v9 h-12 z M13,13 h6 v2 h-6 z", column=3
     ),
+    "manifest_group": NodeStyle(
+        "group of manifests", "#009e73", "folder", "M9,7 h4 l1.5,2 h5 v8 h-10.5 z M12,19 h11 v-7 h-2 v5.5 h-9 z",
+        column=3,
+    ),
     "data_file": NodeStyle("data file", "#44aa77", "component", "M10,8 h12 v11 h-12 z", column=4),
     "position_deletes": NodeStyle(
         "position delete file", "#d55e00", "component", "M16,6.5 l7,7 -7,7 -7,-7 z", column=4

@@ -100,6 +100,8 @@ def parse_filter(where: str | Expression, columns: Columns, null_too: bool = Fal
         expression = parse(where) if isinstance(where, str) else where
         return bind(with_stored_values(expression, what) if what else expression, columns, null_too)
     except FilterError as error:
+        if isinstance(where, str) and error.position is None and error.column in where:
+            error.position = where.index(error.column)
         raise NotFoundInTable(f"the filter does not fit: {error}") from error
 
 

@@ -10,6 +10,9 @@ from explorer.questions.parameters import EngineName, MetadataRef, Seconds, Side
 from explorer.questions.registry import question
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from explorer.render.blocks import Block
     from explorer.spec.commits.costs import RunCost
     from explorer.spec.snapshots.diff import SnapshotDiff
     from explorer.table import Table
@@ -179,10 +182,16 @@ def metadata(table: Table, older: MetadataRef, newer: MetadataRef | None = None)
         ['current_snapshot_id', 'json_format', 'refs', 'snapshots']
     """
     from explorer.render.history import render_changes
+    from explorer.render.metadata_blocks import metadata_change_blocks
     from explorer.render.rows import plain
 
     changes = table.metadata_diff(older, newer)
-    return Answer(changes, lambda: plain(changes), lambda: (render_changes(changes),))
+
+    def parts() -> Sequence[Block]:
+        before, after = table.tree.find_metadata(older), table.tree.find_metadata(newer)
+        return metadata_change_blocks(before, after, tuple(render_changes(changes).rstrip("\n").split("\n")))
+
+    return Answer(changes, lambda: plain(changes), lambda: (render_changes(changes),), parts=parts)
 
 
 @question("watch", "history", endless=True)

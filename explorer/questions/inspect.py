@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from explorer.questions.answers import Answer
@@ -91,11 +92,13 @@ def metadata(table: Table) -> Answer[Mapping[str, Any]]:
         >>> table.inspect.metadata().to_json()["format-version"]
         2
     """
+    from explorer.render.metadata_blocks import metadata_blocks
     from explorer.render.rows import metadata_json
     from explorer.render.text import render_fields
 
     data = metadata_json(table.metadata)
-    return Answer(data, lambda: data, lambda: (render_fields(data),))
+    parts = partial(metadata_blocks, table.metadata)
+    return Answer(data, lambda: data, lambda: (render_fields(data),), parts=parts)
 
 
 @question("schema", "inspect")

@@ -112,4 +112,17 @@ class FoldedBlocks:
     note: str = ""
 
 
-Block: TypeAlias = "Text | Rows | Picture | Notice | Statement | FactTable | FindingCards | LinkList | FoldedBlocks"
+@dataclass(frozen=True)
+class JsonTree:
+    """JSON as a tree that unfolds and can be searched; where two versions are compared, with the `older` one. Titles
+    say which they are."""
+
+    value: Any
+    title: str
+    older: Any = None
+    older_title: str = ""
+
+
+Block: TypeAlias = (
+    "Text | Rows | Picture | Notice | Statement | FactTable | FindingCards | LinkList | FoldedBlocks | JsonTree"
+)

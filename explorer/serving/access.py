@@ -273,7 +273,8 @@ def _is_foreign(request: HTTPServerRequest) -> bool:
     site = headers.get("Sec-Fetch-Site", "none")
     if site not in OWN_SITES:
         return True
-    within = ("document", "iframe") if site == "same-origin" else ("document",)
+    # a page of ours may be in a frame of one, and Chromium sends "empty" for a link that saves a file
+    within = ("document", "iframe", "empty") if site == "same-origin" else ("document",)
     if headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest", "document") not in within:
         return True
     origin = headers.get("Origin")

@@ -20,7 +20,7 @@ COUNTERS: list[Callable[[], int]] = []
 """What counts the pages that are open: a function for each kind of server."""
 
 
-class Health(RequestHandler):
+class HealthHandler(RequestHandler):
     """200 while pages are answered, and how Spark is: nothing of any table. Whoever reaches the port may ask."""
 
     def get(self) -> None:
@@ -32,7 +32,7 @@ class Health(RequestHandler):
     head = get  # as some load balancers ask
 
 
-class Metrics(RequestHandler):
+class MetricsHandler(RequestHandler):
     """Numbers as Prometheus reads them, for who has the token of $ICEDIVE_METRICS_TOKEN; without one there
     are none."""
 
@@ -79,4 +79,4 @@ def _resident() -> int:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-HANDLERS: dict[str, Any] = {"/health": Health, "/metrics": Metrics}
+HANDLERS: dict[str, Any] = {"/health": HealthHandler, "/metrics": MetricsHandler}

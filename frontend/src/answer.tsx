@@ -3,9 +3,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Block, Fact, Finding, Form, LinkTo, Progress, Question } from "./protocol";
 import { RequestError } from "./protocol";
-import { downloads, fileOf, go, server } from "./store";
+import { downloads, fileOf, go, refusal, refuse, server } from "./store";
 import { Message, Working } from "./parts";
 import { Grid } from "./grid";
+import { JsonView } from "./json-view";
+import { previewed } from "./preview";
 import { pictureOf } from "./svg";
 
 // Ask a question when it changes, and show how far the answer is, and then the answer.
@@ -23,9 +25,11 @@ export function Asked({ form, done, ...shown }: { form: Form; done?: () => void 
     server().request<Answer>("ask", question, channel, told, form.writes).then(
       (one) => {
         done?.();
+        refusal.value = null;
         if (isHere) setAnswer({ of: key, answer: one });
       },
       (error: unknown) => {
+        refuse(error, Object.values(question.arguments ?? {}));
         if (isHere && error instanceof RequestError) setProblem({ text: error.message, kind: error.kind });
       },
     ).finally(() => isHere && setProgress(null));
@@ -101,6 +105,8 @@ function BlockView({ block, ...shown }: { block: Block } & Shown) {
           <Blocks blocks={block.blocks} {...shown} />
         </details>
       );
+    case "json":
+      return <JsonView key={`${block.title} ${block.older_title}`} block={block} />;
     case "text":
       return <TextView block={block} />;
   }
@@ -156,7 +162,7 @@ function LinkView({ link, open }: { link: LinkTo } & Shown) {
     if (link.kind === "question") go({ mode: "ask", question: link.key, arguments: JSON.stringify(link.arguments) });
     else open?.(link.kind, link.key);
   };
-  return <button type="button" class="quiet" title={link.key} onClick={press}>{link.label}</button>;
+  return <button type="button" class="quiet" {...(link.kind === "question" ? { title: link.key } : previewed(link.kind, link.key))} onClick={press}>{link.label}</button>;
 }
 
 function CopyButton({ text }: { text: string }) {

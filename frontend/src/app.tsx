@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Asked } from "./answer";
 import { CatalogPanel, openTable, Welcome } from "./catalog";
+import { Editor } from "./editor";
 import { exampleFilter, parseArguments, QuestionForm, useOffer, type Arguments } from "./form";
 import { canvas, GraphView, InspectorView, stepTimeline, TimelineView } from "./graph-view";
 import { IconButton, Dialog, Field, Message, Tabs, Working } from "./parts";
@@ -10,6 +11,7 @@ import { LabView } from "./lab";
 import { LayoutsView } from "./layouts";
 import { MaintenanceView, UndoView } from "./maintenance";
 import { LISTS, MODES, type Mode, type Tab } from "./modes";
+import { Previews } from "./preview";
 import type { Question } from "./protocol";
 import {
   draw, go, graph, graphMode, header, hello, isCatalogOpen, isHelpOpen, isInspectorOpen, isOpening, isPaletteOpen, link, place,
@@ -42,6 +44,7 @@ export function App() {
       </div>
       {isPaletteOpen.value && <Palette />}
       {isHelpOpen.value && <Help />}
+      <Previews />
     </div>
   );
 }
@@ -244,9 +247,8 @@ function FilterBar() {
   const { filter } = place.value, columns = useOffer("columns");
   return (
     <div class="filter-bar">
-      <Field label="Filter" value={filter} hint={exampleFilter()} width="36rem" options={columns.map((name) => `${name} = `)}
-        enter={(text) => go({ filter: text })} />
-      <span class="muted">From metadata alone. Press Enter to plan.</span>
+      <Editor kind="filter" label="Filter" value={filter} hint={exampleFilter()} width="44rem" columns={columns} enter={(text) => go({ filter: text })} />
+      <span class="muted">From metadata alone. Enter plans, Shift+Enter is a new line, ↑ is what you entered before.</span>
     </div>
   );
 }
@@ -402,7 +404,7 @@ function targetsOf(): Target[] {
 const KEYS: readonly [string, string][] = [
   ["Ctrl K", "Go to a table, snapshot, mode or question"], ["?", "This help"], ["f", "Fit the graph"], ["+ −", "Zoom"],
   ["← → ↑ ↓", "Move in the graph"], ["Enter, Space", "Unfold or fold the selected node"], ["[ ] Page Up Down", "Previous and next snapshot"], ["p", "Present: fill the screen"],
-  ["Escape", "Close, or select nothing"],
+  ["Space on a link", "What it leads to, in a few words"], ["Shift, Ctrl + click", "Select rows of a list, to copy them"], ["Escape", "Close, or select nothing"],
 ];
 
 function Help() {

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Form, Parameter } from "./protocol";
 import { header, place, server } from "./store";
+import { Editor } from "./editor";
 import { Field } from "./parts";
 
 export type Arguments = Record<string, unknown>;
@@ -53,6 +54,10 @@ export function QuestionForm({ form, given, ask, hidden = [], submit, isLive }: 
     setDraft(next);
     if (isLive) send(next);
   };
+  const field = (one: Parameter) => (
+    <ParameterField key={one.name} parameter={one} value={draft[one.name]} set={(value) => set(one.name, value)}
+      submit={(value) => send({ ...draft, [one.name]: value })} />
+  );
   const first = shown.filter((one) => one.required || one.is_filter || one.name in given).slice(0, 6);
   const others = shown.filter((one) => !first.includes(one));
   return (
@@ -61,14 +66,14 @@ export function QuestionForm({ form, given, ask, hidden = [], submit, isLive }: 
       send(draft);
     }}>
       <div class="fields">
-        {first.map((one) => <ParameterField key={one.name} parameter={one} value={draft[one.name]} set={(value) => set(one.name, value)} />)}
+        {first.map(field)}
         {!isLive && <button type="submit" class="primary">{submit ?? (form.writes ? "Run" : "Ask")}</button>}
       </div>
       {others.length > 0 && (
         <details class="more-fields" open={first.length === 0}>
           <summary>{first.length ? "More options" : "Options"}</summary>
           <div class="fields">
-            {others.map((one) => <ParameterField key={one.name} parameter={one} value={draft[one.name]} set={(value) => set(one.name, value)} />)}
+            {others.map(field)}
           </div>
         </details>
       )}
@@ -76,7 +81,9 @@ export function QuestionForm({ form, given, ask, hidden = [], submit, isLive }: 
   );
 }
 
-function ParameterField({ parameter, value, set }: { parameter: Parameter; value: unknown; set: (value: unknown) => void }) {
+function ParameterField({ parameter, value, set, submit }: {
+  parameter: Parameter; value: unknown; set: (value: unknown) => void; submit: (value: unknown) => void;
+}) {
   const offered = useOffer(parameter.offer);
   if (parameter.form === "flag") {
     return (
@@ -96,6 +103,14 @@ function ParameterField({ parameter, value, set }: { parameter: Parameter; value
       </label>
     );
   }
+  if (!parameter.several && (parameter.is_filter || parameter.is_sql)) {
+    return (
+      <div title={parameter.help} class="wide-field">
+        <Editor kind={parameter.is_sql ? "sql" : "filter"} label={parameter.label} value={textOf(value)} columns={offered}
+          hint={parameter.is_sql ? "SELECT * FROM t" : exampleFilter()} change={(text) => set(text.trim())} enter={(text) => submit(text)} />
+      </div>
+    );
+  }
   const hint = parameter.is_filter ? exampleFilter() : parameter.default ? textOf(parameter.default) : "";
   if (parameter.several || parameter.form === "pairs" || parameter.form === "numbers") {
     return (
@@ -107,7 +122,7 @@ function ParameterField({ parameter, value, set }: { parameter: Parameter; value
     );
   }
   return <div title={parameter.help}><Field label={parameter.label} value={textOf(value)} hint={hint} options={offered} required={parameter.required}
-    enter={(text) => set(valueOf(parameter, text))} {...(parameter.is_filter ? { width: "22rem" } : {})} /></div>;
+    enter={(text) => set(valueOf(parameter, text))} /></div>;
 }
 
 // A filter with a column of the open table, to begin with.

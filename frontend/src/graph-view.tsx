@@ -28,10 +28,10 @@ let currentMode = (): string => "table";
 export function GraphView({ mode }: { mode: string }) {
   currentMode = () => mode;
   const told = hello.value;
-  return told ? <Mounted key={told.version} vocabulary={told.vocabulary} /> : null;
+  return told ? <Mounted key={told.version} mode={mode} vocabulary={told.vocabulary} /> : null;
 }
 
-function Mounted({ vocabulary }: { vocabulary: Vocabulary }) {
+function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary }) {
   const box = useRef<HTMLDivElement>(null), drawn = useRef<GraphCanvas | null>(null);
   const [percent, setPercent] = useState(100), [found, setFound] = useState(""), [isLegendOpen, setLegend] = useState(false);
   const key = useRef<HTMLDivElement>(null), state = graph.value;
@@ -100,6 +100,12 @@ function Mounted({ vocabulary }: { vocabulary: Vocabulary }) {
           <label class="check" title="Also draw entries that are filtered out as of this snapshot, struck through">
             <input type="checkbox" checked={state.asked.filtered ?? true} onChange={(event) => void draw({ type: "filtered", value: event.currentTarget.checked })} />
             Filtered entries
+          </label>
+        )}
+        {state?.asked.levels !== undefined && mode === "table" && (
+          <label class="check" title="Draw metadata files and manifest lists as cards of their own">
+            <input type="checkbox" checked={state.asked.levels} onChange={(event) => go({ levels: event.currentTarget.checked ? "all" : "few" })} />
+            All levels
           </label>
         )}
         {state?.offers.includes("reload") && <button type="button" title="Read the table again, as its catalog or folder has it now"

@@ -1,7 +1,7 @@
 // Small parts that every view uses.
 
 import type { ComponentChildren, TargetedEvent, TargetedKeyboardEvent } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./icons";
 
 // A button with an icon; its name is read aloud and shown as a tooltip.
@@ -84,6 +84,30 @@ export function Tabs({ label, names, active, choose, controls }: {
           {title}
         </button>
       ))}
+    </div>
+  );
+}
+
+// A button that opens a small panel below it; Escape or a click elsewhere closes it.
+export function Menu({ name, hint, children }: { name: string; hint?: string; children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false), box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!isOpen) return;
+    const away = (event: Event): void => {
+      if (event.target instanceof Node && !box.current?.contains(event.target)) setOpen(false);
+    };
+    document.addEventListener("pointerdown", away);
+    return () => document.removeEventListener("pointerdown", away);
+  }, [isOpen]);
+  return (
+    <div class="menu" ref={box} onKeyDown={(event) => {
+      if (event.key !== "Escape" || !isOpen) return;
+      setOpen(false);
+      box.current?.querySelector("button")?.focus();
+      event.stopPropagation();
+    }}>
+      <button type="button" aria-expanded={isOpen} title={hint} onClick={() => setOpen(!isOpen)}>{name} <span aria-hidden="true">▾</span></button>
+      {isOpen && <div class="menu-box">{children}</div>}
     </div>
   );
 }

@@ -11,10 +11,12 @@ export interface Place {
   question: string;
   arguments: string;
   node: string;
+  // Whether the graph has metadata files and manifest lists: all, few, or as is usual for the table.
+  levels: string;
 }
 
 export const NOWHERE: Place = {
-  table: "", mode: "", tab: "", snapshot: "", before: "", filter: "", list: "", question: "", arguments: "", node: "",
+  table: "", mode: "", tab: "", snapshot: "", before: "", filter: "", list: "", question: "", arguments: "", node: "", levels: "",
 };
 const NAMES = Object.keys(NOWHERE) as (keyof Place)[];
 // Views of the dashboard before this page, and where they are now.
@@ -47,7 +49,7 @@ export function queryOf(place: Place): string {
   return text ? `?${text}` : "";
 }
 
-// Whether going from one place to another is a step that Back undoes: what is selected is not.
+// Whether going from one place to another is a step that Back undoes: what is selected and which levels are drawn is not.
 export function isStep(from: Place, to: Place): boolean {
-  return NAMES.some((name) => name !== "node" && from[name] !== to[name]);
+  return NAMES.some((name) => name !== "node" && name !== "levels" && from[name] !== to[name]);
 }

@@ -24,17 +24,20 @@ export interface Parameter {
   default: unknown;
   least: number | null;
   is_filter: boolean;
+  is_sql: boolean;
 }
 
 export interface Column {
   name: string;
-  kind: "text" | "number" | "bytes";
+  kind: "text" | "number" | "bytes" | "time";
   link: string;
   first: boolean;
 }
 
 export interface RowPage {
   rows: (string | null)[][];
+  // Sizes and times as numbers, by the column's place.
+  exact: Record<string, (string | null)[]>;
   total: number | null;
   more: boolean;
 }
@@ -71,8 +74,12 @@ export type Block =
   | { kind: "facts"; facts: Fact[] }
   | { kind: "findings"; findings: Finding[] }
   | { kind: "links"; links: LinkTo[] }
+  | { kind: "json"; title: string; value: Json; older: Json | null; older_title: string }
   | { kind: "group"; title: string; note: string; is_open: boolean; blocks: Block[] }
   | ({ kind: "rows"; block: number; title: string; what: string; columns: Column[] } & RowPage);
+
+// JSON whose values are JSON texts themselves.
+export type Json = string | Json[] | { [name: string]: Json };
 
 export interface Answer {
   blocks: Block[];
@@ -108,6 +115,8 @@ export interface Header {
   refs: { name: string; type: string; snapshot: string }[];
   snapshots: { id: string; name: string }[];
   columns: string[];
+  // The type of each column.
+  types: string[];
   why: string;
   problems: string[];
   teaches: string;
@@ -126,7 +135,15 @@ export interface GraphState {
   snapshot: string;
   title: string;
   offers: string[];
-  asked: { search?: string; filtered?: boolean };
+  asked: { search?: string; filtered?: boolean; levels?: boolean };
+}
+
+// What is told first of what a link leads to.
+export interface Preview {
+  title: string;
+  kind: string;
+  problems: string[];
+  summary: [string, string | null, string][];
 }
 
 export interface GraphRequest {
@@ -135,6 +152,7 @@ export interface GraphRequest {
   snapshot?: string;
   filter?: string;
   before?: string;
+  levels?: boolean;
   action?: Record<string, unknown>;
   arguments?: Record<string, unknown>;
 }
@@ -161,9 +179,9 @@ export interface Progress {
   total: number;
 }
 
-// Why a request has no answer. `kind` is error, usage or cancelled.
+// Why a request has no answer. `kind` is error, usage or cancelled; `position` is the place in its filter, if it is known.
 export class RequestError extends Error {
-  constructor(message: string, readonly kind: string) {
+  constructor(message: string, readonly kind: string, readonly position?: number) {
     super(message);
   }
 }
@@ -279,7 +297,7 @@ export class Connection {
     }
     this.waiting.delete(message.id);
     if (message.type === "answer") one.resolve(message["data"]);
-    else one.reject(new RequestError(String(message["text"]), String(message["kind"])));
+    else one.reject(new RequestError(String(message["text"]), String(message["kind"]), message["position"] as number | undefined));
   }
 }
 

@@ -22,3 +22,31 @@ export function tsv(columns: readonly string[], rows: readonly (readonly (string
   const cell = (value: string | null) => (value ?? "").replace(/[\t\r\n]+/g, " ");
   return [columns, ...rows].map((row) => row.map(cell).join("\t")).join("\n");
 }
+
+// How wide a column is, in pixels, for what its first rows have: from its longest value, within bounds.
+export function widthFor(name: string, values: readonly (string | null)[]): number {
+  const longest = values.reduce((most, value) => Math.max(most, value === null ? 4 : value.length), 0);
+  return Math.round(Math.max(56, Math.min(340, Math.max(name.length * 8.2 + 34, longest * 8.1 + 24))));
+}
+
+export interface CopiedColumn {
+  name: string;
+  isNumber: boolean;
+}
+
+// Rows as JSON: objects, with numbers that JavaScript has exactly as numbers.
+export function jsonOf(columns: readonly CopiedColumn[], rows: readonly (readonly (string | null)[])[]): string {
+  const value = (text: string | null, isNumber: boolean): unknown => {
+    const number = Number(text);
+    return text !== null && text !== "" && isNumber && (Number.isSafeInteger(number) || /[.e]/i.test(text)) ? number : text;
+  };
+  return JSON.stringify(rows.map((row) => Object.fromEntries(columns.map(({ name, isNumber }, at) => [name, value(row[at] ?? null, isNumber)]))), null, 2);
+}
+
+// The values of a column as a condition: each once, nulls too.
+export function inList({ name, isNumber }: CopiedColumn, values: readonly (string | null)[]): string {
+  const column = /^[A-Za-z_]\w*$/.test(name) ? name : `"${name}"`, texts = new Set(values.filter((one): one is string => one !== null));
+  const listed = [...texts].map((one) => (isNumber ? one : `'${one.replaceAll("'", "''")}'`)).join(", "), hasNull = values.includes(null);
+  if (!texts.size) return `${column} IS NULL`;
+  return hasNull ? `(${column} IN (${listed}) OR ${column} IS NULL)` : `${column} IN (${listed})`;
+}

@@ -13,6 +13,8 @@ export const graph = signal<GraphState | null>(null);
 export const graphProgress = signal<Progress | null>(null);
 export const isOpening = signal(false);
 export const problem = signal("");
+// What the server last refused, and the texts that were entered for it: their editors show it where it stands.
+export const refusal = signal<{ texts: string[]; message: string; position?: number | undefined } | null>(null);
 export const isInspectorOpen = signal(false);
 export const isCatalogOpen = signal(false);
 export const isPaletteOpen = signal(false);
@@ -32,6 +34,8 @@ export function graphOf({ mode, tab }: Place): string {
 }
 
 export const graphMode = computed(() => graphOf(place.value));
+// Whether the graph has nodes of metadata files and manifest lists: the texts of teaching tables are about them.
+export const hasAllLevels = computed(() => (place.value.levels ? place.value.levels === "all" : Boolean(header.value?.teaches)));
 export const question = (name: string) => hello.value?.questions.find((one) => one.name === name);
 
 // What is around the app: a page of its own, or a page of somebody else, in which it is an element.
@@ -80,7 +84,7 @@ export function arrive(to: Place): void {
     if (graphOf(from) !== graphOf(to) && (from.mode === "lab" || to.mode === "lab")) graph.value = null; // another table's
   });
   if (to.table && (to.table !== from.table || header.value === null)) void open();
-  else if (to.table && (graphOf(from) !== graphOf(to) || differs(from, to, ["snapshot", "before", "filter", "mode"]))) void draw();
+  else if (to.table && (graphOf(from) !== graphOf(to) || differs(from, to, ["snapshot", "before", "filter", "mode", "levels"]))) void draw();
   else if (to.table && graphOf(to) === "conflict" && from.arguments !== to.arguments) {
     void draw();
     if (from.snapshot !== to.snapshot) void readFacts();
@@ -150,9 +154,10 @@ export async function draw(action?: Record<string, unknown>): Promise<void> {
     graph.value = null;
     return;
   }
-  const fields = { ...graphFields(mode), ...(action ? { action } : {}) };
+  const fields = { ...graphFields(mode), levels: hasAllLevels.value, ...(action ? { action } : {}) };
   try {
     const drawn = await server().request<GraphState>("graph", fields, "graph", (now) => (graphProgress.value = now));
+    refusal.value = null;
     if (!drawn.same) {
       batch(() => {
         graph.value = drawn;
@@ -160,10 +165,15 @@ export async function draw(action?: Record<string, unknown>): Promise<void> {
         if (drawn.details) isInspectorOpen.value = true;
       });
       if (action?.["type"] === "snapshot") settle(drawn);
+      if (mode === "table" && drawn.asked.levels !== undefined && drawn.asked.levels !== hasAllLevels.value) {
+        place.value = { ...place.value, levels: drawn.asked.levels ? "all" : "few" };
+        remember(place.value, false);
+      }
       if (!action && node && !drawn.selected.includes(node)) await draw({ type: "select", ids: [node] });
     }
   } catch (error) {
-    fail(error);
+    refuse(error, [filter]);
+    if (mode !== "plan" || refusal.value?.position === undefined) fail(error); // else the answer says it, too
   } finally {
     graphProgress.value = null;
   }
@@ -192,6 +202,13 @@ function settle(drawn: GraphState): void {
   remember(to, isStep(place.value, to));
   place.value = to;
   if (isOther) void readFacts();
+}
+
+// Keep what is wrong with texts that were entered.
+export function refuse(error: unknown, texts: unknown[]): void {
+  if (!(error instanceof RequestError) || error.kind === "cancelled") return;
+  const entered = texts.flat().filter((one): one is string => typeof one === "string" && one !== "");
+  if (entered.length) refusal.value = { texts: entered, message: error.message, position: error.position };
 }
 
 export function fail(error: unknown): void {

@@ -342,3 +342,13 @@ test("rowsThatTell: what differs leads, what is null on both sides is put away",
   const table: Section = { title: "rows", columns: ["id", "name"], rows: [[2, null], [1, "a"]] };
   expect(words.rowsThatTell(table)).toEqual({ told: [0, 1], empty: [] }); // a row of data with a null
 });
+
+test("chips that do not fit on a card are counted, and no value is clipped", () => {
+  const day: [string, string] = ["ts_day", "2024-01-01 … 2024-01-03"], region: [string, string] = ["region", "region-00 … region-19"];
+  expect(words.chipsThatFit([["id", "4"]], 180, [])).toEqual({ count: 1, named: true });
+  expect(words.chipsThatFit([day, region], 400, [])).toEqual({ count: 2, named: true });
+  expect(words.chipsThatFit([day, region], 320, [])).toEqual({ count: 2, named: false });
+  expect(words.chipsThatFit([day, region], 200, [])).toEqual({ count: 1, named: false });
+  expect(words.chipsThatFit([day, region], 100, ["added"])).toEqual({ count: 1, named: false }); // it is cut
+  expect(words.chipsThatFit([], 100, [])).toEqual({ count: 0, named: true });
+});

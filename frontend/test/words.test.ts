@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { isStep, NOWHERE, placeOf, queryOf } from "../src/place";
-import { MOST_PIXELS, PAGE, pagesFor, ROW_HEIGHT, shiftAt, tsv } from "../src/row-window";
+import { placeBeside } from "../src/preview";
+import { inList, jsonOf, MOST_PIXELS, PAGE, pagesFor, ROW_HEIGHT, shiftAt, tsv, widthFor } from "../src/row-window";
 import { counted, shortPath, titleOf } from "../src/words";
 
 test("a place goes into a URL and comes back", () => {
@@ -45,4 +46,24 @@ test("words", () => {
   expect(shortPath("snapshot-1")).toBe("snapshot-1");
   expect(titleOf("data history")).toBe("History");
   expect([counted("data files", "1"), counted("data files", "21"), counted("rows", "≤ 1")]).toEqual(["data file", "data files", "row"]);
+});
+
+test("rows are copied as JSON and as a condition, with exact values", () => {
+  const id = { name: "id", isNumber: true }, name = { name: "a name", isNumber: false };
+  expect(JSON.parse(jsonOf([id, name], [["7", "x"], ["9007199254740993", null]]))).toEqual([{ id: 7, "a name": "x" }, { id: "9007199254740993", "a name": null }]);
+  expect(inList(id, ["1", "2", "1"])).toBe("id IN (1, 2)");
+  expect(inList(name, ["it's", null])).toBe(`("a name" IN ('it''s') OR "a name" IS NULL)`);
+  expect(inList(id, [null])).toBe("id IS NULL");
+});
+
+test("a column is as wide as what it has, within bounds", () => {
+  expect(widthFor("id", ["1"])).toBe(56);
+  expect(widthFor("file_path", ["x".repeat(500)])).toBe(340);
+  expect(widthFor("n", ["1,234,567", null])).toBeGreaterThan(widthFor("n", ["1"]));
+});
+
+test("a preview stands below its link, or above it at the bottom of the window", () => {
+  const room = { width: 1000, height: 800 };
+  expect(placeBeside({ left: 100, top: 80, bottom: 100 }, room)).toEqual({ left: 100, top: 104 });
+  expect(placeBeside({ left: 900, top: 700, bottom: 720 }, room)).toEqual({ left: 612, bottom: 104 });
 });

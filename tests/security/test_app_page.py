@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -14,8 +14,9 @@ from urllib.parse import urlencode
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest, HTTPResponse
 from tornado.httpserver import HTTPServer
-from tornado.websocket import WebSocketClientConnection, websocket_connect
+from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
 
+from explorer.app.hosts import page
 from explorer.app.hosts.page import TYPES, Server, SocketHandler
 from explorer.app.protocol import MOST_CHARACTERS
 from explorer.app.rights import Rights
@@ -157,6 +158,26 @@ def test_what_is_no_message_ends_the_connection(listening: socket.socket, messag
     visit(listening, test)
 
 
+def test_a_page_that_takes_no_answers_is_closed(
+    listening: socket.socket, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(page, "MOST_UNSENT", 100_000)
+
+    async def test(visitor: Visitor) -> None:
+        connection = await visitor.connect()
+        for number in range(400):  # each answer has sixty kilobytes, and none is read
+            with suppress(WebSocketClosedError):
+                await connection.write_message(json.dumps({"type": "hello", "id": number}))
+            await asyncio.sleep(0)
+            if "does not take its answers" in caplog.text:
+                break
+            if number % 20 == 19:
+                await asyncio.sleep(0.05)
+        assert "does not take its answers" in caplog.text
+
+    visit(listening, test)
+
+
 def test_pages_that_are_closed_are_forgotten(listening: socket.socket) -> None:
     async def test(visitor: Visitor) -> None:
         before = SocketHandler.count()
@@ -210,7 +231,12 @@ def test_a_shared_server_opens_no_other_paths(
         ({"question": "glossary", "format": "csv", "arguments": "["}, ""),
         ({"question": "glossary", "format": "csv", "arguments": "[]"}, "values of other types"),
         ({"question": "glossary", "format": "svg"}, "no picture"),
-        ({"question": "lab copy", "format": "json", "arguments": '{"teaching_table":"x"}'}, "writes"),
+        (
+            {"question": "lab copy", "format": "json", "arguments": '{"teaching_table":"x"}'},
+            "the question would write again",
+        ),
+        ({"question": "glossary", "format": "json", "arguments": "[" * 5_000}, "nested at most"),
+        ({"question": "glossary", "format": "json", "block": "x"}, ""),
     ],
 )
 def test_downloads_say_what_is_wrong(listening: socket.socket, query: dict[str, str], text: str) -> None:

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 import explorer
+from explorer.app.blocks import MOST_ITEMS, json_tree
 from explorer.app.rights import Rights
 from explorer.app.session import MOST_WAITING
 from explorer.progress import steps
@@ -105,6 +106,65 @@ def test_what_is_wrong_is_said(request_: dict[str, Any], text: str, client: Clie
     message = client.ask(type="ask", **request_)
     assert message["type"] == "error"
     assert text in message["text"]
+
+
+@pytest.mark.parametrize(
+    ("where", "position"),
+    [
+        ("name == = 'a'", 8), ("name = 'a' id", 11), ("id > ", 4), ("id = 'x' AND ?", 13),
+        ("name = 'a' AND nothing = 1", 15), ("name = 1", 0),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_filter_is_told_with_its_place(where: str, position: int, client: Client) -> None:
+    for request_ in ({"type": "graph", "mode": "plan", "filter": where}, {"type": "ask", "question": "plan"}):
+        given = {"arguments": {"where": where}} if request_["type"] == "ask" else {}
+        message = client.ask(table=TABLE, **request_, **given)
+        assert message["type"] == "error"
+        assert message["position"] == position
+
+
+def test_a_metadata_file_is_a_tree_whose_numbers_a_browser_does_not_round(client: Client) -> None:
+    data = client.data(type="ask", question="inspect metadata", table=TABLE)
+    [tree] = [block for block in data["blocks"] if block["kind"] == "json"]
+    current = explorer.open_table(TABLE).engine.metadata.current_snapshot_id
+    assert tree["value"]["current-snapshot-id"] == str(current)
+    assert tree["value"]["snapshots"][0]["summary"]["operation"] == '"append"'
+    assert tree["older"] is None
+    [links] = [block for block in data["blocks"] if block["kind"] == "links"]
+    link = links["links"][0]
+    compared = client.data(type="ask", question=link["key"], table=TABLE, arguments=link["arguments"])
+    [text, both] = compared["blocks"]
+    assert any("snapshots" in line for line in text["lines"])
+    assert len(both["value"]["snapshots"]) == len(both["older"]["snapshots"]) + 1
+
+
+def test_of_a_long_list_of_json_the_first_items_are_sent() -> None:
+    sent = json_tree({"a": [*range(MOST_ITEMS + 2)], "b": (None, True, "x")})
+    assert sent["b"] == ["null", "true", '"x"']
+    assert (len(sent["a"]), sent["a"][-1]) == (MOST_ITEMS + 1, "… 2 more")
+
+
+@pytest.mark.parametrize("kind", ["snapshot", "manifest", "file"])
+def test_a_link_has_a_preview(kind: str, client: Client) -> None:
+    opened = explorer.open_table(TABLE)
+    file = opened.inspect.files()[0]["file_path"]
+    manifest = opened.inspect.manifests()[0]["manifest_path"]
+    key = {"snapshot": "snapshot-2", "manifest": manifest, "file": file}[kind]
+    told = client.data(type="preview", table=TABLE, kind=kind, key=key)["preview"]
+    assert set(told) == {"title", "kind", "problems", "summary"}
+    assert {"snapshot": "operation", "manifest": "holds", "file": "rows"}[kind] in {
+        name for name, *_ in told["summary"]
+    }
+    assert client.data(type="preview", table=TABLE, kind="file", key="no/such.parquet")["preview"] is None
+
+
+def test_sizes_and_times_come_with_their_numbers(client: Client) -> None:
+    data = client.data(type="ask", question="inspect snapshots", table=TABLE)
+    [block] = [one for one in data["blocks"] if one["kind"] == "rows"]
+    at = [column["name"] for column in block["columns"]].index("timestamp-ms")
+    assert block["columns"][at]["kind"] == "time"
+    assert block["rows"][0][at].endswith(" UTC")
+    assert block["exact"][str(at)][0] == str(explorer.open_table(TABLE).inspect.snapshots()[0]["timestamp-ms"])
 
 
 # -- rights ------------------------------------------------------------------------------------------------------------

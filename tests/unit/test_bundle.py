@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from explorer.app.hosts.page import TYPES
+
 ROOT = Path(__file__).parents[2]
 FRONTEND, STATIC = ROOT / "frontend", ROOT / "explorer" / "app" / "static"
 
@@ -34,6 +36,12 @@ def test_the_bundle_names_no_address_outside() -> None:
     for path in STATIC.glob("*.[jc]s*"):
         addresses = set(re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}[^\s\"'`)]*", path.read_text("utf-8")))
         assert {address for address in addresses if "www.w3.org" not in address} == set()
+
+
+def test_every_file_of_the_bundle_is_served() -> None:
+    """Hosts that are no page take the other scripts from the package."""
+    others = {"sources.sha256", "loader.js", "notebook.js", "file.js"}
+    assert {path.name for path in STATIC.iterdir()} - others == set(TYPES)
 
 
 def test_the_lock_file_has_hashes_and_no_addresses() -> None:

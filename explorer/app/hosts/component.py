@@ -14,7 +14,7 @@ import param
 from panel.custom import AnyWidgetComponent
 
 from explorer.app.assets import asset
-from explorer.app.hosts.views import ShownApp, WidgetViews
+from explorer.app.hosts.views import ShownView, WidgetViews
 from explorer.app.rights import Rights
 from explorer.app.session import Session
 from explorer.app.start import TABLE_VARIABLE
@@ -50,7 +50,7 @@ class ExplorerComponent(AnyWidgetComponent):
         self._rights, self._taken = Rights(sql=sql, lab=writes), dict[str, int]()
         self._owner = secrets.token_urlsafe(16)
         name = table.name if table else os.environ.get(TABLE_VARIABLE, "")
-        self._views = WidgetViews(ShownApp("app", {"table": name, **place}, room), self._begin, self._tell)
+        self._views = WidgetViews(ShownView("app", {"table": name, **place}, room), self._begin, self._tell)
         self._document = pn.state.curdoc
         if self._document is not None and self._document.session_context is not None:
             pn.state.on_session_destroyed(lambda _: self._views.close())

@@ -18,7 +18,7 @@ from explorer.app.answer_states import CompareState, DeletesState, PlanState
 from explorer.app.assets import asset
 from explorer.app.graph_state import GraphState, ViewState
 from explorer.app.hosts.run_steps import RunSteps
-from explorer.app.hosts.views import Conversation, ShownApp, WidgetViews
+from explorer.app.hosts.views import Conversation, ShownView, WidgetViews
 from explorer.app.rights import Rights
 from explorer.app.session import Session
 from explorer.errors import NotFoundInTable, NotPossible, WrongUsage
@@ -99,7 +99,7 @@ class AppWidget(anywidget.AnyWidget):
 
     _esm = asset("loader.js")
 
-    def __init__(self, shown: ShownApp, begin: Callable[[Callable[[str], None]], Conversation], kept: Still) -> None:
+    def __init__(self, shown: ShownView, begin: Callable[[Callable[[str], None]], Conversation], kept: Still) -> None:
         super().__init__()
         self._shown, self._kept = shown, kept
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -153,7 +153,7 @@ class GraphWidget(AppWidget):
         about: Lines that stand above its text.
     """
 
-    def __init__(self, state: GraphState, shown: ShownApp, about: str = "") -> None:
+    def __init__(self, state: GraphState, shown: ShownView, about: str = "") -> None:
         self.graph = state.graph
         super().__init__(shown, _session(state.table), StillGraph(state.graph, about))
 
@@ -164,7 +164,7 @@ class TableWidget(GraphWidget):
     def __init__(self, table: Table, snapshot: str | int | None = None, height: str = "680px") -> None:
         state = ViewState(table, snapshot)
         place = {"table": table.name, "snapshot": "" if snapshot is None else str(state.snapshot_id)}
-        super().__init__(state, ShownApp("app", place, height, table.name), table.why)
+        super().__init__(state, ShownView("app", place, height, table.name), table.why)
 
 
 class DiffWidget(GraphWidget):
@@ -174,7 +174,7 @@ class DiffWidget(GraphWidget):
         state = CompareState(table, before, after)
         sides = {"before": _id(state.diff.before) or NOTHING, "snapshot": _id(state.diff.after)}
         super().__init__(
-            state, ShownApp("graph", {"table": table.name, "mode": "compare", **sides}, height, table.name)
+            state, ShownView("graph", {"table": table.name, "mode": "compare", **sides}, height, table.name)
         )
 
 
@@ -183,7 +183,7 @@ class DeletesWidget(GraphWidget):
 
     def __init__(self, table: Table, snapshot: str | int | None = None, height: str = "360px") -> None:
         place = {"table": table.name, "mode": "deletes", "snapshot": _place(table, snapshot)}
-        super().__init__(DeletesState(table, snapshot), ShownApp("graph", place, height, table.name))
+        super().__init__(DeletesState(table, snapshot), ShownView("graph", place, height, table.name))
 
 
 class PlanWidget(GraphWidget):
@@ -192,7 +192,7 @@ class PlanWidget(GraphWidget):
     def __init__(self, table: Table, where: str, snapshot: str | int | None = None, height: str = "420px") -> None:
         place = {"table": table.name, "mode": "plan", "filter": where, "snapshot": _place(table, snapshot)}
         state = PlanState(table, table.plan(where, snapshot))
-        super().__init__(state, ShownApp("graph", place, height, table.name))
+        super().__init__(state, ShownView("graph", place, height, table.name))
 
 
 class QuestionWidget(AppWidget):
@@ -220,7 +220,7 @@ class QuestionWidget(AppWidget):
         else:
             kept = _Titled(words, asked.ask(table, **given))
         place = {"table": table.name, "mode": "ask", "question": words, "arguments": json.dumps(given)}
-        super().__init__(ShownApp("question", place, label=asked.summary), _session(table), kept)
+        super().__init__(ShownView("question", place, label=asked.summary), _session(table), kept)
 
 
 class RunWidget(AppWidget):
@@ -228,7 +228,7 @@ class RunWidget(AppWidget):
 
     def __init__(self, run: Any) -> None:
         steps = RunSteps(run)
-        shown = ShownApp("question", {"mode": "ask", "question": RunSteps.NAME}, label=RunSteps.SUMMARY)
+        shown = ShownView("question", {"mode": "ask", "question": RunSteps.NAME}, label=RunSteps.SUMMARY)
         super().__init__(shown, steps.begin, _Titled("run of the lab", steps.still()))
 
 

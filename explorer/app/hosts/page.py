@@ -8,7 +8,7 @@ import json
 import logging
 import secrets
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from explorer.app.downloads import TYPES as FILE_TYPES
 from explorer.app.downloads import file_name
-from explorer.app.protocol import Ask, BadMessage, request_of
+from explorer.app.protocol import Ask, BadMessage, parse, request_of
 from explorer.app.rights import Rights
 from explorer.app.session import Session
 from explorer.errors import ExplorerError
@@ -36,6 +36,7 @@ PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{es
 questions.</noscript></div></body></html>"""
 TYPES = {
     "app.js": "text/javascript",
+    "code-editor.js": "text/javascript",
     "app.css": "text/css",
     "icon.svg": "image/svg+xml",
     "licenses.txt": "text/plain; charset=utf-8",
@@ -45,6 +46,8 @@ OWNER = "icedive-owner"
 """The cookie by which a browser is known as the owner of its copies of teaching tables."""
 POLICY_VIOLATION = 1008
 """What a WebSocket is closed with (RFC 6455, 7.4.1)."""
+MOST_UNSENT = 64 << 20
+"""Characters of answers that wait for a page to take them."""
 MOST_OPEN = 200
 """Pages of one visitor that may be open: an office may share an address."""
 
@@ -99,7 +102,7 @@ class DownloadHandler(RequestHandler):
         """Send the file; what is wrong is said in a line of text."""
         form = self.get_query_argument("format", "")
         try:
-            arguments = json.loads(self.get_query_argument("arguments", "{}"))
+            arguments = parse(self.get_query_argument("arguments", "{}"))
             request = request_of({
                 "type": "ask", "id": 1, "question": self.get_query_argument("question", ""), "arguments": arguments,
                 "table": self.get_query_argument("table", ""), "catalog": self.get_query_argument("catalog", ""),
@@ -139,6 +142,7 @@ class SocketHandler(WebSocketHandler):
         """See Tornado."""
         self._rights = rights
         self._session: Session | None = None
+        self._unsent = 0
 
     def check_origin(self, origin: str) -> bool:
         """The door has looked at it."""
@@ -158,13 +162,20 @@ class SocketHandler(WebSocketHandler):
         loop = asyncio.get_running_loop()
 
         def send(text: str) -> None:  # from any thread
-            loop.call_soon_threadsafe(partial(asyncio.ensure_future, self._write(text), loop=loop))
+            with suppress(RuntimeError):  # the server has ended
+                loop.call_soon_threadsafe(lambda: loop.create_task(self._write(text)))
 
         self._session = Session(send, self._rights, *_visitor(self.request), self.get_cookie(OWNER) or "")
 
     async def _write(self, text: str) -> None:
+        self._unsent += len(text)
+        if self._unsent > MOST_UNSENT:
+            log.warning("a page does not take its answers: it is closed")
+            self.close(POLICY_VIOLATION, "too slow")
+            return
         with suppress(WebSocketClosedError):  # the page is gone
             await self.write_message(text)
+        self._unsent -= len(text)
 
     def on_message(self, message: str | bytes) -> None:
         """A request of the page, or something else, after which the connection is closed."""
@@ -206,7 +217,7 @@ class Server(Application):
         self._door = access
         routes: list[Any] = [
             (rf"{prefix}/", PageHandler),
-            (rf"{prefix}/static/([\w.]+)", FileHandler),
+            (rf"{prefix}/static/([\w.-]+)", FileHandler),
             (rf"{prefix}/ws", SocketHandler, {"rights": rights}),
             (rf"{prefix}/download", DownloadHandler, {"rights": rights}),
             *((f"{prefix}{path}", handler) for path, handler in dict(handlers).items()),

@@ -65,7 +65,7 @@ class _Headers(access.Headers):
         return re.sub(rb"<script\b", b'<script nonce="' + self.nonce.encode() + b'"', chunk) if self.is_page else chunk
 
 
-class PanelDoor(access.Doorkeeper):
+class PanelDoorkeeper(access.Doorkeeper):
     """A door of Panel's server."""
 
     headers = _Headers
@@ -79,7 +79,7 @@ class PanelDoor(access.Doorkeeper):
 class _Door(Router):
     """Answers what may not come in; all else goes on to the application's own routes."""
 
-    def __init__(self, door: PanelDoor, application: Application) -> None:
+    def __init__(self, door: PanelDoorkeeper, application: Application) -> None:
         self._door, self._application = door, application
 
     def find_handler(self, request: HTTPServerRequest, **options: Any) -> Any:
@@ -94,11 +94,11 @@ def came_through_the_door() -> bool:
 
 
 @functools.cache
-def _door() -> PanelDoor:
+def _door() -> PanelDoorkeeper:
     password = os.environ.get(PASSWORD_VARIABLE, "")
     if password and not places.is_restricted():  # others are meant to come
         places.restrict(())
-    door = PanelDoor((socket.gethostname(), socket.getfqdn()), password)
+    door = PanelDoorkeeper((socket.gethostname(), socket.getfqdn()), password)
     servers = [one for one in gc.get_objects() if isinstance(one, BokehTornado)]  # nothing else leads from here to them
     if not servers:
         raise AccessRefused("the server cannot be guarded: use icedive serve")

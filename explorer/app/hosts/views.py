@@ -15,7 +15,7 @@ from explorer.app.assets import asset
 from explorer.app.protocol import BadMessage
 
 MOST_VIEWS = 8
-"""WidgetViews of a widget at a time, the newest: a page that was loaded anew has closed none."""
+"""Views of a widget at a time, the newest: a page that was loaded anew has closed none."""
 LONGEST_NAME = 40
 
 
@@ -30,7 +30,7 @@ class Conversation(Protocol):
 
 
 @dataclass(frozen=True)
-class ShownApp:
+class ShownView:
     """What a widget shows.
 
     Args:
@@ -56,7 +56,7 @@ class WidgetViews:
     """
 
     def __init__(
-        self, shown: ShownApp, begin: Callable[[Callable[[str], None]], Conversation], send: Callable[[Any], None]
+        self, shown: ShownView, begin: Callable[[Callable[[str], None]], Conversation], send: Callable[[Any], None]
     ) -> None:
         self._shown, self._begin, self._send = shown, begin, send
         self._open: OrderedDict[str, Conversation] = OrderedDict()

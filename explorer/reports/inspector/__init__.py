@@ -11,7 +11,7 @@ from explorer.graph.graph import Graph, Node
 from explorer.graph.summary import summary
 from explorer.graph.vocabulary import KINDS, MARKS
 from explorer.reports.inspector.file_nodes import inspect_file, inspect_row_group, life, row_sections
-from explorer.reports.inspector.manifest_nodes import inspect_manifest, inspect_manifest_list
+from explorer.reports.inspector.manifest_nodes import inspect_group, inspect_manifest, inspect_manifest_list
 from explorer.reports.inspector.sections import Inspection, InspectorSection
 from explorer.reports.inspector.table_nodes import (
     catalog_pointer,
@@ -35,6 +35,7 @@ MAKERS: Mapping[str, Callable[[Table, Mapping[str, Any]], list[InspectorSection]
     "manifest_list": inspect_manifest_list,
     "data_manifest": inspect_manifest,
     "delete_manifest": inspect_manifest,
+    "manifest_group": inspect_group,
     "row_group": inspect_row_group,
     **dict.fromkeys(("data_file", "position_deletes", "equality_deletes", "deletion_vector"), inspect_file),
 }

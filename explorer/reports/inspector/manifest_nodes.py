@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from explorer.model.manifest import STATUS, ManifestFile, ManifestHeader
@@ -29,6 +29,21 @@ def inspect_manifest_list(table: Table, facts: Mapping[str, Any]) -> list[Inspec
     if snapshot.manifest_list:
         header = table.reader.header_alone(snapshot.manifest_list)
         fields.append(_records(header, "manifest list"))
+    return [
+        InspectorSection("manifest list", fields),
+        _listed(listed),
+        raw_section("raw Avro records", [m.raw for m in listed[:50]]),
+    ]
+
+
+def inspect_group(table: Table, facts: Mapping[str, Any]) -> list[InspectorSection]:
+    """The manifests of a group of the graph. Raises NotFoundInTable."""
+    snapshot = table.reader.require_snapshot(facts["snapshot_id"])
+    paths = set(facts["paths"])
+    return [_listed([one for one in table.tree.manifests(snapshot) if one.manifest_path in paths])]
+
+
+def _listed(manifests: Sequence[ManifestFile]) -> InspectorSection:
     columns = ("manifest", "content", "spec", "sequence", "min sequence", "added", "existing", "deleted")
     shown = [
         (
@@ -36,14 +51,10 @@ def inspect_manifest_list(table: Table, facts: Mapping[str, Any]) -> list[Inspec
             m.sequence_number,
             m.min_sequence_number, m.added_files_count, m.existing_files_count, m.deleted_files_count,
         )
-        for m in listed[:200]
+        for m in manifests[:200]
     ]  # fmt: skip
-    more = f"the first 200 of {len(listed):,}" if len(listed) > 200 else ""
-    return [
-        InspectorSection("manifest list", fields),
-        InspectorSection("manifests", columns=columns, rows=shown, note=more),
-        raw_section("raw Avro records", [m.raw for m in listed[:50]]),
-    ]
+    more = f"the first 200 of {len(manifests):,}" if len(manifests) > 200 else ""
+    return InspectorSection("manifests", columns=columns, rows=shown, note=more)
 
 
 def inspect_manifest(table: Table, facts: Mapping[str, Any]) -> list[InspectorSection]:

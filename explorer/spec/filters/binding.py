@@ -49,7 +49,11 @@ def bind(expression: Expression, columns: Mapping[str, FilterColumn], null_too: 
     that is not there and a literal that does not fit."""
 
     def leaf(predicate: Predicate) -> Expression:
-        bound = _bind(predicate, columns)
+        try:
+            bound = _bind(predicate, columns)
+        except FilterError as error:
+            error.column = str(getattr(predicate.term, "name", ""))
+            raise
         if bound == TRUE and not null_too and predicate.literals:
             return Predicate("not-null", _term(predicate.term, columns))
         return bound

@@ -49,7 +49,17 @@ DEEPEST = 100
 
 
 class FilterError(ValueError):
-    """What is wrong with a filter, in a sentence."""
+    """What is wrong with a filter, in a sentence.
+
+    Args:
+        text: The sentence.
+        position: The place in the filter's text, from 0, where it is known.
+        column: The column that it is about, where that is known instead.
+    """
+
+    def __init__(self, text: str, position: int | None = None, column: str = "") -> None:
+        super().__init__(text)
+        self.position, self.column = position, column
 
 
 def parse(text: str) -> Expression:
@@ -59,7 +69,7 @@ def parse(text: str) -> Expression:
         return TRUE
     expression = parser.either()
     if parser.left:
-        raise FilterError(f"{parser.here()} is not expected: AND or OR may follow, or the end")
+        raise parser.error(f"{parser.here()} is not expected: AND or OR may follow, or the end")
     return expression
 
 
@@ -67,20 +77,29 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self.left: list[tuple[str, str]] = []
         self._deep = 0
+        self._starts: list[int] = []
+        """Where all tokens start, the last one first."""
         at = 0
         text = text.rstrip()
+        self._end = len(text)
         while at < len(text):
             token = _TOKEN.match(text, at)
             if not token:
                 rest = text[at : at + 200].strip()
                 what = "a text begins that has no end" if rest[0] in "'\"`" else "this is no part of a filter"
-                raise FilterError(f"{what}: {rest[:40]}")
+                raise FilterError(f"{what}: {rest[:40]}", text.index(rest[0], at))
             self.left.append((str(token.lastgroup), token.group(str(token.lastgroup))))
+            self._starts.append(token.start(str(token.lastgroup)))
             at = token.end()
         self.left.reverse()
+        self._starts.reverse()
 
     def here(self) -> str:
         return self.left[-1][1] if self.left else "the end of the filter"
+
+    def error(self, text: str) -> FilterError:
+        """What is wrong with the next token."""
+        return FilterError(text, self._starts[len(self.left) - 1] if self.left else self._end)
 
     def word(self, *wanted: str) -> bool:
         """Take these words, if they come next."""
@@ -98,7 +117,7 @@ class _Parser:
 
     def need(self, sign: str, after: str) -> None:
         if not self.sign(sign):
-            raise FilterError(f"{sign} is expected after {after}, not {self.here()}")
+            raise self.error(f"{sign} is expected after {after}, not {self.here()}")
 
     def either(self) -> Expression:
         parts = [self.both()]
@@ -115,7 +134,7 @@ class _Parser:
     def negation(self) -> Expression:
         self._deep += 1
         if self._deep > DEEPEST:
-            raise FilterError(f"more than {DEEPEST} parentheses in each other")
+            raise self.error(f"more than {DEEPEST} parentheses in each other")
         try:
             if self.word("not"):
                 return Not(self.negation())
@@ -132,7 +151,7 @@ class _Parser:
             value = self.literal()
             sign = self.sign(*_COMPARED)
             if not sign:
-                raise FilterError(
+                raise self.error(
                     f"{_literal_text(value)} is a value: compare a column with it, as in name = {_literal_text(value)}"
                 )
             return Predicate(_COMPARED[_FLIPPED.get(sign, sign)], self.term(), (value,))
@@ -148,7 +167,7 @@ class _Parser:
                 return Predicate("not-null" if negated else "is-null", term)
             if self.word("nan"):
                 return Predicate("not-nan" if negated else "is-nan", term)
-            raise FilterError(f"NULL or NAN is expected after IS, not {self.here()}")
+            raise self.error(f"NULL or NAN is expected after IS, not {self.here()}")
         negated = self.word("not")
         if self.word("in"):
             return Predicate("not-in" if negated else "in", term, self.value_list())
@@ -157,24 +176,24 @@ class _Parser:
         if self.word("between"):
             low = self.literal()
             if not self.word("and"):
-                raise FilterError(f"AND is expected after BETWEEN {_literal_text(low)}, not {self.here()}")
+                raise self.error(f"AND is expected after BETWEEN {_literal_text(low)}, not {self.here()}")
             between = And(Predicate("gt-eq", term, (low,)), Predicate("lt-eq", term, (self.literal(),)))
             return Not(between) if negated else between
-        raise FilterError(
+        raise self.error(
             f"a comparison is expected after {term}, such as {term} = 'a' (texts stand in single quotes), "
             f"not {self.here()}"
         )
 
     def term(self) -> Term:
         if not self.left or self.left[-1][0] not in ("word", "quoted") or self.left[-1][1].lower() in _WORDS:
-            raise FilterError(f"a column is expected, not {self.here()}")
+            raise self.error(f"a column is expected, not {self.here()}")
         kind, name = self.left.pop()
         if kind == "word" and name.lower() in TRANSFORMS and self.sign("("):
             return self.transform_term(TRANSFORMS[name.lower()])
         parts = [_unquote(kind, name)]
         while self.sign("."):
             if not self.left or self.left[-1][0] not in ("word", "quoted"):
-                raise FilterError(f"a field's name is expected after {'.'.join(parts)}., not {self.here()}")
+                raise self.error(f"a field's name is expected after {'.'.join(parts)}., not {self.here()}")
             parts.append(_unquote(*self.left.pop()))
         return Term(".".join(parts))
 
@@ -188,7 +207,7 @@ class _Parser:
                 self.need(",", f"{transform}({column}")
                 width = self.literal()
             if not isinstance(width, int) or isinstance(width, bool) or not 0 < width < 2**31:
-                raise FilterError(f"{transform} takes a number from 1, not {_literal_text(width)}")
+                raise self.error(f"{transform} takes a number from 1, not {_literal_text(width)}")
             transform = f"{transform}[{width}]"
         else:
             column = self.term().name
@@ -207,14 +226,14 @@ class _Parser:
         if self.word("false"):
             return False
         if not self.left or self.left[-1][0] not in ("text", "number", "bytes"):
-            raise FilterError(f"a value is expected, not {self.here()} (texts stand in single quotes)")
+            raise self.error(f"a value is expected, not {self.here()} (texts stand in single quotes)")
         kind, text = self.left.pop()
         if kind == "text":
             return text[1:-1].replace("''", "'")
         if kind == "bytes":
             return bytes.fromhex(text[2:-1])
         if len(text) > 300:
-            raise FilterError(f"a number of {len(text):,} characters is more than any column holds")
+            raise self.error(f"a number of {len(text):,} characters is more than any column holds")
         return int(text) if re.fullmatch(r"[+-]?\d+", text) else Decimal(text)
 
     def value_list(self) -> tuple[Any, ...]:
@@ -228,13 +247,13 @@ class _Parser:
     def like(self, term: Term, negated: bool) -> Predicate:
         pattern = self.literal()
         if not isinstance(pattern, str):
-            raise FilterError(f"LIKE takes a text, not {_literal_text(pattern)}")
+            raise self.error(f"LIKE takes a text, not {_literal_text(pattern)}")
         plain, pieces = "", _PATTERN.findall(pattern)
         for at, piece in enumerate(pieces):
             if piece == "%" and at == len(pieces) - 1:
                 return Predicate("not-starts-with" if negated else "starts-with", term, (plain,))
             if piece in "%_":
-                raise FilterError("LIKE can have % at the end only: Iceberg plans with prefixes (\\% is a letter)")
+                raise self.error("LIKE can have % at the end only: Iceberg plans with prefixes (\\% is a letter)")
             plain += piece[1:] if piece[0] == "\\" and len(piece) > 1 else piece
         return Predicate("not-eq" if negated else "eq", term, (plain,))
 

@@ -38,6 +38,19 @@ def count(number: int | None, noun: str = "", plural: str = "") -> str:
     return f"{text} {noun if number == 1 else plural or noun + 's'}"
 
 
+LARGE = 10_000_000
+"""From here on cards tell numbers by their first digits."""
+
+
+def brief_count(number: int, noun: str) -> str:
+    """`1,234 rows`, `110.2 billion rows`: what a card has room for."""
+    if number < LARGE:
+        return count(number, noun)
+    size, word = (10**9, "billion") if number >= 10**9 else (10**6, "million")
+    value = number / size
+    return f"{value:,.0f} {word} {noun}s" if value >= 1000 else f"{value:.3g} {word} {noun}s"
+
+
 SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
 _SPANS = (("day", DAY), ("hour", HOUR), ("minute", MINUTE), ("second", SECOND))
 

@@ -295,11 +295,12 @@ export class GraphCanvas {
     const lit = new Map<string, string>(), drawn: SVGPathElement[] = [];
     const ids = new Set([...(this.hovered === null ? [] : [this.hovered]), ...this.selected]);
     for (const id of ids) {
-      for (const edge of this.scene.edgesOf(id).slice(0, 10 * MOST_LIT)) {
+      const edges = this.scene.edgesOf(id), few = edges.length <= MOST_LIT; // of more there is a trunk
+      for (const edge of edges.slice(0, 10 * MOST_LIT)) {
         const source = this.now.get(edge.s), target = this.now.get(edge.t), other = edge.s === id ? edge.t : edge.s;
         if (!source || !target || !this.area || !overlaps(around([source, target]), this.area)) continue;
         if (!lit.has(other)) lit.set(other, edge.kind === "does not apply" ? "spared" : edge.kind === "applies" || edge.kind === "deletes from" ? "reached" : "near");
-        if (drawn.length < 2 * MOST_LIT) drawn.push(...this.litLines(edge, source, target));
+        if (few && drawn.length < 2 * MOST_LIT) drawn.push(...this.litLines(edge, source, target));
       }
     }
     this.litLayer.replaceChildren(...drawn);

@@ -3,11 +3,11 @@
 import { cutText, glyph, html } from "./dom";
 import type { Item } from "./geometry";
 import type { PictureNode, Status, Vocabulary } from "./types";
-import { ink, looks, own } from "./words";
+import { chipsThatFit, ink, looks, own } from "./words";
 
-const TITLE_HEIGHT = 24, LINE_HEIGHT = 15;
-/** Partition values on a card, or ranges of them on a manifest's; of one alone the name is there, too. */
-const MOST_VALUES = 3, MOST_RANGES = 2, SHORT_VALUE = 12;
+const TITLE_HEIGHT = 24, LINE_HEIGHT = 15, LOW = 30;
+/** What a card has beside its chips, and from where on a value may lose its middle, in pixels and letters. */
+const BESIDE = 24, SHORT_VALUE = 12;
 
 /** What a card shows that its node does not know. */
 export interface Around {
@@ -46,7 +46,7 @@ function paintNode(card: HTMLElement, node: PictureNode, vocabulary: Vocabulary,
   const mark = own(vocabulary.marks, node.mark), operation = node.card?.operation ?? "";
   const states = {
     current: node.current, focus: node.focus, bad: node.bad, dead: node.card?.dead ?? false,
-    low: node.h < 30, short: node.h < 50, fold: node.fold !== "",
+    low: node.h < LOW, short: node.h < 50, fold: node.fold !== "",
   };
   const on = Object.entries(states).filter(([, is]) => is).map(([name]) => `look-${name}`);
   setLook(card, [...looks(kind, status, mark), ...on]);
@@ -75,24 +75,7 @@ function contentOf(node: PictureNode, vocabulary: Vocabulary, around: Around): H
   title.append(cutText("graph-label", node.label));
   if (node.current) title.append(html("span", "graph-tag", "current"));
   if (node.warn) title.append(html("span", "graph-warn", "⚠"));
-  const [measures, ...notes] = linesOf(node), chips = html("div", "graph-chips");
-  if (measures) content.push(cutText("graph-measures", measures));
-  if (operation) chips.append(chip("graph-chip-operation", operation));
-  if (status) chips.append(chip("graph-chip-status", statusWords(node, status)));
-  const lines = Math.floor((node.h - TITLE_HEIGHT) / LINE_HEIGHT) - 1 - (chips.firstChild || chipsOf(node).length ? 1 : 0);
-  for (const note of notes) {
-    if (lines >= notes.length) content.push(noteOf(note, lines));
-    else chips.append(chip("", note)); // no line is left for it
-  }
-  const most = node.kind.endsWith("_manifest") ? MOST_RANGES : MOST_VALUES;
-  const values = chipsOf(node), shown = values.slice(0, most), more = values.length - shown.length;
-  for (const [name, value] of shown) chips.append(valueChip(values.length > 1 ? "" : name, value, `${name}=${value}`));
-  if (more > 0) {
-    const rest = chip("", `+${more}`);
-    rest.title = values.slice(most).map((pair) => pair.join("=")).join("\n");
-    chips.append(rest);
-  }
-  if (chips.firstChild) content.push(chips);
+  if (node.h >= LOW) content.push(...wordsOf(node, status));
   if (around.share !== null) {
     const share = html("i", "graph-share");
     share.style.width = `${Math.round(around.share * 100)}%`;
@@ -105,6 +88,29 @@ function contentOf(node: PictureNode, vocabulary: Vocabulary, around: Around): H
     fold.setAttribute("aria-hidden", "true");
     content.push(fold);
   }
+  return content;
+}
+
+// What a card says below its title.
+function wordsOf(node: PictureNode, status: Status | undefined): HTMLElement[] {
+  const operation = node.card?.operation ?? "", content: HTMLElement[] = [];
+  const [measures, ...notes] = linesOf(node), chips = html("div", "graph-chips"), left: string[] = [];
+  if (measures) content.push(cutText("graph-measures", measures));
+  if (operation) chips.append(chip("graph-chip-operation", operation));
+  if (status) chips.append(chip("graph-chip-status", statusWords(node, status)));
+  const room = Math.floor((node.h - TITLE_HEIGHT) / LINE_HEIGHT), hasChips = room > 1; // else the sign says it
+  const lines = room - 1 - (hasChips && (chips.firstChild || chipsOf(node).length) ? 1 : 0);
+  for (const note of notes) {
+    if (lines >= notes.length) content.push(noteOf(note, lines));
+    else left.push(note); // no line is left for it
+  }
+  const values = chipsOf(node), used = [...chips.children].map((one) => one.textContent ?? "");
+  const { count, named } = chipsThatFit(values, node.w - BESIDE, used);
+  const shown = values.slice(0, count), rest = [...values.slice(count).map((pair) => pair.join("=")), ...left];
+  for (const [name, value] of shown) chips.append(valueChip(named ? name : "", value, `${name}=${value}`));
+  if (count < values.length) chips.append(chip("", `+${values.length - count}`));
+  if (rest.length) chips.title = rest.join("\n");
+  if (hasChips && chips.firstChild) content.push(chips);
   return content;
 }
 

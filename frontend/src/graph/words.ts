@@ -139,6 +139,26 @@ export function snapshotWords(timeline: TimelineData, i: number): SnapshotWords 
   };
 }
 
+const LETTER = 6.2, CHIP = 14;
+
+/**
+ * How many chips of values fit on a card in so many pixels beside other chips, and whether with their names. The first
+ * is always there: it is cut where it is too long.
+ */
+export function chipsThatFit(values: readonly (readonly [string, string])[], room: number, beside: readonly string[]): { count: number; named: boolean } {
+  const wide = (text: string): number => text.length * LETTER + CHIP, sum = (all: number[]): number => all.reduce((a, b) => a + b, 0);
+  const free = room - sum(beside.map(wide));
+  if (sum(values.map(([name, value]) => wide(`${name} ${value}`))) <= free) return { count: values.length, named: true };
+  if (sum(values.map(([, value]) => wide(value))) <= free) return { count: values.length, named: false };
+  let count = 0, left = free - wide(`+${values.length}`);
+  for (const [, value] of values) {
+    left -= wide(value);
+    if (left < 0) break;
+    count += 1;
+  }
+  return { count: Math.min(values.length, Math.max(1, count)), named: false };
+}
+
 /** How wide a chip is that has the word of its operation. */
 export const WIDE_CHIP = 118;
 
