@@ -31,7 +31,7 @@ LINKS: Mapping[str, str] = {
     "last_updated_snapshot_id": "snapshot", "data_file": "file", "delete_file": "file", "_file": "data_file",
 }  # fmt: skip
 """What the values of a column name, by its name: a page opens it."""
-VERDICTS = ("verdict", "because", "term", "reason")
+VERDICTS = ("change", "kind", "verdict", "because", "term", "reason")
 """What a question adds to the rows of a list: it is what the answer is about."""
 _BYTES = re.compile(r"(^|_|-)(bytes|size|length)($|_|-)")
 
