@@ -62,7 +62,7 @@ class ShownAnswer:
 
     def rows(self, block: int) -> RowPages | None:
         """Return the rows of the block with a number; None if there is none."""
-        return self._pages[block] if block < len(self._pages) else None
+        return self._pages[block] if 0 <= block < len(self._pages) else None
 
     def _block(self, block: Block, numbers: Iterator[int]) -> dict[str, Any]:
         """Return a block as JSON; lists of rows are numbered in their order."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,10 @@ from explorer.questions import GROUPS, QUESTIONS, Parameter, Question
 from explorer.serving import places
 from explorer.storage.locate import names_a_path
 
+LABS_OWN = frozenset({("lab", "run"), ("lab", "race"), ("lab", "streaming"), ("lab", "catalogue")})
+LARGEST = 1e15
+"""Of a number."""
+
 
 def groups() -> list[dict[str, str]]:
     """Return the groups of questions, with a line for each."""
@@ -20,7 +23,13 @@ def groups() -> list[dict[str, str]]:
 
 def questions(rights: Rights) -> list[dict[str, Any]]:
     """Return the questions that a session may ask, with their parameters."""
-    return [_form(one) for one in QUESTIONS.values() if not one.is_endless and rights.allow(one)]
+    return [_form(one) for one in QUESTIONS.values() if is_asked(one) and rights.allow(one)]
+
+
+def is_asked(question: Question) -> bool:
+    """Return whether a page asks a question: not one that has no end, nor those that the lab's messages carry out, with
+    limits of their own."""
+    return not question.is_endless and question.path not in LABS_OWN
 
 
 def _form(question: Question) -> dict[str, Any]:
@@ -83,8 +92,8 @@ def read_arguments(question: Question, given: Mapping[str, Any]) -> dict[str, An
 def _value(parameter: Parameter, value: Any) -> Any:
     kind = parameter.kind
     if kind.form in ("pairs", "numbers"):
-        types: tuple[type, ...] = (str,) if kind.form == "pairs" else (int, float)
-        if not isinstance(value, dict) or not all(isinstance(one, types) for one in value.values()):
+        is_good = _is_number if kind.form == "numbers" else (lambda one: isinstance(one, str))
+        if not isinstance(value, dict) or not all(map(is_good, value.values())):
             raise WrongUsage(f"{parameter.label} has names with values")
         return value
     if not kind.several:
@@ -101,8 +110,7 @@ def _one(parameter: Parameter, value: Any) -> Any:
             raise WrongUsage(f"{label} is true or false")
         return value
     if kind.form in ("number", "count", "decimal"):
-        whole = isinstance(value, int) or (kind.form == "decimal" and isinstance(value, float))
-        if isinstance(value, bool) or not whole or not math.isfinite(value):
+        if not _is_number(value) or (isinstance(value, float) and kind.form != "decimal"):
             raise WrongUsage(f"{label} is a number")
         if kind.least is not None and value < kind.least:
             raise WrongUsage(f"{label} is at least {kind.least:g}")
@@ -111,6 +119,14 @@ def _one(parameter: Parameter, value: Any) -> Any:
         raise WrongUsage(f"{label} is a text")
     if kind.choices and value not in kind.choices:
         raise WrongUsage(f"{label} is one of {', '.join(filter(None, kind.choices))}")
-    if kind.metavar == "TEXT" and names_a_path(value):  # another table, or a file
-        places.check(value.partition("@")[0])
+    name = value.partition("@")[0]
+    if kind.metavar == "FILE":
+        raise WrongUsage(f"{label} is a file of the server, which no page opens")
+    if kind.metavar == "TEXT" and names_a_path(name):  # another table
+        places.check(name)
     return value
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that is not too large; NaN is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -LARGEST <= value <= LARGEST

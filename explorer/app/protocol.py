@@ -16,6 +16,8 @@ from explorer.storage.formats.json_text import nesting
 VERSION = 1
 MOST_CHARACTERS = 1 << 20
 """Of a message from a browser."""
+MOST_VALUES = 50_000
+"""Of values in a message: so many brackets and commas."""
 DEEPEST = 16
 """How deep its values may be nested."""
 
@@ -214,6 +216,8 @@ def parse(text: str | bytes) -> Any:
     """Return the JSON data of a text from a browser. Raises BadMessage for one that is long, deep or no JSON."""
     if not isinstance(text, str) or len(text) > MOST_CHARACTERS:
         raise BadMessage("a message is text of at most 1 MiB")
+    if sum(map(text.count, "[{,")) > MOST_VALUES:
+        raise BadMessage(f"a message has at most {MOST_VALUES:,} values")
     try:
         if nesting(text.encode(errors="replace")) > DEEPEST:
             raise BadMessage(f"values of a message are nested at most {DEEPEST} deep")

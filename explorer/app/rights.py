@@ -46,8 +46,7 @@ class Rights:
             needed = "writes" if question.is_writing and not self.lab else "runs SQL"
             raise AccessRefused(f"This question {needed}, and the server was started without that.")
         in_sql = any(arguments.get(one.name) for one in question.parameters if one.kind == SQL)
-        runs = in_sql or (arguments.get("sql") and arguments.get("measure"))
-        if runs and not self.sql:
+        if (in_sql or arguments.get("sql")) and not self.sql:
             raise AccessRefused("SQL is not run here: the server was started without --allow-sql.")
         if arguments.get(ALLOW_WRITES):
             raise AccessRefused("A page writes to the sandbox alone: use the command line for other tables.")

@@ -115,6 +115,7 @@ class RowPages:
             if pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType):
                 column = pa.chunked_array([pa.array([cell(v) for v in column_values(column, "lossy")], pa.string())])
             direction = "descending" if descending else "ascending"
+            self._orders = dict([*self._orders.items()][-1:])  # each has eight bytes a row
             self._orders[key] = pc.array_sort_indices(column, order=direction).to_numpy().astype(np.int64)
         return self._orders[key]
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from explorer.app import graphs, protocol
 from explorer.app.blocks import ShownAnswer
 from explorer.app.downloads import file_of
-from explorer.app.forms import groups, questions, read_arguments
+from explorer.app.forms import groups, is_asked, questions, read_arguments
 from explorer.app.graph_state import GraphState, ViewState
 from explorer.app.protocol import (
     Ask,
@@ -63,8 +63,12 @@ if TYPE_CHECKING:
 
 MOST_TABLES, MOST_GRAPHS, MOST_ANSWERS = 4, 12, 12
 """Tables, graphs and answers that a session keeps: the newest."""
+MOST_NAME = 10_000
+"""Characters of a table's name."""
 MOST_WAITING = 32
 """Requests of one session that are under way."""
+NOT_SAVED = ("write", "measure", "engines")
+"""Arguments by which a question writes, or runs in Spark: no link asks it."""
 ON_SPARK = frozenset({("rows",), ("sql",)})
 """Questions that Spark answers."""
 QUIET_S, TICK_S = 0.4, 0.25
@@ -118,7 +122,7 @@ class Session:
         self._tables: Kept[Table] = Kept(MOST_TABLES)
         self._graphs: Kept[GraphState] = Kept(MOST_GRAPHS)
         self._answers: Kept[ShownAnswer] = Kept(MOST_ANSWERS)
-        self._moves: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._moves: Kept[tuple[tuple[str, str], ...]] = Kept(MOST_TABLES)
         self._lock = threading.RLock()
 
     def handle(self, text: str | bytes) -> None:
@@ -140,6 +144,9 @@ class Session:
         if isinstance(request, Cancel):
             if (task := self._tasks.get(request.request)) is not None:
                 task.cancel()
+            return
+        if request.id in self._tasks:
+            self._put(protocol.error(request.id, "a request with this number is under way", "usage"))
             return
         if len(self._tasks) >= MOST_WAITING:
             self._put(protocol.error(request.id, "too many requests are under way: wait for their answers"))
@@ -190,8 +197,8 @@ class Session:
             NotPossible: The question writes.
             WrongUsage: There is no such question.
         """
-        if _question(request.question).is_writing:
-            raise NotPossible("this answer is not saved: the question would write again")
+        if _question(request.question).is_writing or any(request.arguments.get(name) for name in NOT_SAVED):
+            raise NotPossible("this answer is not saved: the question would write or run again")
         return self._pool(request).submit(
             lambda: file_of(self._answered(request), form, block), self, self._who, self._visitor
         )
@@ -208,7 +215,8 @@ class Session:
             return CLICKS
         words = tuple(request.question.split(" "))
         question = QUESTIONS.get(words)
-        spark = words in ON_SPARK or any(request.arguments.get(name) for name in ("measure", "engines", "write"))
+        spark = words in ON_SPARK or any(request.arguments.get(name) for name in (*NOT_SAVED, "sql"))
+        spark = spark or request.arguments.get("engine") == "spark"
         writes = question is not None and question.is_writing
         return ELSEWHERE if spark or writes or words[0] == "catalog" else HERE
 
@@ -260,12 +268,17 @@ class Session:
         return {"tables": tables(request.catalog, request.namespace)}
 
     def _open(self, request: Open) -> dict[str, Any]:
-        self._moves[request.table] = tuple(parse_move(move) for move in request.moves)
+        moves = tuple(parse_move(move) for move in request.moves)
+        if not request.table:
+            raise WrongUsage("name a table")
         with self._lock:
-            known = self._tables.pop(request.table, None)
-        if known is not None and request.table in self._given:
-            self._given[request.table] = known.refresh()
-        table = self._table(request.table)
+            known = self._tables.get(request.table)
+        if request.table in self._given:
+            table = self._given[request.table] = (known or self._given[request.table]).refresh()
+        else:
+            table = self._found(request.table, moves)
+        with self._lock:
+            self._moves[request.table], self._tables[request.table] = moves, table
         return {**header(table, request.table, request.snapshot), "writing": self._writing(table)}
 
     def _writing(self, table: Table) -> str:
@@ -294,8 +307,9 @@ class Session:
 
     def _found(self, name: str, moves: tuple[tuple[str, str], ...]) -> Table:
         """Open a table by its name. Raises ExplorerError."""
-        if name != os.environ.get(TABLE_VARIABLE):
-            places.check(name, moves)
+        if len(name) > MOST_NAME:
+            raise WrongUsage(f"a table's name has at most {MOST_NAME:,} characters")
+        places.check("" if name == os.environ.get(TABLE_VARIABLE) else name, moves)
         return TableAt(name, relocate=moves).open()
 
     def _draw(self, request: DrawGraph) -> dict[str, Any]:
@@ -428,7 +442,7 @@ def _what_can_be_asked(rights: Rights) -> dict[str, Any]:
 
 def _question(words: str) -> Question:
     question = QUESTIONS.get(tuple(words.split(" ")))
-    if question is None or question.is_endless:
+    if question is None or not is_asked(question):
         raise WrongUsage(f"there is no question {words[:60]!r}")
     return question
 

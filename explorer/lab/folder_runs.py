@@ -67,7 +67,7 @@ def replay_folder(bench: Bench, saved: str) -> FolderRun | None:
     try:
         data = json.loads(saved)
         folder, order = data.get("folder"), "".join(data["order"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise NotFoundInTable(f"not a saved run: {error}") from error
     if folder is None:
         return None

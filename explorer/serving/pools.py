@@ -19,6 +19,8 @@ LONG_S = 0.5
 """What takes longer is long: it goes on aside, where others need its thread."""
 MOST_S = 10.0
 """What is aside may go on for so long while somebody waits for whom no thread is left at all."""
+LEFT = 4
+"""Threads that one visitor, with however many pages, leaves to others where nothing that is long goes on aside."""
 TURN_S, REST_S, SHARE = 0.02, 0.005, 4
 """Long work asks this often whether something short is under way, waits for it in such bits, and for no longer than so
 many times what it worked: others' clicks slow it down, and never stop it."""
@@ -29,7 +31,7 @@ class PoolTask:
     with the work of all pools (decoders) its visitor has a fair part of, where one is known, or else its owner."""
 
     def __init__(self, work: Callable[[], Any], owner: Hashable, who: str = "", visitor: str = "") -> None:
-        self.owner = owner
+        self.owner, self.visitor = owner, visitor
         self._work, self._who = work, who
         self._watch = _Courteous(self, visitor or owner)
         self.answer: Future[Any] = Future()
@@ -189,13 +191,17 @@ class Pool:
         self._waiting = [task for task in self._waiting if not task.over]
         while True:
             busy = Counter(task.owner for task in self._running)
-            free = [task for task in self._waiting if busy[task.owner] < self.each]
+            visits = Counter(task.visitor for task in self._running if task.visitor)
+            free = [
+                task for task in self._waiting
+                if busy[task.owner] < self.each and (self.aside or visits[task.visitor] < self.threads - LEFT)
+            ]  # fmt: skip
             if not free:
                 return
             if sum(not task.aside for task in self._running) >= self.threads and not self._set_aside():
                 self._make_room(any(not busy[task.owner] for task in free))
                 return
-            task = min(free, key=lambda waiting: busy[waiting.owner])  # of equals the oldest
+            task = min(free, key=lambda one: (visits[one.visitor], busy[one.owner]))  # of equals the oldest
             self._waiting.remove(task)
             self._running.append(task)
             self._executor.submit(self._carry_out, task)

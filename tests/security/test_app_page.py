@@ -144,8 +144,16 @@ def test_only_listed_files_are_sent(listening: socket.socket, name: str) -> None
 
 @pytest.mark.parametrize(
     "message",
-    [b"\x00\x01", "{", "[]", '{"type":"hello"}', "x" * (MOST_CHARACTERS + 1), '{"id":' + "[" * 90_000],
-    ids=["binary", "half", "list", "no id", "long", "deep"],
+    [
+        b"\x00\x01",
+        "{",
+        "[]",
+        '{"type":"hello"}',
+        "x" * (MOST_CHARACTERS + 1),
+        '{"id":' + "[" * 90_000,
+        '{"id":[' + "[],[[]]," * 60_000 + "1]}",
+    ],
+    ids=["binary", "half", "list", "no id", "long", "deep", "many"],
 )
 def test_what_is_no_message_ends_the_connection(listening: socket.socket, message: bytes | str) -> None:
     async def test(visitor: Visitor) -> None:
@@ -233,10 +241,13 @@ def test_a_shared_server_opens_no_other_paths(
         ({"question": "glossary", "format": "svg"}, "no picture"),
         (
             {"question": "lab copy", "format": "json", "arguments": '{"teaching_table":"x"}'},
-            "the question would write again",
+            "the question would write or run again",
         ),
         ({"question": "glossary", "format": "json", "arguments": "[" * 5_000}, "nested at most"),
         ({"question": "glossary", "format": "json", "block": "x"}, ""),
+        ({"question": "glossary", "format": "csv", "block": "-9"}, ""),
+        ({"question": "scan estimate", "format": "json", "arguments": '{"write":true}'}, "would write or run again"),
+        ({"question": "plan", "format": "json", "arguments": '{"measure":true}'}, "would write or run again"),
     ],
 )
 def test_downloads_say_what_is_wrong(listening: socket.socket, query: dict[str, str], text: str) -> None:

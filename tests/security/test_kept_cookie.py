@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.serving.kept_cookie import KEPT_S, KeptCookie
+from explorer.serving import kept_cookie
+from explorer.serving.kept_cookie import KEPT_S, OLDEST_S, KeptCookie
 
 
 def test_the_next_server_at_the_same_port_has_the_same_cookie(tmp_path: Path) -> None:
@@ -35,12 +36,30 @@ def test_a_cookie_that_may_be_anothers_is_not_used(case: str, tmp_path: Path) ->
         file.rename(tmp_path / "elsewhere")
         file.symlink_to(tmp_path / "elsewhere")
     else:
-        file.write_text("short" if case == "no cookie" else first * 2)
+        file.write_text("short" if case == "no cookie" else file.read_text() * 2)
     again = kept.take()
     assert again != first
     assert len(again) == 43
     assert not file.is_symlink()
     assert KeptCookie(tmp_path, "localhost", 1).take() == again
+
+
+def test_other_terms_are_another_cookie(tmp_path: Path) -> None:
+    kept = KeptCookie(tmp_path, "localhost", 1)
+    first = kept.take("password 1")
+    assert kept.take("password 1") == first
+    assert kept.take("password 2") != first
+    assert kept.take("password 1") != first
+
+
+def test_a_cookie_grows_no_older_than_half_a_day(tmp_path: Path) -> None:
+    kept = KeptCookie(tmp_path, "localhost", 1)
+    first = kept.take()
+    [file] = tmp_path.iterdir()
+    cookie, born, _ = file.read_text().split()
+    old = str(int(born) - OLDEST_S - 1)
+    file.write_text(f"{cookie} {old} {kept_cookie._sign(cookie, old, '')}")
+    assert kept.take() != first
 
 
 def test_a_server_that_lives_keeps_it_young(tmp_path: Path) -> None:

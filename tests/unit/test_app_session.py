@@ -13,12 +13,16 @@ import pytest
 
 import explorer
 from explorer.app.blocks import MOST_ITEMS, json_tree
+from explorer.app.forms import read_arguments
 from explorer.app.rights import Rights
 from explorer.app.session import MOST_WAITING
+from explorer.app.start import TABLE_VARIABLE
+from explorer.errors import WrongUsage
 from explorer.progress import steps
 from explorer.questions import QUESTIONS, Question
 from explorer.questions.answers import Result
 from explorer.render.text import clean
+from explorer.serving import places
 from tests import protocol_schema
 from tests.support.app_client import Client
 
@@ -193,6 +197,62 @@ def test_a_teaching_table_says_what_it_teaches(client: Client) -> None:
     told = {one["table"]: one["teaches"] for one in client.data(type="hello")["teaching"]}
     opened = client.data(type="open", table=TABLE)
     assert opened["teaches"] == told[f"sandbox.{TABLE}"] != ""
+
+
+# -- what an attacker tried --------------------------------------------------------------------------------------------
+def test_a_number_is_under_way_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = Gate()
+    monkeypatch.setattr(client.session, "_open", gate)
+    number = client.send(type="open", table=TABLE)
+    client.session.handle(json.dumps({"type": "open", "id": number, "table": TABLE}))
+    told = client.wait(lambda message: message["id"] == number and message["type"] == "error")
+    assert "is under way" in told["text"]
+    client.session.close()
+    assert gate.began.wait(60)
+
+
+def test_the_table_of_a_shared_server_does_not_move(
+    sandbox: Path, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(places.VARIABLE, json.dumps([str(tmp_path)]))
+    monkeypatch.setenv(TABLE_VARIABLE, str(table))
+    client = Client(Rights())
+    assert client.data(type="open", table=str(table))["title"]
+    told = client.ask(type="open", table=str(table), moves=[f"{table}=/elsewhere"])
+    assert "follows no tables that have moved" in told["text"]
+    assert client.data(type="graph", table=str(table))["picture"]["nodes"]
+
+
+@pytest.mark.parametrize("question", ["lab run", "lab race", "lab streaming", "lab catalogue", "history watch"])
+def test_what_has_messages_of_its_own_is_not_asked(question: str, client: Client) -> None:
+    assert question not in {one["name"] for one in client.data(type="hello")["questions"]}
+    assert "there is no question" in client.ask(type="ask", question=question, arguments={})["text"]
+
+
+def test_no_page_opens_a_file_of_the_server(client: Client) -> None:
+    [replay] = [one for one in QUESTIONS["lab", "run"].parameters if one.name == "replay"]
+    assert replay.kind.metavar == "FILE"
+    with pytest.raises(WrongUsage, match="a file of the server"):
+        read_arguments(QUESTIONS["lab", "run"], {"replay": "/etc/passwd"})
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), 1e300, float("inf"), float("nan")])
+def test_numbers_have_a_size(value: float) -> None:
+    with pytest.raises(WrongUsage):
+        read_arguments(QUESTIONS["inspect", "deletes"], {"limit": value})
+    with pytest.raises(WrongUsage):
+        read_arguments(QUESTIONS["health",], {"threshold": {"small-files": value}})
+
+
+def test_rows_of_no_block_are_refused(client: Client) -> None:
+    for block in (1, 99):
+        told = client.ask(type="rows", question="inspect files", table=TABLE, block=block)
+        assert "no list of rows" in told["text"]
+
+
+def test_sql_is_planned_by_who_may_run_it(sandbox: Path) -> None:
+    told = Client().ask(type="ask", question="plan", table=TABLE, arguments={"where": "id = 1", "sql": True})
+    assert "SQL is not run here" in told["text"]
 
 
 # -- graphs ------------------------------------------------------------------------------------------------------------

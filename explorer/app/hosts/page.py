@@ -7,6 +7,7 @@ import gzip
 import json
 import logging
 import secrets
+from collections import Counter
 from contextlib import suppress
 from functools import cache
 from html import escape
@@ -46,6 +47,10 @@ OWNER = "icedive-owner"
 """The cookie by which a browser is known as the owner of its copies of teaching tables."""
 POLICY_VIOLATION = 1008
 """What a WebSocket is closed with (RFC 6455, 7.4.1)."""
+MOST_SAVES = 4
+"""Files that are saved at once by one visitor; four times as many by all."""
+MOST_TOGETHER = 500
+"""Pages of all visitors that may be open."""
 MOST_UNSENT = 64 << 20
 """Characters of answers that wait for a page to take them."""
 MOST_OPEN = 200
@@ -98,8 +103,25 @@ class DownloadHandler(RequestHandler):
         """See Tornado."""
         self._session = Session(lambda _: None, rights, *_visitor(self.request), self.get_cookie(OWNER) or "")
 
+    _saves: ClassVar[Counter[str]] = Counter()
+    """How many files are being made for each visitor."""
+
     async def get(self) -> None:
         """Send the file; what is wrong is said in a line of text."""
+        visitor = self.request.remote_ip or ""
+        if self._saves[visitor] >= MOST_SAVES or self._saves.total() >= 4 * MOST_SAVES:
+            self.set_status(429)
+            self.finish("Other files are being saved: try again when they are.")
+            return
+        self._saves[visitor] += 1
+        try:
+            await self._save()
+        finally:
+            self._saves[visitor] -= 1
+            if not self._saves[visitor]:
+                del self._saves[visitor]
+
+    async def _save(self) -> None:
         form = self.get_query_argument("format", "")
         try:
             arguments = parse(self.get_query_argument("arguments", "{}"))
@@ -120,7 +142,7 @@ class DownloadHandler(RequestHandler):
         self.set_header("Content-Type", FILE_TYPES[form])
         self.set_header("Content-Disposition", f'attachment; filename="{file_name(request, form)}"')
         self.set_header("Cache-Control", "no-store")
-        self.finish(content)
+        await self.finish(content)
 
     def on_connection_close(self) -> None:
         """Nobody waits for it any more."""
@@ -155,7 +177,7 @@ class SocketHandler(WebSocketHandler):
     def open(self, *_: str, **__: str) -> None:
         """A page is there."""
         self._visitor = self.request.remote_ip or ""
-        if self._pages.get(self._visitor, 0) >= MOST_OPEN:
+        if self._pages.get(self._visitor, 0) >= MOST_OPEN or self.count() >= MOST_TOGETHER:
             self.close(POLICY_VIOLATION, "too many pages")
             return
         self._pages[self._visitor] = self._pages.get(self._visitor, 0) + 1

@@ -33,6 +33,8 @@ from explorer.storage.data_dirs import cache_home
 from explorer.storage.loopback import is_loopback
 
 PASSWORD_VARIABLE = "ICEDIVE_PASSWORD"
+IDLE_S = 120
+"""How long a connection may say nothing."""
 SWITCH_S = 0.0005
 """How long a thread computes before another may: the event loop waits so long for those that compute, each time that it
 lets go of the interpreter."""
@@ -97,7 +99,7 @@ def serve(
         hint = ". Another port may be free: --port, or PORT=… make demo; 0 is any" if taken else ""
         raise NotPossible(f"nothing can be served at {address}, port {port}: {error.strerror or error}{hint}") from None
     kept = KeptCookie(cache_home() / "served", address, sockets[0].getsockname()[1])
-    access.cookie = kept.take()
+    access.cookie = kept.take(f"{password} {alone or allow_sql} {alone or allow_lab}")
     COUNTERS.append(SocketHandler.count)
     server = Server(access, Rights(sql=alone or allow_sql, lab=alone or allow_lab), below)
     name = "localhost" if alone else socket.gethostname() if address in ("0.0.0.0", "::", "") else address
@@ -114,7 +116,7 @@ async def _run(
     server: Server, sockets: Sequence[socket.socket], url: str, is_behind_proxy: bool, kept: KeptCookie
 ) -> None:
     """Answer until the process is told to end; open a browser if there is a URL."""
-    http = HTTPServer(server, xheaders=is_behind_proxy)
+    http = HTTPServer(server, xheaders=is_behind_proxy, idle_connection_timeout=IDLE_S, body_timeout=IDLE_S)
     http.add_sockets(sockets)
     beat = PeriodicCallback(kept.beat, 1000 * BEAT_S)
     beat.start()
