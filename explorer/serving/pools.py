@@ -192,9 +192,10 @@ class Pool:
         while True:
             busy = Counter(task.owner for task in self._running)
             visits = Counter(task.visitor for task in self._running if task.visitor)
+            most = max(self.each, self.threads - LEFT)
             free = [
                 task for task in self._waiting
-                if busy[task.owner] < self.each and (self.aside or visits[task.visitor] < self.threads - LEFT)
+                if busy[task.owner] < self.each and (self.aside or visits[task.visitor] < most)
             ]  # fmt: skip
             if not free:
                 return

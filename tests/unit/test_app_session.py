@@ -204,11 +204,11 @@ def test_a_number_is_under_way_once(client: Client, monkeypatch: pytest.MonkeyPa
     gate = Gate()
     monkeypatch.setattr(client.session, "_open", gate)
     number = client.send(type="open", table=TABLE)
+    assert gate.began.wait(60)
     client.session.handle(json.dumps({"type": "open", "id": number, "table": TABLE}))
     told = client.wait(lambda message: message["id"] == number and message["type"] == "error")
     assert "is under way" in told["text"]
     client.session.close()
-    assert gate.began.wait(60)
 
 
 def test_the_table_of_a_shared_server_does_not_move(

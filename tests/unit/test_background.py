@@ -150,6 +150,20 @@ def test_long_questions_tell_how_far_they_are_and_can_be_cancelled(what: str, fo
 
 
 # -- threads ----------------------------------------------------------------------------------------------------------
+def test_one_visitor_leaves_threads_to_others() -> None:
+    """With however many pages; and others go first."""
+    wide = Pool("wide", 6, 2)
+    greedy = [Gate() for _ in range(8)]
+    tasks = [wide.submit(gate, f"page {n}", visitor="10.0.0.1") for n, gate in enumerate(greedy)]
+    assert all(gate.entered.wait(5) for gate in greedy[:2])
+    other = wide.submit(lambda: "answered", "page", visitor="10.0.0.2")
+    assert other.result(5) == "answered"
+    assert wide.counts()[1] == 6
+    for gate, task in zip(greedy, tasks, strict=True):
+        gate.open.set()
+        task.result(10)
+
+
 def test_one_owner_does_not_take_every_thread(pool: Pool) -> None:
     greedy = [Gate() for _ in range(6)]
     tasks = [pool.submit(gate, "greedy") for gate in greedy]
