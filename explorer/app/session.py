@@ -273,8 +273,9 @@ class Session:
             raise WrongUsage("name a table")
         with self._lock:
             known = self._tables.get(request.table)
-        if request.table in self._given:
-            table = self._given[request.table] = (known or self._given[request.table]).refresh()
+        if request.table in self._given:  # at first as it was opened
+            table = self._given[request.table] if known is None else known.refresh()
+            self._given[request.table] = table
         else:
             table = self._found(request.table, moves)
         with self._lock:

@@ -195,7 +195,7 @@ def test_pages_of_one_visitor_do_not_hold_up_those_of_another(whole: Path, monke
         access.guard(server._tornado)
         server.start()
         headers = {"Cookie": f"icedive-{server.port}={access.cookie}"}
-        client = AsyncHTTPClient(force_instance=True, max_clients=100)
+        client = AsyncHTTPClient(force_instance=True, max_clients=100, defaults={"request_timeout": 200})
         url = f"http://localhost:{server.port}/?view=graph&table={whole}"
         greedy = [
             asyncio.ensure_future(client.fetch(url, headers=headers, network_interface="127.0.0.2")) for _ in range(12)
@@ -214,7 +214,7 @@ def test_pages_of_one_visitor_do_not_hold_up_those_of_another(whole: Path, monke
         assert [answer.code for answer in answers] == [200, 200, 429]
         server.stop()
 
-    run_apart(lambda: asyncio.wait_for(test(), 100))
+    run_apart(lambda: asyncio.wait_for(test(), 300))
 
 
 def test_a_name_is_the_one_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:

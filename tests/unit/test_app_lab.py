@@ -146,7 +146,7 @@ def test_what_writes_is_not_saved_as_a_file(client: Client) -> None:
     from explorer.app.protocol import Ask
     from explorer.errors import NotPossible
 
-    with pytest.raises(NotPossible, match="would write again"):
+    with pytest.raises(NotPossible, match="would write or run again"):
         client.session.download(Ask(1, "maintain run", TABLE, arguments={"operation": "compact"}), "json")
 
 
