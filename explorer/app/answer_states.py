@@ -69,11 +69,11 @@ class PlanState(GraphState):
     def details(self) -> dict[str, Any] | None:
         """With why the node is read or skipped."""
         node = self.graph.node(self.selected[-1]) if self.selected else None
-        told = super().details()
-        if told is None or node is None or "because" not in node.facts:
-            return told
+        details = super().details()
+        if details is None or node is None or "because" not in node.facts:
+            return details
         why = InspectorSection("in this plan", [(node.status, node.facts["because"], "")])
-        return {**told, "sections": [why.to_json(), *told["sections"]]}
+        return {**details, "sections": [why.to_json(), *details["sections"]]}
 
     def _carry_out(self, kind: str, request: Mapping[str, Any]) -> None:
         node = self.graph.node(str(request.get("id")))

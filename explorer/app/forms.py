@@ -77,14 +77,14 @@ def read_arguments(question: Question, given: Mapping[str, Any]) -> dict[str, An
         WrongUsage: There is no such parameter, its value has another type, or a required one is missing.
         AccessRefused: A text names a path that this server does not open.
     """
-    known = {one.name: one for one in question.parameters}
+    parameters = {one.name: one for one in question.parameters}
     arguments = {}
     for name, value in given.items():
-        if name not in known:
+        if name not in parameters:
             raise WrongUsage(f"{' '.join(question.path)} has no parameter {name[:60]!r}")
         if value is not None and value != "" and value != []:
-            arguments[name] = _value(known[name], value)
-    if missing := [one.label for one in known.values() if one.is_required and one.name not in arguments]:
+            arguments[name] = _value(parameters[name], value)
+    if missing := [one.label for one in parameters.values() if one.is_required and one.name not in arguments]:
         raise WrongUsage(f"enter a value for {', '.join(missing)}")
     return arguments
 

@@ -96,8 +96,8 @@ class GraphState:
         if node.kind == "catalog" and self.table.reader.location.catalog is not None:
             known = [self._stored] if self._stored else []
             actions = [] if known else [["pointer", "Ask the catalog what it stores"]]
-            told = replace(inspection, sections=(*inspection.sections[:1], *known, *inspection.sections[1:]))
-            return {**told.to_json(), "actions": actions}
+            inspected = replace(inspection, sections=(*inspection.sections[:1], *known, *inspection.sections[1:]))
+            return {**inspected.to_json(), "actions": actions}
         if node.kind not in FILES or "snapshot_id" not in node.facts:  # a file that no manifest names yet
             return inspection.to_json()
         is_data = node.kind == "data_file"
@@ -238,8 +238,8 @@ class ViewState(GraphState):
         """Only what is drawn anyway is read for it, and the parent's manifest list."""
         snapshot = self.table.metadata.snapshot(self.view.snapshot_id)
         opened = {n.facts["path"] for n in self.graph.nodes if n.kind in MANIFESTS and n.fold == "open"}
-        told = snapshot_step(self.table.tree, snapshot, opened) if snapshot else None
-        return told.words if told else ""
+        step = snapshot_step(self.table.tree, snapshot, opened) if snapshot else None
+        return step.words if step else ""
 
     def offered(self) -> list[str]:
         """To follow the table too, where each look costs nothing: not in a remote store."""
@@ -395,8 +395,8 @@ class MarkedState(ViewState):
 def _some(refs: list[str]) -> list[str]:
     """The first refs of a snapshot, and how many more there are."""
     more = len(refs) - REFS_TOLD
-    told = [*map(_name, refs[:REFS_TOLD])]
-    return told if more <= 0 else [*told, f"{more:,} more branches and tags"]
+    names = [*map(_name, refs[:REFS_TOLD])]
+    return names if more <= 0 else [*names, f"{more:,} more branches and tags"]
 
 
 def _operation(name: str | None) -> str:

@@ -66,8 +66,8 @@ def _conflict(table: Table, request: DrawGraph) -> GraphState:
 MODES: Mapping[str, Callable[[Table, DrawGraph], GraphState]] = {
     "table": _tree,
     "findings": _findings,
-    "plan": lambda table, asked: PlanState(table, table.plan(asked.filter, asked.snapshot or None), LEVEL),
-    "deletes": lambda table, asked: DeletesState(table, asked.snapshot or None),
+    "plan": lambda table, request: PlanState(table, table.plan(request.filter, request.snapshot or None), LEVEL),
+    "deletes": lambda table, request: DeletesState(table, request.snapshot or None),
     "diff": _difference,
     "conflict": _conflict,
 }

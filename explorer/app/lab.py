@@ -103,16 +103,16 @@ class Lab:
     def draw(self, action: Mapping[str, Any]) -> MarkedState | None:
         """Return the graph of the run, with what is not committed, after an action on it; None where there is no run,
         or where nothing came of the action."""
-        known = self._known
-        if known is None or not action:
-            return known.graph if known else None
-        before = known.graph
+        kept = self._known
+        if kept is None or not action:
+            return kept.graph if kept else None
+        before = kept.graph
         later = carry_out(before, action)
         if not isinstance(later, MarkedState):
             return None
-        if known.graph is before:  # else a step was taken meanwhile
-            known.graph = later
-        return known.graph
+        if kept.graph is before:  # else a step was taken meanwhile
+            kept.graph = later
+        return kept.graph
 
     def close(self) -> None:
         """End the run, after what is under way."""
@@ -158,28 +158,28 @@ class Lab:
             return self._look(self._known)
 
     def _end_run(self) -> None:
-        known, self._known = self._known, None
-        if known is None or known.run.bench.engine.is_lost:
+        kept, self._known = self._known, None
+        if kept is None or kept.run.bench.engine.is_lost:
             return
-        if known.run.bench is shared_bench():  # else Spark was restarted, and it is gone
-            known.run.close()
+        if kept.run.bench is shared_bench():  # else Spark was restarted, and it is gone
+            kept.run.close()
 
-    def _look(self, known: _Known) -> dict[str, Any]:
+    def _look(self, kept: _Known) -> dict[str, Any]:
         """Work out what a page shows of the run."""
-        run, table = known.run, known.run.table()
+        run, table = kept.run, kept.run.table()
         planned = [w for w in run.writers if w.plan is not None and w.table_name == run.name]
         for writer in planned:
-            if writer.state == "refused" and writer.name not in known.refusals:
-                known.refusals[writer.name] = predict(run, table, writer.name)
+            if writer.state == "refused" and writer.name not in kept.refusals:
+                kept.refusals[writer.name] = predict(run, table, writer.name)
         waiting = [w.name for w in planned if w.state in ("apply", "metadata", "swap")]
         marked, marks = run.table_with_uncommitted_work(table)
-        against = {i for d in known.refusals.values() for c in d.conflicts for i in (c.snapshot_id, *c.files)}
-        later = known.graph.copied()
+        against = {i for d in kept.refusals.values() for c in d.conflicts for i in (c.snapshot_id, *c.files)}
+        later = kept.graph.copied()
         later.show(marked, replace(marks, conflicts=against))
-        known.graph = later
+        kept.graph = later
         left = [(m.writer, m.path) for m in marks.loose if m.mark == "orphan"]
         left += [(writer, path) for path, writer in marks.paths.items() if writer in marks.gone]
-        known.shown = {
+        kept.shown = {
             "version": run.version,
             "said": clean(f"{run.events[-1].writer} {run.events[-1].words}") if run.events else "",
             "lanes": [
@@ -193,12 +193,12 @@ class Lab:
             "rows": [list(map(str, row)) for row in rows_of(table)],
             "loads": load_rows(run.writers),
             "predictions": [_decision(name, predict(run, table, name)) for name in waiting],
-            "refusals": [_decision(name, why) for name, why in known.refusals.items()],
+            "refusals": [_decision(name, why) for name, why in kept.refusals.items()],
             "left": [{"writer": writer, "file": clean(base_name(path))} for writer, path in left],
             "steps": [_event(event) for event in run.events],
             "saved": run.to_json(),
         }  # fmt: skip
-        return {"run": known.shown}
+        return {"run": kept.shown}
 
     # -- every order --------------------------------------------------------------------------------------------------
     def _every_order(self, arguments: Mapping[str, Any]) -> dict[str, Any]:

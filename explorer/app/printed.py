@@ -79,12 +79,12 @@ def _lines(render: Callable[[Any], str]) -> Callable[[Any], list[str]]:
 def _of_lifecycle(cells: Sequence[LifecycleCell]) -> list[str]:
     _, snapshots, _ = matrix(cells)
     late = set(snapshots[-COLUMNS:])
-    told = [cell for cell in cells if cell.snapshot in late]
-    manifests = list(dict.fromkeys(cell.manifest_path for cell in told))
+    shown = [cell for cell in cells if cell.snapshot in late]
+    manifests = list(dict.fromkeys(cell.manifest_path for cell in shown))
     newest = set(manifests[-LINES:])
     cut = (("snapshot", len(snapshots) - COLUMNS), ("manifest", len(manifests) - LINES))
     left_out = [f"… {count(number, f'older {noun}')}" for noun, number in cut if number > 0]
-    return [*left_out, *render_lifecycle([cell for cell in told if cell.manifest_path in newest]).splitlines()]
+    return [*left_out, *render_lifecycle([cell for cell in shown if cell.manifest_path in newest]).splitlines()]
 
 
 def _of_row_history(rows: RowHistory) -> str:
@@ -108,7 +108,7 @@ SHOWN: dict[type, Shown] = {
     ),
     ShownPlan: Shown("a planned scan", _lines(repr), lambda plan: plan.to_svg()),
     ShownOverview: Shown(
-        "snapshots in time", _lines(repr), overview_svg, lambda told: f"{tiles_html(told)}{facts_html(told)}"
+        "snapshots in time", _lines(repr), overview_svg, lambda one: f"{tiles_html(one)}{facts_html(one)}"
     ),
     RowHistory: Shown("the history of rows", _lines(_of_row_history)),
     Graph: Shown("a metadata tree", _lines(render_tree), render_svg),

@@ -239,12 +239,12 @@ def request_of(data: Any) -> Request:
     kind = REQUESTS.get(data["type"]) if isinstance(data.get("type"), str) else None
     if kind is None:
         raise BadMessage("a message has one of the known types", data["id"])
-    known = {one.name: str(one.type) for one in fields(kind)}
+    types = {one.name: str(one.type) for one in fields(kind)}
     given = {name: value for name, value in data.items() if name != "type"}
     for name, value in given.items():
-        if name not in known or not _is_a(value, known[name]):
+        if name not in types or not _is_a(value, types[name]):
             raise BadMessage(f"a message of type {data['type']} has other fields, or values of other types", data["id"])
-    given |= {name: tuple(value) for name, value in given.items() if known[name].startswith("tuple")}
+    given |= {name: tuple(value) for name, value in given.items() if types[name].startswith("tuple")}
     try:
         return kind(**given)
     except TypeError as error:

@@ -47,10 +47,10 @@ class RowPages:
     def columns(self) -> list[dict[str, Any]]:
         """Return the columns: each one's name, how it is shown, what its values name, and whether it is shown first."""
         schema = self.rows.schema
-        told = telling(self.rows.what, schema.names)
-        is_known = 2 * len(told) > len(COLUMNS.get(self.rows.what, "").split())  # others only have the same name
-        verdicts = [name for name in VERDICTS if name in schema.names and name not in told]
-        first = {*verdicts, *(told if is_known else schema.names)}
+        leading = telling(self.rows.what, schema.names)
+        is_known = 2 * len(leading) > len(COLUMNS.get(self.rows.what, "").split())  # others only have the same name
+        verdicts = [name for name in VERDICTS if name in schema.names and name not in leading]
+        first = {*verdicts, *(leading if is_known else schema.names)}
         rest = [name for name in first_columns(self.rows.what, schema.names) if name not in verdicts]
         names = [*rest[:1], *verdicts, *rest[1:]]
         return [

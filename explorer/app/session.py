@@ -272,9 +272,9 @@ class Session:
         if not request.table:
             raise WrongUsage("name a table")
         with self._lock:
-            known = self._tables.get(request.table)
+            kept = self._tables.get(request.table)
         if request.table in self._given:  # at first as it was opened
-            table = self._given[request.table] if known is None else known.refresh()
+            table = self._given[request.table] if kept is None else kept.refresh()
             self._given[request.table] = table
         else:
             table = self._found(request.table, moves)
@@ -357,10 +357,10 @@ class Session:
         key = (request.question, *about, json.dumps(dict(request.arguments), sort_keys=True))
         table = self._table(request.table) if question.subject == "table" else None
         with self._lock:
-            known = self._answers.get(key)
-        is_same = known is not None and (question.is_writing or known.table is table)
-        if known is not None and is_same and isinstance(request, GetRows):
-            return known
+            kept = self._answers.get(key)
+        is_same = kept is not None and (question.is_writing or kept.table is table)
+        if kept is not None and is_same and isinstance(request, GetRows):
+            return kept
         self.rights.check(question, request.arguments)
         arguments = read_arguments(question, request.arguments)
         if isinstance(request, GetRows) and question.is_writing:

@@ -64,8 +64,8 @@ def header(table: Table, name: str, snapshot: str = "") -> dict[str, Any]:
     """
     meta = table.metadata
     ordinals = snapshot_ordinals(meta)
-    known = snapshot in {str(one.snapshot_id) for one in meta.snapshots}
-    told = overview(table, int(snapshot) if known else None, quick=True)
+    is_here = snapshot in {str(one.snapshot_id) for one in meta.snapshots}
+    glance = overview(table, int(snapshot) if is_here else None, quick=True)
     refs = sorted(meta.refs, key=lambda ref: (ref.name != "main", ref.type, ref.name))
     newest = sorted(meta.snapshots, key=lambda one: -ordinals[one.snapshot_id])
     teaches = {f"{PREFIX}{one.name}": one.teaches for one in SCENARIOS}
@@ -73,8 +73,8 @@ def header(table: Table, name: str, snapshot: str = "") -> dict[str, Any]:
         "name": name,
         "title": brief(table.name),
         "format_version": meta.format_version,
-        "tiles": [[*map(brief, tile)] for tile in tiles(told)],
-        "facts": [[*map(brief, fact)] for fact in facts(told)],
+        "tiles": [[*map(brief, tile)] for tile in tiles(glance)],
+        "facts": [[*map(brief, fact)] for fact in facts(glance)],
         "current": "" if meta.current_snapshot_id is None else str(meta.current_snapshot_id),
         "refs": [
             {"name": clean(ref.name), "type": ref.type, "snapshot": str(ref.snapshot_id)}
@@ -84,8 +84,8 @@ def header(table: Table, name: str, snapshot: str = "") -> dict[str, Any]:
             {"id": str(one.snapshot_id), "name": snapshot_name(one.snapshot_id, ordinals)}
             for one in newest[:MOST_VERSIONS]
         ],
-        "columns": [clean(column.name) for column in told.columns],
-        "types": [clean(shorten(column.type, 80)) for column in told.columns],
+        "columns": [clean(column.name) for column in glance.columns],
+        "types": [clean(shorten(column.type, 80)) for column in glance.columns],
         "why": brief(table.why),
         "problems": [brief(f"{one.severity}: {one}") for one in table.problems],
         "teaches": teaches.get(table.name, ""),

@@ -38,13 +38,13 @@ def export(graph: Graph, picture: str) -> bytes:
 def export_table(table: Table, file: Path) -> dict[str, Any]:
     """Write a table as one page (see app.standalone), and tell what is in it: the `file`, its `bytes`, how many
     `snapshots` and `nodes`, and what was left out."""
-    made = of_table(table)
-    data = _page(table.name, made, notes(table, made.cuts), table.graph()).encode()
+    page = of_table(table)
+    data = _page(table.name, page, notes(table, page.cuts), table.graph()).encode()
     file.write_bytes(data)
-    nodes = {n["id"] for shown in made.data["pictures"].values() for n in shown["picture"]["nodes"]}
+    nodes = {n["id"] for shown in page.data["pictures"].values() for n in shown["picture"]["nodes"]}
     return {
         "table": table.name, "file": str(file), "bytes": len(data),
-        "snapshots": len(made.data["timeline"].get("ids", ())), "nodes": len(nodes), "left_out": list(made.cuts),
+        "snapshots": len(page.data["timeline"].get("ids", ())), "nodes": len(nodes), "left_out": list(page.cuts),
     }  # fmt: skip
 
 
@@ -68,8 +68,10 @@ def export_gallery(
     pages.sort(key=lambda page: order.index(page["table"]) if page["table"] in order else len(order))
     links = [{**p, "file": Path(p["file"]).name} if "file" in p else p for p in pages]
     title = f"The tables of {catalog}" if catalog else "The teaching tables"
-    told = "Each page opens from disk: step through its snapshots, unfold, search, and see what each commit changed."
-    (folder / "index.html").write_text(render_index(title, told, links), encoding="utf-8")
+    sentence = (
+        "Each page opens from disk: step through its snapshots, unfold, search, and see what each commit changed."
+    )
+    (folder / "index.html").write_text(render_index(title, sentence, links), encoding="utf-8")
 
 
 def _file_name(table: str) -> str:
@@ -79,5 +81,5 @@ def _file_name(table: str) -> str:
     return name if plain else f"{name}-{node_id('table', table)}"
 
 
-def _page(title: str, made: Standalone, told: list[str], first: Graph) -> str:
-    return render_page(title, made.data, told, asset("file.js"), asset("app.css"), render_svg(first))
+def _page(title: str, page: Standalone, lines: list[str], first: Graph) -> str:
+    return render_page(title, page.data, lines, asset("file.js"), asset("app.css"), render_svg(first))

@@ -206,21 +206,21 @@ class QuestionWidget(AppWidget):
 
     def __init__(self, table: Table, question: str, arguments: Mapping[str, Any]) -> None:
         words = SHORT_NAMES.get(question, question) if isinstance(question, str) else ""
-        asked = QUESTIONS.get(tuple(words.split(" ")))
-        if asked is None or asked.is_endless or asked.subject not in ("table", "place"):
+        form = QUESTIONS.get(tuple(words.split(" ")))
+        if form is None or form.is_endless or form.subject not in ("table", "place"):
             known = [" ".join(one.path) for one in QUESTIONS.values() if one.subject == "table"]
             raise NotFoundInTable(f"no question {question!r}: there are {', '.join([*SHORT_NAMES, *known])}")
         given = {**_defaults(table, words), **arguments}
-        lacks = [one.label for one in asked.parameters if one.is_required and one.name not in given]
-        if unknown := given.keys() - {one.name for one in asked.parameters}:
+        lacks = [one.label for one in form.parameters if one.is_required and one.name not in given]
+        if unknown := given.keys() - {one.name for one in form.parameters}:
             raise WrongUsage(f"{words} has no parameter {', '.join(sorted(unknown))}")
         kept: Still
-        if lacks or asked.is_writing:
-            kept = StillSentence(f"{asked.summary} Enter {' and '.join(lacks)}." if lacks else asked.summary)
+        if lacks or form.is_writing:
+            kept = StillSentence(f"{form.summary} Enter {' and '.join(lacks)}." if lacks else form.summary)
         else:
-            kept = _Titled(words, asked.ask(table, **given))
+            kept = _Titled(words, form.ask(table, **given))
         place = {"table": table.name, "mode": "ask", "question": words, "arguments": json.dumps(given)}
-        super().__init__(ShownView("question", place, label=asked.summary), _session(table), kept)
+        super().__init__(ShownView("question", place, label=form.summary), _session(table), kept)
 
 
 class RunWidget(AppWidget):

@@ -81,8 +81,8 @@ def serve(
     whole = public.scheme in ("http", "https") and bool(public.hostname)
     path = not public.scheme and not public.netloc and public.path.startswith("/")
     if prefix and (not (whole or path) or public.query or public.fragment):
-        known = "a path such as /iceberg nor a URL such as https://explorer.example.org/iceberg"
-        raise AccessRefused(f"--prefix {prefix!r} is neither {known}")
+        forms = "a path such as /iceberg nor a URL such as https://explorer.example.org/iceberg"
+        raise AccessRefused(f"--prefix {prefix!r} is neither {forms}")
     if table:
         os.environ[TABLE_VARIABLE] = table
     if not alone or roots:
