@@ -3,13 +3,11 @@ may do."""
 
 from __future__ import annotations
 
-import re
-import secrets
 from collections.abc import Mapping
 from typing import Any
 
 from panel.io.server import DocHandler, WSHandler
-from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.httputil import HTTPServerRequest
 from tornado.web import Application, RequestHandler
 
 from explorer.serving import access
@@ -50,27 +48,8 @@ class Modules(RequestHandler):
         self.finish(asset("modules.js"))
 
 
-class _Headers(access.Headers):
-    """Marks our own scripts. No text from outside is in our HTML but as JSON that has no < in it (ui.first): what a
-    table holds comes by the WebSocket."""
-
-    def policy(self) -> str:
-        self.nonce = secrets.token_urlsafe(16)
-        return "; ".join(POLICY).format(nonce=self.nonce, host=self.host)
-
-    def transform_first_chunk(
-        self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
-    ) -> tuple[int, HTTPHeaders, bytes]:
-        status_code, headers, chunk = super().transform_first_chunk(status_code, headers, chunk, finishing)
-        self.pages = headers.get("Content-Type", "").startswith("text/html")
-        chunk = self.transform_chunk(chunk, finishing)
-        if self.pages and finishing:
-            headers["Content-Length"] = str(len(chunk))
-        return status_code, headers, chunk
-
-    def transform_chunk(self, chunk: bytes, finishing: bool) -> bytes:
-        """With marks, where it is of a page; no part of one ends within a tag."""
-        return re.sub(rb"<script\b", b'<script nonce="' + self.nonce.encode() + b'"', chunk) if self.pages else chunk
+class _Headers(access.NonceHeaders):
+    policy_parts = POLICY
 
 
 class Doorkeeper(access.Doorkeeper):

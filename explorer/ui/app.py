@@ -451,7 +451,8 @@ def create(offers: Offers | None = None) -> Any:
 
 
 if __name__.startswith("bokeh_app"):  # panel serve explorer/ui/app.py
-    from explorer.ui.serve import PASSWORD_VARIABLE, came_through_the_door
+    from explorer.serving.server_address import PASSWORD_VARIABLE
+    from explorer.ui.serve import came_through_the_door
 
     alone = not os.environ.get(PASSWORD_VARIABLE)
     outside = "This server is guarded from now on: open the URL, with its token, that it printed."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import functools
 import gc
 import os
@@ -12,24 +11,17 @@ import tempfile
 import warnings
 import webbrowser
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
 
-from explorer.errors import AccessRefused, IncompleteAnswer, NotPossible
+from explorer.errors import AccessRefused, IncompleteAnswer
 from explorer.serving import places
+from explorer.serving.server_address import PASSWORD_VARIABLE, SWITCH_S, ServerAddress, door_sign
 from explorer.spark_engine.sql_guard.quotas import check_audit, quotas
-from explorer.storage.loopback import is_loopback
 from explorer.ui.access import Doorkeeper
 
-PASSWORD_VARIABLE = "ICEDIVE_PASSWORD"
-SWITCH_S = 0.0005
-"""How long a thread computes before another may: of the page's thread, which lets go at each file and message, each
-time waits so long for those that compute. Ten times as long, as Python has it, a click took twice as long beside them
-(docs/threat-model.md)."""
 OAUTH_VARIABLES = ("PANEL_OAUTH_PROVIDER", "PANEL_OAUTH_KEY", "PANEL_OAUTH_SECRET", "PANEL_COOKIE_SECRET")
 
 
@@ -70,21 +62,12 @@ def serve(
     quotas()
     check_audit()
     password, oauth = os.environ.get(PASSWORD_VARIABLE, ""), _oauth()
-    alone = is_loopback(address) and not prefix
-    if not alone and not password and not oauth:
-        where = "it is served behind a proxy" if prefix else f"{address} can be reached from other machines"
-        raise AccessRefused(
-            f"{where}, and anyone there could read your tables. Serve on 127.0.0.1, set {PASSWORD_VARIABLE}, or have "
-            f"Panel ask who somebody is ({OAUTH_VARIABLES[0]})"
-        )
+    server_address = ServerAddress(address, prefix, hosts)
+    ways = f"set {PASSWORD_VARIABLE}, or have Panel ask who somebody is ({OAUTH_VARIABLES[0]})"
+    server_address.check(bool(password or oauth), ways)
+    alone = server_address.is_local
     if password and oauth:
         raise AccessRefused(f"{PASSWORD_VARIABLE} and {OAUTH_VARIABLES[0]} are both set: which of them lets people in?")
-    public = urlsplit(prefix)
-    whole = public.scheme in ("http", "https") and bool(public.hostname)
-    path = not public.scheme and not public.netloc and public.path.startswith("/")
-    if prefix and (not (whole or path) or public.query or public.fragment):
-        known = "a path such as /iceberg nor a URL such as https://explorer.example.org/iceberg"
-        raise AccessRefused(f"--prefix {prefix!r} is neither {known}")
     if table:
         os.environ[TABLE_VARIABLE] = table
     if not alone or roots:
@@ -99,24 +82,16 @@ def serve(
             start=False,
             verbose=False,
             title="Iceberg metadata explorer",
-            prefix=public.path.rstrip("/"),
+            prefix=server_address.below,
             use_xheaders=bool(prefix),
             check_unused_sessions_milliseconds=1_000,  # those of pages that were closed
             **oauth,
         )
     except OSError as error:
-        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
-        hint = ". Another port may be free: --port, or PORT=… make demo; 0 is any" if taken else ""
-        said = f"nothing can be served at {address}, port {port}: {error.strerror or error}{hint}"
-        raise NotPossible(said) from None
-    names = (address, *hosts) if alone else (address, socket.gethostname(), socket.getfqdn(), *hosts)
-    reached_by = (*names, *filter(None, [public.hostname]))
-    access = Doorkeeper(reached_by, password, bool(oauth), HANDLERS, public.scheme == "https")
+        raise server_address.port_error(port, error) from None
+    access = Doorkeeper(server_address.names, password, bool(oauth), HANDLERS, server_address.is_secure)
     access.guard(server._tornado)
-    name = "localhost" if alone else socket.gethostname() if address in ("0.0.0.0", "::", "") else address
-    name = f"[{name}]" if ":" in name else name
-    base = prefix if whole else f"http://{name}:{server.port}{public.path}"
-    url = access.url(f"{base.rstrip('/')}/")
+    url = access.url(server_address.url(server.port))
     click.echo(f"Iceberg metadata explorer: {url}")
     server.start()
     sys.setswitchinterval(SWITCH_S)
@@ -124,7 +99,7 @@ def serve(
     gc.freeze()  # what is imported stays: the collector would look through it, for 0.2 s, at every few pages
     with tempfile.TemporaryDirectory() as folder:  # which nobody else may read
         if show:
-            webbrowser.open(_door_sign(Path(folder), url))
+            webbrowser.open(door_sign(Path(folder), url))
         server.run_until_shutdown()
     pools.stop()
 
@@ -139,14 +114,6 @@ def _oauth() -> dict[str, Any]:
     names = ("oauth_provider", "oauth_key", "oauth_secret", "cookie_secret")
     options: dict[str, Any] = dict(zip(names, given.values(), strict=True))
     return options | {"oauth_encryption_key": os.environ.get("PANEL_OAUTH_ENCRYPTION", "").encode() or None}
-
-
-def _door_sign(folder: Path, url: str) -> str:
-    """A file that leads to the URL: every user of the machine can read the command line of a browser, and the token is
-    in the URL."""
-    sign = folder / "open.html"
-    sign.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={escape(url)}">')
-    return sign.as_uri()
 
 
 def came_through_the_door() -> bool:

@@ -7,7 +7,7 @@ import panel as pn
 from explorer.app.hosts.component import ExplorerComponent
 from explorer.app.hosts.page import TITLE
 from explorer.app.hosts.panel_door import came_through_the_door
-from explorer.app.hosts.serve import PASSWORD_VARIABLE
+from explorer.serving.server_address import PASSWORD_VARIABLE
 
 OUTSIDE = "This server is guarded from now on: open the URL, with its token, that it printed."
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import gc
 import os
-import re
-import secrets
 import socket
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,14 +12,14 @@ from urllib.parse import urlsplit
 import click
 import panel as pn
 from bokeh.server.tornado import BokehTornado
-from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.httputil import HTTPServerRequest
 from tornado.routing import AnyMatches, Router, Rule
 from tornado.web import Application
 
 from explorer.app.hosts.page import TITLE
-from explorer.app.hosts.serve import PASSWORD_VARIABLE
 from explorer.errors import AccessRefused
 from explorer.serving import access, places
+from explorer.serving.server_address import PASSWORD_VARIABLE
 
 POLICY = (
     # Panel starts a page by inline scripts, so each answer gets a nonce; its components come as modules made from Blobs
@@ -43,26 +41,8 @@ POLICY = (
 )
 
 
-class _Headers(access.Headers):
-    """Marks our own scripts. No text from outside is in our HTML: what a table holds comes by the WebSocket."""
-
-    def policy(self) -> str:
-        self.nonce = secrets.token_urlsafe(16)
-        return "; ".join(POLICY).format(nonce=self.nonce, host=self.host)
-
-    def transform_first_chunk(
-        self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
-    ) -> tuple[int, HTTPHeaders, bytes]:
-        status_code, headers, chunk = super().transform_first_chunk(status_code, headers, chunk, finishing)
-        self.is_page = headers.get("Content-Type", "").startswith("text/html")
-        chunk = self.transform_chunk(chunk, finishing)
-        if self.is_page and finishing:
-            headers["Content-Length"] = str(len(chunk))
-        return status_code, headers, chunk
-
-    def transform_chunk(self, chunk: bytes, finishing: bool) -> bytes:
-        """With marks, where it is of a page; no part of one ends within a tag."""
-        return re.sub(rb"<script\b", b'<script nonce="' + self.nonce.encode() + b'"', chunk) if self.is_page else chunk
+class _Headers(access.NonceHeaders):
+    policy_parts = POLICY
 
 
 class PanelDoorkeeper(access.Doorkeeper):

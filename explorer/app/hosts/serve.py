@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import signal
 import socket
 import sys
 import tempfile
+import warnings
 import webbrowser
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import click
 from tornado.httpserver import HTTPServer
@@ -23,21 +21,17 @@ from tornado.netutil import bind_sockets
 from explorer.app.hosts.page import Server, SocketHandler
 from explorer.app.rights import Rights
 from explorer.app.start import TABLE_VARIABLE
-from explorer.errors import AccessRefused, NotPossible
+from explorer.errors import IncompleteAnswer
 from explorer.serving import places, pools
 from explorer.serving.access import Doorkeeper
 from explorer.serving.kept_cookie import BEAT_S, KeptCookie
 from explorer.serving.monitoring import COUNTERS, HANDLERS
+from explorer.serving.server_address import PASSWORD_VARIABLE, SWITCH_S, ServerAddress, door_sign
 from explorer.spark_engine.sql_guard.quotas import check_audit, quotas
 from explorer.storage.data_dirs import cache_home
-from explorer.storage.loopback import is_loopback
 
-PASSWORD_VARIABLE = "ICEDIVE_PASSWORD"
 IDLE_S = 120
 """How long a connection may say nothing."""
-SWITCH_S = 0.0005
-"""How long a thread computes before another may: the event loop waits so long for those that compute, each time that it
-lets go of the interpreter."""
 
 
 def serve(
@@ -68,44 +62,28 @@ def serve(
         AccessRefused: Others could reach it, and there is no password.
         NotPossible: The address or the port cannot be used.
     """
+    warnings.filterwarnings("ignore", category=IncompleteAnswer)  # each answer says it
     quotas()
     check_audit()
     password = os.environ.get(PASSWORD_VARIABLE, "")
-    alone = is_loopback(address) and not prefix
-    if not alone and not password:
-        where = "it is served behind a proxy" if prefix else f"{address} can be reached from other machines"
-        raise AccessRefused(
-            f"{where}, and anyone there could read your tables. Serve on 127.0.0.1, or set {PASSWORD_VARIABLE}"
-        )
-    public = urlsplit(prefix)
-    whole = public.scheme in ("http", "https") and bool(public.hostname)
-    path = not public.scheme and not public.netloc and public.path.startswith("/")
-    if prefix and (not (whole or path) or public.query or public.fragment):
-        forms = "a path such as /iceberg nor a URL such as https://explorer.example.org/iceberg"
-        raise AccessRefused(f"--prefix {prefix!r} is neither {forms}")
+    server_address = ServerAddress(address, prefix, hosts)
+    server_address.check(bool(password), f"or set {PASSWORD_VARIABLE}")
+    alone = server_address.is_local
     if table:
         os.environ[TABLE_VARIABLE] = table
     if not alone or roots:
         places.restrict(roots)
-    own = (address,) if alone else (address, socket.gethostname(), socket.getfqdn())
-    access = Doorkeeper(
-        (*own, *hosts, *filter(None, [public.hostname])), password, open=HANDLERS, secure=public.scheme == "https"
-    )
-    below = public.path.rstrip("/")
+    access = Doorkeeper(server_address.names, password, open=HANDLERS, secure=server_address.is_secure)
     try:
         sockets = bind_sockets(port, address)
     except OSError as error:
-        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
-        hint = ". Another port may be free: --port, or PORT=… make demo; 0 is any" if taken else ""
-        raise NotPossible(f"nothing can be served at {address}, port {port}: {error.strerror or error}{hint}") from None
-    kept = KeptCookie(cache_home() / "served", address, sockets[0].getsockname()[1])
+        raise server_address.port_error(port, error) from None
+    listening_at = sockets[0].getsockname()[1]
+    kept = KeptCookie(cache_home() / "served", address, listening_at)
     access.cookie = kept.take(f"{password} {alone or allow_sql} {alone or allow_lab}")
     COUNTERS.append(SocketHandler.count)
-    server = Server(access, Rights(sql=alone or allow_sql, lab=alone or allow_lab), below)
-    name = "localhost" if alone else socket.gethostname() if address in ("0.0.0.0", "::", "") else address
-    name = f"[{name}]" if ":" in name else name
-    base = prefix if whole else f"http://{name}:{sockets[0].getsockname()[1]}{below}"
-    url = access.url(f"{base.rstrip('/')}/")
+    server = Server(access, Rights(sql=alone or allow_sql, lab=alone or allow_lab), server_address.below)
+    url = access.url(server_address.url(listening_at))
     click.echo(f"Iceberg metadata explorer: {url}")
     sys.setswitchinterval(SWITCH_S)
     asyncio.run(_run(server, sockets, url if show else "", bool(prefix), kept))
@@ -125,16 +103,8 @@ async def _run(
         asyncio.get_running_loop().add_signal_handler(number, end.set)
     with tempfile.TemporaryDirectory() as folder:  # which nobody else may read
         if url:
-            webbrowser.open(_door_sign(Path(folder), url))
+            webbrowser.open(door_sign(Path(folder), url))
         await end.wait()
     beat.stop()
     kept.beat()
     http.stop()
-
-
-def _door_sign(folder: Path, url: str) -> str:
-    """Return a file that leads to the URL: every user of the machine can read the command line of a browser, and the
-    token is in the URL."""
-    sign = folder / "open.html"
-    sign.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={escape(url)}">')
-    return sign.as_uri()
