@@ -4,21 +4,24 @@ by ranges of their first partition field."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeAlias
 
 from explorer.graph.ids import node_id
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.text.names import snapshot_name
-from explorer.spec.values.values import source_type, summary_bound
+from explorer.spec.values.values import partition_bounds
 
 GROUPS = 20
 """About so many groups are made."""
 FEW = 3
 """As many manifests of one kind are drawn one by one."""
+
+Bounds: TypeAlias = Mapping[str, Sequence[tuple[str, Any, Any]]]
+"""The bounds of the partition fields of each manifest, by its path (values.partition_bounds)."""
 
 
 @dataclass(frozen=True)
@@ -41,22 +44,28 @@ def manifest_groups(
     size = max(2, -(-len(listed) // GROUPS))
     adding = Counter(manifest.added_snapshot_id for manifest in listed)
     by_snapshot = 2 * max(adding.values(), default=0) <= len(listed)
+    bounds = {
+        manifest.manifest_path: partition_bounds(
+            manifest.partitions, metadata.spec(manifest.partition_spec_id), metadata
+        )
+        for manifest in listed
+    }
     groups = []
     for content in (0, 1):
         mine = [manifest for manifest in listed if bool(manifest.content) == bool(content)]
         if len(mine) <= FEW:
-            groups += [_group((manifest,), "", "", metadata) for manifest in mine]
+            groups += [_group((manifest,), "", "", bounds) for manifest in mine]
         elif by_snapshot:
-            groups += _by_snapshot(mine, size, metadata, ordinals)
+            groups += _by_snapshot(mine, size, bounds, ordinals)
         else:
             for spec_id in dict.fromkeys(manifest.partition_spec_id for manifest in mine):
                 of_spec = [manifest for manifest in mine if manifest.partition_spec_id == spec_id]
-                groups += _by_range(of_spec, size, metadata)
+                groups += _by_range(of_spec, size, bounds, metadata)
     return groups
 
 
 def _by_snapshot(
-    manifests: Sequence[ManifestFile], size: int, metadata: TableMetadata, ordinals: dict[int, int]
+    manifests: Sequence[ManifestFile], size: int, bounds: Bounds, ordinals: dict[int, int]
 ) -> list[ManifestGroup]:
     """Runs of neighbouring snapshots, the newest first."""
     newest = sorted(manifests, key=lambda m: -(m.sequence_number or ordinals.get(m.added_snapshot_id or 0, 0)))
@@ -71,49 +80,46 @@ def _by_snapshot(
     for run in runs:
         first, last = (snapshot_name(run[at].added_snapshot_id, ordinals) for at in (-1, 0))
         label = first if first == last else f"{first} … {last}"
-        groups.append(_group(tuple(run), label, "", metadata))
+        groups.append(_group(tuple(run), label, "", bounds))
     return groups
 
 
-def _by_range(manifests: Sequence[ManifestFile], size: int, metadata: TableMetadata) -> list[ManifestGroup]:
+def _by_range(
+    manifests: Sequence[ManifestFile], size: int, bounds: Bounds, metadata: TableMetadata
+) -> list[ManifestGroup]:
     """Runs of manifests in the order of their first partition field; of those without one, in their own order."""
     spec = metadata.spec(manifests[0].partition_spec_id)
     field = spec.fields[0].name if spec and spec.fields else ""
-    ordered = sorted(manifests, key=lambda m: _order(_bounds(m, 0, metadata)[0])) if field else list(manifests)
+    ordered = sorted(manifests, key=lambda m: _order(_first_field(m, bounds)[0])) if field else list(manifests)
     parts = -(-len(ordered) // size)
     groups, at = [], 0
     for part in range(parts):
         run = tuple(ordered[len(ordered) * part // parts : len(ordered) * (part + 1) // parts])
-        label = _range(run, 0, metadata) if field else ""
+        label = _range([_first_field(manifest, bounds) for manifest in run]) if field else ""
         label = label or f"manifests {at + 1:,} to {at + len(run):,}"
-        groups.append(_group(run, label, field, metadata))
+        groups.append(_group(run, label, field, bounds))
         at += len(run)
     return groups
 
 
-def _group(manifests: tuple[ManifestFile, ...], label: str, by: str, metadata: TableMetadata) -> ManifestGroup:
+def _first_field(manifest: ManifestFile, bounds: Bounds) -> tuple[Any, Any]:
+    """The least and the greatest value of a manifest's first partition field."""
+    return bounds[manifest.manifest_path][0][1:] if bounds[manifest.manifest_path] else (None, None)
+
+
+def _group(manifests: tuple[ManifestFile, ...], label: str, by: str, bounds: Bounds) -> ManifestGroup:
     key = "|".join(manifest.manifest_path for manifest in manifests)
-    specs = {manifest.partition_spec_id for manifest in manifests}
-    spec = metadata.spec(manifests[0].partition_spec_id) if len(specs) == 1 else None
-    named = [(field.name, _range(manifests, at, metadata)) for at, field in enumerate(spec.fields if spec else ())]
-    ranges = tuple((name, values) for name, values in named if values and name != by)
+    fields: dict[str, list[tuple[Any, Any]]] = {}
+    if len({manifest.partition_spec_id for manifest in manifests}) == 1:
+        for manifest in manifests:
+            for name, first, last in bounds[manifest.manifest_path]:
+                fields.setdefault(name, []).append((first, last))
+    ranges = tuple((name, told) for name, values in fields.items() if name != by and (told := _range(values)))
     return ManifestGroup(node_id("manifest_group", key), label, by, manifests, ranges)
 
 
-def _bounds(manifest: ManifestFile, at: int, metadata: TableMetadata) -> tuple[Any, Any]:
-    """The least and the greatest value of a partition field, None where the manifest list does not tell it."""
-    spec = metadata.spec(manifest.partition_spec_id)
-    if spec is None or at >= len(spec.fields) or at >= len(manifest.partitions or ()):
-        return None, None
-    field, summary = spec.fields[at], (manifest.partitions or ())[at]
-    kind = source_type(metadata, field.source_ids)
-    first, last = (summary_bound(bound, field.transform, kind) for bound in (summary.lower_bound, summary.upper_bound))
-    return first, last
-
-
-def _range(manifests: Iterable[ManifestFile], at: int, metadata: TableMetadata) -> str:
+def _range(bounds: Sequence[tuple[Any, Any]]) -> str:
     """From the least to the greatest value of a partition field; empty where none is told."""
-    bounds = [_bounds(manifest, at, metadata) for manifest in manifests]
     first = min((low for low, _ in bounds if low is not None), key=_order, default=None)
     last = max((high for _, high in bounds if high is not None), key=_order, default=None)
     if first is None or last is None:

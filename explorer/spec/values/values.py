@@ -221,13 +221,24 @@ def partition_ranges(
 ) -> list[tuple[str, str]]:
     """The names of a manifest's partition fields, and the range of values of each that the manifest list tells."""
     ranges = []
-    for field, summary in zip(spec.fields if spec else (), summaries or (), strict=False):
-        kind = source_type(metadata, field.source_ids)
-        bounds = [summary_bound(bound, field.transform, kind) for bound in (summary.lower_bound, summary.upper_bound)]
+    for (name, *bounds), summary in zip(partition_bounds(summaries, spec, metadata), summaries or (), strict=False):
         first, last = ("null" if bound is None else f"{bound}" for bound in bounds)
         nulls = ", null" if summary.contains_null and first != "null" else ""
-        ranges.append((field.name, (first if first == last else f"{first} … {last}") + nulls))
+        ranges.append((name, (first if first == last else f"{first} … {last}") + nulls))
     return ranges
+
+
+def partition_bounds(
+    summaries: Sequence[FieldSummary] | None, spec: PartitionSpec | None, metadata: TableMetadata
+) -> list[tuple[str, Any, Any]]:
+    """The names of a manifest's partition fields, and the least and the greatest value of each; None where the manifest
+    list does not tell it."""
+    bounds = []
+    for field, summary in zip(spec.fields if spec else (), summaries or (), strict=False):
+        kind = source_type(metadata, field.source_ids)
+        first, last = (summary_bound(at, field.transform, kind) for at in (summary.lower_bound, summary.upper_bound))
+        bounds.append((field.name, first, last))
+    return bounds
 
 
 def partition_path_by_name(
