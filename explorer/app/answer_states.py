@@ -1,4 +1,4 @@
-"""What the widget and the panes show of an answer: a comparison, deletes, a plan."""
+"""The graphs of answers: a comparison, deletes, a plan."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from typing import Any
 
 from explorer.app.row_pages import RowPages
@@ -48,17 +49,23 @@ class ShownAnswer:
 
     def __init__(self, result: Any, table: Table | None) -> None:
         self.table, self.result = table, result
-        metadata = table.metadata if table else None
-        self._blocks: Sequence[Block] = result.blocks()
-        self.level = getattr(result, "level", lambda: "ok")()
-        self.notes = getattr(result, "notes", ())
-        self._pages = [RowPages(_collection(block), metadata) for block in _rows_in(self._blocks)]
+
+    @cached_property
+    def _blocks(self) -> Sequence[Block]:
+        """Made when they are asked for: a file needs none."""
+        return self.result.blocks()  # type: ignore[no-any-return]
+
+    @cached_property
+    def _pages(self) -> list[RowPages]:
+        metadata = self.table.metadata if self.table else None
+        return [RowPages(_collection(block), metadata) for block in _rows_in(self._blocks)]
 
     def to_json(self) -> dict[str, Any]:
         """Return what a page draws first."""
         numbers = iter(range(len(self._pages)))
         blocks = [self._block(block, numbers) for block in self._blocks]
-        return {"blocks": blocks, "level": self.level, "notes": list(self.notes)}
+        level = getattr(self.result, "level", lambda: "ok")()
+        return {"blocks": blocks, "level": level, "notes": list(getattr(self.result, "notes", ()))}
 
     def rows(self, block: int) -> RowPages | None:
         """Return the rows of the block with a number; None if there is none."""

@@ -40,11 +40,12 @@ def _form(question: Question) -> dict[str, Any]:
         "summary": question.summary,
         "description": question.description,
         "writes": question.is_writing,
-        "parameters": [_field(one) for one in question.parameters if one.name != ALLOW_WRITES],
+        "parameters": [field(one) for one in question.parameters if one.name != ALLOW_WRITES],
     }
 
 
-def _field(parameter: Parameter) -> dict[str, Any]:
+def field(parameter: Parameter) -> dict[str, Any]:
+    """Return what a form needs to ask for a parameter."""
     kind = parameter.kind
     given = None if parameter.is_required else parameter.default
     return {
@@ -119,11 +120,10 @@ def _one(parameter: Parameter, value: Any) -> Any:
         raise WrongUsage(f"{label} is a text")
     if kind.choices and value not in kind.choices:
         raise WrongUsage(f"{label} is one of {', '.join(filter(None, kind.choices))}")
-    name = value.partition("@")[0]
     if kind.metavar == "FILE":
         raise WrongUsage(f"{label} is a file of the server, which no page opens")
-    if kind.metavar == "TEXT" and names_a_path(name):  # another table
-        places.check(name)
+    if not kind.offer and names_a_path(table := value.partition("@")[0]):  # it names nothing of this table
+        places.check(table)
     return value
 
 

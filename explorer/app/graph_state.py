@@ -1,4 +1,4 @@
-"""What one viewer looks at: a table, a snapshot, what is open and selected. Both hosts drive it with the same requests.
+"""What one viewer looks at: a table, a snapshot, what is open and selected. All hosts drive it with the same requests.
 
 State belongs to one session; nothing here is shared between sessions. Requests come from the browser, so everything in
 them is checked: an unknown id or a wrong type is a message to the person, never an exception."""
@@ -43,11 +43,11 @@ FILES, MANIFESTS = get_args(FileKind), get_args(ManifestKind)
 
 
 class GraphState:
-    """The state behind one widget: a graph of a table, and what is selected. `handle` takes a request of the widget and
-    returns whether the graph must be drawn again (else only the details)."""
+    """One graph of a table, and what is selected. `handle` takes a request of a page and returns whether the graph must
+    be drawn again (else only the details)."""
 
     offers: ClassVar[tuple[str, ...]] = ()
-    """What the widget's bar offers of search, filtered and reload."""
+    """What a page offers of search, filtered and reload."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -63,7 +63,7 @@ class GraphState:
         return {}
 
     def state(self) -> dict[str, Any]:
-        """What the widget draws, and `selection`."""
+        """What a page draws, and `selection`."""
         return {
             **self.selection(), "picture": picture(self.graph), "selected": self.selected,
             "message": clean_lines(self.message), "offers": self.offered(), "asked": self.asked(),
@@ -114,7 +114,7 @@ class GraphState:
         return {**replace(inspection, sections=tuple(sections)).to_json(), "actions": actions}
 
     def handle(self, request: Mapping[str, Any]) -> bool | None:
-        """Carry out a request of the widget. What is wrong with it is a message to the person. None: nothing came of
+        """Carry out a request of a page. What is wrong with it is a message to the person. None: nothing came of
         it."""
         self.message = ""
         kind = str(request.get("type"))

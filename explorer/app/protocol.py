@@ -152,7 +152,7 @@ class GetRows:
 
 @dataclass(frozen=True)
 class GetOffers:
-    """A browser asks what can be entered for a kind of parameter: snapshots, columns, files, refs or metadata files."""
+    """A browser asks what can be entered for a kind of parameter: snapshots, columns, files or metadata files."""
 
     id: int
     table: str

@@ -11,15 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.errors import NotFoundInTable, NotPossible
-from explorer.model.manifest import FILE_CONTENT, STATUS
 from explorer.model.metadata import TableMetadata
 from explorer.queries.collection import Collection
-from explorer.render.list_columns import COLUMNS, first_columns, telling, with_times
-from explorer.render.rows import json_rows
+from explorer.render.list_columns import COLUMNS, first_columns, in_words, telling
 from explorer.render.text import cell
 from explorer.spec.filters.display_values import TIMES
 from explorer.spec.text.units import human_bytes
-from explorer.spec.values.values import column_values, partition_path_by_name
+from explorer.spec.values.values import column_values
 
 MOST = 1_000
 """Rows of one message."""
@@ -121,7 +119,10 @@ class RowPages:
 
     def _answer(self, part: pa.Table, total: int | None, start: int) -> dict[str, Any]:
         kinds = {column["name"]: column["kind"] for column in self.columns()}
-        rows = [[_text(row[name], kind) for name, kind in kinds.items()] for row in self._readable(part)]
+        rows = [
+            [_text(row[name], kind) for name, kind in kinds.items()]
+            for row in in_words(part, self.rows.what, self._metadata)
+        ]
         exact = {
             str(at): [None if value is None else str(value) for value in part[name].to_pylist()]
             for at, (name, kind) in enumerate(kinds.items())
@@ -137,19 +138,6 @@ class RowPages:
             return "time"
         named = name in LINKS or name.endswith(("id", "-ms", "_ms")) or name in ("content", "status")
         return "text" if named else "bytes" if _BYTES.search(name) and self.rows.what != "rows" else "number"
-
-    def _readable(self, part: pa.Table) -> list[dict[str, Any]]:
-        """Rows as a person reads them: partitions as paths, numbers that stand for words as these, times as times."""
-        rows = with_times(json_rows(part), self.rows.what)
-        has_partitions = {"partition", "spec_id"} <= set(part.column_names)
-        if self._metadata and has_partitions and pa.types.is_struct(part["partition"].type):
-            for row, value in zip(rows, column_values(part["partition"]), strict=True):
-                spec = self._metadata.spec(row["spec_id"])
-                row["partition"] = partition_path_by_name(value, spec, self._metadata)
-        for name, words in (("content", FILE_CONTENT), ("status", STATUS)):
-            for row in rows if name in part.column_names else ():
-                row[name] = words.get(row[name], row[name])
-        return rows
 
 
 def _text(value: Any, kind: str) -> str | None:

@@ -7,7 +7,6 @@ session, and a page plays it again in a new one."""
 from __future__ import annotations
 
 import json
-import logging
 import os
 import secrets
 import threading
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from explorer.app import graphs, protocol
 from explorer.app.blocks import ShownAnswer
 from explorer.app.downloads import file_of
+from explorer.app.error_messages import error_message
 from explorer.app.forms import groups, is_asked, questions, read_arguments
 from explorer.app.graph_state import GraphState, ViewState
 from explorer.app.protocol import (
@@ -42,7 +42,7 @@ from explorer.app.protocol import (
 from explorer.app.rights import Rights
 from explorer.app.start import TABLE_VARIABLE, catalog_names, header, namespaces, tables, teaching_tables
 from explorer.errors import AccessRefused, ExplorerError, NotPossible, WrongUsage
-from explorer.progress import Cancelled, as_one_step
+from explorer.progress import as_one_step
 from explorer.questions import QUESTIONS, Question
 from explorer.questions.offers import offers
 from explorer.questions.parameters import CatalogAt, TableAt
@@ -50,10 +50,7 @@ from explorer.render.svg import vocabulary
 from explorer.render.text import clean_lines
 from explorer.serving import places
 from explorer.serving.pools import AWAY, CLICKS, ELSEWHERE, HERE, Pool, PoolTask
-from explorer.spark_engine.failures import explain
 from explorer.spark_engine.spark import shared_engine
-from explorer.spec.filters.filter_text import FilterError
-from explorer.spec.secrets.redaction import redact
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
 from explorer.storage.locate import parse_move
 from explorer.table import Table
@@ -69,8 +66,6 @@ MOST_WAITING = 32
 """Requests of one session that are under way."""
 NOT_SAVED = ("write", "measure", "engines")
 """Arguments by which a question writes, or runs in Spark: no link asks it."""
-ON_SPARK = frozenset({("rows",), ("sql",)})
-"""Questions that Spark answers."""
 QUIET_S, TICK_S = 0.4, 0.25
 """What is over sooner than the first shows no progress; what takes longer shows it anew after each of the second."""
 V = TypeVar("V")
@@ -213,30 +208,20 @@ class Session:
             return pool_of(request.action)
         if not isinstance(request, Ask | GetRows):
             return CLICKS
-        words = tuple(request.question.split(" "))
-        question = QUESTIONS.get(words)
-        spark = words in ON_SPARK or any(request.arguments.get(name) for name in (*NOT_SAVED, "sql"))
-        spark = spark or request.arguments.get("engine") == "spark"
-        writes = question is not None and question.is_writing
-        return ELSEWHERE if spark or writes or words[0] == "catalog" else HERE
+        question = QUESTIONS.get(tuple(request.question.split(" ")))
+        if question is None:
+            return HERE
+        reads_rows = question.reads_rows or any(request.arguments.get(name) for name in (*NOT_SAVED, "sql"))
+        on_spark = reads_rows or question.is_writing or request.arguments.get("engine") == "spark"
+        return ELSEWHERE if on_spark or question.path[0] == "catalog" else HERE
 
     def _end(self, number: int, task: PoolTask) -> None:
         self._tasks.pop(number, None)
         self._on_spark.discard(number)
         try:
-            data = task.result()
-            message = protocol.text_of(protocol.answer(number, data))
-        except Cancelled:
-            message = protocol.text_of(protocol.error(number, "Cancelled.", "cancelled"))
-        except WrongUsage as error:
-            message = protocol.text_of(protocol.error(number, clean_lines(redact(str(error))), "usage"))
-        except ExplorerError as error:
-            cause = error.__cause__
-            position = cause.position if isinstance(cause, FilterError) else None
-            message = protocol.text_of(protocol.error(number, clean_lines(redact(str(error))), position=position))
-        except Exception as error:  # nobody else would tell the person
-            logging.getLogger(__name__).exception("a request of a page failed")
-            message = protocol.text_of(protocol.error(number, clean_lines(redact(explain(error, lost=False)))))
+            message = protocol.text_of(protocol.answer(number, task.result()))
+        except Exception as error:
+            message = protocol.text_of(error_message(number, error))
         self._send(message)
 
     def _put(self, message: dict[str, Any]) -> None:
@@ -249,7 +234,9 @@ class Session:
             DrawGraph: self._draw, Ask: self._ask, GetRows: self._rows, GetOffers: self._offer, UseLab: self._use_lab,
             GetPreview: self._preview,
         }  # fmt: skip
-        return answers[type(request)](request)
+        data = answers[type(request)](request)
+        table = self._tables.get(request.table) if isinstance(request, DrawGraph | Ask | GetRows) else None
+        return data if table is None else {**data, "lacks": clean_lines(table.tree.lacks)}
 
     def _hello(self, _: Hello) -> dict[str, Any]:
         return {
@@ -421,10 +408,11 @@ class Session:
             return table
         if question.subject == "catalog":
             return CatalogAt(request.catalog) if request.catalog else CatalogAt()
-        if request.table in self._given:
-            return TableAt(request.table, opened=self._table(request.table))
-        places.check(request.table, self._moves.get(request.table, ()))
-        return TableAt(request.table, relocate=self._moves.get(request.table, ()))
+        opened = self._table(request.table) if request.table in self._given else self._tables.get(request.table)
+        moves = self._moves.get(request.table, ())
+        if opened is None:
+            places.check(request.table, moves)
+        return TableAt(request.table, relocate=moves, opened=opened)
 
     def _offer(self, request: GetOffers) -> dict[str, Any]:
         return {"values": offers(request.kind, self._table(request.table), request.text, 200)}  # type: ignore[arg-type]

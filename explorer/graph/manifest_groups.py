@@ -20,7 +20,7 @@ GROUPS = 20
 FEW = 3
 """As many manifests of one kind are drawn one by one."""
 
-Bounds: TypeAlias = Mapping[str, Sequence[tuple[str, Any, Any]]]
+PartitionBounds: TypeAlias = Mapping[str, Sequence[tuple[str, Any, Any]]]
 """The bounds of the partition fields of each manifest, by its path (values.partition_bounds)."""
 
 
@@ -65,7 +65,7 @@ def manifest_groups(
 
 
 def _by_snapshot(
-    manifests: Sequence[ManifestFile], size: int, bounds: Bounds, ordinals: dict[int, int]
+    manifests: Sequence[ManifestFile], size: int, bounds: PartitionBounds, ordinals: dict[int, int]
 ) -> list[ManifestGroup]:
     """Runs of neighbouring snapshots, the newest first."""
     newest = sorted(manifests, key=lambda m: -(m.sequence_number or ordinals.get(m.added_snapshot_id or 0, 0)))
@@ -85,7 +85,7 @@ def _by_snapshot(
 
 
 def _by_range(
-    manifests: Sequence[ManifestFile], size: int, bounds: Bounds, metadata: TableMetadata
+    manifests: Sequence[ManifestFile], size: int, bounds: PartitionBounds, metadata: TableMetadata
 ) -> list[ManifestGroup]:
     """Runs of manifests in the order of their first partition field; of those without one, in their own order."""
     spec = metadata.spec(manifests[0].partition_spec_id)
@@ -102,12 +102,12 @@ def _by_range(
     return groups
 
 
-def _first_field(manifest: ManifestFile, bounds: Bounds) -> tuple[Any, Any]:
+def _first_field(manifest: ManifestFile, bounds: PartitionBounds) -> tuple[Any, Any]:
     """The least and the greatest value of a manifest's first partition field."""
     return bounds[manifest.manifest_path][0][1:] if bounds[manifest.manifest_path] else (None, None)
 
 
-def _group(manifests: tuple[ManifestFile, ...], label: str, by: str, bounds: Bounds) -> ManifestGroup:
+def _group(manifests: tuple[ManifestFile, ...], label: str, by: str, bounds: PartitionBounds) -> ManifestGroup:
     key = "|".join(manifest.manifest_path for manifest in manifests)
     fields: dict[str, list[tuple[Any, Any]]] = {}
     if len({manifest.partition_spec_id for manifest in manifests}) == 1:

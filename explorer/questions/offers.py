@@ -35,11 +35,8 @@ def offers(kind: Offer, table: Table, text: str = "", most: int = MOST) -> list[
 
 
 def _snapshots(table: Table) -> Iterable[str]:
-    return [*_refs(table), *reversed([row["snapshot"] for row in table.snapshots])]
-
-
-def _refs(table: Table) -> Iterable[str]:
-    return [ref.name for ref in sorted(table.metadata.refs, key=lambda ref: (ref.name != "main", ref.type, ref.name))]
+    refs = sorted(table.metadata.refs, key=lambda ref: (ref.name != "main", ref.type, ref.name))
+    return [*(ref.name for ref in refs), *reversed([row["snapshot"] for row in table.snapshots])]
 
 
 def _columns(table: Table) -> Iterable[str]:
@@ -54,7 +51,14 @@ def _files(table: Table) -> Iterable[str]:
     return [base_name(row["file_path"]) for row in table.files().select(columns=["file_path"], limit=MOST)]
 
 
+def _metadata_files(table: Table) -> Iterable[str]:
+    from explorer.spec.text.names import base_name
+
+    older = [entry.metadata_file for entry in table.metadata.metadata_log]
+    return [base_name(path) for path in (table.metadata.metadata_location, *reversed(older))]
+
+
 NAMES: dict[str, Callable[[Any], Iterable[str]]] = {
-    "snapshots": _snapshots, "refs": _refs, "columns": _columns, "files": _files,
+    "snapshots": _snapshots, "columns": _columns, "files": _files, "metadata files": _metadata_files,
 }  # fmt: skip
 """What is listed for each kind."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from explorer.table import Table
 
 Form = Literal["text", "number", "count", "decimal", "flag", "choice", "pairs", "numbers"]
-Offer = Literal["", "snapshots", "columns", "files", "refs", "metadata files"]
+Offer = Literal["", "snapshots", "columns", "files", "metadata files"]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,6 @@ Sql: TypeAlias = Annotated[str, Kind(metavar="SQL", offer="columns")]
 ColumnNames: TypeAlias = Annotated["Sequence[str]", Kind(metavar="COLUMN", several=True, offer="columns")]
 FilePath: TypeAlias = Annotated[str, Kind(metavar="PATH", offer="files")]
 """A live file: its path, a prefix of its name, the end of its path, or its label in a list."""
-RefName: TypeAlias = Annotated[str, Kind(metavar="NAME", offer="refs")]
 Texts: TypeAlias = Annotated["Sequence[str]", Kind(metavar="TEXT", several=True)]
 Pairs: TypeAlias = Annotated["Mapping[str, str]", Kind("pairs", "NAME=VALUE", several=True)]
 Limits: TypeAlias = Annotated["Mapping[str, float]", Kind("numbers", "NAME=NUMBER", several=True)]

@@ -1,5 +1,4 @@
-"""Bars as a picture: one drawing for notebooks, exports and the page. Two series stand up and down from one line where
-one of them is removed or deleted; else beside each other."""
+"""Bars as a picture; several series stand beside each other."""
 
 from __future__ import annotations
 

@@ -13,7 +13,6 @@ SHOWN = 200
 """Findings that are shown; the rows have all."""
 SNAPSHOTS = 5
 """Snapshots of one finding that are links."""
-ORDER = ("fatal", "error", "warning", "info")
 
 
 def doctor_blocks(report: Report, level: Level) -> list[Block]:
@@ -28,10 +27,9 @@ def doctor_blocks(report: Report, level: Level) -> list[Block]:
     """
     blocks: list[Block] = [Notice(clean(summary(report)), level)]
     if report.findings:
-        worst_first = sorted(report.findings, key=lambda finding: ORDER.index(finding.severity))
-        blocks.append(FindingCards(tuple(map(_card, worst_first[:SHOWN]))))
-        if len(worst_first) > SHOWN:
-            blocks.append(Notice(f"{len(worst_first) - SHOWN:,} more findings are in the rows.", "warning"))
+        blocks.append(FindingCards(tuple(map(_card, report.findings[:SHOWN]))))
+        if len(report.findings) > SHOWN:
+            blocks.append(Notice(f"{len(report.findings) - SHOWN:,} more findings are in the rows.", "warning"))
     if not_looked_at(report):
         blocks.append(LinkList((
             Link("Check that each file exists", "question", "doctor", {"files": True}),
@@ -44,6 +42,6 @@ def _card(finding: Finding) -> FindingCard:
     said = [line for line in lines(finding) if not line.startswith("what would help: ")]
     links = [Link(f"Show {base_name(finding.file)}", "file", finding.file)] if finding.file else []
     links += [Link(f"Snapshot {one}", "snapshot", str(one)) for one in finding.snapshots[:SNAPSHOTS]]
-    level = {"fatal": "error", "info": "info"}.get(finding.severity, finding.severity)
+    level = "error" if finding.severity == "fatal" else finding.severity
     name = f"{finding.rule} ({finding.about.number})"
     return FindingCard(level, finding.about.title, name, tuple(said), clean(finding.remedy), tuple(links))

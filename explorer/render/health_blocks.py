@@ -21,8 +21,7 @@ def health_blocks(health: Health) -> list[Block]:
         The verdict; a finding for each measure beyond its threshold; a group for each section, open where one of its
         measures is beyond.
     """
-    worst = max((m.level for m in health.beyond), key=("ok", "warning", "error").index, default="ok")
-    blocks: list[Block] = [Notice(clean(f"{health.snapshot}: {verdict(health)}"), worst)]
+    blocks: list[Block] = [Notice(clean(f"{health.snapshot}: {verdict(health)}"), health.worst)]
     if health.beyond:
         blocks.append(FindingCards(tuple(map(_finding, health.beyond))))
     return [*blocks, *(_group(section) for section in health.sections)]

@@ -48,9 +48,8 @@ def in_words(part: pa.Table, what: str, metadata: TableMetadata | None) -> list[
     if metadata is None:
         return rows
     if {"partition", "spec_id"} <= set(part.column_names) and pa.types.is_struct(part["partition"].type):
-        specs = {spec.spec_id: spec for spec in metadata.partition_specs}
         for row, value in zip(rows, column_values(part["partition"]), strict=True):
-            row["partition"] = partition_path_by_name(value, specs.get(row["spec_id"]), metadata)
+            row["partition"] = partition_path_by_name(value, metadata.spec(row["spec_id"]), metadata)
     for name, words in (("content", FILE_CONTENT), ("status", STATUS)):
         for row in rows if name in part.column_names else ():
             row[name] = words.get(row[name], row[name])

@@ -2,7 +2,7 @@
 
 Every request, of a page, a file or the WebSocket, passes `Doorkeeper.admit` before any handler sees it:
 the Host must be one of ours (a name that was re-bound to 127.0.0.1 is not), no other site may have sent it
-(Sec-Fetch-Site, Origin), the path must be one that the dashboard has, and the cookie must be that of this start. The
+(Sec-Fetch-Site, Origin), the path must be one that the server has, and the cookie must be that of this start. The
 cookie is given for the token in the URL that the server prints, or for the password. Every answer carries a
 Content-Security-Policy.
 
@@ -26,7 +26,6 @@ from tornado.web import Application, OutputTransform, RequestHandler
 
 from explorer.serving import logs
 from explorer.serving.attempts import WAIT_S, Attempts
-from explorer.serving.messages import MOST_BYTES as MOST_BYTES_SENT
 from explorer.storage.loopback import ip_address, is_loopback
 
 OAUTH_ANSWER = ("code", "state", "scope", "iss", "session_state", "error", "error_description")
@@ -36,11 +35,13 @@ OWN_SITES = ("same-origin", "none")
 """Sec-Fetch-Site of our own pages, and of what a person types or opens from outside the browser."""
 MOST_BYTES = 1 << 14
 """Of a request's body: the only one there is holds a password."""
+MOST_MESSAGE = 1 << 20
+"""Bytes of one message of a WebSocket."""
 FOREIGN = (
     "This request came from another site, which may not open tables here. "
     "If you followed a link and trust it: click into the address bar and press Enter."
 )
-NO_TOKEN = "This dashboard belongs to who started it: open the URL, with its token, that the server printed."
+NO_TOKEN = "This server belongs to who started it: open the URL, with its token, that the server printed."
 FOR_LOOPBACK = (
     "Only this machine is served, since nobody can log in: "
     "set ICEDIVE_PASSWORD and start the server anew to serve others."
@@ -146,7 +147,7 @@ class Doorkeeper:
     def prepare(self, application: Application) -> None:
         """Set what an application says on every answer, and how much it takes."""
         application.transforms.append(self.headers)
-        application.settings["websocket_max_message_size"] = MOST_BYTES_SENT
+        application.settings["websocket_max_message_size"] = MOST_MESSAGE
         application.settings["serve_traceback"] = False
         logs.guard()
 

@@ -10,9 +10,10 @@ import string
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
+from explorer.serving.access import MOST_MESSAGE
 from explorer.storage.formats.json_text import nesting
 
-MOST_BYTES = 1 << 20
+MOST_BYTES = MOST_MESSAGE
 """Of one message, all its fragments together."""
 DEEPEST, MOST_VALUES = 32, 20_000
 """How deep values of a content may be nested, and how many there may be."""

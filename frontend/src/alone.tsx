@@ -1,7 +1,7 @@
 // Parts of the app that stand alone in a notebook: one question with its form and answer, or one graph.
 
 import { useState } from "preact/hooks";
-import { Asked } from "./answer";
+import { Asked, IncompleteNote } from "./answer";
 import { QuestionForm, type Arguments } from "./form";
 import { GraphView, InspectorView, TimelineView } from "./graph-view";
 import { Message, Working } from "./parts";
@@ -26,6 +26,7 @@ export function QuestionAlone() {
         )}
       </div>
       {problem.value && <Message level="error">{problem.value}</Message>}
+      <IncompleteNote />
       {form.parameters.length > 0 && <QuestionForm form={form} given={given} ask={ask} />}
       {!lacks && (!at.table || header.value) && <Asked key={count} question={{ question: form.name, ...about, arguments: given }} form={form} />}
     </section>
@@ -42,6 +43,7 @@ export function GraphAlone() {
     <section class="app alone" aria-label={graph.value?.title ?? "Graph"}>
       <p class="alone-title"><b>{graph.value?.title}</b> <span class="muted">{graph.value?.caption}</span></p>
       {problem.value && <Message level="warning">{problem.value}</Message>}
+      <IncompleteNote />
       {graphMode.value === "table" && <TimelineView />}
       <div class="mode-graph">
         <GraphView mode={graphMode.value} />

@@ -3,12 +3,17 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Block, Fact, Finding, Form, LinkTo, Progress, Question } from "./protocol";
 import { RequestError } from "./protocol";
-import { downloads, fileOf, go, refusal, refuse, server } from "./store";
+import { downloads, fileOf, go, incomplete, refusal, refuse, server } from "./store";
 import { Message, Working } from "./parts";
 import { Grid } from "./grid";
 import { JsonView } from "./json-view";
 import { previewed } from "./preview";
 import { pictureOf } from "./svg";
+
+// Says what answers lack, since files of the table could not be read.
+export function IncompleteNote() {
+  return incomplete.value ? <Message level="incomplete">{incomplete.value}</Message> : null;
+}
 
 // Ask a question when it changes, and show how far the answer is, and then the answer.
 export function Asked({ form, done, ...shown }: { form: Form; done?: () => void } & Shown) {
@@ -26,7 +31,9 @@ export function Asked({ form, done, ...shown }: { form: Form; done?: () => void 
       (one) => {
         done?.();
         refusal.value = null;
-        if (isHere) setAnswer({ of: key, answer: one });
+        if (!isHere) return;
+        incomplete.value = one.lacks ?? "";
+        setAnswer({ of: key, answer: one });
       },
       (error: unknown) => {
         refuse(error, Object.values(question.arguments ?? {}));

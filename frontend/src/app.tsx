@@ -1,7 +1,7 @@
 // The whole page: header, rail, facts, timeline, the mode's graph and answer, the drawer of lists.
 
 import { useEffect, useState } from "preact/hooks";
-import { Asked } from "./answer";
+import { Asked, IncompleteNote } from "./answer";
 import { CatalogPanel, openTable, Welcome } from "./catalog";
 import { Editor } from "./editor";
 import { exampleFilter, parseArguments, QuestionForm, useOffer, type Arguments } from "./form";
@@ -159,6 +159,7 @@ function TableView() {
     <main class="table">
       {told ? <Facts /> : <Working text="Opening…" />}
       {problem.value && <Message level="warning">{problem.value}</Message>}
+      <IncompleteNote />
       {mode.isWhole ? <WholeView /> : told && <ModeView mode={mode} />}
       {told && !mode.isWhole && !mode.tabs.some(({ id, view }) => view && id === place.value.tab) && <Drawer />}
     </main>

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TargetedKeyboardEvent, TargetedMouseEvent, TargetedPointerEvent } from "preact";
 import type { Column, Question, RowPage } from "./protocol";
 import { RequestError } from "./protocol";
-import { downloads, fileOf, question as formOf, server } from "./store";
+import { downloads, fileOf, incomplete, question as formOf, server } from "./store";
 import { Menu, Message } from "./parts";
 import { AROUND, inList, jsonOf, MOST_PIXELS, PAGE, pagesFor, ROW_HEIGHT, shiftAt, tsv, widthFor } from "./row-window";
 import { counted as countedOf, shortPath } from "./words";
@@ -68,6 +68,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
   async function count(): Promise<void> {
     try {
       const told = await server().request<RowPage>("rows", { ...about, start: 0, count: 0 }, `count ${key}`);
+      incomplete.value = told.lacks ?? "";
       setTotal(told.total);
     } catch (error) {
       refuse(error);
@@ -81,6 +82,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
     try {
       const page = await server().request<RowPage>("rows", { ...about, start: number * PAGE, count: PAGE });
       if (mine !== pending.current) return undefined;
+      incomplete.value = page.lacks ?? "";
       setPages((before) => new Map(before).set(number, page));
       if (page.total !== null) setTotal(page.total);
       return page;

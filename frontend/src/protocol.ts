@@ -34,7 +34,7 @@ export interface Column {
   first: boolean;
 }
 
-export interface RowPage {
+export interface RowPage extends MayLack {
   rows: (string | null)[][];
   // Sizes and times as numbers, by the column's place.
   exact: Record<string, (string | null)[]>;
@@ -81,7 +81,12 @@ export type Block =
 // JSON whose values are JSON texts themselves.
 export type Json = string | Json[] | { [name: string]: Json };
 
-export interface Answer {
+// What an answer about a table may lack, since files could not be read: a sentence, or nothing.
+export interface MayLack {
+  lacks?: string;
+}
+
+export interface Answer extends MayLack {
   blocks: Block[];
   level: string;
   notes: string[];
@@ -124,7 +129,7 @@ export interface Header {
   writing: "" | "copy" | "here";
 }
 
-export interface GraphState {
+export interface GraphState extends MayLack {
   same?: boolean;
   picture: import("./graph/types").Picture;
   timeline: import("./graph/types").TimelineData | Record<string, never>;

@@ -15,6 +15,8 @@ export const isOpening = signal(false);
 export const problem = signal("");
 // What the server last refused, and the texts that were entered for it: their editors show it where it stands.
 export const refusal = signal<{ texts: string[]; message: string; position?: number | undefined } | null>(null);
+// What answers lack, since files of the table could not be read.
+export const incomplete = signal("");
 export const isInspectorOpen = signal(false);
 export const isCatalogOpen = signal(false);
 export const isPaletteOpen = signal(false);
@@ -112,6 +114,7 @@ export async function open(): Promise<void> {
     isOpening.value = true;
     graph.value = null;
     header.value = null;
+    incomplete.value = "";
   });
   try {
     const told = await server().request<Header>("open", { table, snapshot, moves: moves.value }, "open", (now) => (graphProgress.value = now));
@@ -158,6 +161,7 @@ export async function draw(action?: Record<string, unknown>): Promise<void> {
   try {
     const drawn = await server().request<GraphState>("graph", fields, "graph", (now) => (graphProgress.value = now));
     refusal.value = null;
+    incomplete.value = drawn.lacks ?? "";
     if (!drawn.same) {
       batch(() => {
         graph.value = drawn;

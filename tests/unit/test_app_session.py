@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pyarrow as pa
 import pytest
 
 import explorer
@@ -25,6 +26,7 @@ from explorer.render.text import clean
 from explorer.serving import places
 from tests import protocol_schema
 from tests.support.app_client import Client
+from tests.support.small_tables import make_table, writable
 
 SCHEMA = {**protocol_schema.schema(), "$ref": "#/$defs/answer"}
 TABLE = "demo.equality_deletes"
@@ -125,6 +127,44 @@ def test_what_is_wrong_with_a_filter_is_told_with_its_place(where: str, position
         message = client.ask(table=TABLE, **request_, **given)
         assert message["type"] == "error"
         assert message["position"] == position
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_answers_about_a_table_say_what_they_lack(client: Client, tmp_path: Path, lost: bool) -> None:
+    table = make_table(tmp_path)
+    manifest = table / "metadata" / Path(explorer.open_table(str(table)).inspect.manifests()[1]["manifest_path"]).name
+    if lost:
+        manifest.unlink()
+    about = {"table": str(table)}
+    client.data(type="open", **about)
+    lost_words = "1 file of this table could not be read whole, and answers that need it lack what is lost there"
+    told = f"{lost_words}: {manifest.name}"
+    for request_ in (
+        {"type": "ask", "question": "inspect partitions"},
+        {"type": "rows", "question": "inspect files", "block": 0, "start": 0, "count": 0},
+        {"type": "ask", "question": "doctor"},
+        {"type": "graph", "mode": "diff", "before": "none"} if not lost else {"type": "graph", "mode": "table"},
+    ):
+        assert client.data(**request_, **about)["lacks"] == (told if lost else "")
+
+
+def test_metadata_files_are_offered(client: Client, tmp_path: Path) -> None:
+    table = make_table(tmp_path)
+    names = client.data(type="offer", table=str(table), kind="metadata files")["values"]
+    assert names == sorted((file.name for file in (table / "metadata").glob("*.metadata.json")), reverse=True)
+    data = client.data(type="ask", question="history metadata", table=str(table), arguments={"older": names[-1]})
+    assert data["blocks"]
+
+
+def test_the_doctor_judges_the_table_that_the_page_shows(client: Client, tmp_path: Path) -> None:
+    table = make_table(tmp_path)
+    client.data(type="open", table=str(table))
+    writable(table).append(
+        pa.table({"id": [7], "fruit": ["new"]}, pa.schema([("id", pa.int64()), ("fruit", pa.string())]))
+    )
+    assert "(3 snapshots" in json.dumps(client.data(type="ask", question="doctor", table=str(table)))
+    client.data(type="open", table=str(table))
+    assert "(4 snapshots" in json.dumps(client.data(type="ask", question="doctor", table=str(table)))
 
 
 def test_a_metadata_file_is_a_tree_whose_numbers_a_browser_does_not_round(client: Client) -> None:

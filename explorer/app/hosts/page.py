@@ -11,13 +11,13 @@ from collections import Counter
 from contextlib import suppress
 from functools import cache
 from html import escape
-from importlib.resources import files
 from typing import Any, ClassVar
 
 from tornado.httputil import HTTPServerRequest
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
+from explorer.app.assets import asset
 from explorer.app.downloads import TYPES as FILE_TYPES
 from explorer.app.downloads import file_name
 from explorer.app.protocol import Ask, BadMessage, parse, request_of
@@ -58,9 +58,9 @@ MOST_OPEN = 200
 
 
 @cache
-def asset(name: str, is_small: bool = False) -> bytes:
-    """Return a file of explorer/app/static, as it is or `is_small`: compressed by gzip."""
-    content = files("explorer.app").joinpath("static").joinpath(name).read_bytes()
+def _content(name: str, is_small: bool) -> bytes:
+    """A file of the page as it is or `is_small`: compressed by gzip."""
+    content = asset(name).encode()
     return gzip.compress(content, mtime=0) if is_small else content
 
 
@@ -93,7 +93,7 @@ class FileHandler(RequestHandler):
         takes_gzip = "gzip" in self.request.headers.get("Accept-Encoding", "")
         if takes_gzip:
             self.set_header("Content-Encoding", "gzip")
-        self.finish(asset(name, takes_gzip))
+        self.finish(_content(name, takes_gzip))
 
 
 class DownloadHandler(RequestHandler):
@@ -117,9 +117,7 @@ class DownloadHandler(RequestHandler):
         try:
             await self._save()
         finally:
-            self._saves[visitor] -= 1
-            if not self._saves[visitor]:
-                del self._saves[visitor]
+            _leave(self._saves, visitor)
 
     async def _save(self) -> None:
         form = self.get_query_argument("format", "")
@@ -152,13 +150,13 @@ class DownloadHandler(RequestHandler):
 class SocketHandler(WebSocketHandler):
     """The messages of one page."""
 
-    _pages: ClassVar[dict[str, int]] = {}
+    _pages: ClassVar[Counter[str]] = Counter()
     """How many pages each visitor has open."""
 
     @classmethod
     def count(cls) -> int:
         """Return how many pages are open."""
-        return sum(cls._pages.values())
+        return cls._pages.total()
 
     def initialize(self, rights: Rights) -> None:
         """See Tornado."""
@@ -177,10 +175,10 @@ class SocketHandler(WebSocketHandler):
     def open(self, *_: str, **__: str) -> None:
         """A page is there."""
         self._visitor = self.request.remote_ip or ""
-        if self._pages.get(self._visitor, 0) >= MOST_OPEN or self.count() >= MOST_TOGETHER:
+        if self._pages[self._visitor] >= MOST_OPEN or self.count() >= MOST_TOGETHER:
             self.close(POLICY_VIOLATION, "too many pages")
             return
-        self._pages[self._visitor] = self._pages.get(self._visitor, 0) + 1
+        self._pages[self._visitor] += 1
         loop = asyncio.get_running_loop()
 
         def send(text: str) -> None:  # from any thread
@@ -213,9 +211,14 @@ class SocketHandler(WebSocketHandler):
         """The page is gone."""
         if self._session is not None:
             self._session.close()
-            left = self._pages.pop(self._visitor, 1) - 1
-            if left > 0:
-                self._pages[self._visitor] = left
+            _leave(self._pages, self._visitor)
+
+
+def _leave(counts: Counter[str], visitor: str) -> None:
+    """Count one less for a visitor; one who has nothing any more is forgotten."""
+    counts[visitor] -= 1
+    if counts[visitor] <= 0:
+        del counts[visitor]
 
 
 def _visitor(request: HTTPServerRequest) -> tuple[str, str]:
@@ -231,10 +234,9 @@ class Server(Application):
         access: The door.
         rights: What the pages' sessions may do.
         prefix: The path below which the page is served.
-        handlers: More paths, below the prefix, and who answers them.
     """
 
-    def __init__(self, access: Doorkeeper, rights: Rights, prefix: str = "", handlers: Any = ()) -> None:
+    def __init__(self, access: Doorkeeper, rights: Rights, prefix: str = "") -> None:
         self.prefix, self.app_paths = prefix, ("/",)
         self._door = access
         routes: list[Any] = [
@@ -242,7 +244,6 @@ class Server(Application):
             (rf"{prefix}/static/([\w.-]+)", FileHandler),
             (rf"{prefix}/ws", SocketHandler, {"rights": rights}),
             (rf"{prefix}/download", DownloadHandler, {"rights": rights}),
-            *((f"{prefix}{path}", handler) for path, handler in dict(handlers).items()),
         ]
         super().__init__(routes, websocket_ping_interval=20, log_function=_log_errors)
         access.prepare(self)

@@ -3,20 +3,22 @@ question: the run as far as a step, with a link for each writer whose turn may c
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from explorer.app import protocol
+from explorer.app.error_messages import error_message
+from explorer.app.forms import field
 from explorer.app.printed import Exhibit, Shown
 from explorer.app.protocol import Ask, Hello, read_request
-from explorer.errors import ExplorerError, NotPossible, WrongUsage
+from explorer.errors import NotPossible, WrongUsage
+from explorer.questions import Parameter
+from explorer.questions.parameters import Kind
 from explorer.render.blocks import Link
 from explorer.render.lab_runs import sequence_svg, step_lines
 from explorer.render.svg import vocabulary
-from explorer.render.text import clean, clean_lines
-from explorer.spec.secrets.redaction import redact
+from explorer.render.text import clean
 
 
 class RunSteps:
@@ -46,14 +48,10 @@ class RunSteps:
         return Exhibit(self._run.events[:until], shown)
 
     def _form(self) -> dict[str, Any]:
-        until = {
-            "name": "until", "label": "until step", "help": "Show the run as it was after this step.", "form": "count",
-            "choices": [], "several": False, "offer": "", "required": False, "default": None, "least": 1,
-            "is_filter": False,
-        }  # fmt: skip
+        until = Parameter("until", Kind("count", least=1), "Show the run as it was after this step.", None)
         return {
             "name": self.NAME, "group": "lab", "subject": "", "summary": self.SUMMARY, "description": "",
-            "writes": False, "parameters": [until],
+            "writes": False, "parameters": [{**field(until), "label": "until step"}],
         }  # fmt: skip
 
     def _answer(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,11 +91,9 @@ class RunSteps:
             request = read_request(text)
             try:
                 message = protocol.answer(request.id, self._data(request))
-            except ExplorerError as error:
-                message = protocol.error(request.id, clean_lines(redact(str(error))), "usage")
-            except Exception as error:  # nobody else would tell the person
-                message = protocol.error(request.id, clean_lines(redact(f"{type(error).__name__}: {error}")))
-            self._send(json.dumps(message, ensure_ascii=False))
+            except Exception as error:
+                message = error_message(request.id, error)
+            self._send(protocol.text_of(message))
 
         def close(self) -> None:
             """Nobody listens any more."""

@@ -1,4 +1,4 @@
-// The JSON that Python sends: explorer/render/svg.py `vocabulary` and `picture`, explorer/ui/state.py `timeline`, and
+// The JSON that Python sends: explorer/render/svg.py `vocabulary` and `picture`, explorer/app/graph_state.py `timeline`, and
 // explorer/reports/inspector. What is a text there is a text here, and is set as text.
 
 export type Fold = "" | "folded" | "open";
