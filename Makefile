@@ -2,9 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 5006
-# Three processes, with one sandbox, take whole files (but for those of SPREAD in tests/support/tiers.py) in the order of
-# tests/conftest.py: one often waits for Java or a browser.
-PROCESSES := -n 3 --dist loadgroup --no-loadscope-reorder
+# Three processes, with one sandbox, take whole files in the order of tests/conftest.py: one often waits for Java or a
+# browser. Tests of one file share a Spark, a page or tables (tests/unit/test_processes.py holds that it is so).
+PROCESSES := -n 3 --dist loadfile --no-loadscope-reorder
 STAMP := .venv/.installed
 # Modules are compiled when they are imported: most never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tiers import group, is_rest, needs
+from tests.support.tiers import is_rest, needs
 
 KEPT = os.environ.get("ICEDIVE_TEST_HOME")
 HOME = Path(KEPT or tempfile.mkdtemp(prefix="icedive-test-"))
@@ -43,7 +43,6 @@ def pytest_unconfigure() -> None:
         shutil.rmtree(HOME, ignore_errors=True)
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Quick tests first: a broken parser should not wait for Spark to say so. Then the longest files, of which each is
     one process's: the last ones to be given out should be short. Where there are several processes, one builds the
@@ -51,8 +50,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for marker in needs(item.path, getattr(item, "fixturenames", ())):
             item.add_marker(marker)
-        if name := group(item.path):
-            item.add_marker(pytest.mark.xdist_group(name))
         if is_rest(item.path):
             item.add_marker("rest")
         if item.get_closest_marker("rest") and item.get_closest_marker("unit"):

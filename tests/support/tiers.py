@@ -23,9 +23,6 @@ ONE_OF_EACH = {
     "browser/test_doctor.py", "browser/test_health.py",
 }  # fmt: skip
 """Files of the other folders that are of the first tier: a pass of Spark for each kind of use, and of the page."""
-SPREAD = {"golden/test_every_question.py"}
-"""Files whose tests any process takes: together they take minutes, and they share only the sandbox. One process takes
-the whole of every other file, whose tests share a Spark, a page or tables."""
 NEEDS = {
     "spark": (("spark", "notebooks"), ("engine",)),
     "browser": (("browser",), ("chromium",)),
@@ -39,12 +36,6 @@ def is_rest(path: Path) -> bool:
     inside = path.relative_to(TESTS)
     own = inside.as_posix()
     return own in SLOW or (inside.parts[0] not in FIRST and own not in ONE_OF_EACH)
-
-
-def group(path: Path) -> str:
-    """The tests that one process takes: those of the file; empty if any process may take each."""
-    own = path.relative_to(TESTS).as_posix()
-    return "" if own in SPREAD else own
 
 
 def needs(path: Path, fixtures: Collection[str]) -> list[str]:
