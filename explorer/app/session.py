@@ -267,6 +267,9 @@ class Session:
             table = self._found(request.table, moves)
         with self._lock:
             self._moves[request.table], self._tables[request.table] = moves, table
+        return self._header(table, request)
+
+    def _header(self, table: Table, request: Open | GetFacts) -> dict[str, Any]:
         return {**header(table, request.table, request.snapshot), "writing": self._writing(table)}
 
     def _writing(self, table: Table) -> str:
@@ -278,7 +281,7 @@ class Session:
         return OWNERS.writing(table, self._owner)
 
     def _facts(self, request: GetFacts) -> dict[str, Any]:
-        return header(self._table(request.table), request.table, request.snapshot)
+        return self._header(self._table(request.table), request)
 
     def _table(self, name: str) -> Table:
         """Return a table, opened now if it is not open. Raises ExplorerError."""

@@ -5,12 +5,13 @@ import { Asked, IncompleteNote } from "./answer";
 import { QuestionForm, type Arguments } from "./form";
 import { GraphView, InspectorView, TimelineView } from "./graph-view";
 import { Message, Working } from "./parts";
+import { parseArguments } from "./place";
 import { go, graph, graphMode, header, hello, isInspectorOpen, open, place, problem, question } from "./store";
 
 export function QuestionAlone() {
   const at = place.value, form = question(at.question), [count, setCount] = useState(0);
   if (!hello.value || !form) return <Working text="Connecting…" />;
-  const given = argumentsOf(at.arguments), lacks = form.parameters.some(({ required, name }) => required && !(name in given));
+  const given = parseArguments(at.arguments), lacks = form.parameters.some(({ required, name }) => required && !(name in given));
   const about = at.table ? { table: at.table } : {};
   const ask = (next: Arguments) => {
     go({ arguments: JSON.stringify(next) });
@@ -31,10 +32,6 @@ export function QuestionAlone() {
       {!lacks && (!at.table || header.value) && <Asked key={count} question={{ question: form.name, ...about, arguments: given }} form={form} />}
     </section>
   );
-}
-
-function argumentsOf(text: string): Arguments {
-  return text ? (JSON.parse(text) as Arguments) : {};
 }
 
 export function GraphAlone() {

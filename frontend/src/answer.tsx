@@ -1,6 +1,6 @@
 // The answer to a question: its messages, pictures, text and rows.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Answer, Block, Fact, Finding, Form, LinkTo, Progress, Question } from "./protocol";
 import { RequestError } from "./protocol";
 import { downloads, fileOf, go, incomplete, refusal, refuse, server } from "./store";
@@ -21,7 +21,7 @@ export function Asked({ form, done, ...shown }: { form: Form; done?: () => void 
   const [answer, setAnswer] = useState<{ of: string; answer: Answer } | null>(null);
   const [progress, setProgress] = useState<Progress | null>(null);
   const [problem, setProblem] = useState<{ text: string; kind: string } | null>(null);
-  const key = JSON.stringify(question), channel = `ask ${question.question}`;
+  const key = JSON.stringify(question), channel = `ask ${useId()}`;
   useEffect(() => {
     let isHere = true;
     setProblem(null);

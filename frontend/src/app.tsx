@@ -3,10 +3,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { Asked, IncompleteNote } from "./answer";
 import { CatalogPanel, openTable, Welcome } from "./catalog";
+import { pathText } from "./completion";
 import { Editor } from "./editor";
-import { exampleFilter, parseArguments, QuestionForm, useOffer, type Arguments } from "./form";
+import { exampleFilter, QuestionForm, useOffer, type Arguments } from "./form";
 import { canvas, GraphView, InspectorView, stepTimeline, TimelineView } from "./graph-view";
+import { Icon } from "./icons";
 import { IconButton, Dialog, Field, Message, Tabs, Working } from "./parts";
+import { parseArguments } from "./place";
 import { LabView } from "./lab";
 import { LayoutsView } from "./layouts";
 import { MaintenanceView, UndoView } from "./maintenance";
@@ -18,7 +21,7 @@ import {
   problem, question, surroundings,
 } from "./store";
 import { RowsView } from "./rows";
-import { fillScreen } from "./screen";
+import { fillScreen, isTyped } from "./screen";
 import { counted, titleOf } from "./words";
 
 // Modes that fill the page, and tabs with a view of their own.
@@ -137,7 +140,7 @@ function Rail() {
           <li key={one.id}>
             <button type="button" class="rail-button" aria-current={one.id === mode ? "page" : undefined} title={one.hint}
               disabled={!table && !one.needsNoTable} onClick={() => go({ mode: one.id, tab: "", question: "", arguments: "" })}>
-              <IconOf mode={one} />
+              <Icon name={one.icon} />
               <span>{one.title}</span>
             </button>
           </li>
@@ -146,9 +149,6 @@ function Rail() {
     </nav>
   );
 }
-
-import { Icon } from "./icons";
-const IconOf = ({ mode }: { mode: Mode }) => <Icon name={mode.icon} />;
 
 // ---- a table ------------------------------------------------------------------------------------------------------
 function TableView() {
@@ -262,8 +262,8 @@ function FilterExamples() {
       <p>Examples:</p>
       <ul>
         {columns.map((name) => {
-          const quoted = /^[A-Za-z_]\w*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
-          return <li key={name}><button type="button" class="quiet" onClick={() => go({ filter: `${quoted} IS NOT NULL` })}>{`${quoted} IS NOT NULL`}</button></li>;
+          const filter = `${pathText(name)} IS NOT NULL`;
+          return <li key={name}><button type="button" class="quiet" onClick={() => go({ filter })}>{filter}</button></li>;
         })}
       </ul>
     </div>
@@ -427,7 +427,7 @@ function listen(keys: EventTarget): () => void {
       event.preventDefault();
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || target?.closest("input,textarea,select,dialog,[role=grid]")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyped(event)) return;
     const acts: Record<string, () => void> = {
       "?": () => (isHelpOpen.value = true),
       p: () => fillScreen(surroundings.frame),

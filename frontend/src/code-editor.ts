@@ -58,7 +58,7 @@ const LOOK = EditorView.theme({
 });
 
 export function edit(options: EditorOptions): CodeEditor {
-  let at = -1, draft = ""; // which of what was entered before is shown, and what stood there before it
+  let at = -1, draft = "", isGiven = false; // which of what was entered before is shown, and what stood there before it
   const text = (view: EditorView): string => view.state.doc.toString();
   const replace = (view: EditorView, to: string): void => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: to }, selection: { anchor: to.length } });
   const back = (step: number) => (view: EditorView): boolean => {
@@ -105,14 +105,16 @@ export function edit(options: EditorOptions): CodeEditor {
         autocompletion({ override: [complete], selectOnOpen: false, interactionDelay: 0, icons: false, defaultKeymap: false }),
         EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false", autocorrect: "off", autocapitalize: "off" }),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) options.changed(update.state.doc.toString());
+          if (update.docChanged && !isGiven) options.changed(update.state.doc.toString());
         }),
       ],
     }),
   });
   return {
     setText: (to) => {
+      isGiven = true;
       if (to !== text(view)) replace(view, to);
+      isGiven = false;
     },
     setProblem: (problem) => view.dispatch(setDiagnostics(view.state, problem ? [{ ...problem, severity: "error" }] : [])),
     focus: () => view.focus(),

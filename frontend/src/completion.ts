@@ -38,9 +38,16 @@ function call(name: string, detail: string, text = `${name}(¦)`): Offer {
   return { label: `${name}(…)`, detail, text, kind: "function" };
 }
 
-// A column's name as a filter has it.
-export function quoted(name: string): string {
-  return name.split(".").every((part) => /^[A-Za-z_]\w*$/.test(part)) ? name : `"${name.replaceAll('"', '\\"')}"`;
+const RESERVED = /^(?:and|or|not|in|is|null|nan|like|between|true|false)$/i;
+
+// A column's name as filters and Spark SQL read it.
+export function columnText(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) && !RESERVED.test(name) ? name : `\`${name.replaceAll("`", "``")}\``;
+}
+
+// The path of a column (address.city) as a filter has it.
+export function pathText(path: string): string {
+  return path.split(".").every((part) => columnText(part) === part) ? path : columnText(path);
 }
 
 type State = "operand" | "operator" | "value" | "connective" | "text";
@@ -79,7 +86,7 @@ function stateOf(token: string, low: string, state: State, last: string, inside:
 export function offersAt(text: string, at: number, columns: readonly NamedColumn[]): { from: number; offers: Offer[] } | null {
   const typed = /[\w.]*$/.exec(text.slice(0, at))?.[0] ?? "", from = at - typed.length;
   const state = stateAfter(text.slice(0, from)), all = new Map<State, Offer[]>([
-    ["operand", [...columnsOf(columns, quoted), ...FUNCTIONS, word("NOT", "the opposite of what follows")]],
+    ["operand", [...columnsOf(columns, pathText), ...FUNCTIONS, word("NOT", "the opposite of what follows")]],
     ["operator", [...OPERATORS]],
     ["connective", [word("AND", "both"), word("OR", "one of them, or both")]],
   ]).get(state);
@@ -98,7 +105,7 @@ export function sqlOffersAt(text: string, at: number, columns: readonly NamedCol
   }
   const typed = /[\w.]*$/.exec(before)?.[0] ?? "";
   const offers = matching([
-    ...columnsOf(columns, (name) => (/^[\w.]+$/.test(name) ? name : `\`${name.replaceAll("`", "``")}\``)),
+    ...columnsOf(columns, pathText),
     { label: "t", detail: "this table; t@snapshot-1 is a version of it", text: "t", kind: "word" },
     ...SQL_FUNCTIONS.map((name): Offer => ({ label: name, detail: "function", text: `${name}(¦)`, kind: "function" })),
     ...SQL_WORDS.map((name) => word(name, "")),

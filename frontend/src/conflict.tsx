@@ -1,8 +1,9 @@
 // Would a commit that began at an older snapshot succeed now? From metadata alone; what stands against it is lit.
 
+import { parseArguments } from "./place";
 import { Asked } from "./answer";
 import { nameBeforeCurrent, NoTable } from "./changing";
-import { parseArguments, QuestionForm, type Arguments } from "./form";
+import { QuestionForm, type Arguments } from "./form";
 import { GraphView, InspectorView } from "./graph-view";
 import { choices } from "./lab-state";
 import { draw, go, graph, isInspectorOpen, place, question } from "./store";

@@ -47,7 +47,8 @@ export function Editor({ kind, label, value, hint = "", change, enter, columns =
     };
   }, []);
   useEffect(() => {
-    if (value === now.current.text) return;
+    const root = box.current?.getRootNode() as Document | ShadowRoot | undefined;
+    if (value === now.current.text || box.current?.contains(root?.activeElement ?? null)) return;
     now.current.text = value;
     made.current?.setText(value);
     if (plain.current) plain.current.value = value;

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Form, Parameter } from "./protocol";
 import { header, place, server } from "./store";
+import { pathText } from "./completion";
 import { Editor } from "./editor";
 import { Field } from "./parts";
 
@@ -29,16 +30,6 @@ export function textOf(value: unknown): string {
   return String(value);
 }
 
-// The arguments that a place has as text.
-export function parseArguments(text: string): Arguments {
-  try {
-    const given: unknown = JSON.parse(text || "{}");
-    return typeof given === "object" && given !== null && !Array.isArray(given) ? (given as Arguments) : {};
-  } catch {
-    return {};
-  }
-}
-
 // The fields of a question; `ask` is called with its arguments. Those that most people never need unfold. A form that
 // is live has no button: it asks whenever something was entered.
 export function QuestionForm({ form, given, ask, hidden = [], submit, isLive }: {
@@ -55,7 +46,7 @@ export function QuestionForm({ form, given, ask, hidden = [], submit, isLive }: 
     if (isLive) send(next);
   };
   const field = (one: Parameter) => (
-    <ParameterField key={one.name} parameter={one} value={draft[one.name]} set={(value) => set(one.name, value)}
+    <ParameterField key={one.name} parameter={one} value={draft[one.name]} keep={(value) => setDraft({ ...draft, [one.name]: value })} set={(value) => set(one.name, value)}
       submit={(value) => send({ ...draft, [one.name]: value })} />
   );
   const first = shown.filter((one) => one.required || one.is_filter || one.name in given).slice(0, 6);
@@ -81,8 +72,8 @@ export function QuestionForm({ form, given, ask, hidden = [], submit, isLive }: 
   );
 }
 
-function ParameterField({ parameter, value, set, submit }: {
-  parameter: Parameter; value: unknown; set: (value: unknown) => void; submit: (value: unknown) => void;
+function ParameterField({ parameter, value, set, keep, submit }: {
+  parameter: Parameter; value: unknown; set: (value: unknown) => void; keep: (value: unknown) => void; submit: (value: unknown) => void;
 }) {
   const offered = useOffer(parameter.offer);
   if (parameter.form === "flag") {
@@ -107,7 +98,7 @@ function ParameterField({ parameter, value, set, submit }: {
     return (
       <div title={parameter.help} class="wide-field">
         <Editor kind={parameter.is_sql ? "sql" : "filter"} label={parameter.label} value={textOf(value)} columns={offered}
-          hint={parameter.is_sql ? "SELECT * FROM t" : exampleFilter()} change={(text) => set(text.trim())} enter={(text) => submit(text)} />
+          hint={parameter.is_sql ? "SELECT * FROM t" : exampleFilter()} change={(text) => keep(text.trim())} enter={(text) => submit(text)} />
       </div>
     );
   }
@@ -128,7 +119,7 @@ function ParameterField({ parameter, value, set, submit }: {
 // A filter with a column of the open table, to begin with.
 export function exampleFilter(): string {
   const column = header.value?.columns[0];
-  return column ? `${/^[A-Za-z_]\w*$/.test(column) ? column : `"${column}"`} = …` : "";
+  return column ? `${pathText(column)} = …` : "";
 }
 
 // What can be entered for a kind of parameter, once it is known.

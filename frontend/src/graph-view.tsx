@@ -33,6 +33,7 @@ export function GraphView({ mode }: { mode: string }) {
 
 function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary }) {
   const box = useRef<HTMLDivElement>(null), drawn = useRef<GraphCanvas | null>(null);
+  const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const [percent, setPercent] = useState(100), [found, setFound] = useState(""), [isLegendOpen, setLegend] = useState(false);
   const key = useRef<HTMLDivElement>(null), state = graph.value;
 
@@ -68,14 +69,14 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
     key.current?.replaceChildren(legend(vocabulary, state.picture));
   }, [state?.picture, state?.selected]);
 
+  const isLooking = isFollowed.value && state?.offers.includes("follow") === true;
   useEffect(() => {
-    if (!isFollowed.value) return;
+    if (!isLooking) return;
     const timer = setInterval(() => document.hidden || void look(), LOOK_MS);
     return () => clearInterval(timer);
-  }, [isFollowed.value]);
+  }, [isLooking]);
 
   const progress = graphProgress.value;
-  let typing: ReturnType<typeof setTimeout> | undefined;
   return (
     <div class="stage">
       <div class="stage-graph" ref={box} />
@@ -83,8 +84,8 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
         <input type="search" aria-label="Search the graph" placeholder="Search files, manifests, snapshots" spellcheck={false}
           onInput={(event) => {
             const text = event.currentTarget.value;
-            clearTimeout(typing);
-            typing = setTimeout(() => {
+            clearTimeout(typing.current);
+            typing.current = setTimeout(() => {
               const search = () => setFound(text ? foundWords(drawn.current?.find(text) ?? { count: 0, at: 0 }) : "");
               if (state?.offers.includes("search")) void draw({ type: "search", text }).then(search);
               search();

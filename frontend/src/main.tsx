@@ -6,7 +6,7 @@ import { render } from "preact";
 import { App } from "./app";
 import { placeOf, queryOf } from "./place";
 import { Connection, socketTo, type Hello } from "./protocol";
-import { arrive, downloads, fail, hello, link, open, place, start } from "./store";
+import { arrive, downloads, fail, hello, link, place, renew, start } from "./store";
 
 function wanted(): string {
   try {
@@ -30,7 +30,7 @@ if (root) {
     if (now === "lost") isLost = true;
     if (now === "open" && isLost && place.value.table) {
       isLost = false;
-      void open();
+      void renew();
     }
   });
   start(connection, (to, step) => history[step ? "pushState" : "replaceState"](null, "", queryOf(to) || location.pathname));

@@ -1,9 +1,10 @@
 // Maintenance, and operations on branches, tags and the current snapshot: what they would do, and run on sandbox tables.
 
+import { parseArguments } from "./place";
 import { useState } from "preact/hooks";
 import { Asked } from "./answer";
 import { CopyFirst, nameBeforeCurrent, ResetCopy } from "./changing";
-import { parseArguments, QuestionForm, type Arguments } from "./form";
+import { QuestionForm, type Arguments } from "./form";
 import { hiddenFields, isOnlyLookedAt } from "./operations";
 import { go, header, hello, place, question, renew } from "./store";
 

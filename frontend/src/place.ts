@@ -53,3 +53,13 @@ export function queryOf(place: Place): string {
 export function isStep(from: Place, to: Place): boolean {
   return NAMES.some((name) => name !== "node" && name !== "levels" && from[name] !== to[name]);
 }
+
+// The arguments that a place has as text.
+export function parseArguments(text: string): Record<string, unknown> {
+  try {
+    const given: unknown = JSON.parse(text || "{}");
+    return typeof given === "object" && given !== null && !Array.isArray(given) ? (given as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,5 +1,7 @@
 // Rows of long lists: which pages are needed, where each row stands, and how they are copied. No page is needed for it.
 
+import { columnText } from "./completion";
+
 export const ROW_HEIGHT = 26, PAGE = 200, AROUND = 20;
 // Browsers draw no element that is much higher: the rows of a longer list move faster than the scroll bar.
 export const MOST_PIXELS = 10_000_000;
@@ -45,7 +47,7 @@ export function jsonOf(columns: readonly CopiedColumn[], rows: readonly (readonl
 
 // The values of a column as a condition: each once, nulls too.
 export function inList({ name, isNumber }: CopiedColumn, values: readonly (string | null)[]): string {
-  const column = /^[A-Za-z_]\w*$/.test(name) ? name : `"${name}"`, texts = new Set(values.filter((one): one is string => one !== null));
+  const column = columnText(name), texts = new Set(values.filter((one): one is string => one !== null));
   const listed = [...texts].map((one) => (isNumber ? one : `'${one.replaceAll("'", "''")}'`)).join(", "), hasNull = values.includes(null);
   if (!texts.size) return `${column} IS NULL`;
   return hasNull ? `(${column} IN (${listed}) OR ${column} IS NULL)` : `${column} IN (${listed})`;

@@ -1,11 +1,13 @@
 // Rows of any version through Spark, and SQL over versions. A row leads to its file and deletes in the graph.
 
+import { parseArguments } from "./place";
 import { useState } from "preact/hooks";
 import { Asked } from "./answer";
-import { parseArguments, QuestionForm, type Arguments } from "./form";
+import { noteHistory, readHistory } from "./completion";
+import { Editor } from "./editor";
+import { QuestionForm, type Arguments } from "./form";
 import { GraphView, InspectorView } from "./graph-view";
 import { IconButton, Message, Tabs } from "./parts";
-import { keepHistory, readHistory, withQuery } from "./sql-history";
 import { draw, go, graph, header, hello, isInspectorOpen, place, question } from "./store";
 import { shortPath } from "./words";
 
@@ -68,28 +70,22 @@ function ReadView({ show }: { show: Show }) {
 function SqlView({ show }: { show: Show }) {
   const form = question("sql"), { table } = place.value, names = header.value?.snapshots ?? [];
   const first = names.at(-1)?.name ?? "main", last = names[0]?.name ?? "main";
-  const [history, setHistory] = useState(readHistory());
+  const history = readHistory("sql");
   const [text, setText] = useState(history[0] ?? `SELECT 'gone' AS what, * FROM (SELECT * FROM t@${first} EXCEPT ALL SELECT * FROM t@${last})`);
   const [limit, setLimit] = useState(1000), [read, setRead] = useState<Read | null>(null);
   if (!form) return <Message level="warning">SQL is not run here: the server was started without --allow-sql.</Message>;
-  const run = () => {
-    const query = text.trim(), kept = withQuery(history, query);
+  const run = (typed: string) => {
+    const query = typed.trim();
     if (!query) return;
-    setHistory(kept);
-    keepHistory(kept);
+    noteHistory("sql", query);
     setRead((before) => ({ n: (before?.n ?? 0) + 1, table, arguments: { query, limit } }));
   };
   return (
     <>
-      <label class="field tall wide sql"><span>Query: t is the table, t@snapshot-1 or db.other@tag is a version</span>
-        <textarea rows={5} spellcheck={false} maxLength={20_000} value={text} onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-            event.preventDefault();
-            run();
-          }} /></label>
+      <Editor kind="sql" label="Query: t is the table, t@snapshot-1 or db.other@tag is a version" value={text} columns={header.value?.columns ?? []}
+        change={setText} enter={run} />
       <div class="fields">
-        <button type="button" class="primary" title="Ctrl+Enter" onClick={run}>Run</button>
+        <button type="button" class="primary" title="Ctrl+Enter" onClick={() => run(text)}>Run</button>
         <label class="field"><span>Limit</span>
           <input type="number" min={1} value={limit} onChange={(event) => setLimit(event.currentTarget.valueAsNumber || 1000)} /></label>
         {history.length > 0 && (

@@ -8,5 +8,5 @@ export function fillScreen(element: Element): void {
 
 // Whether a key is typed into a field, or is for a dialog or a table.
 export function isTyped(event: Event): boolean {
-  return event.target instanceof Element && event.target.closest("input,textarea,select,dialog,[role=grid]") !== null;
+  return event.target instanceof Element && event.target.closest("input,textarea,select,dialog,[contenteditable],[role=grid]") !== null;
 }

@@ -3,7 +3,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import type { Connection, GraphState, Header, Hello, Link, Progress } from "./protocol";
 import { RequestError } from "./protocol";
-import { isStep, NOWHERE, type Place } from "./place";
+import { isStep, NOWHERE, parseArguments, type Place } from "./place";
 
 export const link = signal<Link>("connecting");
 export const hello = signal<Hello | null>(null);
@@ -146,7 +146,7 @@ export async function renew(): Promise<void> {
 export function graphFields(mode: string): Record<string, unknown> {
   const { table, snapshot, before, filter, arguments: given } = place.value;
   if (mode === "lab") return { table: "", mode };
-  return { table, mode, snapshot, before, filter, ...(mode === "conflict" ? { arguments: JSON.parse(given || "{}") as unknown } : {}) };
+  return { table, mode, snapshot, before, filter, ...(mode === "conflict" ? { arguments: parseArguments(given) } : {}) };
 }
 
 // Draw the graph of the mode, or carry out an action on it.

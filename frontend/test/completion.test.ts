@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, test } from "vitest";
-import { noteHistory, offersAt, placeIn, quoted, readHistory, sqlOffersAt, stateAfter } from "../src/completion";
+import { columnText, noteHistory, offersAt, pathText, placeIn, readHistory, sqlOffersAt, stateAfter } from "../src/completion";
 
 const COLUMNS = [{ name: "id", type: "int" }, { name: "name", type: "string" }, { name: "a b", type: "long" }];
 const labels = (text: string) => offersAt(text, text.length, COLUMNS)?.offers.map(({ label }) => label) ?? [];
@@ -22,7 +22,12 @@ test("columns come with their types, then functions; operators after a column; A
   expect(labels("name = 'ja")).toEqual([]);
   expect(labels("name = ")).toEqual([]);
   expect(labels("id IS NOT NULL")).toEqual([]); // what stands there is not offered
-  expect(quoted("a b")).toBe('"a b"');
+  expect(pathText("a b")).toBe("`a b`");
+  expect(pathText("address.city")).toBe("address.city");
+  expect(pathText("a.in")).toBe("`a.in`");
+  expect(columnText("address.city")).toBe("`address.city`");
+  expect(columnText("Is")).toBe("`Is`");
+  expect(columnText("a`b")).toBe("`a``b`");
 });
 
 test("SQL offers columns, functions and versions of the table", () => {
@@ -45,6 +50,8 @@ beforeEach(() => localStorage.clear());
 test("what was entered comes back, the newest first, each once", () => {
   for (const text of ["a = 1", "b = 2", "a = 1", " "]) noteHistory("filter", text);
   expect(readHistory("filter")).toEqual(["a = 1", "b = 2"]);
+  localStorage.setItem("icedive-history-filter", '[1, "a", null]');
+  expect(readHistory("filter")).toEqual(["a"]);
   localStorage.setItem("icedive-history-filter", "{");
   expect(readHistory("filter")).toEqual([]);
 });

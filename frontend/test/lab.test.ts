@@ -4,7 +4,6 @@ import * as lab from "../src/lab-state";
 import type { Lane, LaneChoice, Run } from "../src/lab-state";
 import { isCopy, teachingNameOf } from "../src/copies";
 import { hiddenFields, isOnlyLookedAt } from "../src/operations";
-import { keepHistory, readHistory, withQuery } from "../src/sql-history";
 import { graphOf } from "../src/store";
 import { NOWHERE, placeOf } from "../src/place";
 import { Connection, type Wire } from "../src/protocol";
@@ -77,17 +76,6 @@ test("an operation has the fields that mean something to it", () => {
   expect(hiddenFields("refs preview", "drop")).toEqual(["snapshot"]);
   expect(hiddenFields("refs preview", "rollback")).toEqual(["name"]);
   expect(isOnlyLookedAt("next-append")).toBe(true);
-});
-
-test("a query is once in the history, the newest first", () => {
-  localStorage.clear();
-  expect(readHistory()).toEqual([]);
-  keepHistory(withQuery(["b", "a"], "a"));
-  expect(readHistory()).toEqual(["a", "b"]);
-  localStorage.setItem("icedive-sql", '[1, "a", null]');
-  expect(readHistory()).toEqual(["a"]);
-  localStorage.setItem("icedive-sql", "{");
-  expect(readHistory()).toEqual([]);
 });
 
 test("each view of the lab has its graph, and old links lead to it", () => {

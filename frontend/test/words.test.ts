@@ -52,7 +52,7 @@ test("rows are copied as JSON and as a condition, with exact values", () => {
   const id = { name: "id", isNumber: true }, name = { name: "a name", isNumber: false };
   expect(JSON.parse(jsonOf([id, name], [["7", "x"], ["9007199254740993", null]]))).toEqual([{ id: 7, "a name": "x" }, { id: "9007199254740993", "a name": null }]);
   expect(inList(id, ["1", "2", "1"])).toBe("id IN (1, 2)");
-  expect(inList(name, ["it's", null])).toBe(`("a name" IN ('it''s') OR "a name" IS NULL)`);
+  expect(inList(name, ["it's", null])).toBe("(`a name` IN ('it''s') OR `a name` IS NULL)");
   expect(inList(id, [null])).toBe("id IS NULL");
 });
 

@@ -86,6 +86,10 @@ def test_a_filter_is_completed_planned_and_remembered(page: Page, app: Served) -
     page.keyboard.type("= 'jack'")
     page.keyboard.press("Enter")
     expect(page.get_by_text("The scan reads 1 of 4 data files (25%)")).to_be_visible()
+    field.fill("")
+    keys = "f + - ? p"  # elsewhere they zoom the graph, show help and fill the screen
+    page.keyboard.type(keys)
+    expect(field).to_have_text(keys)
     field.fill("name == = 1")
     page.keyboard.press("Enter")
     expect(page.locator(".cm-lintRange-error")).to_have_text("=")

@@ -125,6 +125,7 @@ def test_an_operation_on_refs_is_previewed_with_its_statement(client: Client) ->
 
 def test_a_copy_belongs_to_who_made_it(client: Client) -> None:
     assert client.data(type="open", table=TABLE)["writing"] == "copy"
+    assert client.data(type="facts", table=TABLE)["writing"] == "copy"
     made = client.data(type="ask", question="lab copy", arguments={"teaching_table": "three_inserts"})
     copy = made["blocks"][-1]["lines"][0]
     assert client.data(type="open", table=copy)["writing"] == "here"
