@@ -69,12 +69,6 @@ def _snapshot_of(table: Table, path: str) -> str:
     return next((str(one.snapshot_id) for one in table.metadata.snapshots if one.manifest_list == path), path)
 
 
-def show_node(view: ViewState, snapshot: str | int | None, node: str | None) -> None:
-    """Look at a snapshot, and select a node of it."""
-    view.handle({"type": "snapshot", "id": snapshot})
-    view.select(node)
-
-
 def show_file(view: ViewState, path: str, snapshot_id: int | None) -> None:
     """Bring up and select a data file as of a snapshot, with its deletes and their manifests."""
     if snapshot_id is not None and snapshot_id != view.snapshot_id:

@@ -102,15 +102,11 @@ def _rebuild(todo: Sequence[Scenario]) -> None:
     "behind a proxy, no others are opened in any case.",
 )
 @click.option("--browser", "show", is_flag=True, help="Open a browser.")
-@click.option("--preview", is_flag=True, help="Serve the new page, which does not have everything yet.")
 def serve(
     table: str | None, port: int, address: str, hosts: tuple[str, ...], allow_sql: bool, allow_lab: bool, prefix: str,
-    roots: tuple[str, ...], show: bool, preview: bool,
+    roots: tuple[str, ...], show: bool,
 ) -> None:  # fmt: skip
-    """Serve the dashboard on loopback, and print its URL with the token that opens it."""
-    if preview:
-        from explorer.app.hosts.serve import serve as run
-    else:
-        from explorer.ui.serve import serve as run
+    """Serve the page on loopback, and print its URL with the token that opens it."""
+    from explorer.app.hosts.serve import serve as run
 
     run(table, port, address, show, hosts, allow_sql, allow_lab, prefix, roots)

@@ -163,14 +163,6 @@ def bar_lines(bars: Bars) -> list[str]:
     return output
 
 
-def bar_words(bars: Bars, series: str, at: int) -> str:
-    """One bar in words."""
-    value = bars.series[series][at]
-    if not bars.unit:
-        return count(int(value), series.removesuffix("s"))
-    return f"{series} {amount(value, bars.unit)}" if len(bars.series) > 1 else amount(value, bars.unit)
-
-
 def health_html(health: Health) -> str:
     """A table's health for a notebook: what is beyond its threshold and would help, then all numbers."""
     parts = [f"<p>{escape(clean(summary(health)))}</p>", beyond_html(health)]

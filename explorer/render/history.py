@@ -13,7 +13,7 @@ from explorer.graph.vocabulary import KINDS
 from explorer.model.metadata import TableMetadata
 from explorer.render.rows import json_rows, plain
 from explorer.render.text import cell, clean, render_table
-from explorer.spec.commits.costs import CommitCost, RunCost
+from explorer.spec.commits.costs import RunCost
 from explorer.spec.commits.new_commits import NewCommit
 from explorer.spec.entries.entries import read_as
 from explorer.spec.secrets.redaction import HIDDEN
@@ -308,20 +308,6 @@ def commit_rows(run: RunCost, metadata: TableMetadata) -> list[dict[str, Any]]:
         }
         for c in run.commits
     ]
-
-
-WRITTEN = {
-    "files": ("data files", "delete files"),
-    "metadata": ("manifests", "manifest list", "metadata.json"),
-}
-"""What commits write, by what it is a part of."""
-
-
-def bytes_by_part(cost: CommitCost) -> dict[str, int | None]:
-    """Bytes that a commit wrote, by what they are; None where that is not known."""
-    files = (cost.bytes_added - cost.delete_bytes_added, cost.delete_bytes_added)
-    metadata = (cost.manifest_bytes, cost.manifest_list_bytes, cost.metadata_json_bytes)
-    return dict(zip((*WRITTEN["files"], *WRITTEN["metadata"]), (*files, *metadata), strict=True))
 
 
 def _writer(summary: Mapping[str, str]) -> str:

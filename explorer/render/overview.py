@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from html import escape
 from typing import Any
@@ -214,12 +214,3 @@ def facts_html(overview: Overview) -> str:
         for name, text in facts(overview)
     )
     return f"<table style='font-size:13px;border-collapse:collapse'>{rows}</table>"
-
-
-def moment_row(moment: SnapshotCounts) -> Mapping[str, Any]:
-    """A snapshot as a figure tells of it."""
-    entry = moment.entry
-    return {
-        "name": entry.snapshot, "when": instant(entry.timestamp_ms), "operation": entry.operation or "unknown",
-        "did": moment_words(moment), "refs": ", ".join(entry.refs) or "no branch or tag", "id": str(entry.snapshot_id),
-    }  # fmt: skip

@@ -13,7 +13,7 @@ from explorer.render.rows import plain
 from explorer.render.text import clean, render_fields, render_table
 from explorer.spec.deletes.delete_layers import Layer
 from explorer.spec.deletes.deletes import KIND_WORDS, missing_place_words, refusal
-from explorer.spec.deletes.snapshot_deletes import Deletes, ReadCost
+from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.rows.row_diff import RepeatedKeys, RowDiff
 from explorer.spec.rows.row_versions import RowEvent, RowVersion
@@ -48,18 +48,6 @@ def _delete_row(
         "applies": applies,
         "reasons": reasons,
     }
-
-
-def cost_rows(costs: Iterable[ReadCost]) -> list[dict[str, Any]]:
-    """What a reader opens for each data file."""
-    return [
-        {
-            "data_file": c.data.path, "rows": c.data.record_count, "deletes": c.deletes, "position": c.position,
-            "equality": c.equality,
-            "vectors": c.vectors, "delete_rows": c.delete_rows, "delete_bytes": c.delete_bytes,
-        }
-        for c in costs
-    ]  # fmt: skip
 
 
 def delete_lines(deletes: Deletes, limit: int | None = None) -> Iterator[str]:

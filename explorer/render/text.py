@@ -44,11 +44,6 @@ def brief(text: str) -> str:
     return _printable(redact(text, longest=BRIEF))
 
 
-def is_shown_unchanged(name: str) -> bool:
-    """Whether a name may be offered: what is chosen is what is seen."""
-    return clean(name) == name
-
-
 def clean_lines(text: str) -> str:
     """The same of a text whose lines stay."""
     return printable_lines(redact(text))

@@ -11,7 +11,7 @@ from typing import Any
 
 from tornado.web import RequestHandler
 
-from explorer.serving.pools import AWAY, CLICKS, ELSEWHERE, FIRST, HERE
+from explorer.serving.pools import Pool
 from explorer.spark_engine.spark import shared_engine
 from explorer.spark_engine.sql_guard import quotas
 
@@ -50,11 +50,10 @@ class MetricsHandler(RequestHandler):
 
 def metrics() -> str:
     """Sessions, questions under way and waiting, statements by outcome, Spark, memory."""
-    pools = {"first": FIRST, "clicks": CLICKS, "here": HERE, "spark": ELSEWHERE, "catalogs": AWAY}
     samples: list[tuple[str, str, dict[str, str], float]] = [
         ("sessions", "gauge", {}, sum(count() for count in COUNTERS)),
-        *(("questions_running", "gauge", {"pool": name}, pool.counts()[0]) for name, pool in pools.items()),
-        *(("questions_waiting", "gauge", {"pool": name}, pool.counts()[1]) for name, pool in pools.items()),
+        *(("questions_running", "gauge", {"pool": pool.name}, pool.counts()[0]) for pool in Pool.every),
+        *(("questions_waiting", "gauge", {"pool": pool.name}, pool.counts()[1]) for pool in Pool.every),
         *(
             ("statements_total", "counter", {"kind": kind, "outcome": outcome}, number)
             for (kind, outcome), number in sorted(quotas.outcomes.items())

@@ -35,8 +35,6 @@ class PoolTask:
         self._work, self._who = work, who
         self._watch = _Courteous(self, visitor or owner)
         self.answer: Future[Any] = Future()
-        self.taken = False
-        """Whether a page that was still to come waits for it now."""
         self._asked = time.monotonic()
         self.began = 0.0
         self.thread = 0
@@ -85,11 +83,6 @@ class PoolTask:
         """Stop it for a reason that is told."""
         self._ended = reason
         self._watch.cancel()
-
-    def abandon(self) -> None:
-        """Stop it, unless a page waits for it by now."""
-        if not self.taken:
-            self.cancel()
 
     def result(self, timeout: float | None = None) -> Any:
         """Its answer. Raises what it raised, Cancelled, or TimeoutError."""
@@ -153,7 +146,7 @@ class Pool:
     every: ClassVar[list[Pool]] = []
 
     def __init__(self, name: str, threads: int, each: int, aside: int = 0) -> None:
-        self.threads, self.each, self.aside = threads, each, aside
+        self.name, self.threads, self.each, self.aside = name, threads, each, aside
         self._executor = ThreadPoolExecutor(threads + aside, thread_name_prefix=name)
         self._looking = False
         self._lock = threading.Lock()
@@ -250,11 +243,9 @@ def stop() -> None:
 
 CLICKS = Pool("clicks", 2, 1, aside=4)
 """For what a page stands still without: it does not queue behind the long answers of others."""
-FIRST = Pool("first", 2, 1, aside=4)
-"""For what is shown before a page has a session: its owner is the visitor's name or address."""
 HERE = Pool("here", 2, 2, aside=4)
 """For what computes in this process: Python computes on one core, so more threads would only slow the pages down."""
-ELSEWHERE = Pool("elsewhere", 16, 2)
+ELSEWHERE = Pool("spark", 16, 2)
 """For what waits for Spark or other processes."""
-AWAY = Pool("away", 16, 2)
+AWAY = Pool("catalogs", 16, 2)
 """For what waits for catalogs, whose servers may not answer."""

@@ -3,7 +3,7 @@ leave no more cells than can be drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -20,7 +20,6 @@ from explorer.spec.entries.numpy_columns import MOST, Flags, Ints, amounts, flag
 from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.scan.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ
 from explorer.spec.text.names import natural, shorten
-from explorer.spec.text.units import DAY, HOUR, MINUTE, SECOND
 from explorer.spec.values.values import distinct_partitions, partition_path_by_name, row_dicts
 
 CELLS = 4000
@@ -42,8 +41,6 @@ VERDICTS = (
 """What a planned scan does with files; the later is shown where files of several are one cell."""
 UNKNOWN = np.iinfo(np.int64).max
 """The age of files of which nothing says when they were added."""
-AGES = (0, SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY, 30 * DAY, 90 * DAY, 365 * DAY)
-"""Bounds of classes of ages, in milliseconds."""
 MAPPED = pa.schema(
     [("file_path", pa.string()), ("partition", pa.int32()), ("status", pa.uint8()), ("delete_file", pa.bool_()),
      ("rows", pa.int64()), ("bytes", pa.int64()), ("age", pa.int64())]
@@ -244,24 +241,3 @@ class _Names:
         places[numbers] = np.arange(len(names))
         files = np.array(self._files, np.int64)[numbers]
         return places, names, np.cumsum(files) - files
-
-
-def size_classes(sizes: Sequence[int], number: int = 6) -> list[int]:
-    """Bounds that part sizes into so many classes at most, each as many times as large as the one before."""
-    least, most = max(1, min(sizes, default=1)), max(1, max(sizes, default=1))
-    if most < 2 * least:
-        return [most]
-    return [round(least * (most / least) ** (i / number)) for i in range(1, number)] + [most]
-
-
-def age_classes(ages: Sequence[int], number: int = 6) -> list[int]:
-    """Bounds that part ages into so many classes at most: those of AGES, without those between which no age lies, and
-    of the others without those that tell the fewest ages apart."""
-    oldest = -(-max(ages, default=0) // DAY) * DAY
-    bounds = np.array([*AGES, *([oldest] if oldest > AGES[-1] else [])])
-    counts = np.bincount(np.searchsorted(bounds, ages), minlength=len(bounds)).tolist()
-    used = [(bound, count) for bound, count in zip(bounds.tolist(), counts, strict=True) if count]
-    while len(used) > number:  # what is newest stays apart: it is rare
-        at = min(range(1, len(used) - 1), key=lambda at: used[at][1] + used[at + 1][1])
-        used[at : at + 2] = [(used[at + 1][0], used[at][1] + used[at + 1][1])]
-    return [bound for bound, _ in used]

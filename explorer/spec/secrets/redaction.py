@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from explorer.spec.secrets.named_values import without_values
 from explorer.spec.secrets.secret_names import is_secret
-from explorer.spec.secrets.token_forms import BEGINNINGS, without_tokens
+from explorer.spec.secrets.token_forms import without_tokens
 
 HIDDEN = "(hidden)"
 # Each of these takes time in proportion to the text, whatever it is: it is a stranger's, and nothing can stop a search.
@@ -37,9 +37,6 @@ SCALAR = 10
 MOST_ESCAPED = 8
 """How often a text is escaped at most: nobody but who hides something escapes one more often."""
 _ENCODED = re.compile(r"""[^\s/"'<>=?&]+""")
-SUSPECT = r"@|%|--|<|(^|[^/\pL\pN_.%-])[\pL\pN_.%-]+[^\pL\pN_.%=:-]*[=:]|" + "|".join(map(re.escape, BEGINNINGS))
-"""RE2, whose classes know ASCII only: what every text has that `redact` changes, and some others; not the path of a
-file in the folder of a partition."""
 
 
 def without_secrets(properties: Mapping[str, Any]) -> dict[str, Any]:

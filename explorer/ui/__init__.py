@@ -1,1 +1,0 @@
-"""The widget and the dashboard. One view.js draws the graph in both; state.py is what they share."""
