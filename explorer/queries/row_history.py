@@ -319,6 +319,11 @@ class RowHistory:
             previous = entry.snapshot_id
         return events
 
+    @property
+    def snapshots(self) -> list[tuple[int, str]]:
+        """Ids and names of all snapshots, in the order of `versions`."""
+        return [(one.snapshot_id, f"snapshot-{self._ordinals[one.snapshot_id]}") for one in self._snapshots]
+
     @cached_property
     def versions(self) -> list[RowVersion]:
         """Each stored row that matches: in which snapshots it is seen, or hidden and by what, in which file it lies."""

@@ -136,7 +136,7 @@ def diff(
     return Answer(change, lambda: row_diff_json(change), lambda: (render_row_diff(change),))
 
 
-@question("history", "data")
+@question("history", "data", picture=True)
 def history(
     table: Table,
     where: Filter,
@@ -173,7 +173,12 @@ def history(
         >>> [event.what for event in table.data.history("name = 'jack'").value.events]
         ['appeared', 'appeared', 'deleted', 'appeared']
     """
+    from html import escape
+
+    from explorer.render.blocks import Picture, Text
+    from explorer.render.row_picture import row_history_svg
     from explorer.render.row_views import render_row_history, row_history_json, version_rows
+    from explorer.render.text import clean_lines
     from explorer.spec.text.names import snapshot_ordinals
 
     rows = table.row_history(where, key, engine, every_file, snapshot)
@@ -186,4 +191,17 @@ def history(
         names = [f"snapshot-{n}" for n in sorted(ordinals[s.snapshot_id] for s in table.metadata.snapshots)]
         return row_history_json(rows.events, {str(at.snapshot_id): sentences}, version_rows(rows.versions, names))
 
-    return Answer(rows, json, lambda: (render_row_history(rows.events, columns, sentences),))
+    def picture() -> str:
+        return row_history_svg(rows.versions, rows.snapshots, at.snapshot_id)
+
+    def text() -> str:
+        return render_row_history(rows.events, columns, sentences)
+
+    return Answer(
+        rows,
+        json,
+        lambda: (text(),),
+        picture=picture,
+        html=lambda: f"<pre>{escape(clean_lines(text()))}</pre>",
+        parts=lambda: (Text(tuple(clean_lines(text()).splitlines())), Picture(picture())),
+    )

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from explorer.reports.maintenance.runs import MaintenanceOutcome
     from explorer.spec.commits.commit import Decision
     from explorer.spec.commits.costs import RunCost
+    from explorer.spec.layout.file_map import MapCell
     from explorer.spec.rows.live_rows import LiveRows
     from explorer.spec.rows.row_diff import RowDiff
     from explorer.spec.scan.plan import Plan
@@ -355,14 +356,24 @@ class InspectQuestions:
         """
         return inspect_questions.columns(self._table.engine, show=show, snapshot=snapshot, engine=engine)
 
-    def map(self, *, where: Filter = "", deletes: bool = False, snapshot: SnapshotRef = None) -> Collection:
-        """List all files of a snapshot, and those that it removed, as cells of a map.
+    def map(
+        self,
+        *,
+        where: Filter = "",
+        color_by: Literal["auto", "status", "partition", "size", "age", "deletes", "scan"] = "auto",
+        deletes: bool = False,
+        snapshot: SnapshotRef = None,
+    ) -> Answer[list[MapCell]]:
+        """Show all files of a snapshot, and those that it removed, as cells of a map.
 
-        A cell is one file, or a group of files so that there are at most 4,000 cells. Each has rows, bytes, status
-        and age.
+        A cell is one file, as large as its bytes, or a group of files so that there are at most 4,000 cells. Each
+        has
+        rows, bytes, status and age. The files of a partition lie together.
 
         Args:
             where: A filter: each cell then says what a scan does with it.
+            color_by: What the color of a cell shows. `auto` is the scan with a filter, deletes if they are counted,
+                otherwise the status.
             deletes: Also count the deletes that apply to each file.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
 
@@ -371,13 +382,16 @@ class InspectQuestions:
 
         Raises:
             NotFoundInTable: There is no such snapshot, or the filter does not fit.
+            WrongUsage: The color is the scan's, and there is no filter.
 
         Example:
             >>> table = explorer.open_table("demo.three_inserts")
-            >>> [cell["status"] for cell in table.inspect.map()]
+            >>> [cell["status"] for cell in table.inspect.map().to_json()]
             ['ADDED', 'EXISTING', 'EXISTING']
         """
-        return inspect_questions.file_map(self._table.engine, where=where, deletes=deletes, snapshot=snapshot)
+        return inspect_questions.file_map(
+            self._table.engine, where=where, color_by=color_by, deletes=deletes, snapshot=snapshot
+        )
 
 
 class HistoryQuestions:

@@ -123,7 +123,7 @@ def lifecycle(table: Table, *, engine: EngineName = "auto") -> Answer[Any]:
     )
 
 
-@question("commits", "history", rows=True)
+@question("commits", "history", rows=True, picture=True)
 def commits(
     table: Table, *, first: SnapshotRef = None, last: SnapshotRef = None, engine: EngineName = "auto"
 ) -> Answer[RunCost]:
@@ -149,6 +149,7 @@ def commits(
         ['append', 'append', 'append']
     """
     from explorer.queries.collection import Collection
+    from explorer.render.commit_picture import commits_svg
     from explorer.render.history import commits_json, render_commits
 
     run = table.commits(first, last, engine)
@@ -158,6 +159,7 @@ def commits(
         lambda: data,
         lambda: (render_commits(run, table.metadata),),
         lambda: Collection.of_rows(data["commits"], "commits"),
+        lambda: commits_svg(run),
     )
 
 

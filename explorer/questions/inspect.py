@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from explorer.graph.graph import Graph
     from explorer.queries.collection import Collection
     from explorer.render.overview import ShownOverview
+    from explorer.spec.layout.file_map import MapCell
     from explorer.table import Table
 
 PARTITION_COLUMNS = (
@@ -358,19 +359,22 @@ def deletes(
         [('position', True)]
     """
     from explorer.queries.collection import Collection
+    from explorer.render.delete_picture import layers_svg
     from explorer.render.row_views import delete_lines, delete_rows, layer_rows
     from explorer.render.text import render_table
     from explorer.spec.text.names import base_name
 
     result = table.deletes(snapshot, engine)
     if show == "layers":
-        layers = layer_rows(table.delete_layers(result, engine)[:limit])
+        drawn = table.delete_layers(result, engine)
+        layers = layer_rows(drawn[:limit])
         shown = [row | {"path": base_name(row["path"])} for row in layers]
         return Answer(
             layers,
             lambda: layers,
             lambda: (render_table(shown, 220, LAYER_COLUMNS),),
             lambda: Collection.of_rows(layers, "layers"),
+            lambda: layers_svg(drawn),
             is_table=True,
         )
     notes: tuple[str, ...] = ()
@@ -441,15 +445,24 @@ def columns(
     return Collection.of_rows(mode_rows(table.metrics(snapshot, engine)), "columns")
 
 
-@question("map", "inspect")
-def file_map(table: Table, *, where: Filter = "", deletes: bool = False, snapshot: SnapshotRef = None) -> Collection:
-    """List all files of a snapshot, and those that it removed, as cells of a map.
+@question("map", "inspect", rows=True, picture=True)
+def file_map(
+    table: Table,
+    *,
+    where: Filter = "",
+    color_by: Literal["auto", "status", "partition", "size", "age", "deletes", "scan"] = "auto",
+    deletes: bool = False,
+    snapshot: SnapshotRef = None,
+) -> Answer[list[MapCell]]:
+    """Show all files of a snapshot, and those that it removed, as cells of a map.
 
-    A cell is one file, or a group of files so that there are at most 4,000 cells. Each has rows, bytes, status
-    and age.
+    A cell is one file, as large as its bytes, or a group of files so that there are at most 4,000 cells. Each has
+    rows, bytes, status and age. The files of a partition lie together.
 
     Args:
         where: A filter: each cell then says what a scan does with it.
+        color_by: What the color of a cell shows. `auto` is the scan with a filter, deletes if they are counted,
+            otherwise the status.
         deletes: Also count the deletes that apply to each file.
 
     Returns:
@@ -457,18 +470,33 @@ def file_map(table: Table, *, where: Filter = "", deletes: bool = False, snapsho
 
     Raises:
         NotFoundInTable: There is no such snapshot, or the filter does not fit.
+        WrongUsage: The color is the scan's, and there is no filter.
 
     Example:
         >>> table = explorer.open_table("demo.three_inserts")
-        >>> [cell["status"] for cell in table.inspect.map()]
+        >>> [cell["status"] for cell in table.inspect.map().to_json()]
         ['ADDED', 'EXISTING', 'EXISTING']
     """
+    from explorer.errors import WrongUsage
     from explorer.queries.collection import Collection
-    from explorer.reports.file_map import file_map as cells_of
+    from explorer.render.map_picture import map_svg
+    from explorer.render.text import render_table
+    from explorer.reports.file_map import file_map as map_of
 
+    if color_by == "scan" and not where:
+        raise WrongUsage("the color of a scan needs a filter: give one with `where`")
     plan = table.plan(where, snapshot) if where else None
-    cells = cells_of(table, snapshot, plan=plan, deletes=deletes).every
-    return Collection.of_rows(list(map(vars, cells)), "cells")
+    cells = list(map_of(table, snapshot, plan=plan, deletes=deletes or color_by == "deletes").every)
+    chosen = ("scan" if where else "deletes" if deletes else "status") if color_by == "auto" else color_by
+    rows = list(map(vars, cells))
+    return Answer(
+        cells,
+        lambda: rows,
+        lambda: (render_table(rows),),
+        lambda: Collection.of_rows(rows, "cells"),
+        lambda: map_svg(cells, chosen),
+        is_table=True,
+    )
 
 
 @question("glossary", rows=True)

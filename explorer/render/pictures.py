@@ -39,6 +39,12 @@ def title_tag(title: str) -> str:
     return f"<title>{escape(clean(shorten(title, TOLD)))}</title>"
 
 
+def link_attributes(kind: str, key: str) -> str:
+    """Attributes by which a page opens what a part of a picture stands for: a `file`, a `manifest` or a `snapshot`.
+    Nothing for a key that is not shown as it is."""
+    return f' data-kind="{kind}" data-key="{escape(key)}"' if key and clean(key) == key else ""
+
+
 def sentence(line: str) -> str:
     """A line of text where there is nothing to draw."""
     return f"{svg_head(24, line)}{text(0, 16, line)}</svg>"

@@ -128,7 +128,7 @@ class NonceHeaders(Headers):
 
 class Doorkeeper:
     """A door of one server. `hosts` are the names it goes by. Without a password only loopback is served, by token.
-    With `oauth` Panel asks who somebody is, by its own pages, and no cookie of ours is needed. `open` are pages that
+    With `oauth` the application signs people in, and no cookie of ours is needed. `open` are pages that
     are answered without any of that. `secure`: browsers come by https only, whatever a request says."""
 
     def __init__(

@@ -92,7 +92,7 @@ function Blocks({ blocks, ...shown }: { blocks: Block[] } & Shown) {
 function BlockView({ block, ...shown }: { block: Block } & Shown) {
   switch (block.kind) {
     case "picture":
-      return block.is_graph && shown.besideGraph ? null : <Picture svg={block.svg} />;
+      return block.is_graph && shown.besideGraph ? null : <Picture svg={block.svg} {...(shown.open ? { open: shown.open } : {})} />;
     case "rows":
       return <Rows block={block} {...shown} />;
     case "message":
@@ -178,17 +178,16 @@ function CopyButton({ text }: { text: string }) {
   return <button type="button" onClick={copy}>{isCopied ? "Copied" : "Copy"}</button>;
 }
 
-// A picture of ours; what its parts name can be opened.
-export function Picture({ svg }: { svg: string }) {
+// A picture of ours; what its parts stand for can be opened.
+export function Picture({ svg, open }: { svg: string; open?: (kind: string, key: string) => void }) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const picture = pictureOf(svg);
     box.current?.replaceChildren(...(picture ? [picture] : []));
   }, [svg]);
   const press = (event: MouseEvent) => {
-    const target = event.target instanceof Element ? event.target.closest("[data-snapshot]") : null;
-    const snapshot = target?.getAttribute("data-snapshot");
-    if (snapshot) go({ snapshot });
+    const { kind, key } = (event.target instanceof Element ? event.target.closest<SVGElement>("[data-kind]") : null)?.dataset ?? {};
+    if (kind && key) open?.(kind, key);
   };
-  return <div class="picture" ref={box} onClick={press} />;
+  return <div class={open ? "picture opens" : "picture"} ref={box} onClick={press} />;
 }

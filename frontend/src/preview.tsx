@@ -35,7 +35,7 @@ export function Previews() {
       setShown(null);
     };
     const ask = async (link: Element): Promise<void> => {
-      const kind = link.getAttribute("data-link-kind") ?? "snapshot", key = link.getAttribute("data-link-key") ?? link.getAttribute("data-snapshot") ?? "";
+      const kind = link.getAttribute("data-link-kind") ?? "", key = link.getAttribute("data-link-key") ?? "";
       const { table, snapshot } = place.value, name = JSON.stringify([table, snapshot || header.value?.current, kind, key]);
       if (!table || !key) return;
       if (!known.has(name)) {
@@ -46,7 +46,7 @@ export function Previews() {
       if (current !== link) return;
       setShown({ at: placeBeside(link.getBoundingClientRect(), { width: innerWidth, height: innerHeight }), preview: known.get(name) ?? null });
     };
-    const linkOf = (event: Event): Element | null => (event.target instanceof Element ? event.target.closest("[data-link-kind],[data-snapshot]") : null);
+    const linkOf = (event: Event): Element | null => (event.target instanceof Element ? event.target.closest("[data-link-kind]") : null);
     const rest = (event: Event): void => {
       const link = linkOf(event);
       if (link === current) return;

@@ -16,7 +16,7 @@ import pytest
 import explorer
 from explorer.questions import QUESTIONS, Question
 from explorer.questions.answers import JSON_FORMAT, Answer
-from tests.golden.test_every_question import ASKED, aged, arguments, method, same
+from tests.golden.every_question import ASKED, aged, arguments, method, same
 
 TABLES = ("branches_and_tags", "column_statistics", "copy_on_write_update", "deletion_vectors", "hidden_partitioning")
 ALONE = [("glossary",), ("check", "rules")]

@@ -1,4 +1,4 @@
-"""Work off the page's thread: progress and cancel, fair threads, and a panel's one question."""
+"""Work off the page's thread: progress and cancel, and fair threads."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
-import panel as pn
-import panel_material_ui as pmui
 import pytest
-from bokeh.document import Document
-from panel.io.state import set_curdoc
 
 from explorer.errors import NotFoundInTable, NotPossible
 from explorer.progress import Cancelled, Progress, Watch, as_one_step, is_cancelled, steps, tell
@@ -22,7 +18,6 @@ from explorer.serving.pools import Pool, PoolTask
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
 from explorer.table import Table
-from explorer.ui.background import Job, Session
 from tests.support.small_tables import make_table
 
 
@@ -307,196 +302,3 @@ def test_what_waits_and_is_cancelled_never_starts(pool: Pool) -> None:
 
 
 # -- a panel's question -----------------------------------------------------------------------------------------------
-def test_a_quick_answer_shows_no_progress(pool: Pool) -> None:
-    async def test() -> None:
-        button, answers = pmui.Button(), list[Any]()
-        job = Job("before", [button], pool=pool)
-        shown = list[bool]()
-        button.param.watch(lambda event: shown.append(event.new), "disabled")
-        job.start(lambda: threading.current_thread().name, answers.append, "Asking…")
-        await until(lambda: not job.busy)
-        assert answers
-        assert answers[0].startswith("test")
-        assert shown == []
-        assert job.status.object == ""  # what stood there before answered something else
-        assert not job.view.select((pmui.LinearProgress, pmui.Button))  # what most answers need not is not made
-
-    on_a_page(test)
-
-
-def test_a_slow_one_shows_how_far_it_is_and_can_be_cancelled(pool: Pool) -> None:
-    async def test() -> None:
-        settled, box = list[bool](), pn.Column("the last answer")
-        button = pmui.Button(disabled=False)
-        job = Job("", [button], box, pool, settled.append)
-        gate = Gate()
-        job.start(gate, lambda _: pytest.fail("it was cancelled"), "Asking…")
-        await until(lambda: job.bar.visible)
-        assert job.cancel_button.visible
-        assert button.disabled
-        assert job.status.object.startswith("Asking…")
-        assert "of 10,000 waits" in job.status.object
-        assert not box.objects  # what stood there answered another question
-        job.cancel_button.clicks += 1
-        await until(lambda: not job.busy)
-        assert job.status.object == "Cancelled."
-        assert not job.bar.visible
-        assert not job.cancel_button.visible
-        assert not button.disabled
-        assert settled == [False]
-
-    on_a_page(test)
-
-
-def test_a_newer_question_replaces_the_older(pool: Pool) -> None:
-    async def test() -> None:
-        answers = list[Any]()
-        job = Job(pool=pool)
-        older, newer = Gate("older"), Gate("newer")
-        job.start(older, answers.append, "Asking…")
-        assert await asyncio.to_thread(older.entered.wait, 5)
-        job.start(newer, answers.append, "Asking…")
-        older.open.set()
-        assert await asyncio.to_thread(newer.entered.wait, 5)
-        await asyncio.sleep(0.2)  # the older one is over, and looked at by nobody
-        assert job.busy
-        assert answers == []
-        newer.open.set()
-        await until(lambda: not job.busy)
-        assert answers == ["newer"]
-
-    on_a_page(test)
-
-
-def test_what_went_wrong_is_said(pool: Pool) -> None:
-    def typo() -> None:
-        raise NotFoundInTable("no column 'nam'")
-
-    def fault() -> None:
-        raise ZeroDivisionError("division by zero")
-
-    async def test() -> None:
-        for work, words in ((typo, "⚠ no column 'nam'"), (fault, "⚠ division by zero")):
-            box = pn.Column("the last answer")
-            job = Job(box=box, pool=pool)
-            job.start(work, lambda _: pytest.fail("it failed"), "Asking…")
-            await until(lambda job=job: not job.busy)
-            assert job.status.object == words
-            assert not box.objects
-
-    on_a_page(test)
-
-
-def test_what_shows_an_answer_may_fail_too(pool: Pool) -> None:
-    async def test() -> None:
-        def show(_: object) -> None:
-            raise NotFoundInTable("gone meanwhile")
-
-        job = Job(pool=pool)
-        job.start(lambda: 1, show, "Asking…")
-        await until(lambda: not job.busy)
-        assert job.status.object == "⚠ gone meanwhile"
-
-    on_a_page(test)
-
-
-def test_what_writes_is_neither_cancelled_from_the_page_nor_replaced(pool: Pool) -> None:
-    async def test() -> None:
-        answers, gate = list[Any](), Gate("written")
-        job = Job(pool=pool)
-        job.start(gate, answers.append, "Writing…", cancels=False)
-        await until(lambda: job.bar.visible)
-        assert not job.cancel_button.visible
-        job.cancel_button.clicks += 1  # a browser can press what is not shown
-        job.start(lambda: pytest.fail("written twice"), answers.append, "Writing…")  # or press twice
-        gate.open.set()
-        await until(lambda: not job.busy)
-        assert answers == ["written"]
-
-    on_a_page(test)
-
-
-def test_with_its_session_a_question_goes(pool: Pool) -> None:
-    async def test() -> None:
-        document, answers, gate = Document(), list[Any](), Gate()
-        with set_curdoc(document):
-            job = Job(pool=pool)
-            job.start(gate, answers.append, "Asking…")
-        assert await asyncio.to_thread(gate.entered.wait, 5)
-        task: PoolTask | None = job._now
-        assert task is not None
-        for callback in list(document.callbacks.session_destroyed_callbacks):
-            callback(None)
-        await until(lambda: task.over)
-        assert task.progress().phase == "cancelled"
-        assert not job.busy
-        assert answers == []
-
-    on_a_page(test)
-
-
-def test_two_sessions_are_two_owners(pool: Pool) -> None:
-    async def test() -> None:
-        gates = [Gate(), Gate(), Gate(), Gate()]
-        documents = [Document(), Document()]
-        for gate, document in zip(gates, [documents[0]] * 3 + [documents[1]], strict=True):
-            with set_curdoc(document):
-                Job(pool=pool).start(gate, lambda _: None, "Asking…")
-        for i in (0, 1, 3):
-            assert await asyncio.to_thread(gates[i].entered.wait, 5)
-        assert not gates[2].entered.is_set()
-
-    on_a_page(test)
-
-
-def test_the_same_answer_twice_is_still_said(pool: Pool) -> None:
-    async def test() -> None:
-        job, answers = Job(pool=pool), list[int]()
-
-        def done(answer: int) -> None:
-            answers.append(answer)
-            job.say("1 file added")
-
-        for n in (1, 2):
-            job.start(lambda n=n: n, done, "Comparing…")  # type: ignore[misc]
-            await until(lambda n=n: len(answers) == n)  # type: ignore[misc]
-            await until(lambda: not job.busy)
-            assert (job.status.object, job.view.visible) == ("1 file added", True)
-
-    on_a_page(test)
-
-
-def test_the_page_answers_while_a_question_computes(pool: Pool) -> None:
-    """Python computes on one thread at a time: what holds it gives way after some milliseconds."""
-
-    def compute() -> int:
-        return sum(i * i for _ in steps(range(40), "sums") for i in range(100_000))
-
-    async def test() -> None:
-        job, answers, pauses = Job(pool=pool), list[Any](), list[float]()
-        job.start(compute, answers.append, "Computing…")
-        while not answers:
-            began = time.monotonic()
-            await asyncio.sleep(0)
-            sum(range(10_000))
-            pauses.append(time.monotonic() - began)
-            await asyncio.sleep(0.01)
-        assert len(pauses) > 5
-        assert sorted(pauses)[len(pauses) // 2] < 0.1
-
-    on_a_page(test)
-
-
-def test_an_answer_is_drawn_on_its_own_page() -> None:
-    """Whichever page Bokeh takes for the current one, which a thread that tells of an answer changes for all threads:
-    Panel would take that one's styles, which can be on one page only."""
-    mine, other, drawn = Document(), Document(), []
-    with set_curdoc(mine):
-        job = Job(pool=Pool("own", 1, 1))
-        job.start(lambda: None, lambda _: drawn.append(pn.state.curdoc), "…")
-        session = Session.current()
-    assert job._now is not None
-    job._now.result(10)
-    with set_curdoc(other):
-        session._look()
-    assert drawn == [mine]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,20 +18,16 @@ from explorer.errors import NotFoundInTable
 from explorer.graph.lanes import lanes
 from explorer.graph.vocabulary import KINDS
 from explorer.questions.answers import JSON_FORMAT
+from explorer.render.commit_picture import commit_bytes, commits_svg
 from explorer.render.history import change_rows, diff_json, render_lifecycle, run_words
 from explorer.render.history_pictures import lifecycle_svg
+from explorer.render.row_picture import row_history_svg
 from explorer.render.text import render_tree
 from explorer.spec.rows.row_versions import RowPlace, Stretch, row_versions
 from explorer.spec.snapshots.lifecycle import lives
 from explorer.spec.snapshots.lineage import LineageEntry
-from explorer.spec.text.names import base_name, runs
+from explorer.spec.text.names import runs
 from explorer.table import Table
-from explorer.ui import changes
-from explorer.ui.changes import _diff_parts as diff_parts
-from explorer.ui.changes import lane_cell
-from explorer.ui.costs import costs_figures, costs_words
-from explorer.ui.lifelines import FRAME, lifeline_words, lifelines
-from explorer.ui.timeline import timeline, timeline_words
 from tests.support import direct
 from tests.support.small_tables import make_table, writable
 
@@ -68,11 +65,9 @@ def test_the_life_of_each_manifest_has_a_beginning_and_an_end(table: Table) -> N
     ]  # fmt: skip
     [(at, end)] = each[0].ends
     assert (at, end.state, each[1].ends) == (last, "rewritten", ())
-    assert "1 rewritten" in lifeline_words(table.lifecycle())
     odd = [replace(cell, added=-5, manifest="manifest-1") for cell in table.lifecycle()]  # of another writer's list
-    drawn = lifelines(odd, lambda *_: None)
-    [bars] = [r for r in drawn.renderers if "height" in r.data_source.data]
-    assert sorted(set(bars.data_source.data["y"])) == list(range(len(each)))
+    lines = set(re.findall(r'<line [^>]*y1="([\d.]+)"', lifecycle_svg(odd)))
+    assert len(lines) == len(each)
 
 
 def test_a_manifest_of_deletes_is_told_from_others(table: Table) -> None:
@@ -85,19 +80,7 @@ def test_a_manifest_of_deletes_is_told_from_others(table: Table) -> None:
     assert [line.split()[:2] for line in told if line.startswith("manifest-")] == [
         [name, "deletes" if name == "manifest-2" else "data"] for name in dict.fromkeys(c.manifest for c in cells)
     ]
-    [bars] = [r for r in lifelines(mixed, lambda *_: None).renderers if "height" in r.data_source.data]
-    kinds = dict(zip(bars.data_source.data["name"], bars.data_source.data["kind"], strict=True))
-    assert kinds == {c.manifest: KINDS[c.kind].title for c in mixed}
     assert {KINDS[kind].color in lifecycle_svg(mixed) for kind in ("data_manifest", "delete_manifest")} == {True}
-
-
-@pytest.mark.parametrize("number", [300, 2000])
-def test_the_thinnest_line_of_hundreds_of_manifests_can_be_seen(table: Table, number: int) -> None:
-    cell = table.lifecycle()[0]
-    cells = [replace(cell, manifest=f"manifest-{at}", manifest_path=f"{at}.avro", added=at % 9) for at in range(number)]
-    drawn = lifelines(cells, lambda *_: None)
-    [bars] = [r for r in drawn.renderers if "height" in r.data_source.data]
-    assert min(bars.data_source.data["height"]) * (drawn.height - FRAME) / len(cells) > 0.99
 
 
 def test_a_fate_is_a_bar_for_each_stored_row(table: Table) -> None:
@@ -110,13 +93,11 @@ def test_a_fate_is_a_bar_for_each_stored_row(table: Table) -> None:
         (0, ["appeared", "deleted"], (Stretch(0, last - 1),)), (100, ["appeared"], (Stretch(0, last - 1),)),
         (100, ["copied"], (Stretch(last, last),)),
     ]  # fmt: skip
-    at: list[tuple[str, int]] = []
-    drawn = timeline(versions, snapshots, snapshots[-1][0], lambda *to: at.append(to))
-    bars = drawn.renderers[0].data_source
-    assert (bars.data["left"], bars.data["right"]) == ([-0.5, -0.5, last - 0.5], [last - 0.5, last - 0.5, last + 0.5])
-    bars.selected.indices = [2]
-    assert at == [(versions[2].file, snapshots[-1][0])]
-    assert "readers see it" in timeline_words(versions, snapshots)
+    drawn = row_history_svg(versions, snapshots, snapshots[-1][0])
+    keys = re.findall(r'data-kind="file" data-key="([^"]*)"', drawn)
+    assert keys == [version.file for version in versions for _ in version.stretches]
+    assert drawn.count("readers see it</title>") == 3
+    assert drawn.count("stroke-dasharray") == 1  # the snapshot that was asked about
     place = RowPlace("file", 7)
     [version] = row_versions([1, 2, 3, 4], {place.row_key: {}}, [{place: ""}, {place: "a"}, {}, {place: "a"}], [])
     assert version.stretches == (Stretch(0, 0), Stretch(1, 1, "a"), Stretch(3, 3, "a"))
@@ -149,19 +130,6 @@ def test_files_that_both_read_are_counted_in_a_rewritten_manifest(tmp_path: Path
     assert "1 file on both sides" in [e.label for e in merged.diff_graph("snapshot-1", "snapshot-3").elided]
 
 
-def test_a_page_shows_the_first_files_of_a_diff(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    change = table.diff("snapshot-1", "snapshot-5")
-    number = len(change.added) + len(change.removed)
-    assert number > 3
-    for shown in (3, number):
-        monkeypatch.setattr(changes, "FILES_SHOWN", shown)
-        head, body = diff_parts(change)[f"Files ({number:,})"]()
-        assert len(body.value) == shown
-        assert (f"the first {shown}" in str(head.object)) == (shown < number)
-        names = [base_name(c.file_path) for c in (*change.added, *change.removed)]
-        assert list(body.value["file"]) == names[:shown]
-
-
 def test_nothing_is_the_table_before_its_first_snapshot(tmp_path: Path) -> None:
     folder = make_table(tmp_path)
     table = direct.open_table(str(folder))
@@ -190,9 +158,6 @@ def test_lanes_stay_apart_until_the_parent() -> None:
         (0, (0,), True, (1,)),  # 2
         (0, (0, 1), False, ()),  # 1: both come together
     ]
-    cells = [lane_cell(r, "staged") for r in rows]
-    assert all(c.count("<circle") == 1 and c.startswith("<svg") for c in cells)
-    assert cells[4].count("<path") == 2
 
 
 def test_costs_of_commits(table: Table) -> None:
@@ -206,13 +171,11 @@ def test_costs_of_commits(table: Table) -> None:
     assert run.write_amplification == pytest.approx(run.bytes_written / live)
     assert all(c.manifest_list_bytes and c.metadata_json_bytes and c.manifest_bytes for c in run.commits)
     assert "write amplification 1.2" in run_words(run, table.metadata)
-    at: list[int] = []
-    for drawn, sizes in zip(costs_figures(run, at.append), ("bytes_added", "metadata_bytes"), strict=True):
-        top = drawn.renderers[-1].data_source
-        assert top.data["top"] == [getattr(c, sizes) for c in run.commits]
-        top.selected.indices = [2]
-    assert at == [run.commits[2].snapshot_id] * 2
-    assert "manifest list" in costs_words(run)
+    drawn = commits_svg(run)
+    assert re.findall(r'data-kind="snapshot" data-key="(\d+)"', drawn) == [str(c.snapshot_id) for c in run.commits] * 2
+    assert [sum(size or 0 for size in commit_bytes(c).values()) for c in run.commits] == [
+        c.bytes_added + c.metadata_bytes for c in run.commits
+    ]
     part = table.commits("snapshot-2", "snapshot-4")
     assert [c.snapshot for c in part.commits] == ["snapshot-3", "snapshot-4"]
     assert part.write_amplification == 1

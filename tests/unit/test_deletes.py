@@ -19,6 +19,7 @@ from pyiceberg.types import StringType
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.queries import matching_rows, row_reader
 from explorer.queries.versions import reading, sql_request
+from explorer.render.delete_picture import layers_svg, place_layers
 from explorer.render.row_views import delete_lines, delete_rows, render_row_diff, row_diff_json
 from explorer.spec.deletes.delete_layers import delete_layers
 from explorer.spec.deletes.deletes import PATH_ID
@@ -29,7 +30,6 @@ from explorer.spec.snapshots.lineage import newer
 from explorer.storage import rows as contents
 from explorer.storage.storage import Storage
 from explorer.table import Table
-from explorer.ui.layers import layers_figure, placed
 from tests.support import direct
 from tests.support.paper_tables import applicability, counted_of, deletes_of, on_paper
 from tests.support.small_tables import make_table, new_table, partitioned, writable
@@ -88,7 +88,7 @@ def test_deletes_lie_above_what_they_apply_to() -> None:
          "manifest_path": "manifest of 1"} for f in data
     ]  # fmt: skip
     layers = delete_layers([pa.Table.from_pylist(rows)], known)
-    boxes = {layer.path: (left, right, row) for layer, left, right, row in placed(layers)[0]}
+    boxes = {layer.path: (left, right, row) for layer, left, right, row in place_layers(layers)[0]}
     pairs = [(v.data.path, v.delete.path) for v in known.verdicts if v.applies]
     assert {name for _, name in pairs} == {"p", "e", "global", "v"}
     for below, above in pairs:
@@ -96,7 +96,9 @@ def test_deletes_lie_above_what_they_apply_to() -> None:
         assert row < higher
         assert from_left <= left < right <= to_right
     assert [layer.path for layer in layers if not layer.applied] == ["stray", "5.parquet", "6.parquet", "8.parquet"]
-    assert layers_figure(layers, lambda _: None).legend
+    drawn = layers_svg(layers)
+    assert drawn.count("data-key=") == len(layers)
+    assert "applies to no data file" in drawn
     several = [replace(file, path=f"{n}-{file.path}") for file in data for n in range(7)]
     grown = [row | {"file_path": f"{n}-{row['file_path']}"} for row in rows for n in range(7)]
     grown.append(grown[-1] | {"content": 1, "file_path": "p"})  # which is among the deletes

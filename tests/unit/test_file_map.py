@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +15,13 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 from explorer.model.metadata import Snapshot, TableMetadata
-from explorer.spec.layout.file_map import ASKED, CELLS, STATUS, VERDICTS, FileMap, MapRows, age_classes, size_classes
+from explorer.render.map_picture import MapColor, cell_words, map_svg, partition_ends, place_cells, size_classes
+from explorer.render.pictures import WIDTH
+from explorer.spec.layout.file_map import ASKED, CELLS, STATUS, VERDICTS, FileMap, MapRows
 from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.scan.scan import OUTCOMES
 from explorer.spec.text.names import natural
 from explorer.spec.values.values import partition_path_by_name
-from explorer.ui.file_map import MANY, WIDE, ends, map_figure, map_words, placed, told
 from tests.support import direct
 from tests.support.paper_tables import HOUR, on_paper
 from tests.support.small_tables import partitioned
@@ -63,6 +65,14 @@ def test_many_files_are_a_few_thousand_cells_in_which_the_rare_one_shows() -> No
     inner = known.cells(cells[-1].first, number)
     assert [cell.path for cell in inner if cell.status == "DELETED"] == [str(number - 1)]
     assert known.counts() == dict(zip(STATUS, (number - 1, 0, 1), strict=True))
+
+
+COLORS: tuple[MapColor, ...] = ("status", "partition", "size", "age", "deletes", "scan")
+
+
+def legend(drawn: str) -> list[str]:
+    """What the colors of a map mean."""
+    return re.findall(r'height="12" fill="[^"]*"/>\n<text [^>]*>([^<]*)', drawn)
 
 
 Row = dict[str, Any]
@@ -148,23 +158,20 @@ def test_files_of_a_partition_lie_together_as_large_as_their_bytes(tmp_path: Pat
     cells = direct.file_map(table).every
     assert {(cell.deletes, cell.verdict) for cell in cells} == {(None, None)}  # nobody asked
     assert [cell.partition for cell in cells][:3] == ["id=0/kind=<b>", "id=1/kind=$$x$$", "id=2/kind=$$x$$"]
-    places, names = placed(cells)
+    places, names = place_cells(cells)
     assert len(names) <= len(places) == 130
-    assert all(right > 0 and high > 0 for _, _, right, high in places)
-    clicked: list[str] = []
-    for by in MANY:
-        drawn = map_figure(cells, by, lambda cell: clicked.append(cell.path))
-        drawn.renderers[0].data_source.selected.indices = [0]
-        assert sum(len(r.data_source.data["left"]) for r in drawn.renderers if "left" in r.data_source.data) == 130
-    assert len(clicked) == len(MANY)
-    assert map_words(cells).startswith("130 files as 130 cells")
+    assert all(wide > 0 and high > 0 for _, _, wide, high in places)
+    for color in COLORS:
+        drawn = map_svg(cells, color)
+        assert drawn.count("data-key=") == 130
+        assert all(f'data-key="{cell.path}"' in drawn for cell in cells)
 
 
 def test_among_many_cells_it_is_seen_where_a_partition_ends_and_which_it_is(tmp_path: Path) -> None:
     one = direct.file_map(direct.open_table(str(partitioned(tmp_path)))).every[0]
     names = ["day=1"] * 400 + ["day=2"] * 5 + ["day=$$3$$"] * 595
     cells = [replace(one, first=at, partition=name) for at, name in enumerate(names)]
-    places, named = placed(cells)
+    places, named = place_cells(cells)
     assert len(set(places)) == len(cells)
     assert [name for name, _ in named] == ["day=1", "day=$$3$$"]  # the five fill no row
     for name, (left, top, _, _) in named:
@@ -172,15 +179,14 @@ def test_among_many_cells_it_is_seen_where_a_partition_ends_and_which_it_is(tmp_
             cells[at].partition for at, place in enumerate(places) if place[:2] >= (left, top) and place[1] == top
         ]
         assert set(beside) == {name}
-    xs, ys = ends(cells)
-    assert [(line[1], ys[at][1]) for at, line in enumerate(xs)] == [places[400][:2], places[405][:2]]
-    assert all((line[0], line[-1]) == (WIDE, 0) for line in xs)
-    drawn = map_figure(cells, "partition", lambda _: None)
-    assert [r.data_source.data["xs"] for r in drawn.renderers if "xs" in r.data_source.data] == [xs, xs]
-    texts = [r.data_source.data["text"] for r in drawn.renderers if "text" in r.data_source.data]
-    assert [text.replace("\u200a", "") for text in texts[0]] == ["day=1", "day=$$3$$"]
+    lines = partition_ends(cells)
+    assert [line[1] for line in lines] == [places[400][:2], places[405][:2]]
+    assert all((line[0][0], line[-1][0]) == (WIDTH, 0) for line in lines)
+    drawn = map_svg(cells, "partition")
+    assert drawn.count("<polyline") == 4  # a dark line on a light one
+    assert re.findall(r">(day=[^<]*)</text>", drawn) == ["day=1", "day=2", "day=$$3$$", "day=1", "day=$$3$$"]
     each = [replace(cell, partition=str(at // 40)) for at, cell in enumerate(cells)]  # none fills a row
-    assert ends(each) == ([], [])
+    assert partition_ends(each) == []
 
 
 def test_with_a_plan_every_file_says_what_the_scan_does_with_it(tmp_path: Path) -> None:
@@ -193,9 +199,8 @@ def test_with_a_plan_every_file_says_what_the_scan_does_with_it(tmp_path: Path) 
     assert said.items() <= verdicts.items()
     assert {verdicts[path] for path in verdicts.keys() - said.keys()} <= {VERDICTS[1]}
     assert len([v for v in verdicts.values() if v == "read"]) == plan.left.files == 1
-    legend = map_figure(cells, "verdict", lambda _: None).legend[0]
-    assert [item.label.value for item in legend.items] == [v for v in VERDICTS if v in verdicts.values()]
-    assert "; read" in told(next(cell for cell in cells if cell.verdict == "read"))
+    assert legend(map_svg(cells, "scan")) == [v for v in VERDICTS if v in verdicts.values()]
+    assert "; read" in cell_words(next(cell for cell in cells if cell.verdict == "read"))
 
 
 def test_of_files_of_which_one_is_read_the_cell_is_read_and_what_is_no_live_data_file_is_told_apart() -> None:
@@ -221,13 +226,13 @@ def test_age_is_that_of_the_snapshot_that_added_a_file_also_where_another_delete
     assert ages == [0, HOUR, 3 * HOUR, None, 2 * HOUR, None]
     back = [cell.age_ms for cell in mapped(stored.slice(1, 1), metadata, metadata.snapshot(2)).every]
     assert back == [1]  # by clocks that went back
-    assert [told(cell).rpartition("; ")[2] for cell in mapped(stored, metadata, metadata.snapshot(4)).every][:5] == [
+    every = mapped(stored, metadata, metadata.snapshot(4)).every
+    assert [cell_words(cell).rpartition("; ")[2] for cell in every][:5] == [
         "added with this snapshot", "added 1 hour before", "added 3 hours before", "added at an unknown time",
         "added 2 hours before",
     ]  # fmt: skip
-    legend = map_figure(mapped(stored, metadata, metadata.snapshot(4)).every, "age", lambda _: None).legend[0]
-    told_of = [item.label.value for item in legend.items]
-    assert told_of == ["with this snapshot", "up to 1 hour before", "up to 6 hours before", "unknown"]
+    drawn = map_svg(mapped(stored, metadata, metadata.snapshot(4)).every, "age")
+    assert legend(drawn) == ["with this snapshot", "up to 1 hour before", "up to 6 hours before", "age unknown"]
 
 
 def test_of_many_files_the_age_is_that_of_the_newest() -> None:
@@ -236,16 +241,7 @@ def test_of_many_files_the_age_is_that_of_the_newest() -> None:
     by = pa.array([99] * 100 + [1] * 4900 + [2] * 5000, pa.int64())
     cells = mapped(entries(pa.array(["EXISTING"] * number), paths, by), metadata, metadata.current_snapshot).every
     assert [cells[at].age_ms for at in (0, 100, -1)] == [None, 2 * HOUR, HOUR]
-    assert "; the newest added 1 hour before" in told(cells[-2])
-
-
-@pytest.mark.parametrize("ages", [[], [0], [0, 0, 1, 5], [1, 999, 86_400_001, 10**15], [0, *(7**i for i in range(16))]])
-def test_every_age_has_a_class_and_the_newest_one_of_its_own(ages: list[int]) -> None:
-    bounds = age_classes(ages)
-    assert bounds == sorted(bounds)
-    assert len(bounds) <= 6
-    assert max(ages, default=0) <= max(bounds, default=0)
-    assert (0 in bounds) == (0 in ages)
+    assert "; the newest added 1 hour before" in cell_words(cells[-2])
 
 
 @pytest.mark.parametrize("sizes", [[], [0], [5, 6], [1, 10**9], [100, 1_000, 10_000]])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,11 @@ from click.testing import CliRunner
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.render.health import amount, section_html, summary, verdict
+from explorer.render.treemap import treemap
 from explorer.reports.health import checkup
 from explorer.reports.maintenance import runs
-from explorer.spec.health.measures import MEASURES, Health, Measure, MeasuredValue, Tile
+from explorer.spec.health.measures import MEASURES, Health, Measure, MeasuredValue
 from explorer.spec.text.names import NOWHERE, in_sql
-from explorer.ui.figures import squarified, tiles_figure
 from tests.cases.mini import Table
 from tests.support import direct
 from tests.support.small_tables import edit_metadata, make_table, partitioned
@@ -198,17 +197,10 @@ def test_docs_have_every_measure() -> None:
 
 @pytest.mark.parametrize("sizes", [[1], [6, 6, 4, 3, 2, 2, 1], [1000, 1, 1, 1], [5] * 50])
 def test_tiles_fill_their_rectangle_by_size(sizes: list[float]) -> None:
-    places = squarified(sizes, 460, 230)
+    places = treemap(sizes, 460, 230)
     areas = [wide * high for *_, wide, high in places]
     assert areas == pytest.approx([size * 460 * 230 / sum(sizes) for size in sizes])
     assert all(x >= -1e-6 and y >= -1e-6 and x + w <= 460.001 and y + h <= 230.001 for x, y, w, h in places)
-
-
-def test_a_tile_too_small_for_its_name_has_the_last_value_that_is_not_null() -> None:
-    tile = Tile("id_bucket=3/day=null/region=null/a_field_with_a_long_name=null", 1, 1, 0)
-    drawn = tiles_figure([tile, replace(tile, label="id=4")], 120, 60)
-    [texts] = [r.data_source.data["text"] for r in drawn.renderers if "text" in r.data_source.data]
-    assert texts == ["3", "id=4"]
 
 
 def test_what_says_nothing_of_a_small_table_is_not_called_ok(small: Path) -> None:

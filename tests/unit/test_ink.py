@@ -7,13 +7,11 @@ import re
 
 import pytest
 
-from explorer.graph.lanes import LaneRow
 from explorer.render.lab_runs import COLORS, race_svg, sequence_svg
 from explorer.render.state_graph import WRITER_COLORS, state_svg
 from explorer.render.svg_colors import SHARE
 from explorer.spec.commits.lab_runs import Event, Interleavings, Lap, WriterState
 from explorer.spec.commits.operations import Operation
-from explorer.ui.changes import lane_cell
 from tests.unit.test_state_graph import OPERATIONS, outcome
 
 LEAST = 4.5
@@ -35,7 +33,6 @@ def pictures() -> dict[str, str]:
     laps = [Lap(1.0, 3, 1, 0, {"java-1": 2, "pyiceberg-1": 1})]
     return {
         "sequence": sequence(), "race": race_svg(laps, 4), "orders": state_svg(orders),
-        "hollow": lane_cell(LaneRow(1, (0, 1), True, (2,)), "staged"),
     }  # fmt: skip
 
 

@@ -8,10 +8,12 @@ import json
 import logging
 import secrets
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from html import escape
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
+from urllib.parse import urlencode
 
 from tornado.httputil import HTTPServerRequest
 from tornado.web import Application, RequestHandler
@@ -64,7 +66,46 @@ def _content(name: str, is_small: bool) -> bytes:
     return gzip.compress(content, mtime=0) if is_small else content
 
 
-class PageHandler(RequestHandler):
+class SignIn(Protocol):
+    """Knows who somebody is."""
+
+    settings: Mapping[str, Any]
+    """Settings of the Tornado application that its pages belong to."""
+
+    @property
+    def routes(self) -> Sequence[tuple[str, type[RequestHandler]]]:
+        """The pages on which people sign in and out."""
+
+    async def user(self, handler: RequestHandler) -> str:
+        """Return who asks; empty for somebody who has not signed in."""
+
+
+class SignedIn(RequestHandler):
+    """A handler for people who have signed in, where the server asks for it."""
+
+    user = ""
+    """Who asks, if the server knows it."""
+
+    async def prepare(self) -> None:
+        """See Tornado."""
+        server = self.application
+        if not isinstance(server, Server) or server.sign_in is None:
+            return
+        self.user = await server.sign_in.user(self)
+        if not self.user:
+            self._refuse(server)
+
+    def _refuse(self, server: Server) -> None:
+        """Answer somebody who has not signed in."""
+        self.set_status(401)
+        self.finish("Sign in first.")
+
+    def _session(self, send: Callable[[str], None], rights: Rights) -> Session:
+        address = self.request.remote_ip or ""
+        return Session(send, rights, self.user or address, address, self.user or self.get_cookie(OWNER) or "")
+
+
+class PageHandler(SignedIn):
     """The page, which is the same for everybody: it asks for all else by its socket."""
 
     def get(self) -> None:
@@ -78,8 +119,12 @@ class PageHandler(RequestHandler):
         self.set_header("Content-Type", "text/html; charset=utf-8")
         self.finish(PAGE)
 
+    def _refuse(self, server: Server) -> None:
+        """Lead to the sign-in, which leads back."""
+        self.redirect(f"{server.prefix}/login?{urlencode({'next': self.request.uri})}")
 
-class FileHandler(RequestHandler):
+
+class FileHandler(SignedIn):
     """One of its files."""
 
     def get(self, name: str) -> None:
@@ -96,19 +141,20 @@ class FileHandler(RequestHandler):
         self.finish(_content(name, takes_gzip))
 
 
-class DownloadHandler(RequestHandler):
+class DownloadHandler(SignedIn):
     """The answer to a question as a file."""
 
     def initialize(self, rights: Rights) -> None:
         """See Tornado."""
-        self._session = Session(lambda _: None, rights, *_visitor(self.request), self.get_cookie(OWNER) or "")
+        self._rights = rights
+        self._asked: Session | None = None
 
     _saves: ClassVar[Counter[str]] = Counter()
     """How many files are being made for each visitor."""
 
     async def get(self) -> None:
         """Send the file; what is wrong is said in a line of text."""
-        visitor = self.request.remote_ip or ""
+        visitor = self.user or self.request.remote_ip or ""
         if self._saves[visitor] >= MOST_SAVES or self._saves.total() >= 4 * MOST_SAVES:
             self.set_status(429)
             self.finish("Other files are being saved: try again when they are.")
@@ -129,7 +175,8 @@ class DownloadHandler(RequestHandler):
             })  # fmt: skip
             if form not in FILE_TYPES or not isinstance(request, Ask):
                 raise BadMessage(f"a file is one of {', '.join(FILE_TYPES)}")
-            task = self._session.download(request, form, int(self.get_query_argument("block", "0")))
+            self._asked = self._session(lambda _: None, self._rights)
+            task = self._asked.download(request, form, int(self.get_query_argument("block", "0")))
             await asyncio.wait([asyncio.wrap_future(task.answer)])
             content = task.result()
         except (ExplorerError, ValueError) as error:
@@ -144,10 +191,11 @@ class DownloadHandler(RequestHandler):
 
     def on_connection_close(self) -> None:
         """Nobody waits for it any more."""
-        self._session.close()
+        if self._asked is not None:
+            self._asked.close()
 
 
-class SocketHandler(WebSocketHandler):
+class SocketHandler(SignedIn, WebSocketHandler):
     """The messages of one page."""
 
     _pages: ClassVar[Counter[str]] = Counter()
@@ -161,7 +209,7 @@ class SocketHandler(WebSocketHandler):
     def initialize(self, rights: Rights) -> None:
         """See Tornado."""
         self._rights = rights
-        self._session: Session | None = None
+        self._open_session: Session | None = None
         self._unsent = 0
 
     def check_origin(self, origin: str) -> bool:
@@ -174,7 +222,7 @@ class SocketHandler(WebSocketHandler):
 
     def open(self, *_: str, **__: str) -> None:
         """A page is there."""
-        self._visitor = self.request.remote_ip or ""
+        self._visitor = self.user or self.request.remote_ip or ""
         if self._pages[self._visitor] >= MOST_OPEN or self.count() >= MOST_TOGETHER:
             self.close(POLICY_VIOLATION, "too many pages")
             return
@@ -185,7 +233,7 @@ class SocketHandler(WebSocketHandler):
             with suppress(RuntimeError):  # the server has ended
                 loop.call_soon_threadsafe(lambda: loop.create_task(self._write(text)))
 
-        self._session = Session(send, self._rights, *_visitor(self.request), self.get_cookie(OWNER) or "")
+        self._open_session = self._session(send, self._rights)
 
     async def _write(self, text: str) -> None:
         self._unsent += len(text)
@@ -199,18 +247,18 @@ class SocketHandler(WebSocketHandler):
 
     def on_message(self, message: str | bytes) -> None:
         """A request of the page, or something else, after which the connection is closed."""
-        if self._session is None:
+        if self._open_session is None:
             return
         try:
-            self._session.handle(message)
+            self._open_session.handle(message)
         except BadMessage as error:
             log.warning("a message of a page was refused: %s", error)
             self.close(POLICY_VIOLATION, "refused")
 
     def on_close(self) -> None:
         """The page is gone."""
-        if self._session is not None:
-            self._session.close()
+        if self._open_session is not None:
+            self._open_session.close()
             _leave(self._pages, self._visitor)
 
 
@@ -221,12 +269,6 @@ def _leave(counts: Counter[str], visitor: str) -> None:
         del counts[visitor]
 
 
-def _visitor(request: HTTPServerRequest) -> tuple[str, str]:
-    """Who asks, and from where."""
-    address = request.remote_ip or ""
-    return address, address
-
-
 class Server(Application):
     """The page's server. Whatever is asked passes the door first.
 
@@ -234,10 +276,11 @@ class Server(Application):
         access: The door.
         rights: What the pages' sessions may do.
         prefix: The path below which the page is served.
+        sign_in: Knows who somebody is; None where the door is enough.
     """
 
-    def __init__(self, access: Doorkeeper, rights: Rights, prefix: str = "") -> None:
-        self.prefix, self.app_paths = prefix, ("/",)
+    def __init__(self, access: Doorkeeper, rights: Rights, prefix: str = "", sign_in: SignIn | None = None) -> None:
+        self.prefix, self.app_paths, self.sign_in = prefix, ("/",), sign_in
         self._door = access
         routes: list[Any] = [
             (rf"{prefix}/", PageHandler),
@@ -245,7 +288,10 @@ class Server(Application):
             (rf"{prefix}/ws", SocketHandler, {"rights": rights}),
             (rf"{prefix}/download", DownloadHandler, {"rights": rights}),
         ]
-        super().__init__(routes, websocket_ping_interval=20, log_function=_log_errors)
+        if sign_in is not None:
+            routes += [(f"{prefix}{path}", handler) for path, handler in sign_in.routes]
+        settings = dict(sign_in.settings) if sign_in is not None else {}
+        super().__init__(routes, **settings, websocket_ping_interval=20, log_function=_log_errors)
         access.prepare(self)
 
     def find_handler(self, request: HTTPServerRequest, **options: Any) -> Any:

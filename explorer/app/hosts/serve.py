@@ -18,10 +18,11 @@ from tornado.httpserver import HTTPServer
 from tornado.ioloop import PeriodicCallback
 from tornado.netutil import bind_sockets
 
+from explorer.app.hosts.oauth import VARIABLES, oauth_from_environment
 from explorer.app.hosts.page import Server, SocketHandler
 from explorer.app.rights import Rights
 from explorer.app.start import TABLE_VARIABLE
-from explorer.errors import IncompleteAnswer
+from explorer.errors import AccessRefused, IncompleteAnswer
 from explorer.serving import places, pools
 from explorer.serving.access import Doorkeeper
 from explorer.serving.kept_cookie import BEAT_S, KeptCookie
@@ -59,21 +60,23 @@ def serve(
         roots: On a shared server: folders and URIs below which paths may be opened.
 
     Raises:
-        AccessRefused: Others could reach it, and there is no password.
+        AccessRefused: Others could reach it, and there is neither a password nor a sign-in.
         NotPossible: The address or the port cannot be used.
     """
     warnings.filterwarnings("ignore", category=IncompleteAnswer)  # each answer says it
     quotas()
     check_audit()
-    password = os.environ.get(PASSWORD_VARIABLE, "")
+    password, sign_in = os.environ.get(PASSWORD_VARIABLE, ""), oauth_from_environment()
+    if password and sign_in:
+        raise AccessRefused(f"{PASSWORD_VARIABLE} and {VARIABLES[0]} are both set: which of them lets people in?")
     server_address = ServerAddress(address, prefix, hosts)
-    server_address.check(bool(password), f"or set {PASSWORD_VARIABLE}")
+    server_address.check(bool(password or sign_in), f"set {PASSWORD_VARIABLE}, or sign people in by {VARIABLES[0]}")
     alone = server_address.is_local
     if table:
         os.environ[TABLE_VARIABLE] = table
     if not alone or roots:
         places.restrict(roots)
-    access = Doorkeeper(server_address.names, password, open=HANDLERS, secure=server_address.is_secure)
+    access = Doorkeeper(server_address.names, password, sign_in is not None, HANDLERS, server_address.is_secure)
     try:
         sockets = bind_sockets(port, address)
     except OSError as error:
@@ -82,7 +85,7 @@ def serve(
     kept = KeptCookie(cache_home() / "served", address, listening_at)
     access.cookie = kept.take(f"{password} {alone or allow_sql} {alone or allow_lab}")
     COUNTERS.append(SocketHandler.count)
-    server = Server(access, Rights(sql=alone or allow_sql, lab=alone or allow_lab), server_address.below)
+    server = Server(access, Rights(sql=alone or allow_sql, lab=alone or allow_lab), server_address.below, sign_in)
     url = access.url(server_address.url(listening_at))
     click.echo(f"Iceberg metadata explorer: {url}")
     sys.setswitchinterval(SWITCH_S)
