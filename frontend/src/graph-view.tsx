@@ -1,6 +1,6 @@
 // The graph, its timeline and its inspector (graph/), within the app.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { GraphCanvas, Inspector, legend, Timeline, foundWords } from "./graph";
 import type { GraphState } from "./protocol";
 import type { Vocabulary } from "./graph";
@@ -37,7 +37,7 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
   const [percent, setPercent] = useState(100), [found, setFound] = useState(""), [isLegendOpen, setLegend] = useState(false);
   const key = useRef<HTMLDivElement>(null), state = graph.value;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const made = new GraphCanvas(vocabulary, {
       select: (ids) => {
         if (ids.length) isInspectorOpen.value = true;
@@ -61,7 +61,7 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
     };
   }, [vocabulary]);
 
-  useEffect(() => {
+  useLayoutEffect(() => { // before what waits for the picture, such as a search, goes on
     const made = drawn.current;
     if (!made || !state) return;
     made.show(state.picture);

@@ -168,7 +168,7 @@ export async function draw(action?: Record<string, unknown>): Promise<void> {
         if (drawn.message) problem.value = drawn.message;
         if (drawn.details) isInspectorOpen.value = true;
       });
-      if (action?.["type"] === "snapshot") settle(drawn);
+      if (drawn.snapshot && ["snapshot", "focus"].includes(String(action?.["type"]))) settle(drawn);
       if (mode === "table" && drawn.asked.levels !== undefined && drawn.asked.levels !== hasAllLevels.value) {
         place.value = { ...place.value, levels: drawn.asked.levels ? "all" : "few" };
         remember(place.value, false);

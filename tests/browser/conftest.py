@@ -1,23 +1,24 @@
-"""A real browser, a real dashboard process and a real JupyterLab, all on loopback."""
+"""A real browser, a real server of the page and a real JupyterLab, all on loopback."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, Playwright, expect, sync_playwright
 
-from explorer.ui.rooms import ROOMS, VIEWS
 from tests.browser.find_browser import FLAGS, find
 from tests.support.ports import free_port
 
@@ -27,28 +28,13 @@ expect.set_options(timeout=PATIENCE_MS)
 LOCAL = {"127.0.0.1", "localhost", "[::1]"}
 
 
-class Arriving:
-    """Pages that came are those whose own view is there, not what stands there first (ui.first)."""
-
-    goto, reload = Page.goto, Page.reload
-
-    @classmethod
-    def all_pages(cls) -> None:
-        def goto(page: Page, url: str, **options: Any) -> Any:
-            return cls.there(page, cls.goto(page, url, **options))
-
-        def reload(page: Page, **options: Any) -> Any:
-            return cls.there(page, cls.reload(page, **options))
-
-        Page.goto, Page.reload = goto, reload  # type: ignore[method-assign]
-
-    @staticmethod
-    def there(page: Page, answer: Any) -> Any:
-        page.wait_for_function("() => !document.getElementById('first')")
-        return answer
-
-
-Arriving.all_pages()
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
+VIOLATIONS = """async () => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).flatMap(({ id, nodes }) =>
+    nodes.map(({ html }) => `${id} ${html.slice(0, 200)}`));
+}"""
+"""What axe (AXE) finds that is serious."""
 
 
 @pytest.fixture(scope="session")
@@ -98,13 +84,13 @@ class Watched:
 
 
 class Served(str):
-    """The URL of a dashboard; `entry` is the one it printed, with its token."""
+    """The URL of a server of the page; `entry` is the one it printed, with its token."""
 
     entry: str
 
 
 def signed_in(browser: Browser, url: str, **options: Any) -> BrowserContext:
-    """A browser's context of its own, with the cookie of the server, if it is a dashboard."""
+    """A browser's context of its own, with the cookie of the server, if it is one of the page."""
     context = browser.new_context(**options)
     if isinstance(url, Served):
         assert context.request.get(url.entry, max_redirects=0).status == 302
@@ -128,11 +114,9 @@ def profile(
 
 
 @pytest.fixture
-def watched(profile: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Watched]:
-    """A page that remembers nothing but scripts."""
+def watched(profile: BrowserContext) -> Iterator[Watched]:
+    """A page that remembers nothing but scripts: of a file, a notebook, or Panel."""
     profile.clear_cookies()
-    if "dashboard" in request.fixturenames:
-        assert profile.request.get(request.getfixturevalue("dashboard").entry, max_redirects=0).status == 302
     page = profile.new_page()
     yield Watched(page)
     with contextlib.suppress(Error):  # a file has none
@@ -170,14 +154,33 @@ def server(command: list[str], url: str, log: Path, environment: dict[str, str] 
 
 
 @pytest.fixture(scope="session")
-def dashboard(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("dashboard") / "log") as url:
+def app(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The page, as `icedive serve` serves it."""
+    with served(tmp_path_factory.mktemp("app") / "log") as url:
         yield url
 
 
 @contextlib.contextmanager
+def page_of(browser: Browser, url: str, **options: Any) -> Iterator[Page]:
+    """A page of a browser of its own, on which nothing goes wrong, and that asks nobody else."""
+    context = signed_in(browser, url, **{"viewport": {"width": 1440, "height": 900}, **options})
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    watched = Watched(context.new_page())
+    watched.page.on("dialog", lambda dialog: watched.errors.append(f"dialog: {dialog.message}"))
+    yield watched.page
+    watched.clean()
+    context.close()
+
+
+@pytest.fixture
+def page(browser: Browser, app: Served) -> Iterator[Page]:
+    with page_of(browser, app) as opened:
+        yield opened
+
+
+@contextlib.contextmanager
 def served(log: Path, *options: str, host: str = "localhost", **environment: str) -> Iterator[Served]:
-    """A dashboard of its own process."""
+    """The page, by a server in a process of its own."""
     port = free_port()
     command = [sys.executable, "-u", "-m", "explorer.cli", "serve", "--port", str(port), *options]
     with server(command, f"http://{host}:{port}/", log, environment) as base:
@@ -211,25 +214,11 @@ def jupyter(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield url
 
 
-def node(page: Page, label: str) -> object:
-    return page.locator(f'.ix-node[data-label="{label}"]')
+def card(page: Page, name: str) -> Locator:
+    """The card of the graph whose description matches a pattern."""
+    return page.get_by_role("treeitem", name=re.compile(name)).first
 
 
-def show(page: Page, url: str) -> None:
-    """A page with a graph: of a dashboard the one of its table, unless the URL says which view."""
-    if urlparse(url).scheme == "http" and "view=" not in url:
-        url += f"{'&' if '?' in url else '?'}view=graph"
-    page.goto(url)
-    page.wait_for_selector(".ix-node")
-
-
-def to(page: Page, view: str) -> None:
-    """To a view of the dashboard, by its name in URLs: into its room, and there to it."""
-    room = ROOMS[VIEWS[view]]
-    page.locator(".bk-tab:visible").get_by_text(room.title, exact=True).first.click()
-    if len(room.views) > 1:
-        page.locator(".bk-tab:visible").get_by_text(room.views[view], exact=True).first.click()
-
-
-def tab(page: Page, name: str) -> None:
-    page.locator(".bk-tab:visible").get_by_text(name, exact=True).last.click()
+def rail(page: Page, name: str) -> None:
+    """Go to a mode."""
+    page.get_by_role("navigation", name="Modes").get_by_role("button", name=name, exact=True).click()

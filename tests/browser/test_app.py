@@ -1,49 +1,17 @@
-"""The page of `icedive serve --preview` as a person uses it: roles, names and texts, no selectors of a framework."""
+"""The page of `icedive serve` as a person uses it: roles, names and texts, no selectors of a framework."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Download, Page, expect
 
-from tests.browser.conftest import Served, Watched, served, signed_in
+from tests.browser.conftest import AXE, VIOLATIONS, Served, page_of, rail
 
-AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
-VIOLATIONS = """async () => {
-  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
-  return violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).flatMap(({ id, nodes }) =>
-    nodes.map(({ html }) => `${id} ${html.slice(0, 200)}`));
-}"""
 TABLE = "table=demo.equality_deletes"
 FILTER = "name+%3D+%27jack%27"
-
-
-@pytest.fixture(scope="module")
-def app(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("app") / "log", "--preview") as url:
-        yield url
-
-
-@pytest.fixture
-def page(browser: Browser, app: Served) -> Iterator[Page]:
-    """A page on which nothing goes wrong, and that asks nobody else."""
-    context = signed_in(browser, app, viewport={"width": 1440, "height": 900})
-    watched = Watched(context.new_page())
-    yield watched.page
-    watched.clean()
-    context.close()
-
-
-def node(page: Page, name: str) -> object:
-    return page.get_by_role("treeitem", name=re.compile(rf"\b{re.escape(name)}\b")).first
-
-
-def rail(page: Page, name: str) -> None:
-    page.get_by_role("navigation", name="Modes").get_by_role("button", name=name, exact=True).click()
 
 
 # -- opening -----------------------------------------------------------------------------------------------------------
@@ -221,16 +189,12 @@ def test_links_to_views_of_before_lead_here(page: Page, app: Served) -> None:
      f"?{TABLE}&mode=ask&question=plan", f"?{TABLE}&list=inspect+entries"],
 )  # fmt: skip
 def test_axe_finds_nothing_serious(place: str, scheme: str, browser: Browser, app: Served, artifacts: Path) -> None:
-    context = signed_in(browser, app, viewport={"width": 1280, "height": 800}, color_scheme=scheme)
-    watched = Watched(context.new_page())
-    watched.page.goto(f"{app}{place}")
-    watched.page.wait_for_load_state("networkidle")
-    expect(watched.page.get_by_text(re.compile("Connecting|Opening|Reading")).first).to_have_count(0)
-    watched.page.wait_for_timeout(600)
-    watched.page.evaluate(AXE)
-    assert watched.page.evaluate(VIOLATIONS) == []
-    wide = watched.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
-    assert wide <= 0
-    watched.page.screenshot(path=artifacts / f"app-{re.sub(r'[^a-z]+', '-', place)}-{scheme}.png")
-    watched.clean()
-    context.close()
+    with page_of(browser, app, viewport={"width": 1280, "height": 800}, color_scheme=scheme) as page:
+        page.goto(f"{app}{place}")
+        page.wait_for_load_state("networkidle")
+        expect(page.get_by_text(re.compile("Connecting|Opening|Reading")).first).to_have_count(0)
+        page.wait_for_timeout(600)
+        page.evaluate(AXE)
+        assert page.evaluate(VIOLATIONS) == []
+        assert page.evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
+        page.screenshot(path=artifacts / f"app-{re.sub(r'[^a-z]+', '-', place)}-{scheme}.png")

@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from explorer.spec.commits.operations import operation_title
-from tests.browser.conftest import Served, Watched, served, signed_in
-from tests.browser.test_app import AXE, VIOLATIONS, rail
+from tests.browser.conftest import AXE, VIOLATIONS, Served, rail, signed_in
 
 SLOW_MS = 120_000
 """Spark starts."""
-
-
-@pytest.fixture(scope="module")
-def app(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("lab") / "log", "--preview") as url:
-        yield url
-
-
-@pytest.fixture
-def page(browser: Browser, app: Served) -> Iterator[Page]:
-    """A page on which nothing goes wrong, and that asks nobody else."""
-    context = signed_in(browser, app, viewport={"width": 1440, "height": 900})
-    watched = Watched(context.new_page())
-    yield watched.page
-    watched.clean()
-    context.close()
 
 
 def look(page: Page, path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.support.ports import free_port
 
 
 def start(port: int, log: Path) -> tuple[subprocess.Popen[bytes], str]:
-    command = [sys.executable, "-u", "-m", "explorer.cli", "serve", "--preview", "--port", str(port)]
+    command = [sys.executable, "-u", "-m", "explorer.cli", "serve", "--port", str(port)]
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
     while not (entry := re.search(r"http\S+token=\S+", log.read_text())):

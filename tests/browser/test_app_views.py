@@ -4,38 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Served, Watched, served, signed_in
+from tests.browser.conftest import Served, card
 
 TABLE = "table=demo.equality_deletes"
 LONG = "table=demo.long_history&levels=few"
 METADATA = f"{TABLE}&mode=ask&question=inspect+metadata"
-
-
-@pytest.fixture(scope="module")
-def app(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("views") / "log", "--preview") as url:
-        yield url
-
-
-@pytest.fixture
-def page(browser: Browser, app: Served) -> Iterator[Page]:
-    """A page on which nothing goes wrong, and that asks nobody else."""
-    context = signed_in(browser, app, viewport={"width": 1440, "height": 900})
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    watched = Watched(context.new_page())
-    yield watched.page
-    watched.clean()
-    context.close()
-
-
-def card(page: Page, name: str) -> Locator:
-    return page.get_by_role("treeitem", name=re.compile(name)).first
 
 
 # -- graph -------------------------------------------------------------------------------------------------------------

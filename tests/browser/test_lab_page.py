@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from explorer.ui.browser import LOOK
 from playwright.sync_api import Page, expect
 
 from explorer.spec.commits.operations import operation_title
-from explorer.ui.browser import LOOK
 from tests.browser.conftest import Watched, tab, to
 from tests.browser.test_rooms_fit import FITTING, settle
 

@@ -12,10 +12,10 @@ from urllib.parse import quote
 
 import pyarrow as pa
 import pytest
+from explorer.ui.rooms import VIEWS
 from playwright.sync_api import Browser, Error, Page, expect
 from pyiceberg.catalog.sql import SqlCatalog
 
-from explorer.ui.rooms import VIEWS
 from tests.browser.conftest import Served, Watched, served, signed_in, tab, to
 from tests.security import EVERY
 from tests.security.web_cases import MARKUP

@@ -12,9 +12,9 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from explorer.ui.rooms import ROOMS, VIEWS
 from playwright.sync_api import Locator, Page, expect
 
-from explorer.ui.rooms import ROOMS, VIEWS
 from tests.browser.conftest import Watched, to
 from tests.support.small_tables import make_table, partitioned
 
