@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser frontend \
 	clean requirements
 
-demo: $(STAMP)  ## unpack the teaching tables and open the dashboard on loopback
+demo: $(STAMP)  ## unpack the teaching tables and open the page on loopback
 	$(BIN)/icedive demo
 	$(BIN)/icedive serve --browser --port $(PORT)
 

@@ -1,4 +1,4 @@
-"""Report the progress of long work, and cancel it: one way for the dashboard, the command line and Python.
+"""Report the progress of long work, and cancel it: one way for the page, the command line and Python.
 
 Code that loops over snapshots, manifests or files loops over `steps(...)`. Code that waits for it uses a `Watch`:
 

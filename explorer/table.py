@@ -1,4 +1,4 @@
-"""The Python face of one table: what the CLI, the notebook and the dashboard all ask."""
+"""The Python face of one table: what the CLI, the notebook and the page all ask."""
 
 from __future__ import annotations
 

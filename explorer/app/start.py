@@ -17,7 +17,7 @@ TABLE_VARIABLE = "ICEDIVE_TABLE"
 """Names the table that a page opens first."""
 PREFIX = f"{catalogs.SANDBOX}.{NAMESPACE}."
 """What the names of teaching tables begin with."""
-MOST_VERSIONS = 500
+MOST_VERSIONS, LONGEST_NAME = 500, 1_000
 """Branches, tags and snapshots that a page offers; any other can be entered."""
 
 
@@ -68,6 +68,7 @@ def header(table: Table, name: str, snapshot: str = "") -> dict[str, Any]:
     glance = overview(table, int(snapshot) if is_here else None, quick=True)
     refs = sorted(meta.refs, key=lambda ref: (ref.name != "main", ref.type, ref.name))
     newest = sorted(meta.snapshots, key=lambda one: -ordinals[one.snapshot_id])
+    columns = [one for one in glance.columns if len(one.name) <= LONGEST_NAME]
     teaches = {f"{PREFIX}{one.name}": one.teaches for one in SCENARIOS}
     return {
         "name": name,
@@ -77,15 +78,15 @@ def header(table: Table, name: str, snapshot: str = "") -> dict[str, Any]:
         "facts": [[*map(brief, fact)] for fact in facts(glance)],
         "current": "" if meta.current_snapshot_id is None else str(meta.current_snapshot_id),
         "refs": [
-            {"name": clean(ref.name), "type": ref.type, "snapshot": str(ref.snapshot_id)}
+            {"name": clean(shorten(ref.name, LONGEST_NAME)), "type": ref.type, "snapshot": str(ref.snapshot_id)}
             for ref in refs[:MOST_VERSIONS]
         ],
         "snapshots": [
             {"id": str(one.snapshot_id), "name": snapshot_name(one.snapshot_id, ordinals)}
             for one in newest[:MOST_VERSIONS]
         ],
-        "columns": [clean(column.name) for column in glance.columns],
-        "types": [clean(shorten(column.type, 80)) for column in glance.columns],
+        "columns": [clean(column.name) for column in columns],
+        "types": [clean(shorten(column.type, 80)) for column in columns],
         "why": brief(table.why),
         "problems": [brief(f"{one.severity}: {one}") for one in table.problems],
         "teaches": teaches.get(table.name, ""),

@@ -20,13 +20,13 @@ GAP = 0.35
 NAMED_PARTITIONS, NAMED_NUMBERS = 26, 24
 SHORT_KINDS = {"equality_deletes": "equality", "position_deletes": "position", "deletion_vector": "vector"}
 
-Box = tuple[Layer, float, float, int]
+LayerBox = tuple[Layer, float, float, int]
 """A layer, its left and right in data files, and its row from below."""
 
 
 def place_layers(
     layers: Sequence[Layer],
-) -> tuple[list[Box], dict[str, tuple[float, float]], dict[int, tuple[int, int]]]:
+) -> tuple[list[LayerBox], dict[str, tuple[float, float]], dict[int, tuple[int, int]]]:
     """Return each layer's box, the left and right of each partition, and the first row of each sequence number with the
     one after its last. Layers that overlap with others of their kind and number stand above these."""
     slots: dict[str, dict[str, int]] = {}
@@ -40,7 +40,7 @@ def place_layers(
         columns[name] = (x, x + max(1, len(slots[name])))
         x = columns[name][1] + GAP
     end = max(x - GAP, 1.0)
-    boxes, bands, row, height = list[Box](), dict[int, tuple[int, int]](), 0, None
+    boxes, bands, row, height = list[LayerBox](), dict[int, tuple[int, int]](), 0, None
     levels: list[list[tuple[float, float]]] = []
     for layer in layers:
         if layer.height != height:
@@ -92,7 +92,7 @@ def layers_svg(layers: Sequence[Layer]) -> str:
     return "\n".join([*out, "</svg>"])
 
 
-def _legend(boxes: Sequence[Box]) -> list[str]:
+def _legend(boxes: Sequence[LayerBox]) -> list[str]:
     drawn = {layer.kind for layer, *_ in boxes}
     out, x = [text(0, 30, "sequence", 'font-size="11"'), text(0, 42, "number", 'font-size="11"')], float(LEFT)
     for kind in (one for one in ORDER if one in drawn):

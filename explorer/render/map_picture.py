@@ -9,7 +9,7 @@ from typing import Literal
 
 from explorer.graph.vocabulary import STATUSES
 from explorer.render.pictures import WIDTH, link_attributes, sentence, svg_head, text, title_tag
-from explorer.render.treemap import Place, treemap
+from explorer.render.treemap import Rectangle, treemap
 from explorer.spec.layout.file_map import STATUS, VERDICTS, MapCell
 from explorer.spec.text.names import file_label, shorten
 from explorer.spec.text.units import DAY, HOUR, MINUTE, SECOND, count, human_bytes, span
@@ -97,7 +97,7 @@ def partition_ends(cells: Sequence[MapCell]) -> list[list[tuple[float, float]]]:
     return lines if len(lines) <= down / 2 else []
 
 
-def place_cells(cells: Sequence[MapCell]) -> tuple[list[Place], list[tuple[str, Place]]]:
+def place_cells(cells: Sequence[MapCell]) -> tuple[list[Rectangle], list[tuple[str, Rectangle]]]:
     """Return the place of each cell, and names of partitions with theirs: few files as large as their bytes, in
     rectangles that are their partitions; many in rows of cells of one size."""
     if _is_of_many(cells):
@@ -109,7 +109,7 @@ def place_cells(cells: Sequence[MapCell]) -> tuple[list[Place], list[tuple[str, 
 
     groups.sort(key=lambda group: -sum(map(size, group[1])))
     boxes = treemap([sum(map(size, each)) for _, each in groups], WIDTH, HIGH)
-    places: dict[int, Place] = {}
+    places: dict[int, Rectangle] = {}
     for (_, each), (left, top, wide, high) in zip(groups, boxes, strict=True):
         each.sort(key=size, reverse=True)
         head = NAME_HIGH if high > 2 * NAME_HIGH else 0
@@ -119,11 +119,11 @@ def place_cells(cells: Sequence[MapCell]) -> tuple[list[Place], list[tuple[str, 
     return [places[at] for at in range(len(cells))], names
 
 
-def _in_rows(cells: Sequence[MapCell]) -> tuple[list[Place], list[tuple[str, Place]]]:
+def _in_rows(cells: Sequence[MapCell]) -> tuple[list[Rectangle], list[tuple[str, Rectangle]]]:
     across, down = _grid(cells)
     wide, high = WIDTH / across, HIGH / down
     places = [(at % across * wide, at // across * high, wide, high) for at in range(len(cells))]
-    starts, names = _starts(cells), list[tuple[str, Place]]()
+    starts, names = _starts(cells), list[tuple[str, Rectangle]]()
     for first, end in zip(starts, [*starts[1:], len(cells)], strict=True):
         row, below = -(-first // across), down if end == len(cells) else end // across
         name = cells[first].partition

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-Place = tuple[float, float, float, float]
+Rectangle = tuple[float, float, float, float]
 """Left, top, width and height."""
 
 
-def treemap(sizes: Sequence[float], width: float, height: float) -> list[Place]:
+def treemap(sizes: Sequence[float], width: float, height: float) -> list[Rectangle]:
     """Return rectangles for sizes in descending order, as nearly square as rows of them allow."""
     scale = width * height / (sum(sizes) or 1)
-    areas, places = [size * scale for size in sizes], list[Place]()
+    areas, places = [size * scale for size in sizes], list[Rectangle]()
     left, top, at = 0.0, 0.0, 0
     while at < len(areas):
         side = min(width, height)

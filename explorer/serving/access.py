@@ -192,7 +192,7 @@ class Doorkeeper:
             # Bokeh would take a session's id from the request: whoever gave it to a person would share their session
             chosen = {"bokeh-session-id", "bokeh-token"} & request.arguments.keys()
             if chosen or "Bokeh-Session-Id" in request.headers or (request.method != "GET" and path in documents):
-                return Plain, {"status": 403, "text": "This request has something that the dashboard never asks for."}
+                return Plain, {"status": 403, "text": "This request has something that the page never asks for."}
             request.headers.pop("Origin", None)  # looked at above, and held to more than Bokeh's list of origins
             return None
         if self.password and path in documents:
@@ -269,7 +269,7 @@ class Login(Door):
 
     def get(self) -> None:
         """The form, which posts to the page that was asked for."""
-        _page(self, 401, "Log in to see this dashboard.", FORM)
+        _page(self, 401, "Log in to see this page.", FORM)
 
     async def post(self) -> None:
         """To that page, if the password is right."""

@@ -1,4 +1,4 @@
-"""What a browser may send through the WebSocket of a page, checked before anything decodes it.
+"""What a browser may send through the WebSocket of a page of Panel's, checked before anything decodes it.
 
 A message of Bokeh's protocol is three texts: a header, metadata and a content, all JSON. Arrays and bytes would follow
 as more fragments; pages of ours send none."""
@@ -24,41 +24,15 @@ KINDS = frozenset({"PATCH-DOC", "PULL-DOC-REQ", "SERVER-INFO-REQ"})
 FORMS = frozenset({"map", "number", "array", "set", "slice"})
 """Forms of values that a page sends besides references to what it has: no bytes, no arrays of numbers."""
 EVENTS = frozenset({
-    "button_click", "cell-click", "client_reconnected", "connection_lost", "data_event", "document_ready", "dom_event",
-    "esm_event", "selection-change",
+    "client_reconnected", "connection_lost", "data_event", "document_ready", "esm_event",
 })  # fmt: skip
 """Events that a page sends."""
 CHANGES: Mapping[str, frozenset[str]] = {
-    "AutocompleteInput": frozenset({"value", "value_input"}),
-    "Browser": frozenset({"went", "seen"}),
     "BrowserInfo": frozenset({
         "dark_mode", "device_pixel_ratio", "language", "timezone", "timezone_offset", "webdriver", "webgl",
     }),
-    "Card": frozenset({"collapsed"}),
-    "Checkbox": frozenset({"value"}),
-    "CheckboxGroup": frozenset({"active"}),
-    "Column": frozenset({"scroll_position"}),
-    "DataRange1d": frozenset({"start", "end"}),
-    "DataTabulator": frozenset({"expanded", "filters", "page", "page_size", "sorters"}),
-    "FileDownload": frozenset({"clicks"}),
-    "FileInput": frozenset({"filename", "mime_type", "value"}),
-    "FloatInput": frozenset({"value"}),
-    "GraphPane": frozenset({"request"}),
-    "IntInput": frozenset({"value"}),
-    "KeptTables": frozenset({"chosen", "kept"}),
+    "ExplorerComponent": frozenset({"outbox"}),
     "Location": frozenset({"hash", "hostname", "href", "pathname", "port", "protocol", "search"}),
-    "MultiChoice": frozenset({"dropdown_open", "value"}),
-    "Page": frozenset({"dark_theme", "sidebar_open"}),
-    "Palette": frozenset({"asked", "chosen"}),
-    "RadioButtonGroup": frozenset({"value"}),
-    "Range1d": frozenset({"start", "end"}),
-    "Select": frozenset({"dropdown_open", "value"}),
-    "Selection": frozenset({"indices"}),
-    "Switch": frozenset({"value"}),
-    "Tabs": frozenset({"active"}),
-    "TextAreaInput": frozenset({"enter_pressed", "value", "value_input"}),
-    "TextInput": frozenset({"enter_pressed", "value", "value_input"}),
-    "Tree": frozenset({"active", "expanded"}),
 }  # fmt: skip
 """By the class of a model, without the number that Bokeh adds to a name, what a person at the page may change. Pages
 also send how things look there (sizes, colours, themes): the server has no use for it."""

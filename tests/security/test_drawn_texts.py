@@ -9,22 +9,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from explorer.app.graph_state import ViewState
+from explorer.app.row_pages import RowPages
+from explorer.app.start import header
 from explorer.errors import ExplorerError
 from explorer.queries.collection import Collection
-from explorer.render.html_page import data_block
-from explorer.render.text import cell
+from explorer.render.text import LONGEST, cell
 from explorer.reports.inspector import inspect
 from explorer.spec.secrets import redaction
 from explorer.spec.secrets.redaction import BEGUN, HIDDEN, beginning
 from explorer.storage import limits
 from explorer.storage.metadata import parse_metadata
-from explorer.ui.first import first
-from explorer.ui.tables import frame
-from explorer.ui.widgets import CELL, grid
 from tests.cases.mini import Table as Mini
 from tests.support import direct
 
@@ -145,25 +142,14 @@ def test_cells_of_a_page_are_short_and_cut_where_they_are_read(tmp_path: Path, l
         ]
 
     table = direct.open_table(str(packed(tmp_path / "t", change)))
-    shown = frame(Collection.of_rows(table.snapshots, "snapshots"), "snapshots", table.metadata)
-    assert looked_at[0] <= 200 * 10 * CELL
-    assert shown["summary"].map(len).max() < 2 * CELL
     looked_at[0] = 0
-    grid(shown, is_told=True)
-    assert looked_at[0] < 10_000  # on the page's thread the names of the columns alone
+    rows = RowPages(Collection.of_rows(table.snapshots, "snapshots"), table.metadata).page(count=200)["rows"]
+    assert len(rows) == 200
+    assert looked_at[0] <= 200 * 10 * LONGEST
+    assert max(len(text or "") for row in rows for text in row) < 2 * LONGEST
 
 
-def test_a_grid_shows_the_beginning_of_what_is_long(looked_at: list[int]) -> None:
-    made = grid(pd.DataFrame({"x": ["a=b " * 100_000, "short", None, "z" * 50_000]}))
-    assert looked_at[0] < 3 * CELL
-    told = made.value["x"].tolist()
-    assert [len(str(value)) < CELL for value in told] == [True] * 4
-    assert told[0].endswith("more characters)")
-    assert told[1] == "short"
-
-
-@pytest.mark.parametrize("view", ["overview", "graph"])
-def test_what_a_page_shows_first_is_short(view: str, tmp_path: Path, looked_at: list[int]) -> None:
+def test_what_a_page_shows_first_is_short(tmp_path: Path, looked_at: list[int]) -> None:
     """And without credentials, which the facts of an overview had."""
     text = "a-b.c=d " * 12_500
 
@@ -180,7 +166,9 @@ def test_what_a_page_shows_first_is_short(view: str, tmp_path: Path, looked_at: 
             for i in range(1, 20)
         ]
 
-    told = data_block(first({"table": str(packed(tmp_path / "t", change)), "view": view}).data)
+    table = direct.open_table(str(packed(tmp_path / "t", change)))
+    looked_at[0] = 0
+    told = json.dumps([header(table, "t"), ViewState(table).timeline()])
     assert looked_at[0] < 1_500_000
     assert len(told) < 500_000
     assert "hush" not in told

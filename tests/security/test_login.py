@@ -13,9 +13,8 @@ from tornado.httpserver import HTTPServer
 from tornado.web import Application
 
 from explorer.serving import access
-from explorer.serving.access import Login
+from explorer.serving.access import Doorkeeper, Login
 from explorer.serving.attempts import ADDRESSES, SUPPLY, Attempts
-from explorer.ui.access import Doorkeeper
 from tests.support.helpers import run_apart
 
 PASSWORD = "a b&c"

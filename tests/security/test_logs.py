@@ -24,13 +24,14 @@ from tornado.testing import bind_unused_port
 from tornado.web import Application, RequestHandler
 from tornado.websocket import websocket_connect
 
+from explorer.app.hosts.component import ExplorerComponent
+from explorer.app.hosts.panel_door import PanelDoorkeeper
 from explorer.cli import main
 from explorer.errors import EngineError
 from explorer.serving import logs
 from explorer.serving.logs import LINES, LONGEST
 from explorer.spark_engine import java
 from explorer.spark_engine.java import Java
-from explorer.ui.access import Doorkeeper
 from tests.support.helpers import run_apart
 
 PASSWORD, ESCAPE = "hunter2hunter2", "\x1b]0;evil\x07\x9b31m"
@@ -67,7 +68,7 @@ ASKED = [
 @pytest.mark.parametrize(("method", "path"), ASKED)
 def test_no_token_and_no_table_of_a_refused_request_is_logged(method: str, path: str, written: io.StringIO) -> None:
     async def ask() -> str:
-        access, application = Doorkeeper(), Application([("/.*", Broken)])
+        access, application = PanelDoorkeeper(), Application([("/.*", Broken)])
         application.prefix, application.app_paths = "", ["/"]  # type: ignore[attr-defined]
         access.guard(application)
         own, port = bind_unused_port()
@@ -93,7 +94,7 @@ def test_no_token_and_no_table_of_a_refused_request_is_logged(method: str, path:
 
 def test_a_page_that_fails_tells_nobody_why(written: io.StringIO) -> None:
     async def ask() -> bytes:
-        access, application = Doorkeeper(oauth=True), Application([("/.*", Broken)], debug=True, autoreload=False)
+        access, application = PanelDoorkeeper(oauth=True), Application([("/.*", Broken)], debug=True, autoreload=False)
         application.prefix, application.app_paths = "", ["/"]  # type: ignore[attr-defined]
         access.guard(application)
         own, port = bind_unused_port()
@@ -124,7 +125,7 @@ MESSAGES = [
 
 
 @pytest.mark.parametrize("number", range(len(MESSAGES)))
-@pytest.mark.parametrize("name", ["bokeh.server.views.ws", "tornado.application", "explorer.ui.socket"])
+@pytest.mark.parametrize("name", ["bokeh.server.views.ws", "tornado.application", "explorer.app.hosts.panel_socket"])
 def test_a_logged_message_is_one_short_line(number: int, name: str, written: io.StringIO) -> None:
     logs.guard()
     message, values = MESSAGES[number]
@@ -159,11 +160,11 @@ def test_the_log_goes_on_where_it_went(written: io.StringIO) -> None:
 
 
 BAD = [
-    [{"kind": "ModelChanged", "model": {"id": "{id}"}, "attr": "value", "new": 5}],
-    [{"kind": "ModelChanged", "model": {"id": "{id}"}, "attr": "value", "new": {"type": "map", "entries": [[1]]}}],
+    [{"kind": "ModelChanged", "model": {"id": "{id}"}, "attr": "outbox", "new": 5}],
+    [{"kind": "ModelChanged", "model": {"id": "{id}"}, "attr": "outbox", "new": {"type": "map", "entries": [[1]]}}],
     [
         {"kind": "MessageSent", "msg_type": "bokeh_event",
-         "msg_data": {"type": "event", "name": "dom_event", "values": 1}}
+         "msg_data": {"type": "event", "name": "esm_event", "values": 1}}
     ],
 ]  # fmt: skip
 
@@ -171,15 +172,10 @@ BAD = [
 @pytest.mark.parametrize("number", range(len(BAD)))
 def test_a_browser_is_told_nothing_of_what_failed(number: int, written: io.StringIO) -> None:
     async def talk() -> list[str]:
-        model: list[Any] = []
-
-        def page() -> Any:
-            field = pn.widgets.TextInput(value="a")
-            model.append(field)
-            return field
-
-        server: Any = pn.serve({"/": page}, port=0, start=False, show=False, verbose=False, threaded=False)
-        access = Doorkeeper()
+        server: Any = pn.serve(
+            {"/": lambda: ExplorerComponent()}, port=0, start=False, show=False, verbose=False, threaded=False
+        )
+        access = PanelDoorkeeper()
         access.guard(server._tornado)
         server.start()
         token = generate_jwt_token(generate_session_id())
@@ -188,7 +184,11 @@ def test_a_browser_is_told_nothing_of_what_failed(number: int, written: io.Strin
         socket = await websocket_connect(request, subprotocols=["bokeh", token])
         said = [str(await socket.read_message()) for _ in range(3)]  # ACK
         [session] = server.get_sessions("/")
-        known = next(id for id, made in session.document.models._models.items() if type(made).__name__ == "TextInput")
+        known = next(
+            id
+            for id, made in session.document.models._models.items()
+            if type(made).__name__.startswith("ExplorerComponent")
+        )
         for part in (
             {"msgid": "1", "msgtype": "PATCH-DOC"},
             {},

@@ -15,10 +15,10 @@ from explorer.serving.messages import CHANGES, DEEPEST, MOST_BYTES, MOST_EVENTS,
 
 
 class Known:
-    """A page with a text field, a table and a template."""
+    """A page with a component of ours, a location and a template."""
 
     def kind_of(self, model_id: str) -> str | None:
-        return {"field": "TextInput1", "table": "DataTabulator", "template": "Template"}.get(model_id)
+        return {"field": "ExplorerComponent1", "place": "Location", "template": "Template"}.get(model_id)
 
 
 def sent(content: Any, msgtype: Any = "PATCH-DOC", **header: Any) -> list[str]:
@@ -32,7 +32,7 @@ def take(fragments: list[Any]) -> Any:
     return json.loads(content).get("events")
 
 
-def change(new: Any, model: Any = None, attr: Any = "value") -> dict[str, Any]:
+def change(new: Any, model: Any = None, attr: Any = "outbox") -> dict[str, Any]:
     return {"kind": "ModelChanged", "model": model or {"id": "field"}, "attr": attr, "new": new}
 
 
@@ -58,7 +58,7 @@ REFUSED: dict[str, list[Any]] = {
     "an array in a map": patch(change({"type": "map", "entries": [["a", {"type": "typed_array"}]]})),
     "zipped bytes": patch(change({"type": "bytes", "data": BOMB})),
     "bytes in a list": patch(change([[{"type": "bytes", "data": "aa"}]])),
-    "bytes of a click": patch(event("dom_event", {"x": {"type": "bytes", "data": BOMB}})),
+    "bytes of a click": patch(event("esm_event", {"x": {"type": "bytes", "data": BOMB}})),
     "a symbol": patch(change({"type": "symbol", "name": "x"})),
     "a class by its name": patch(change({"type": "pandas.DataFrame"})),
     "nested lists": patch(change(nested(DEEPEST + 1))),
@@ -69,12 +69,12 @@ REFUSED: dict[str, list[Any]] = {
     "a reply": sent({}, "OK"),
     "a kind that is a list": sent({}, ["PATCH-DOC"]),
     "buffers to come": sent({"events": []}, num_buffers=1_000_000),
-    "columns": patch({"kind": "ColumnDataChanged", "model": {"id": "table"}, "attr": "data", "data": {}}),
+    "columns": patch({"kind": "ColumnDataChanged", "model": {"id": "place"}, "attr": "data", "data": {}}),
     "a new root": patch({"kind": "RootAdded", "model": {"id": "field"}}),
     "a title": patch({"kind": "TitleChanged", "title": "x"}),
-    "another message": patch(event("dom_event", kind="pickle")),
+    "another message": patch(event("esm_event", kind="pickle")),
     "an edit": patch(event("table-edit")),
-    "an event without a name": patch(event(["dom_event"])),
+    "an event without a name": patch(event(["esm_event"])),
     "no list": sent({"events": {"kind": "ModelChanged"}}),
     "no object": sent([1, 2]),
     "bytes in place of text": [b"{}"],
@@ -96,9 +96,9 @@ def test_what_a_page_sends_goes_through() -> None:
     events = [
         change("text"),
         change({"type": "map", "entries": [["a", {"type": "number", "value": "nan"}]]}),
-        change(["a", None, {"id": "table"}]),
-        change([{"field": "name", "dir": "asc"}], {"id": "table"}, "sorters"),
-        event("dom_event", {"type": "map", "entries": [["model", {"id": "field"}]]}),
+        change(["a", None, {"id": "place"}]),
+        change("?table=x", {"id": "place"}, "search"),
+        event("esm_event", {"type": "map", "entries": [["model", {"id": "field"}]]}),
     ]
     assert take(sent({"events": events})) == events
     assert take(sent({}, "PULL-DOC-REQ")) is None
@@ -109,9 +109,9 @@ def test_what_a_page_sends_goes_through() -> None:
     [
         change("/etc/passwd", {"id": "template"}, "logo"),
         change("/etc/passwd", {"id": "template"}, "template_variables"),
-        change({"a": 1}, {"id": "table"}, "configuration"),
+        change({"a": 1}, {"id": "place"}, "tags"),
         change("x", {"id": "field"}, "js_event_callbacks"),
-        change("x", {"id": "field"}, ["value"]),
+        change("x", {"id": "field"}, ["outbox"]),
         change("x", {"id": "gone"}),
         change("x", "field"),
         change({"type": "object", "name": "panel.models.markup.HTML", "id": "new", "attributes": {}}),

@@ -4,8 +4,9 @@ what is in a file."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from explorer.storage.formats.json_text import load_json
 from explorer.storage.formats.puffin import read_footer
 from explorer.storage.rows import deletion_vector
 from explorer.storage.storage import Storage
-from explorer.ui import first
+from tests.support.app_client import Client
 from tests.support.small_tables import make_table, newest_metadata
 
 
@@ -33,10 +34,20 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+def opened(name: str, moves: Sequence[tuple[str, str]] = ()) -> Any:
+    """What a page is told of a table. Raises AccessRefused where it may not be opened."""
+    client = Client()
+    message = client.ask(type="open", table=name, moves=[f"{old}={new}" for old, new in moves])
+    client.session.close()
+    if message["type"] == "error":
+        raise AccessRefused(message["text"])
+    return message["data"]
+
+
 def test_tables_below_a_root_open(roots: Path) -> None:
     table = make_table(roots)
     for name in (str(table), f"file://{table}", str(newest_metadata(table)), f"{table}/../{table.name}"):
-        assert first.opened(name).view.table.metadata.snapshots
+        assert opened(name)["snapshots"]
 
 
 @pytest.mark.parametrize("spelling", ["{}", "file:{}", "file://{}", "{}/", "//{}", "{root}/../{name}", "{root}/link"])
@@ -46,9 +57,9 @@ def test_no_others_open(spelling: str, roots: Path, tmp_path: Path) -> None:
     relative = os.path.relpath(table, roots.parent)
     path = spelling.format(table, root=roots, name=relative)
     with pytest.raises(AccessRefused, match="--only-root"):
-        first.opened(path)
+        opened(path)
     with pytest.raises(AccessRefused, match="--only-root"):
-        first.opened(f"{path}/metadata/{newest_metadata(table).name}")
+        opened(f"{path}/metadata/{newest_metadata(table).name}")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +67,7 @@ def test_no_others_open(spelling: str, roots: Path, tmp_path: Path) -> None:
 )
 def test_no_folder_is_listed_and_no_file_looked_at(path: str, roots: Path) -> None:
     with pytest.raises(AccessRefused, match="is not below any of them") as refused:
-        first.opened(path)
+        opened(path)
     assert len(str(refused.value)) < 300
 
 
@@ -72,7 +83,7 @@ def test_a_place_of_a_store_is_a_root_too(roots: Path) -> None:
 def test_nothing_is_said_to_have_moved(roots: Path) -> None:
     table = make_table(roots)
     with pytest.raises(AccessRefused, match="moved"):
-        first.opened(str(table), moves=[("s3://x", "/etc")])
+        opened(str(table), moves=[("s3://x", "/etc")])
 
 
 def test_no_message_quotes_a_file(roots: Path, tmp_path: Path) -> None:
@@ -96,4 +107,4 @@ def test_no_message_quotes_a_file(roots: Path, tmp_path: Path) -> None:
 
 def test_without_roots_any_path_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(places.VARIABLE, raising=False)
-    assert first.opened(str(make_table(tmp_path))).view.table.metadata.snapshots
+    assert opened(str(make_table(tmp_path)))["snapshots"]

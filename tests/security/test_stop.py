@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from explorer.app.graph_state import REFS_TOLD, ViewState
+from explorer.app.start import MOST_VERSIONS, header
 from explorer.graph.lanes import MOST_LANES
 from explorer.model.problem import Problems
 from explorer.progress import Cancelled, Watch
@@ -22,7 +23,6 @@ from explorer.spec.snapshots.retention import retention
 from explorer.storage.formats.avro import open_container
 from explorer.storage.formats.json_text import load_json
 from explorer.storage.manifests import manifest_files
-from explorer.ui.widgets import NAMES_OFFERED, versions
 from tests.security.build import avro_file, text
 from tests.support import direct
 from tests.support.paper_tables import HOUR, on_paper
@@ -109,10 +109,10 @@ def test_the_page_is_sent_some_of_many_refs(tmp_path: Path) -> None:
 
     def add(data: dict[str, Any]) -> None:
         tag["snapshot-id"] = data["current-snapshot-id"]
-        data["refs"] |= {f"t{i}": tag for i in range(600)}
+        data["refs"] |= {f"t{i}": tag for i in range(5_000)}
 
     edit_metadata(folder, add)
     table = direct.open_table(str(folder))
-    assert len(versions(table)) == NAMES_OFFERED + 1
+    assert len(header(table, "t")["refs"]) == MOST_VERSIONS
     [told] = ViewState(table).timeline()["refs"]
-    assert told[REFS_TOLD:] == [f"{601 - REFS_TOLD} more branches and tags"]
+    assert told[REFS_TOLD:] == [f"{5_001 - REFS_TOLD:,} more branches and tags"]

@@ -12,11 +12,13 @@ from urllib.parse import urlsplit
 import click
 import panel as pn
 from bokeh.server.tornado import BokehTornado
+from panel.io.server import WSHandler
 from tornado.httputil import HTTPServerRequest
 from tornado.routing import AnyMatches, Router, Rule
 from tornado.web import Application
 
 from explorer.app.hosts.page import TITLE
+from explorer.app.hosts.panel_socket import CheckedSocket
 from explorer.errors import AccessRefused
 from explorer.serving import access, places
 from explorer.serving.server_address import PASSWORD_VARIABLE
@@ -57,14 +59,21 @@ class PanelDoorkeeper(access.Doorkeeper):
 
 
 class _Door(Router):
-    """Answers what may not come in; all else goes on to the application's own routes."""
+    """Answers what may not come in, and checks messages; all else goes on to the application's own routes."""
 
     def __init__(self, door: PanelDoorkeeper, application: Application) -> None:
         self._door, self._application = door, application
 
     def find_handler(self, request: HTTPServerRequest, **options: Any) -> Any:
         """See Tornado."""
-        return self._door.admit(self._application, request)
+        answer = self._door.admit(self._application, request)
+        if answer is not None:
+            return answer
+        route: Any = self._application.wildcard_router.find_handler(request)
+        if getattr(route, "handler_class", None) is not WSHandler:
+            return None
+        given = (route.handler_kwargs, route.path_args, route.path_kwargs)
+        return self._application.get_handler_delegate(request, CheckedSocket, *given)
 
 
 def came_through_the_door() -> bool:
