@@ -127,8 +127,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def sources() -> list[tuple[Path, ast.Module]]:
-    """Every module of the package outside explorer/ui, with its syntax tree."""
-    paths = sorted(p for p in PACKAGE.rglob("*.py") if "ui" not in p.relative_to(PACKAGE).parts[:1])
+    """Every module of the package, with its syntax tree."""
+    paths = sorted(PACKAGE.rglob("*.py"))
     return [(p, ast.parse(p.read_text())) for p in paths]
 
 
@@ -181,7 +181,7 @@ def public_functions() -> list[tuple[Path, Function, bool]]:
         The file, the function, and whether it is a property.
     """
     by_name: dict[str, list[tuple[Path, ast.ClassDef | Function]]] = {}
-    for path, tree in [*sources(), *_ui()]:
+    for path, tree in sources():
         for node in tree.body:
             if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
                 by_name.setdefault(node.name, []).append((path, node))
@@ -202,10 +202,6 @@ def public_functions() -> list[tuple[Path, Function, bool]]:
                         if isinstance(n, Function) and not n.name.startswith("_")
                     ]
     return functions
-
-
-def _ui() -> list[tuple[Path, ast.Module]]:
-    return [(p, ast.parse(p.read_text())) for p in sorted((PACKAGE / "ui").rglob("*.py"))]
 
 
 def _exports(path: Path) -> list[str]:

@@ -50,7 +50,7 @@ def field(parameter: Parameter) -> dict[str, Any]:
     given = None if parameter.is_required else parameter.default
     return {
         "name": parameter.name,
-        "label": parameter.label,
+        "label": "Filter" if kind.metavar == "FILTER" else parameter.label.capitalize(),
         "help": parameter.help,
         "form": kind.form,
         "choices": list(kind.choices),

@@ -29,6 +29,8 @@ LINKS: Mapping[str, str] = {
     "last_updated_snapshot_id": "snapshot", "data_file": "file", "delete_file": "file", "_file": "data_file",
 }  # fmt: skip
 """What the values of a column name, by its name: a page opens it."""
+LISTS_OF_FILES = ("layers", "cells")
+"""Lists whose column `path` is a file's; that of others is a column's."""
 VERDICTS = ("change", "kind", "verdict", "because", "term", "reason")
 """What a question adds to the rows of a list: it is what the answer is about."""
 _BYTES = re.compile(r"(^|_|-)(bytes|size|length)($|_|-)")
@@ -55,7 +57,7 @@ class RowPages:
             {
                 "name": name,
                 "kind": self._kind(name, schema.field(name).type),
-                "link": LINKS.get(name, ""),
+                "link": self._link(name),
                 "first": name in first,
             }
             for name in names
@@ -129,6 +131,10 @@ class RowPages:
             if kind in ("bytes", "time")
         }
         return {"rows": rows, "exact": exact, "total": total, "more": total is None or start + len(rows) < total}
+
+    def _link(self, name: str) -> str:
+        """What the values of a column name; empty if a page opens nothing for them."""
+        return "file" if name == "path" and self.rows.what in LISTS_OF_FILES else LINKS.get(name, "")
 
     def _kind(self, name: str, kind: pa.DataType) -> str:
         """How values are shown: times, sizes, numbers and texts stand and sort differently."""

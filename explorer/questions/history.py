@@ -149,17 +149,24 @@ def commits(
         ['append', 'append', 'append']
     """
     from explorer.queries.collection import Collection
+    from explorer.render.blocks import Notice, Picture, Rows
     from explorer.render.commit_picture import commits_svg
-    from explorer.render.history import commits_json, render_commits
+    from explorer.render.history import commits_json, render_commits, run_words
+    from explorer.render.text import clean
 
     run = table.commits(first, last, engine)
     data = commits_json(run)
+
+    def rows() -> Collection:
+        return Collection.of_rows(data["commits"], "commits")
+
     return Answer(
         run,
         lambda: data,
         lambda: (render_commits(run, table.metadata),),
-        lambda: Collection.of_rows(data["commits"], "commits"),
+        rows,
         lambda: commits_svg(run),
+        parts=lambda: (Notice(clean(run_words(run, table.metadata))), Picture(commits_svg(run)), Rows(rows())),
     )
 
 

@@ -272,7 +272,7 @@ function FilterExamples() {
 
 // ---- lists --------------------------------------------------------------------------------------------------------
 function Drawer() {
-  const { list, table, snapshot, arguments: text } = place.value, one = LISTS.find((each) => each.question === list);
+  const { list, table, snapshot, filter, arguments: text } = place.value, one = LISTS.find((each) => each.question === list);
   const form = one && question(one.question);
   const snapshots = form?.parameters.some(({ name }) => name === "snapshot") && snapshot ? { snapshot } : {};
   const given: Arguments = { ...snapshots, ...parseArguments(text) };
@@ -287,7 +287,7 @@ function Drawer() {
       </div>
       {one && form && (
         <div class="drawer-body">
-          {needs.length > 0 && <QuestionForm form={form} given={given} hidden={["engine"]} ask={(next) => go({ arguments: JSON.stringify(next) })} />}
+          {needs.length > 0 && <QuestionForm form={form} given={{ ...(filter ? { where: filter } : {}), ...given }} hidden={["engine"]} ask={(next) => go({ arguments: JSON.stringify(next) })} />}
           {isReady ? <Asked question={{ question: one.question, table, arguments: given }} form={form} open={showInGraph}
             {...(selectedKey() ? { selected: selectedKey() } : {})} /> : <p class="empty">{form.summary}</p>}
         </div>

@@ -44,7 +44,7 @@ def test_the_layers_are_those_that_are_checked() -> None:
     checked = [re.findall(r"explorer\.(\w+)", line) for line in contract.splitlines() if "explorer." in line]
     at = [min(drawn.index(f"{name} ") if f"{name} " in drawn else drawn.index(f"{name}\n") for name in names)
           for names in checked]  # fmt: skip
-    assert len(checked) == 13
+    assert len(checked) == 12
     assert at == sorted(at)
 
 
