@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.errors import UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
 from explorer.progress import steps
@@ -131,6 +132,8 @@ class MatchingRows:
         self._as_spark = as_spark
         self._positions: dict[str, list[int]] = {}
         """By data file; of files that were read."""
+        self.unreadable: dict[str, str] = {}
+        """By data file why it cannot be read; of files that a scan with the filter skips."""
         self.mapped: dict[str, str] = {}
         """How the values of rows come through the table's name mapping, by data file; of files where they do."""
         self._read_here: dict[tuple[str, str], SparkReading] = {}
@@ -165,7 +168,7 @@ class MatchingRows:
             The files in the order of the manifests. A file with two live entries comes twice.
 
         Raises:
-            UnreadableFile: A data file cannot be read.
+            UnreadableFile: A data file that a scan reads cannot be read.
         """
         data = [m for m in manifests if m.content == 0]
         new = list({read_alike(m): m for m in data if read_alike(m) not in self._of_manifest}.values())
@@ -197,7 +200,14 @@ class MatchingRows:
         some = live_files(files.take(pa.array(places)), listed.partition_spec_id, listed.manifest_path)
         added_by = files["inherited_snapshot_id"]
         for data, at in zip(steps(some, "data files"), places.tolist(), strict=True):
-            if positions := self._in_file(data):
+            try:
+                positions = self._in_file(data)
+            except UnreadableFile as error:
+                if judged.reads[at]:
+                    raise
+                self.unreadable[data.path] = str(error)
+                continue
+            if positions:
                 yield replace(self._matching_file(judged, at, data, positions), added_by=added_by[at].as_py())
 
     def _matching_file(self, judged: _Judged, at: int, data: LiveFile, positions: Sequence[int]) -> MatchingFile:

@@ -27,6 +27,8 @@ from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count
 from explorer.storage.rows import read_schema
 
+SHOWN_UNREADABLE = 5
+"""Files of which it is said why they cannot be read."""
 SENTENCES = 1_000
 """Rows that get sentences of their own."""
 COMPARED = 200
@@ -393,11 +395,15 @@ class RowHistory:
             files = "any snapshot that is left"
             if unread:
                 files = "those that a scan with this filter reads"
-            if self.reader.tree.lacks:
+            if self.reader.tree.lacks or self.matching.unreadable:
                 files = "those that could be read"
             yield f"No data file of {files} has such a row."
         if unread:
             yield f"⚠ {unread} {'were' if unread.files != 1 else 'was'} not read. {READ_THEM}"
+        for path, why in itertools.islice(self.matching.unreadable.items(), SHOWN_UNREADABLE):
+            yield f"⚠ {base_name(path)}, which a scan with this filter skips, cannot be read: {why}."
+        if (more := len(self.matching.unreadable) - SHOWN_UNREADABLE) > 0:
+            yield f"⚠ {count(more, 'more such file')} cannot be read."
 
     def _present(self, standing: SnapshotRows, place: RowPlace) -> list[str]:
         lines = [f"{self._where(place)} is there: {self._row(place.row_key)}.", *self._mapping_words(place.row_key)]

@@ -100,7 +100,7 @@ def _is_unopened(report: Report) -> bool:
 def not_looked_at(report: Report) -> list[str]:
     """What a deeper look would take in, in sentences."""
     if not _is_unopened(report):
-        return []
+        return [] if report.checked.get("snapshots") or "files" in report.checked else [UNLISTED]
     return [UNOPENED, *([] if "files" in report.checked else [UNLISTED])]
 
 

@@ -99,11 +99,13 @@ def change_rows(changes: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             continue
         for how, items in value.items():
             if how == "changed":
-                rows += [(what, str(key), _change_words(pair)) for key, pair in items.items()]
+                field = "field " if name == "schema" else ""
+                rows += [(what, f"{field}{key}", _change_words(pair)) for key, pair in items.items()]
             elif how == "default":
                 rows.append((what, how, _change_words(items)))
             elif isinstance(items, Mapping):
-                rows += [(what, str(key), f"{how}: {_words(item)}") for key, item in items.items()]
+                field = "field " if name == "schema" else ""  # by its id
+                rows += [(what, f"{field}{key}", f"{how}: {_words(item)}") for key, item in items.items()]
             elif name == "snapshots":
                 rows += [(what, str(item), how) for item in items]
             else:

@@ -195,7 +195,7 @@ def test_changes_in_words() -> None:
     assert change_rows(changes) == [
         ("snapshots", "7", "expired"),
         ("refs", "main", "branch at 1 → branch at 2"),
-        ("schema", "3", "added: c int"),
+        ("schema", "field 3", "added: c int"),
         ("schema", "", 'reordered: ["b", "a"]'),
         ("properties", "k", "1 → 2"),
         ("properties", "gone", "removed: x"),

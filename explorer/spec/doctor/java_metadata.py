@@ -12,6 +12,7 @@ from typing import Any
 from explorer.model.metadata import PartitionField, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.java_schema import JsonKind, Presence, Refusal, SchemaCheck, is_kind, json_text, lacks
+from explorer.spec.doctor.remedy_cases import OLD_FIELD, VOID
 from explorer.spec.values.transforms import parse_transform
 from explorer.spec.values.values import primitive_type
 
@@ -68,11 +69,14 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
         yield here("format-version-unknown", words, location="/format-version", found=json_text(version))
     for refusal in (*_table(raw), *_elements(raw), *_binding(meta)):
         yield here("metadata-field", refusal.words, location=refusal.pointer, found=refusal.found)
-    for refusal in _version_1_requirements(raw) if version == 1 else ():
-        words = (
-            f"{refusal.words}, though version 1 requires it: Spark 4.1 reads the table, pyiceberg 0.12 cannot open it"
-        )
-        yield here("readers-differ", words, location=refusal.pointer, found=refusal.found, refused="")
+    for refusal, readers in _version_1_requirements(raw) if version == 1 else ():
+        words = f"{refusal.words}, {OLD_FIELD}: {readers}"
+        more: dict[str, Any] = {"refused": "", "severity": "warning"}
+        yield here("metadata-field", words, location=refusal.pointer, found=refusal.found, **more)
+    for at, field in _void_fields(raw):
+        words = f"the partition spec has {json_text(field)}, {VOID}: Spark, pyiceberg and DuckDB read the table, other "
+        words += "readers may not know the transform (Athena refused such a table, apache/iceberg#5637)"
+        yield here("readers-differ", words, location=at, found="void", refused="", severity="info")
     for refusal in _spark_properties(meta.properties):
         yield here("property-refused", refusal.words, location=refusal.pointer, found=refusal.found)
     for at, schema in enumerate(_list(raw, "schemas")):
@@ -87,13 +91,27 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
                 yield here("readers-differ", words, location=refusal.pointer, found=refusal.found, severity="error")
 
 
-def _version_1_requirements(raw: Mapping[str, Any]) -> Iterator[Refusal]:
-    """What Iceberg Java does not ask for where the fields of version 2 are there, and pyiceberg does (spec: "Table
-    Metadata Fields")."""
+def _version_1_requirements(raw: Mapping[str, Any]) -> Iterator[tuple[Refusal, str]]:
+    """What Iceberg Java does not ask for where the fields of version 2 are there, and others do (spec: "Table Metadata
+    Fields"), with the readers that differ."""
+    both = "Spark 4.1 reads the table, pyiceberg 0.12 and iceberg-rust cannot open it (apache/iceberg-rust#1088)"
     if raw.get("schemas") and raw.get("schema") is None:
-        yield Refusal("/schema", "the metadata file has no `schema`", json_text(raw.get("schema")))
-    if raw.get("partition-specs") and raw.get("partition-spec", []) is None:
-        yield Refusal("/partition-spec", "`partition-spec` is null", "null")
+        yield Refusal("/schema", "the metadata file has no `schema`", json_text(raw.get("schema"))), both
+    if raw.get("partition-specs") and "partition-spec" not in raw:
+        one = "Spark 4.1 and pyiceberg 0.12 read the table, iceberg-rust cannot open it (apache/iceberg-rust#1087)"
+        yield Refusal("/partition-spec", "the metadata file has no `partition-spec`", ""), one
+    elif raw.get("partition-specs") and raw["partition-spec"] is None:
+        yield Refusal("/partition-spec", "`partition-spec` is null", "null"), both
+
+
+def _void_fields(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Fields of the default spec that were removed (spec: "Partition Evolution"): where each is, and its name."""
+    for at, spec in enumerate(_list(raw, "partition-specs")):
+        if not isinstance(spec, Mapping) or spec.get("spec-id") != raw.get("default-spec-id"):
+            continue
+        for place, field in enumerate(_list(spec, "fields")):
+            if isinstance(field, Mapping) and field.get("transform") == "void":
+                yield f"/partition-specs/{at}/fields/{place}", str(field.get("name"))
 
 
 def _spark_properties(properties: Mapping[str, str]) -> Iterator[Refusal]:

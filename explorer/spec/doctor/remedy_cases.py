@@ -12,6 +12,9 @@ ONE_TOO_HIGH = (
     "allows for it, and pyiceberg skips its rows"
 )
 WRAPPED = "has no place in {} bits, and wrapped round"
+LOST_ROWS = "a replace changes no rows"
+OLD_FIELD = "though version 1 requires it"
+VOID = "a partition field that was removed, and that version 1 keeps as `void`"
 NO_SUMMARY = "its summary is missing, or empty"
 ZERO = "has field id 0"
 DROPPED_SOURCE = (
@@ -38,6 +41,9 @@ CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", ONE_TOO_HIGH.rpartition("{}")[2]): "early-partition",
     ("partition-value", WRAPPED.rpartition("{}")[2]): "wrapped-partition",
     ("metadata-field", NO_SUMMARY): "no-summary",
+    ("metadata-field", OLD_FIELD): "old-field",
+    ("operation-contradicts", LOST_ROWS): "rows-lost",
+    ("readers-differ", VOID): "void-field",
     ("readers-differ", ZERO): "field-id-zero",
     ("readers-differ", BEYOND_KEY): "beyond-key",
     ("readers-differ", BY_NAME): "by-name",

@@ -155,6 +155,12 @@ TEXTS: Mapping[Remedy, str] = {
 TEXTS_OF: Mapping[str, str] = {
     "property-refused": "ALTER TABLE {table} UNSET TBLPROPERTIES ('{key}') takes the property away: it has its default "
     "then.",
+    "old-field": "Any commit of Iceberg Java writes the field again: ALTER TABLE {table} SET TBLPROPERTIES "
+    "('written-again' = 'true'), then ALTER TABLE {table} UNSET TBLPROPERTIES ('written-again').",
+    "rows-lost": "{back} Do so before that snapshot expires: the rows are only in files that it reads.",
+    "void-field": "Nothing is wrong. Readers that do not know the transform void cannot read the table, and nothing in "
+    "Spark's SQL takes the field away. In a table of version 2, this does in Java: "
+    'table.updateSpec().removeField("NAME").commit().',
     "partition-source-dropped": "Nothing is lost; CALL {catalog}.system.expire_snapshots(table => '{name}', "
     "clean_expired_metadata => true) drops the spec, once no snapshot uses it.",
     "delete-dangling": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map("
@@ -217,6 +223,9 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "avro-refused": "G",
     "type-read-right": "H",
     "no-summary": "E",
+    "old-field": "J",
+    "rows-lost": "G",
+    "void-field": "H",
     "field-id-zero": "H",
     "type-misread": "X",
     "header-spec": "B",

@@ -9,8 +9,9 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.facts import LIVE, OWN
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
-from explorer.spec.doctor.remedy_cases import NO_SUMMARY
+from explorer.spec.doctor.remedy_cases import LOST_ROWS, NO_SUMMARY
 from explorer.spec.overview.summary_totals import live_totals, own_totals
+from explorer.spec.text.units import count
 
 
 def absent_summaries(lists: Lists) -> Iterator[Finding]:
@@ -37,6 +38,7 @@ def summary_rules(lists: Lists) -> Iterator[Finding]:
     """Rules 52 and 53, of snapshots whose manifests could all be read."""
     differences: dict[int, dict[str, int]] = {}
     first: dict[tuple[str, int], list[Any]] = {}
+    live_by_snapshot: dict[int, Mapping[str, int]] = {}
     silent: set[tuple[str, int]] = set()
     """Differences that come from what a writer did not count."""
     for snapshot in sorted(lists.snapshots, key=lambda s: s.sequence_number):
@@ -45,6 +47,7 @@ def summary_rules(lists: Lists) -> Iterator[Finding]:
         if snapshot.snapshot_id in lists.unread or not all(held):
             continue
         live = {name: sum(h.sums[name] for h in held if h) for name in LIVE}
+        live_by_snapshot[snapshot.snapshot_id] = live
         own_facts = [h for h, m in zip(held, listed, strict=True) if h and m.added_snapshot_id == snapshot.snapshot_id]
         own = {name: sum(h.sums[name] for h in own_facts) for name in OWN}
         before = differences.get(snapshot.parent_snapshot_id or 0, {})
@@ -64,6 +67,7 @@ def summary_rules(lists: Lists) -> Iterator[Finding]:
                     lists.meta, snapshot, f"its {total.name} is not that of its entries", total, "totals-differ"
                 )
         yield from _operation(lists.meta, snapshot, own)
+        yield from _lost_rows(lists, snapshot, own, live_by_snapshot.get(snapshot.parent_snapshot_id or 0))
     for (snapshot, total, live), snapshots in first.values():
         less = total.computed - live["position_deletes"]
         hidden = total.name == "total-records" and total.summary == less
@@ -126,3 +130,47 @@ def _operation(meta: TableMetadata, snapshot: Snapshot, own: Mapping[str, int]) 
             snapshots=(snapshot.snapshot_id,),
             node=("snapshot", snapshot.snapshot_id),
         )
+
+
+def _lost_rows(
+    lists: Lists, snapshot: Snapshot, own: Mapping[str, int], before: Mapping[str, int] | None
+) -> Iterator[Finding]:
+    """Rule 53, of a replace that wrote fewer rows than its parent's deletes explain (spec: "Snapshots", operation
+    `replace`: data files are "added and removed without changing table data").
+
+    Args:
+        lists: The manifest lists.
+        snapshot: The snapshot.
+        own: What it added and removed.
+        before: What was live in its parent; None where that is not known.
+    """
+    lost = own["removed_data_rows"] - own["added_data_rows"]
+    if snapshot.operation != "replace" or before is None or before["equality_deletes"] or lost <= 0:
+        return
+    deleted = before["position_deletes"]
+    if lost <= deleted:
+        return
+    cause = f"its parent has no deletes, so {count(lost, 'row')} are lost"
+    if deleted:
+        cause = f"its parent's deletes hide {deleted:,} at most, so at least {count(lost - deleted, 'row')} are lost"
+    yield finding(
+        "operation-contradicts",
+        f"{LOST_ROWS}: it removed files of {own['removed_data_rows']:,} rows and added {own['added_data_rows']:,}; "
+        + cause,
+        lists.meta.metadata_location,
+        f"/snapshots ({snapshot.snapshot_id})/summary/operation",
+        found=own["added_data_rows"],
+        expected=own["removed_data_rows"] - deleted,
+        snapshots=_with_descendants(lists.meta, snapshot),
+        node=("snapshot", snapshot.snapshot_id),
+        severity="error",
+    )
+
+
+def _with_descendants(meta: TableMetadata, snapshot: Snapshot) -> tuple[int, ...]:
+    """A snapshot and all that came of it."""
+    ids = [snapshot.snapshot_id]
+    for other in sorted(meta.snapshots, key=lambda one: one.sequence_number):
+        if other.parent_snapshot_id in ids and other.snapshot_id not in ids:
+            ids.append(other.snapshot_id)
+    return tuple(ids)

@@ -61,6 +61,9 @@ TERMS: Mapping[str, Definition] = {
     "copy-on-write": Definition("Deleting or updating rows by writing their data files anew, without them"),
     "merge-on-read": Definition("Deleting or updating rows by delete files, which readers merge with data files"),
     "residual": Definition("What is still to be asked of a file's rows after its partition answered a part", _PLANNING),
+    "void": Definition(
+        "A transform whose values are all null: version 1 keeps a partition field that was removed so", _PARTITIONING
+    ),
     # statuses
     "ADDED": Definition("Added by the snapshot that wrote the manifest; to later snapshots it is existing", _ENTRY),
     "EXISTING": Definition("Carried over from an older manifest; it keeps its snapshot and sequence numbers", _ENTRY),
