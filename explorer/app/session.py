@@ -234,6 +234,8 @@ class Session:
             DrawGraph: self._draw, Ask: self._ask, GetRows: self._rows, GetOffers: self._offer, UseLab: self._use_lab,
             GetPreview: self._preview,
         }  # fmt: skip
+        if self._pool(request) is ELSEWHERE:
+            shared_engine().revive()
         data = answers[type(request)](request)
         table = self._tables.get(request.table) if isinstance(request, DrawGraph | Ask | GetRows) else None
         return data if table is None else {**data, "lacks": clean_lines(table.tree.lacks)}

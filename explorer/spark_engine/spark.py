@@ -154,7 +154,7 @@ class SparkEngine:
         self._session: SparkSession | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
-        self._jars = threading.Lock()
+        self._jars, self._reviving = threading.Lock(), threading.Lock()
         self._watched = 0
         self.in_users_spark = False
         """Whether the session is one beside the user's own."""
@@ -340,6 +340,12 @@ class SparkEngine:
     def is_lost(self) -> bool:
         """Whether Spark was ready, and its Java process has ended since."""
         return self._session is not None and not self.in_users_spark and gateway.has_ended()
+
+    def revive(self) -> None:
+        """Start Spark anew if it is lost."""
+        with self._reviving:
+            if self.is_lost:
+                self.restart()
 
     def restart(self) -> None:
         """Stop Spark, also where its process has ended, and begin to start it anew. Sessions made before are of no use

@@ -193,7 +193,7 @@ function ModeView({ mode }: { mode: Mode }) {
   const told = header.value, at = place.value;
   const tabs = mode.tabs.filter(({ writes }) => !writes || hello.value?.rights.lab);
   const tab = tabs.find(({ id }) => id === at.tab) ?? tabs[0], form = tab && question(tab.question), View = tab?.view && TAB_VIEWS[tab.view];
-  const snapshots = told?.snapshots ?? [], current = told?.current ?? "", viewed = at.snapshot || current;
+  const snapshots = told?.snapshots ?? [], current = told?.current ?? "", viewed = idOf(at.snapshot) || current;
   const parent = snapshots[snapshots.findIndex((one) => one.id === viewed) + 1]?.id ?? "none";
   const lacks = mode.needs === "filter" && !at.filter;
   const asked: Question | null = tab && form && !lacks

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import re
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, expect
 
@@ -81,6 +83,16 @@ def test_a_file_shows_its_picture_without_scripts(sandbox: Path, browser: Browse
     page.context.close()
 
 
+def address_of_this_machine() -> str:
+    """An address that is not loopback, if there is one; nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as found:
+        try:
+            found.connect(("192.0.2.1", 9))
+        except OSError:
+            return ""
+        return str(found.getsockname()[0])
+
+
 @contextlib.contextmanager
 def panel_serve(app: Path, log: Path) -> Iterator[str]:
     """A server of Panel's, and the URL of its page."""
@@ -105,6 +117,10 @@ def test_panel_serve_goes_through_the_door(sandbox: Path, watched: Watched, tmp_
         _, _, first = ask(base, "/panel?table=demo.three_inserts")  # which puts the door there, and stays outside
         assert "three_inserts" not in first
         assert ask(base, "/panel")[0] == 401
+        assert ask(base, "/panel", Host="evil.example")[0] == 403
+        if outward := address_of_this_machine():
+            where = urlsplit(base)
+            assert ask(f"http://{outward}:{where.port}/", "/panel", Host=where.netloc)[0] == 403
         assert ask(base, "/static/js/bokeh.min.js")[0] == 401
         entry = re.search(r"explorer: (http\S+)", log.read_text())
         assert entry
