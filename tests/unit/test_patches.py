@@ -1,0 +1,106 @@
+"""What changes objects of other libraries: assignments to their attributes, setattr, and methods in place of their
+private ones. Each is listed here with its reason; there are no others."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import explorer
+
+PACKAGE = Path(explorer.__file__).parent
+STANDARD = {"daemon", "daemon_threads", "msg", "args", "exc_info", "exc_text", "size", "disabled"}
+"""Attributes of threads, log records, loggers and members of archives: of the standard library."""
+PATCHES = {
+    "spark_engine/spark.py": "pyspark 4.1 remembers a Java process that has ended: no method makes it forget",
+    "spark_engine/user_spark.py": "pyspark 4.1 takes a session beside the user's for theirs",
+    "spark_engine/py4j_cache.py": "py4j 0.10.9 asks Java for the same package again and again",
+    "storage/catalogs/catalogs.py": "pyiceberg 0.12 reads the working folder's configuration; tables choose its FileIO",
+    "storage/catalogs/deadlines.py": "requests 2 has no deadline for headers, nor for a whole answer",
+    "storage/catalogs/metastores.py": "thrift and botocore take an answer of any length",
+    "storage/catalogs/rest.py": "pyiceberg 0.12 follows redirects with secrets, and takes an answer of any length",
+}
+"""Modules that change objects of other libraries, with the library and the reason. None is a host's or the page's."""
+HOOKS = "lab/"
+"""The lab steps through Iceberg's own commits: it stands in their way on purpose."""
+PROTOCOLS = {"_repr_html_", "_repr_svg_", "_repr_mimebundle_"}
+"""Private by name, and IPython's public protocol."""
+
+
+def trees() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text())
+
+
+def is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def own_attributes() -> set[str]:
+    """Names of attributes that classes of this package declare."""
+    names = set()
+    for _, tree in trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                for part in node.body:
+                    targets = part.targets if isinstance(part, ast.Assign) else [getattr(part, "target", None)]
+                    names |= {one.id for target in targets for one in ast.walk(target or ast.Pass())
+                              if isinstance(one, ast.Name)}  # fmt: skip
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and is_self(node.value):
+                names.add(node.attr)
+    return names
+
+
+def changed(tree: ast.Module, own: set[str]) -> Iterator[str]:
+    """What a module assigns to attributes that none of our classes has, and what it sets by name."""
+    foreign = {name.asname or name.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+               for name in node.names if not (node.module or "").startswith(("explorer", "__future__"))}  # fmt: skip
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+            is_foreign = isinstance(node.value, ast.Name) and node.value.id in foreign
+            if is_foreign or (not is_self(node.value) and node.attr not in own | STANDARD):
+                yield ast.unparse(node)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr"):
+            yield ast.unparse(node)
+
+
+def overridden(module: str) -> Iterator[str]:
+    """Private methods of other libraries that classes of a module have their own of."""
+    imported = importlib.import_module(module)
+    written = {node.name for node in ast.walk(ast.parse(inspect.getsource(imported)))
+               if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}  # fmt: skip
+    for kind in vars(imported).values():
+        if not inspect.isclass(kind) or kind.__module__ != module:
+            continue
+        for name in vars(kind).keys() & written:
+            theirs = [base for base in kind.__mro__[1:] if not base.__module__.startswith(("explorer", "builtins"))]
+            if name.startswith("_") and not name.startswith("__") and any(name in vars(base) for base in theirs):
+                yield f"{kind.__name__}.{name}"
+
+
+def test_objects_of_other_libraries_are_changed_in_listed_places_only() -> None:
+    own = own_attributes()
+    found = {path: list(changed(tree, own)) for path, tree in trees() if not path.startswith(HOOKS)}
+    assert {path: names for path, names in found.items() if names and path not in PATCHES} == {}
+    assert not [path for path in PATCHES if path.startswith(("app/", "serving/", "questions/", "cli/"))]
+
+
+def test_private_methods_of_other_libraries_are_replaced_in_listed_places_only() -> None:
+    found = {}
+    for path, _ in trees():
+        module = f"explorer.{path.removesuffix('.py').replace('/', '.')}".removesuffix(".__init__")
+        if path.startswith(HOOKS) or path.endswith("__main__.py") or path == "app/hosts/panel.py":
+            continue
+        if names := [name for name in overridden(module) if name.partition(".")[2] not in PROTOCOLS]:
+            found[path] = names
+    assert set(found) <= set(PATCHES), found
+
+
+def test_each_listed_place_still_changes_something() -> None:
+    own = own_attributes()
+    for path, tree in trees():
+        if path in PATCHES:
+            assert list(changed(tree, own)), path
