@@ -102,8 +102,8 @@ class GraphState:
             return inspection.to_json()
         is_data = node.kind == "data_file"
         offers = {
-            "life": "Tell the life of this file",
-            "rows": "Show its rows and deletes" if is_data else "Show what it holds",
+            "life": "Show the life of this file",
+            "rows": "Show its rows and deletes" if is_data else "Show its contents",
         }
         sections = list(inspection.sections)
         if ("rows", node.id) in self._told:  # what the entry means comes first

@@ -158,7 +158,7 @@ function FindingView({ finding, ...shown }: { finding: Finding } & Shown) {
     <li class={`finding finding-${level}`}>
       <h4><span class="badge">{level}</span> {title} <span class="muted">{name}</span></h4>
       {lines.map((line, at) => <p key={at}>{line}</p>)}
-      {remedy && <div class="remedy"><b>What helps</b><p>{remedy}</p><CopyButton text={remedy} /></div>}
+      {remedy && <div class="remedy"><b>Remedy</b><p>{remedy}</p><CopyButton text={remedy} /></div>}
       {links.length > 0 && <p class="links">{links.map((one) => <LinkView key={one.label} link={one} {...shown} />)}</p>}
     </li>
   );

@@ -1,7 +1,7 @@
 // The graph, its timeline and its inspector (graph/), within the app.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { GraphCanvas, Inspector, legend, Timeline, foundWords } from "./graph";
+import { GraphCanvas, Grip, Inspector, legend, Timeline, foundWords } from "./graph";
 import type { GraphState } from "./protocol";
 import type { Vocabulary } from "./graph";
 import { draw, go, graph, graphFields, graphProgress, hello, isFollowed, isInspectorOpen, look, open, place, server, surroundings } from "./store";
@@ -129,7 +129,7 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
 }
 
 export function InspectorView() {
-  const box = useRef<HTMLDivElement>(null), shown = useRef<Inspector | null>(null);
+  const box = useRef<HTMLDivElement>(null), panel = useRef<HTMLDivElement>(null), shown = useRef<Inspector | null>(null);
   const terms = hello.value?.vocabulary.terms, details = graph.value?.details ?? null;
   useEffect(() => {
     if (!terms) return;
@@ -138,8 +138,15 @@ export function InspectorView() {
     box.current?.replaceChildren(made.element);
   }, [terms]);
   useEffect(() => shown.current?.show(details), [details, terms]);
+  useEffect(() => {
+    if (!panel.current) return;
+    const grip = new Grip(panel.current);
+    panel.current.before(grip.element);
+    grip.widen();
+    return () => grip.element.remove();
+  }, []);
   return (
-    <div class="inspector-box">
+    <div class="inspector-box" ref={panel}>
       <IconButton icon="close" name="Close the inspector" press={() => {
         isInspectorOpen.value = false;
         select([]);

@@ -252,7 +252,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
           ))}
           <span class="menu-row">
             <button type="button" onClick={() => setChoice({ of: names, names: new Set(columns.map(({ name }) => name)) })}>All</button>
-            <button type="button" onClick={() => setChoice(null)}>The usual ones</button>
+            <button type="button" onClick={() => setChoice(null)}>Show the usual ones</button>
           </span>
         </Menu>
         <Menu name="Copy" hint={picked.size ? "The selected rows" : "The rows that were read; Shift+click selects some"}>

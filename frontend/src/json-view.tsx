@@ -67,7 +67,7 @@ export function JsonView({ block }: { block: Extract<Block, { kind: "json" }> })
         <button type="button" onClick={all}>Unfold all</button>
         <button type="button" onClick={() => setOpen(new Set())}>Fold all</button>
       </div>
-      {isCompared && root.change === "" && <p class="muted">Both versions say the same.</p>}
+      {isCompared && root.change === "" && <p class="muted">Both metadata files are the same.</p>}
       <div class="json-tree" role="tree" aria-label={block.title} tabIndex={0} ref={box} onKeyDown={keys}
         aria-activedescendant={rows[active] ? `json-${active}` : undefined}>
         {rows.slice(0, MOST).map((row, at) => (

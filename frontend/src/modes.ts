@@ -87,7 +87,7 @@ export const MODES: readonly Mode[] = [
     ],
   },
   { id: "rows", title: "Rows", icon: "rows", hint: "Rows of any version, and SQL, through Spark", tabs: [], needs: "", isWhole: true },
-  { id: "lab", title: "Lab", icon: "lab", hint: "Commits that meet, step by step", tabs: [], needs: "", isWhole: true, needsNoTable: true },
+  { id: "lab", title: "Lab", icon: "lab", hint: "Conflicting commits, step by step", tabs: [], needs: "", isWhole: true, needsNoTable: true },
   {
     id: "ask", title: "All questions", icon: "ask", hint: "Every question that the product answers", tabs: [], needs: "", isWhole: true,
     needsNoTable: true,

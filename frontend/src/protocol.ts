@@ -169,15 +169,6 @@ export interface Question {
   arguments?: Record<string, unknown>;
 }
 
-export interface RowQuery {
-  block: number;
-  start: number;
-  count: number;
-  sort?: string;
-  descending?: boolean;
-  filter?: string;
-}
-
 export interface Progress {
   text: string;
   done: number;

@@ -91,7 +91,7 @@ function LaneForms() {
         <button type="button" disabled={isBusy.value || !offered || readsOne} title="Run every order of the writers' steps" onClick={() => {
           isPlaying.value = false;
           void everyOrder();
-        }}>Every order</button>
+        }}>Run every order</button>
         <ReplayButton />
       </div>
       <details class="lab-validations">

@@ -170,15 +170,6 @@ test("a tree for the keyboard and for screen readers", () => {
   expect(card("file-499")?.getAttribute("aria-posinset")).toBe("500");
 });
 
-test("nodes are dimmed, wherever they are", () => {
-  graph.dim(["file-0", "file-499"]);
-  expect(card("file-0")?.classList.contains("graph-dim")).toBe(true);
-  graph.select(["file-499"]);
-  expect(card("file-499")?.classList.contains("graph-dim")).toBe(true);
-  graph.dim(null);
-  expect(card("file-499")?.classList.contains("graph-dim")).toBe(false);
-});
-
 test("all text is text", () => {
   const evil = "<img src=x onerror=alert(1)>", nodes = [node(evil, 0, 30, { label: evil, lines: [evil], title: evil, problem: evil })];
   graph.show({ title: evil, snapshot: evil, columns: [{ name: evil, x: 0 }], nodes, edges: [], more: [] });

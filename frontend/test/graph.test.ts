@@ -118,27 +118,6 @@ test("zoomed: what is under the pointer stays there, within limits", () => {
   expect(geometry.zoomed(view, 0.0001, 0, 0).k).toBe(0.02);
 });
 
-test("wayTo: by the snapshot in view to what is selected, from the table on; else to that snapshot", () => {
-  const at = (id: string, column: number, kind: string, more = {}): PictureNode => node(id, 250 * column, 0, { kind, ...more });
-  const nodes = [
-    at("table", 0, "catalog"), at("old", 0, "metadata"), at("new", 0, "metadata", { current: true }), at("main", 1, "ref"),
-    at("s2", 1, "snapshot", { current: true }), at("s1", 1, "snapshot", { focus: true }), at("l2", 2, "manifest_list"),
-    at("l1", 2, "manifest_list"), at("m", 3, "data_manifest"), at("f", 4, "data_file"),
-  ];
-  const drawn = picture(nodes, [
-    edge("table", "new"), edge("new", "old", "before"), edge("main", "s2"), edge("old", "s1"), edge("new", "s2"),
-    edge("new", "s1"), edge("s2", "s1", "before"), edge("s2", "l2"), edge("s1", "l1"), edge("l2", "m"), edge("l1", "m"), edge("m", "f"),
-  ]);
-  const way = (id?: string): string => tree.wayTo(drawn, EDGES, id).map((one) => one.id).join(" ");
-  expect(way("f")).toBe("table new s1 l1 m f");
-  expect(way("l2")).toBe("table new s2 l2");
-  expect(way("old")).toBe("table old");
-  expect(way("main")).toBe("table new main");
-  expect(way("table")).toBe("table");
-  expect(way()).toBe("table new s1");
-  expect(tree.wayTo(picture([]), EDGES)).toEqual([]);
-});
-
 test("steady: what is drawn lower by some stands on the screen where it stood", () => {
   const view = { x: 5, y: 40, k: 0.5 }, on = (of: geometry.View, y: number): number => of.y + y * of.k;
   expect(on(geometry.steady(view, 1082), 1475)).toBe(on(view, 393));

@@ -501,7 +501,7 @@ def test_the_life_of_a_file(dashboard: str, watched: Watched) -> None:
     page = watched.page
     show(page, f"{dashboard}?table=demo.manifest_lifecycle&snapshot=snapshot-2")
     node(page, "data-1.parquet").locator(".ix-head").click()
-    page.get_by_label("Tell the life of this file").click()
+    page.get_by_label("Show the life of this file").click()
     side = page.locator(".ix-side")
     for words in (
         "Added by snapshot-1, deleted by snapshot-2",

@@ -175,7 +175,7 @@ def test_a_file_shows_what_is_stored_and_what_it_means_and_its_rows(page: Page, 
 def test_the_life_of_a_file_is_told(page: Page, app: Served) -> None:
     page.goto(f"{app}?{LIFECYCLE}&snapshot=snapshot-2")
     card(page, "^data-1.parquet").click()
-    inspector(page).get_by_role("button", name="Tell the life of this file").click()
+    inspector(page).get_by_role("button", name="Show the life of this file").click()
     for words in (
         "Added by snapshot-1, deleted by snapshot-2", "Refs that read it: none", "snapshot-1 would have to expire",
     ):  # fmt: skip

@@ -81,7 +81,6 @@ export class GraphCanvas {
   private changed = new Set<string>();
 
   private selected = new Set<string>();
-  private dimmed = new Set<string>();
   private hovered: string | null = null;
   private readonly search = new Search();
   /** What a click is to open. */
@@ -208,7 +207,6 @@ export class GraphCanvas {
     card.classList.toggle("graph-selected", selected);
     card.classList.toggle("graph-found", this.search.ids.has(id));
     card.classList.toggle("graph-hit", this.search.current() === id);
-    card.classList.toggle("graph-dim", this.dimmed.has(id));
   }
 
   // ---- what is in the document -------------------------------------------------------------------------------------
@@ -401,7 +399,7 @@ export class GraphCanvas {
       for (const id of this.selected) rings.set(id, palette.token("--accent"));
       paintFar(this.far, {
         items: this.scene.list, wires: this.scene.wires, rings, place: (id) => this.now.get(id),
-        share: (item) => this.scene.share(item), faded: (id) => this.dimmed.has(id),
+        share: (item) => this.scene.share(item),
       }, this.view, room, areaInSight(this.view, room), palette);
     });
   }
@@ -577,12 +575,6 @@ export class GraphCanvas {
     this.setSelected(ids.filter((id) => this.scene.items.has(id)));
     const item = this.scene.item(this.last());
     if (item) this.reveal(item);
-  }
-
-  /** Draw nodes faintly; null: none. */
-  dim(ids: string[] | null): void {
-    this.dimmed = new Set(ids ?? []);
-    this.dressAll();
   }
 
   private open(id: string, double: boolean): void {

@@ -47,7 +47,6 @@ export interface FarPicture {
   wires: Wire[];
   place(id: string): Box | undefined;
   share(item: Item): number | null;
-  faded(id: string): boolean;
   /** Nodes with a ring around them: selected, and found. */
   rings: Map<string, string>;
 }
@@ -70,10 +69,9 @@ export function paintFar(canvas: HTMLCanvasElement, scene: FarPicture, view: Vie
     if (!box || !overlaps(box, area)) continue;
     const share = scene.share(item), ring = scene.rings.get(item.id);
     pen.fillStyle = palette.item(item);
-    const clarity = scene.faded(item.id) ? 0.25 : 1;
-    pen.globalAlpha = (share === null ? 0.75 : 0.3) * clarity;
+    pen.globalAlpha = share === null ? 0.75 : 0.3;
     pen.fillRect(box.x, box.y, box.w, box.h);
-    pen.globalAlpha = clarity;
+    pen.globalAlpha = 1;
     if (share !== null) pen.fillRect(box.x, box.y, box.w * share, box.h);
     if (ring) {
       pen.strokeStyle = ring;

@@ -1,6 +1,6 @@
-// What leads to what: ways, neighbours, places in the tree, and a picture while some of its nodes are folded.
+// What leads to what: neighbours, places in the tree, and a picture while some of its nodes are folded.
 
-import { focusOf, itemsOf } from "./geometry";
+import { itemsOf } from "./geometry";
 import type { Item } from "./geometry";
 import type { Box, EdgeKinds, Picture, PictureEdge, PictureNode } from "./types";
 
@@ -11,35 +11,6 @@ export function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   const known = map.get(key);
   if (known) known.push(value);
   else map.set(key, [value]);
-}
-
-/**
- * The nodes on the way to a node (or, without one, to the snapshot in view), the table first. Of several that lead to
- * one: by the snapshot in view, else by what is current. What nothing leads to is reached as what is current beside it.
- */
-export function wayTo(picture: Picture, kinds: EdgeKinds, id?: string): PictureNode[] {
-  const nodes = new Map(picture.nodes.map((node) => [node.id, node])), focus = focusOf(picture);
-  const up = new Map<string, PictureNode[]>(), way: PictureNode[] = [];
-  for (const { s, t, kind } of picture.edges) {
-    const source = nodes.get(s), target = nodes.get(t);
-    if (source && target && !kinds[kind]?.dashed && source.x <= target.x) push(up, t, source);
-  }
-  const above = (node: PictureNode): PictureNode[] => {
-    const all = up.get(node.id) ?? [], left = all.filter((one) => one.x < node.x);
-    return left.length ? left : all;
-  };
-  const inView = (node: PictureNode): boolean =>
-    node === focus || above(node).some((one) => one.x < node.x && inView(one));
-  const next = (node: PictureNode): PictureNode | undefined =>
-    above(node).find(inView) ?? above(node).find((one) => one.current) ?? above(node)[0];
-  let at = (id === undefined ? undefined : nodes.get(id)) ?? focus;
-  while (at && !way.includes(at)) {
-    const here: PictureNode = at;
-    way.unshift(here);
-    const peer = picture.nodes.find((node) => node.current && node.x === here.x && node !== here);
-    at = next(here) ?? (peer && next(peer));
-  }
-  return way;
 }
 
 /** What leads to each card: an edge downwards, or the node that a group of hidden ones belongs to. */
