@@ -6,11 +6,13 @@ Text has the colour of the page around it; kinds are told apart by fill, outline
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
+from explorer.render.heat_map import heat_map, legend
 from explorer.render.pictures import WIDTH, svg_head, text, title_tag
 from explorer.render.plans import STAGE_WORDS, amount
 from explorer.spec.filters.expressions import Predicate
@@ -23,6 +25,8 @@ from explorer.spec.values.ordering import comparable, plain
 LEFT, RIGHT = 190, 20
 NAMED = 24
 """Files that are named beside their intervals; more are drawn thinner, and told when they are pointed at."""
+LINES = 200
+"""Lines of files; of more, those that follow each other share one."""
 HEIGHT = 480
 """Of more files together; lines may lie closer than a pixel, those that are read above the others."""
 ASKED = 4
@@ -60,16 +64,17 @@ def intervals_svg(intervals: Intervals) -> str:
         {v for i in intervals.items for v in (i.low, i.high) if v is not None} | set(_filter_values(intervals, kind))
     )
     place = _scale(points)
-    named = len(intervals.items) <= NAMED
-    step = 20 if named else min(8.0, HEIGHT / len(intervals.items))
+    items = _added_up(intervals.items) if len(intervals.items) > LINES else [(item, "") for item in intervals.items]
+    named = len(items) <= NAMED
+    step = 20 if named else min(8.0, HEIGHT / len(items))
     bounds = [p for p in intervals.comparisons if p.term.transform == "identity" and p.literals]
     top = 44 + 14 * len(bounds[:ASKED])
-    bottom = top + step * len(intervals.items)
+    bottom = top + step * len(items)
     out = [svg_head(bottom + 44, f"data files by the bounds of {intervals.column.name}"), *_legend()]
     out += _bands(bounds, intervals.together, kind, place, (top - 6, bottom + 4))
     out += [_asks(p, kind, place, 44 + 14 * at) for at, p in enumerate(bounds[:ASKED])]
-    lines = sorted(enumerate(intervals.items), key=lambda line: line[1].outcome == READ)
-    out += [_line(item, place, top + step * at, step, named) for at, item in lines]
+    lines = sorted(enumerate(items), key=lambda line: line[1][0].outcome == READ)
+    out += [_line(item, place, top + step * at, step, named, title) for at, (item, title) in lines]
     if points:
         out += _axis(intervals, points, place, bottom)
     if intervals.left_out:
@@ -133,11 +138,30 @@ def _thin(x: float, y: float, wide: float, high: float, look: str) -> str:
     return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" {shade}/>'
 
 
-def _line(item: Interval, place: Place, y: float, step: float, named: bool) -> str:
+def _added_up(items: Sequence[Interval]) -> list[tuple[Interval, str]]:
+    """Many files as LINES lines at most, those that are read before the others, each with what it stands for: files of
+    one outcome that follow each other are one."""
+    by_look: dict[str, list[Interval]] = {}
+    for item in sorted(items, key=lambda item: item.outcome != READ):
+        by_look.setdefault(_look(item), []).append(item)
+    lines: list[tuple[Interval, str]] = []
+    for part in by_look.values():
+        each = -(-len(part) // (LINES // len(by_look)))
+        for at in range(0, len(part), each):
+            some = part[at : at + each]
+            lows, highs = [i.low for i in some if i.low is not None], [i.high for i in some if i.high is not None]
+            whole = len(lows) == len(highs) == len(some)
+            low, high = (min(lows), max(highs)) if whole else (None, None)
+            title = "" if len(some) == 1 else f"{count(len(some), 'file')}, the first {base_name(some[0].path)}"
+            lines.append((replace(some[0], low=low, high=high), title))
+    return lines
+
+
+def _line(item: Interval, place: Place, y: float, step: float, named: bool, title: str = "") -> str:
     start = place(item.low) if item.low is not None else float(LEFT)
     end = place(item.high) if item.high is not None else float(WIDTH - RIGHT)
-    high = 12.0 if named else max(4.0 if item.outcome == READ else 1.0, step - 0.5)
-    parts = [f"<g>{title_tag(f'{base_name(item.path)}: {item.text}; {item.reason}')}"]
+    high = 12.0 if named else max(4.0, step + 1) if item.outcome == READ else max(1.0, step - 0.5)
+    parts = [f"<g>{title_tag(f'{title or base_name(item.path)}: {item.text}; {item.reason}')}"]
     if named:
         parts.append(text(0, y + 11, file_label(item.path, 26), 'font-size="12"'))
     wide = max(5.0 if named or item.outcome == READ else 2.0, end - start)
@@ -189,25 +213,27 @@ def _axis(intervals: Intervals, points: Sequence[Any], place: Place, bottom: flo
     return out
 
 
-CELLS = 6000
+CELLS = 50_000
 """Partitions that are drawn."""
 OUTCOME_LOOKS = {"read": "read", "by_metrics": "metrics", "by_partition": "partition"}
 
 
 def partitions_svg(partitions: pa.Table) -> str:
     """Partitions (spec.scan.plan_parts.PARTITIONS) by what becomes of their files: a bar each with its name while they
-    are few, else a square each."""
+    are few, else a heat map."""
     rows = partitions.slice(0, CELLS).to_pylist()
-    titles = [f"{r['partition'] or 'unpartitioned'}, spec {r['spec_id']}: {_outcome_words(r)}" for r in rows]
-    draw = _partition_bars if len(rows) <= NAMED else _partition_squares
-    height, drawn = draw(rows, titles)
     more = len(partitions) - len(rows)
+    if len(rows) <= NAMED:
+        titles = [f"{r['partition'] or 'unpartitioned'}, spec {r['spec_id']}: {_outcome_words(r)}" for r in rows]
+        (height, drawn), key = _partition_bars(rows, titles), _legend(OUTCOME_LOOKS.values())
+    else:
+        (height, drawn), key = heat_map(rows, _outcome_words), legend()
     left_out = [text(LEFT, height + 16, f"… {count(more, 'more partition')} not drawn")] if more else []
     title = f"{count(len(partitions), 'partition')} by what is read of them"
-    return "\n".join([svg_head(height + 24, title), *_legend(OUTCOME_LOOKS.values()), *drawn, *left_out, "</svg>"])
+    return "\n".join([svg_head(height + 24, title), *key, *drawn, *left_out, "</svg>"])
 
 
-def _outcome_words(row: dict[str, Any]) -> str:
+def _outcome_words(row: Mapping[str, Any]) -> str:
     title = {"read": "read", "by_metrics": "skipped by bounds", "by_partition": "skipped by partition"}
     return ", ".join(f"{count(row[name], 'file')} {what}" for name, what in title.items() if row[name])
 
@@ -226,18 +252,3 @@ def _partition_bars(rows: Sequence[dict[str, Any]], titles: Sequence[str]) -> tu
                 x += wide + 1
         out.append(text(x + 8, y + 11, shorten(_outcome_words(row), 44), 'font-size="12"') + "</g>")
     return 44.0 + 20 * len(rows), out
-
-
-def _partition_squares(rows: Sequence[dict[str, Any]], titles: Sequence[str]) -> tuple[float, list[str]]:
-    side = max(6.0, min(22.0, (WIDTH * HEIGHT / len(rows)) ** 0.5))
-    across, out = int(WIDTH // side), []
-    for at, (row, title) in enumerate(zip(rows, titles, strict=True)):
-        x, y = side * (at % across), 40.0 + side * (at // across)
-        read, skipped = row["read"], row["by_metrics"] + row["by_partition"]
-        look = "read" if read else "metrics" if row["by_metrics"] else "partition"
-        out.append(f"<g>{title_tag(title)}")
-        out.append(_bar(x, y, side - 2, side - 2, "metrics" if read and skipped else look))
-        if read and skipped:  # as much of it as is read
-            out.append(_bar(x, y, (side - 2) * read / (read + skipped), side - 2, "read"))
-        out.append("</g>")
-    return 44.0 + side * -(-len(rows) // across), out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from explorer.model.manifest import FieldSummary
 from explorer.model.problem import Problem
 from explorer.progress import Cancelled
 from explorer.questions.answers import JSON_FORMAT
-from explorer.render.plan_pictures import funnel_svg, intervals_svg, partitions_svg
+from explorer.render.plan_pictures import LINES, funnel_svg, intervals_svg, partitions_svg
 from explorer.render.plans import answer_rows, plan_json, plan_lines, summary_lines
 from explorer.spec.deletes.delete_pairs import DeletePairs
 from explorer.spec.entries.live_files import LiveFile
@@ -460,10 +461,11 @@ def test_thousands_of_files_fit_a_picture(days: Path) -> None:
     read = [item for item in found.items if item.outcome == READ]
     assert (len(read), len(found.items)) == (1, 3)
     many = replace(found, items=(*read, *found.items[:2] * 1000))
-    picture = ElementTree.fromstring(intervals_svg(many))
+    picture = ElementTree.fromstring(drawn := intervals_svg(many))
     assert float(picture.attrib["viewBox"].split()[3]) < 600
     lines = [group[1] for group in picture.findall("{http://www.w3.org/2000/svg}g")]
-    assert len(lines) == 2001
+    assert 100 < len(lines) <= LINES
+    assert sum(int(m or 1) for m in re.findall(r"<title>(?:([\d,]+) files, the first )?[^<]*parquet", drawn)) == 2001
     assert all(float(lines[-1].attrib["height"]) > float(line.attrib["height"]) for line in lines[:-1])
 
 
@@ -537,7 +539,7 @@ def test_row_groups(tmp_path: Path) -> None:
 
 
 def test_partitions_by_what_is_read_of_them(days: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of skipped manifests too; as bars with names, or as squares where they are many."""
+    """Those of skipped manifests too; as bars with names, or as a heat map where they are many."""
     table, plan, _ = planned(days, "day > '2024-03-01' AND n > 20")
     found = table.partition_verdicts(plan)
     assert [(r["partition"], r["read"], r["by_partition"], r["by_metrics"]) for r in found] == [
@@ -548,8 +550,9 @@ def test_partitions_by_what_is_read_of_them(days: Path, monkeypatch: pytest.Monk
     said = [t.text for t in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}title")]
     assert "day=2024-03-02, spec 1: 1 file skipped by bounds" in said
     monkeypatch.setattr("explorer.render.plan_pictures.NAMED", 2)
-    squares = ElementTree.fromstring(partitions_svg(found.to_arrow()))
-    assert [t.text for t in squares.iter("{http://www.w3.org/2000/svg}title")][1:] == said[1:]
+    cells = ElementTree.fromstring(partitions_svg(found.to_arrow()))
+    told = [str(t.text) for t in cells.iter("{http://www.w3.org/2000/svg}title")][1:]
+    assert told == [str(line).replace(", spec 1", "") for line in said[1:]]
     assert partitions_svg(found.to_arrow().slice(0, 0))
 
 
@@ -639,3 +642,18 @@ def test_a_filter_on_a_branch_is_bound_to_its_snapshots_schema_by_java(tmp_path:
     assert len(table.row_history("renamed = 10", snapshot="branch").rows) == 1
     with pytest.raises(explorer.NotFoundInTable, match="no column 'renamed'"):
         table.row_history("renamed = 10", snapshot="tag")
+
+
+def test_many_partitions_are_a_heat_map_by_two_fields() -> None:
+    rows = [
+        {"partition": f"day=2024-{month:02}-{day:02}/region={region}", "spec_id": 0, "read": int(region == "eu"),
+         "by_metrics": 0, "by_partition": int(region != "eu")}
+        for month in range(1, 7) for day in range(1, 29) for region in ("eu", "us", "asia/pacific")
+    ]  # fmt: skip
+    drawn = partitions_svg(pa.Table.from_pylist(rows))
+    titles = re.findall(r"<title>(day=[^<]*)</title>", drawn)
+    assert len(titles) == 3 * 56  # 168 days, three of each share a column
+    assert "day=2024-01-01 … 2024-01-03, region=eu (3 partitions): 3 files read" in titles
+    assert re.findall(r">(eu|us|asia/pacific)</text>", drawn) == ["asia/pacific", "eu", "us"]
+    odd = [{**row, "partition": f"x={at}" if at % 2 else f"y={at}"} for at, row in enumerate(rows)]
+    assert "partition=x=1: 1 file" in partitions_svg(pa.Table.from_pylist(odd))

@@ -73,10 +73,10 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
         words = f"{refusal.words}, {OLD_FIELD}: {readers}"
         more: dict[str, Any] = {"refused": "", "severity": "warning"}
         yield here("metadata-field", words, location=refusal.pointer, found=refusal.found, **more)
-    for at, field in _void_fields(raw):
+    for place, field in _void_fields(raw):
         words = f"the partition spec has {json_text(field)}, {VOID}: Spark, pyiceberg and DuckDB read the table, other "
         words += "readers may not know the transform (Athena refused such a table, apache/iceberg#5637)"
-        yield here("readers-differ", words, location=at, found="void", refused="", severity="info")
+        yield here("readers-differ", words, location=place, found="void", refused="", severity="info")
     for refusal in _spark_properties(meta.properties):
         yield here("property-refused", refusal.words, location=refusal.pointer, found=refusal.found)
     for at, schema in enumerate(_list(raw, "schemas")):
