@@ -203,9 +203,9 @@ test("the grip widens its panel, by arrows too, and remembers it", () => {
   row.append(grip.element, panel);
   vi.spyOn(panel, "offsetWidth", "get").mockImplementation(() => Number.parseInt(panel.style.width, 10));
   grip.widen();
-  expect(panel.style.width).toBe("320px");
+  expect(panel.style.width).toBe("360px");
   grip.element.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
-  expect([panel.style.width, grip.element.getAttribute("aria-valuenow")]).toEqual(["344px", "344"]);
+  expect([panel.style.width, grip.element.getAttribute("aria-valuenow")]).toEqual(["384px", "384"]);
   expect(new Grip(panel).element.title).toContain("arrows");
   localStorage.clear();
 });

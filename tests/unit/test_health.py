@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from explorer.cli import main
 from explorer.errors import NotFoundInTable
+from explorer.render.bar_picture import bars_svg
 from explorer.render.health import amount, section_html, summary, verdict
 from explorer.render.treemap import treemap
 from explorer.reports.health import checkup
@@ -259,3 +260,13 @@ def test_the_share_that_equality_deletes_hide_is_unknown(positions: int, value: 
     table.snapshot("delete", [m for m in table.lists[table.md["current-snapshot-id"]] if not m["content"]])
     (share,) = [m for m in direct.health(tmp_path / "t").measures if m.id == "deleted-share"]
     assert (share.value, share.words) == (0, "0 of 11 rows, by the counts of delete files")
+
+
+def test_bars_that_differ_by_far_have_a_logarithmic_axis() -> None:
+    near = bars_svg("Sizes", ("a", "b"), {"files": (10.0, 500.0)}, str)
+    far = bars_svg("Sizes", ("a", "b"), {"files": (10.0, 500_000.0)}, str)
+    heights = [[float(h) for h in re.findall(r'height="([\d.]+)" fill=', drawn)] for drawn in (near, far)]
+    assert "logarithmic" not in near
+    assert "Sizes (logarithmic axis)" in far
+    assert heights[0][0] / heights[0][1] == pytest.approx(10 / 500, abs=0.01)
+    assert heights[1][0] / heights[1][1] > 0.15

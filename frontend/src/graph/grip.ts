@@ -3,7 +3,7 @@
 import { html, zoomOf } from "./dom";
 import { sideWidth } from "./geometry";
 
-const WIDTH = 320, STEP = 24, KEPT = "icedive-inspector";
+const WIDTH = 360, STEP = 24, KEPT = "icedive-inspector";
 
 export class Grip {
   readonly element = html("div", "graph-grip");
