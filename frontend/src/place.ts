@@ -29,7 +29,8 @@ const OLD_VIEWS: Record<string, Partial<Place>> = {
   lifecycle: { mode: "ask", question: "history lifecycle" }, commits: { mode: "ask", question: "history commits" },
   maintain: { mode: "health", tab: "maintenance" }, undo: { mode: "health", tab: "undo" }, lab: { mode: "lab" },
   statement: { mode: "lab", tab: "statement" }, conflict: { mode: "lab", tab: "conflict" }, race: { mode: "lab", tab: "race" },
-  tables: { mode: "tables" },
+  tables: { mode: "ask", question: "catalog health" }, history: { mode: "ask", question: "history lineage" },
+  metadata: { mode: "ask", question: "inspect metadata" }, "row-diff": { mode: "compare", tab: "rows" },
 };
 
 // The place that a URL's query names; unknown parameters are left out, links to old views lead to what they became.

@@ -1,13 +1,15 @@
-// What tests/browser/test_rooms_fit.py asks of a page, all shadow roots with it.
+// What tests/browser/test_modes_fit.py asks of a page, all shadow roots with it.
 
 (() => {
   const SLACK = 1.5, DOWN = 3.5;  // pixels that a text may stand out of its frame: fonts' lines are higher than letters
   const SILENT = ["STYLE", "SCRIPT", "TITLE", "OPTION"];
-  const SCROLLED = ".tabulator-header-contents, .ix-svg";  // what moves with something else that scrolls, or is panned
-  const WHOLE = ".tabulator-col-title, .bk-tab, button, label";  // these say all of it, and no ellipsis
-  const ABOVE = ".ix-map, .ix-message, .ix-busy, .notyf, [role=alert], [role=status], "
-    + ".MuiTooltip-popper, [role=dialog]";
-  const UNDER_WAY = /^(Reading|Opening|Looking|Counting|running|Cancel$)/;
+  const SCROLLED = ".graph-stage, .graph-frame, .timeline-chips, .tabs";  // what scrolls, or is panned
+  const WHOLE = "[role=tab], .facts button, .stage-tools button, .header button";  // these say all of it, and no ellipsis
+  const ABOVE = ".stage-legend, .stage-working, .working, .preview, .menu-box, .pinned, .cell, .graph-heads, "
+    + ".graph-card *, .timeline-mark, [role=alert], [role=status], dialog";
+  const CUT = ".graph-card, .cell";  // their texts are cut, in the middle or at the end, and their titles say all
+  const SIGNS = ".timeline-mark, .graph-operation, .graph-sign";  // beside words that say the same
+  const UNDER_WAY = /^(Connecting|Reading|Opening|Looking|Counting|running|Cancel$)/;
 
   const inside = (e) => (e.shadowRoot ? [e, ...within(e.shadowRoot)] : [e]);
   const within = (root) => [...root.querySelectorAll("*")].flatMap(inside);
@@ -25,7 +27,7 @@
     const said = saying(), now = `${within(document).length} ${said.map(words).join("|")}`;
     same = now === before && !anew ? same + 1 : 0;
     before = now;
-    const some = said.some((e) => !e.matches(".bk-tab") && inMain(e));
+    const some = said.some((e) => !e.matches("[role=tab]") && inMain(e));
     return same > 1 && some && !said.some((e) => UNDER_WAY.test(words(e)) || e.getAnimations().length);
   };
 
@@ -44,8 +46,6 @@
       box = { left: Math.max(box.left, r.left), top: Math.max(box.top, r.top),
         right: Math.min(box.right, r.right), bottom: Math.min(box.bottom, r.bottom) };
     }
-    const card = element instanceof SVGElement && !element.closest(".ix-note-mark") && element.closest(".ix-node");
-    if (card) cuts.push(card.querySelector(".ix-box").getBoundingClientRect());
     return { box, cuts, ellipsis };
   };
   const leaves = (r, c) => r.left < c.left - SLACK || r.right > c.right + SLACK
@@ -60,9 +60,9 @@
   };
 
   // What lets itself be scrolled sideways, and has to be; and controls that are right of the page. Grids, the graph,
-  // other SVG in a box of its own, and listings may be wider than the page.
-  const WIDE = ".tabulator, .tabulator *, .ix-body, .ix-body *, .ix-chips, .ix-chips *, pre";
-  const SPOKEN = "button, input, select, textarea, [role=button], [role=combobox], .bk-tab";
+  // the timeline, tabs, small tables, other SVG in a box of its own, and listings may be wider than the page.
+  const WIDE = ".grid-box, .graph-stage, .timeline-chips, .tabs, .picture, .small-table-box, .inspector-scroll, .json-tree, pre";
+  const SPOKEN = "button, input, select, textarea, [role=button], [role=combobox]";
   const free = (e) => e !== null && (e.matches(WIDE) || free(parent(e)));
   const scrolls = (e) => {
     if (!(e instanceof HTMLElement) || e.scrollWidth - e.clientWidth < 3) return false;
@@ -87,7 +87,7 @@
     for (const e of saying()) {
       const { box, cuts, ellipsis } = frame(e), all = !ellipsis || e.matches(WHOLE);
       for (const r of lines(e)) {
-        if (all && cuts.some((cut) => leaves(r, cut))) bad.push(`"${words(e).slice(0, 60)}" leaves its frame`);
+        if (all && !e.closest(CUT) && cuts.some((cut) => leaves(r, cut))) bad.push(`"${words(e).slice(0, 60)}" leaves its frame`);
         const [left, right] = [Math.max(r.left, box.left), Math.min(r.right, box.right)];
         const [top, bottom] = [Math.max(r.top, box.top), Math.min(r.bottom, box.bottom)];
         if (right - left > 2 && bottom - top > 2) seen.push({ e, left, right, top, bottom });
@@ -107,7 +107,7 @@
 
   // ---- who cannot see, or not well ----------------------------------------------------------------------------------
   const LEAST = 4.5, LARGE = 3;
-  const OFF = "[disabled], [aria-disabled=true], .Mui-disabled, .ix-look-out, label:has(+ * [disabled])";
+  const OFF = "[disabled], [aria-disabled=true], .graph-dim, label:has([disabled])";
   const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true }), known = new Map();
   const rgba = (colour) => {
     if (!known.has(colour)) {
@@ -125,8 +125,7 @@
     return s.left <= t.left && s.right >= t.right && s.top <= t.top + DOWN && s.bottom >= t.bottom - DOWN;
   };
   const ground = (e) => {
-    const layers = [], card = e instanceof SVGElement && e.closest(".ix-node");
-    if (card) layers.push(rgba(getComputedStyle(card.querySelector(".ix-box")).fill));
+    const layers = [];
     const disc = e instanceof SVGElement && [...e.parentNode.querySelectorAll("circle")].find((c) => covers(c, e));
     if (disc) layers.push(rgba(getComputedStyle(disc).fill));
     for (let at = e; at && !layers.some(([, , , a]) => a === 1); at = parent(at)) {
@@ -159,7 +158,7 @@
     const nameless = asked.filter((e) => !named(e));
     const bad = nameless.map((e) => `no name: ${e.outerHTML.slice(0, 90)}`);
     for (const e of saying()) {
-      const style = getComputedStyle(e), below = e.closest(OFF) ? null : ground(e);
+      const style = getComputedStyle(e), below = e.closest(OFF) || e.matches(SIGNS) ? null : ground(e);
       if (!below) continue;
       const drawn = e instanceof SVGElement && style.fill !== "none" ? style.fill : style.color;
       let [r, g, b, a] = rgba(drawn);

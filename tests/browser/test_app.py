@@ -124,7 +124,7 @@ def test_every_mode_answers(mode: str, tab: str, text: str, page: Page, app: Ser
 def test_lists_sort_filter_and_lead_to_the_graph(page: Page, app: Served) -> None:
     page.goto(f"{app}?table=demo.long_history")
     page.get_by_role("tab", name="Files", exact=True).click()
-    expect(page.get_by_text("1,200 files")).to_be_visible()
+    expect(page.get_by_text("1,200 files", exact=True)).to_be_visible()
     grid = page.get_by_role("grid", name="files")
     grid.get_by_role("button", name="file_size_in_bytes").click()
     header = grid.get_by_role("columnheader", name="file_size_in_bytes")

@@ -1,73 +1,94 @@
-"""Ids and paths in lists are copied, by mouse and by keyboard."""
+"""The lists of the page: sorted, filtered, saved, walked by keys, and what they hold is copied."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import pyarrow.parquet as pq
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Watched
+from tests.browser.conftest import Served, card
+
+
+def files_of(page: Page, app: Served, table: str) -> Locator:
+    """The list of a table's files."""
+    page.goto(f"{app}?table=demo.{table}&view=files")
+    grid = page.get_by_role("grid", name="files")
+    expect(grid.get_by_role("row").nth(1)).to_be_visible()
+    return grid
+
+
+def first_cell(grid: Locator) -> Locator:
+    return grid.get_by_role("row").nth(1).get_by_role("gridcell").first
 
 
 def copied(page: Page) -> str:
     return str(page.evaluate("() => navigator.clipboard.readText()"))
 
 
-def signed(page: Page, cell: Locator) -> Locator:
-    """The sign of a cell that is pointed at, from elsewhere on the page; a list may be drawn anew at first."""
-    sign = cell.get_by_role("button")
-    for _ in range(20):
-        page.get_by_text("Click one to see it").first.hover()
-        cell.hover()
-        page.wait_for_timeout(400)
-        if sign.count():
-            break
-    return sign
-
-
-def test_ids_and_paths_are_copied(dashboard: str, watched: Watched, artifacts: Path) -> None:
-    page = watched.page
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=dashboard.rstrip("/"))
-    page.goto(f"{dashboard}?table=demo.manifest_lifecycle&view=files")
-    cell = page.locator('.tabulator-cell[tabulator-field="file_path"]').first
-    expect(cell).to_have_text("data/data-4.parquet")
-    sign = signed(page, cell)
-    expect(sign).to_have_accessible_name("Copy file_path")
-    page.screenshot(path=artifacts / "copied.png")
-    for _ in range(2):  # what it says itself is not copied
-        sign.click()
-        expect(sign).to_have_text("copied")
-        assert copied(page) == "data/data-4.parquet"
-    expect(page.locator(".ix-side h3:visible")).to_have_count(0)  # the row was not clicked
-
-    page.locator(".tabulator-tableholder").first.focus()
-    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
-        page.keyboard.press(key)
-    snapshot = page.locator('.tabulator-cell[tabulator-field="snapshot_id"]').nth(1)
-    expect(snapshot.locator("button")).to_be_focused()
-    page.keyboard.press("Control+c")
-    expect(snapshot.locator("button")).to_have_text("copied")
-    page.screenshot(path=artifacts / "copied-by-keyboard.png")
-    assert copied(page).isdigit()
-    assert snapshot.inner_text().startswith(copied(page))
-    page.keyboard.press("ArrowLeft")
+def test_a_long_list_is_sorted_filtered_and_leads_to_the_graph(page: Page, app: Served, artifacts: Path) -> None:
+    grid = files_of(page, app, "long_history")
+    expect(page.get_by_text("1,200 files", exact=True)).to_be_visible()
+    size = grid.get_by_role("columnheader", name="file_size_in_bytes")
+    for order in ("ascending", "descending", "none"):
+        size.get_by_role("button").click()
+        expect(size).to_have_attribute("aria-sort", order)
+    page.get_by_label("Filter files").fill("file_size_in_bytes < 890 AND sequence_number = 300")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Copy file_path").nth(1)).to_have_text("copied")
-    assert copied(page) == "data/data-3.parquet"
-    watched.clean()
+    expect(page.get_by_text("1 files match, of 1,200")).to_be_visible()
+    name = first_cell(grid).inner_text()
+    page.screenshot(path=artifacts / "files.png")
+    first_cell(grid).click()
+    expect(page.get_by_role("complementary", name="Inspector").get_by_role("heading", name=name)).to_be_visible()
+    expect(page.get_by_role("treeitem", selected=True)).to_have_accessible_name(re.compile(f"^{name}"))
+    page.get_by_label("Filter files").fill("no_such = 1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert").first).to_contain_text("no_such")
 
 
-def test_what_cannot_be_copied_is_marked(dashboard: str, watched: Watched) -> None:
-    """Where the browser lets no page write to its clipboard, the text is chosen for Ctrl+C."""
-    page = watched.page
-    page.goto(f"{dashboard}?table=demo.manifest_lifecycle&view=snapshots")
-    cell = page.locator('.tabulator-cell[tabulator-field="snapshot-id"]').first
-    expect(cell).to_be_visible()
-    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }")
-    signed(page, cell).click()
-    page.evaluate("() => window.addEventListener('copy', () => { window.taken = true; })")
-    expect(cell.get_by_role("button")).to_have_text("selected: press Ctrl+C")
+def test_a_long_list_is_scrolled_to_its_end(page: Page, app: Served) -> None:
+    grid = files_of(page, app, "long_history")
+    grid.focus()
+    page.keyboard.press("End")
+    expect(grid.locator("[aria-rowindex='1201']")).to_be_visible()
+    expect(grid.locator("[aria-rowindex='1201']").get_by_role("gridcell").first).to_contain_text("parquet")
+    page.keyboard.press("Home")
+    expect(grid.locator("[aria-rowindex='2']")).to_be_visible()
+
+
+@pytest.mark.parametrize("form", ["CSV", "PARQUET", "JSON", "TXT"])
+def test_all_rows_are_saved(form: str, page: Page, app: Served) -> None:
+    files_of(page, app, "long_history")
+    with page.expect_download() as caught:
+        page.get_by_role("link", name=form, exact=True).click()
+    path = caught.value.path()
+    assert caught.value.suggested_filename == f"demo-long-history-inspect-files.{form.lower()}"
+    assert path.stat().st_size > 10_000
+    if form == "PARQUET":
+        assert pq.read_table(path).num_rows == 1200
+
+
+def test_rows_are_walked_and_copied_by_keys(page: Page, app: Served) -> None:
+    grid = files_of(page, app, "manifest_lifecycle")
+    grid.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+ArrowDown")
+    expect(page.get_by_text("2 selected")).to_be_visible()
     page.keyboard.press("Control+c")
-    assert page.evaluate("() => window.taken")
-    assert page.locator('.tabulator-cell[tabulator-field="operation"] button').count() == 0
-    watched.clean()
+    expect(page.get_by_text("2 rows copied")).to_be_visible()
+    lines = copied(page).splitlines()
+    assert lines[0].startswith("file_path\t")
+    assert [line.partition("\t")[0][-14:] for line in lines[1:]] == ["data-4.parquet", "data-3.parquet"]
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("complementary", name="Inspector")).to_contain_text("data-3.parquet")
+    expect(card(page, "^data-3.parquet")).to_have_attribute("aria-selected", "true")
+
+
+def test_a_list_follows_the_snapshot_in_view(page: Page, app: Served) -> None:
+    grid = files_of(page, app, "manifest_lifecycle")
+    expect(grid).to_contain_text("data-4.parquet")
+    page.get_by_label("First snapshot").click()
+    expect(grid).to_contain_text("data-1.parquet")
+    expect(grid).not_to_contain_text("data-4.parquet")

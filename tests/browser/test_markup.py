@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import re
 from collections.abc import Iterator
@@ -12,11 +11,10 @@ from urllib.parse import quote
 
 import pyarrow as pa
 import pytest
-from explorer.ui.rooms import VIEWS
-from playwright.sync_api import Browser, Error, Page, expect
+from playwright.sync_api import Browser, Page, expect
 from pyiceberg.catalog.sql import SqlCatalog
 
-from tests.browser.conftest import Served, Watched, served, signed_in, tab, to
+from tests.browser.conftest import Served, page_of, served, signed_in
 from tests.security import EVERY
 from tests.security.web_cases import MARKUP
 from tests.support.small_tables import edit_metadata
@@ -40,7 +38,25 @@ BAD = """() => {
   walk(document);
   return bad;
 }"""
-INNER = {"plan": ("Bounds", "Manifests", "Statistics")}
+MODES = {
+    "plan": ("", "why", "where", "cost", "help"), "compare": ("", "rows", "commits", "manifests"),
+    "deletes": ("", "layers", "count"), "findings": ("",), "health": ("", "columns", "clustering", "map"),
+}  # fmt: skip
+LISTS = ("inspect snapshots", "inspect manifests", "inspect files", "inspect entries", "inspect partitions")
+QUESTIONS = (
+    "inspect metadata",
+    "inspect schema",
+    "inspect properties",
+    "inspect refs",
+    "history lineage",
+    "overview",
+    "show",
+)
+SCRIPT = """() => {
+  const script = document.createElement("script");
+  script.textContent = "window.__ran = 1";
+  document.body.append(script);
+}"""
 
 
 def make_evil(folder: Path, words: Iterator[str]) -> Path:
@@ -95,7 +111,7 @@ def _quoted(text: str) -> str:
 
 @pytest.fixture(scope="module")
 def dangerous(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A dashboard with catalogs, namespaces and tables that have markup for names."""
+    """A server with catalogs, namespaces and tables that have markup for names."""
     folder = tmp_path_factory.mktemp("catalogs")
     catalog = SqlCatalog("good", uri=f"sqlite:///{folder}/c.db", warehouse=f"file://{folder}/w")
     for i, attack in enumerate(MARKUP[:8]):
@@ -116,17 +132,13 @@ def dangerous(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.fixture
 def page(dangerous: Served, browser: Browser) -> Iterator[Page]:
     """Without the Content-Security-Policy: what is markup would run."""
-    context = signed_in(browser, dangerous, bypass_csp=True, viewport={"width": 1500, "height": 1000})
-    watched = Watched(context.new_page())
-    watched.page.on("dialog", lambda dialog: watched.errors.append(f"dialog: {dialog.message}"))
-    yield watched.page
-    assert not watched.outside
-    assert not [e for e in watched.errors if "__ran" in e or "dialog" in e]
-    context.close()
+    with page_of(browser, dangerous, bypass_csp=True, viewport={"width": 1500, "height": 1000}) as opened:
+        yield opened
 
 
 def inert(page: Page) -> None:
-    """No element of the page comes from a string, in any shadow root; no script ran."""
+    """No element of the page comes from a string; no script ran."""
+    expect(page.get_by_text("Connecting…")).to_have_count(0)
     page.wait_for_timeout(400)
     assert page.evaluate(BAD) == []
 
@@ -138,96 +150,111 @@ def test_the_probe_sees_markup(page: Page) -> None:
     assert len(page.evaluate(BAD)) == 2
 
 
-def test_every_tab_and_node(evil: Path, dangerous: Served, page: Page) -> None:
-    page.goto(f"{dangerous}?table={quote(str(evil))}&view=graph")
-    page.wait_for_selector(".ix-node", timeout=60_000)
+def test_the_graph_and_its_inspector(evil: Path, dangerous: Served, page: Page) -> None:
+    page.goto(f"{dangerous}?table={quote(str(evil))}")
+    expect(page.get_by_role("treeitem").first).to_be_visible()
     inert(page)
-    for i in range(page.locator(".ix-node .ix-head").count()):
-        page.locator(".ix-node .ix-head").nth(i).dispatch_event("click")
-        page.wait_for_timeout(150)
+    for number in range(page.get_by_role("treeitem").count()):
+        page.get_by_role("treeitem").nth(number).dispatch_event("click")
+        page.wait_for_timeout(100)
+    expect(page.get_by_role("complementary", name="Inspector")).to_be_visible()
     inert(page)
-    page.locator(".ix-search").fill(IMG)
+    page.get_by_label("Search the graph").fill(IMG)
+    page.get_by_role("button", name="Details").click()
     inert(page)
-    for name in (name for name in VIEWS if name not in ("graph", "tables", "sql")):
-        to(page, name)
-        page.wait_for_timeout(400)
-        for title in page.locator(".tabulator-col:visible .tabulator-col-title").all()[:6]:
-            with contextlib.suppress(Error):  # a column that ends off the page
-                title.hover(force=True, timeout=1_000)
+    page.keyboard.press("Control+k")
+    inert(page)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_mode(mode: str, evil: Path, dangerous: Served, page: Page) -> None:
+    for tab in MODES[mode]:
+        page.goto(f"{dangerous}?table={quote(str(evil))}&mode={mode}&tab={tab}&filter=id+%3E%3D+0")
+        expect(page.locator("#mode-answer .answer, #mode-answer .message").first).to_be_visible()
         inert(page)
-        for inner in INNER.get(name, ()):
-            tab(page, inner)
-            page.wait_for_timeout(400)
-            inert(page)
-    to(page, "files")
-    expect(page.locator(".tabulator-row").first).to_be_visible()
 
 
-def test_rows_and_deletes_and_lab(evil: Path, dangerous: Served, page: Page, artifacts: Path) -> None:
-    page.goto(f"{dangerous}?table={quote(str(evil))}&view=rows")
-    page.get_by_role("button", name="Run", exact=True).click(timeout=60_000)
-    page.locator(".tabulator-row").first.wait_for(timeout=180_000)
-    for title in page.locator(".tabulator-col:visible .tabulator-col-title").all()[:6]:
-        title.hover(force=True)
-        inert(page)  # its tooltip, too
+def test_lists_and_questions(evil: Path, dangerous: Served, page: Page) -> None:
+    for name in LISTS:
+        page.goto(f"{dangerous}?table={quote(str(evil))}&list={quote(name)}")
+        expect(page.get_by_role("grid").get_by_role("row").nth(1)).to_be_visible()
+        inert(page)
+    for name in QUESTIONS:
+        page.goto(f"{dangerous}?table={quote(str(evil))}&mode=ask&question={quote(name)}")
+        expect(page.locator(".answer").first).to_be_visible()
+        inert(page)
+    assert "<img src=x" in page.inner_text("body")
+
+
+def test_rows_and_statements(evil: Path, dangerous: Served, page: Page, artifacts: Path) -> None:
+    page.goto(f"{dangerous}?table={quote(str(evil))}&mode=rows")
+    page.get_by_role("button", name="Read", exact=True).click()
+    expect(page.get_by_role("grid", name="rows").get_by_role("row").nth(1)).to_be_visible(timeout=180_000)
+    page.get_by_role("columnheader").nth(1).hover()
+    inert(page)
     page.screenshot(path=artifacts / "markup-read.png")
-    to(page, "row-diff")
-    page.locator(".tabulator-row").first.wait_for(timeout=60_000)
-    expect(page.locator(".tabulator-col-title", has_text="<").first).to_be_attached()
-    for title in page.locator(".tabulator-col:visible .tabulator-col-title").all()[:6]:
-        title.hover(force=True)
+    page.get_by_role("grid", name="rows").get_by_role("row").nth(1).click()
+    expect(page.get_by_role("tree", name="Metadata graph")).to_be_visible()
+    inert(page)
+    page.goto(f"{dangerous}?table={quote(str(evil))}&list=data+history")
+    for where in ("id >= 0", f"a = '{IMG}'"):
+        page.get_by_label("where", exact=True).fill(where)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.wait_for_timeout(1500)
         inert(page)
-    page.get_by_label("columns that tell an update").click()
+    page.goto(f"{dangerous}?table={quote(str(evil))}&mode=lab&tab=statement")
+    expect(page.get_by_role("tab", name="One statement")).to_be_visible()
     inert(page)
-    page.keyboard.press("Escape")
-    page.screenshot(path=artifacts / "markup-row-diff.png")
-    page.get_by_label("from", exact=True).fill(IMG)
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Compare").click()
-    inert(page)
-    to(page, "fate")
-    page.get_by_label("which rows").fill("id >= 0")
-    page.get_by_label("which rows").press("Enter")
-    page.get_by_text("The answer").wait_for(timeout=60_000)
-    inert(page)
-    page.screenshot(path=artifacts / "markup-fate.png")
-    page.get_by_label("which rows").fill(f"a = '{IMG}'")
-    page.get_by_label("which rows").press("Enter")
-    inert(page)
-    for name in ("statement", "conflict"):
-        to(page, name)
-        page.wait_for_timeout(700)
-        inert(page)
-    page.get_by_label("it began at").fill("snapshot-1")
-    page.keyboard.press("Enter")
+    page.goto(f"{dangerous}?table={quote(str(evil))}&mode=lab&tab=conflict")
+    page.get_by_label("base", exact=True).fill("snapshot-1")
     page.get_by_role("button", name="Explain").click()
     page.wait_for_timeout(2500)
     inert(page)
-
-
-def test_catalogs_errors_and_links(dangerous: Served, page: Page, artifacts: Path) -> None:
-    page.goto(f"{dangerous}?table={quote('/' + IMG)}&node={quote(IMG)}&snapshot={quote(IMG)}&view={quote(IMG)}")
-    expect(page.get_by_text("no such folder").first).to_be_visible(timeout=60_000)
-    expect(page.get_by_text("<img src=x").first).to_be_visible()
-    page.screenshot(path=artifacts / "markup-errors.png")
+    page.goto(f"{dangerous}?table={quote(str(evil))}&mode=health&tab=maintenance")
+    expect(page.get_by_role("region", name="What it would do")).to_contain_text("files")
     inert(page)
+
+
+def test_errors_and_links(dangerous: Served, page: Page) -> None:
+    word = quote(IMG)
+    page.goto(
+        f"{dangerous}?table={quote('/' + IMG)}&node={word}&snapshot={word}&mode={word}&question={word}&arguments={word}"
+    )
+    expect(page.get_by_text("<img src=x").first).to_be_visible()
+    inert(page)
+    page.goto(f"{dangerous}?table=demo.three_inserts&mode=plan&filter={word}&before={word}&list={word}&tab={word}")
+    expect(page.get_by_role("alert").first).to_be_visible()
+    inert(page)
+
+
+def test_catalogs(dangerous: Served, page: Page, artifacts: Path) -> None:
+    page.goto(dangerous)
     for attack in MARKUP:
-        page.get_by_label("Table, folder or metadata.json").fill(f"/{attack.payload}")
+        page.get_by_label("Open a table").fill(f"/{attack.payload}")
         page.keyboard.press("Enter")
         page.wait_for_timeout(150)
+        inert(page)
+        page.get_by_role("link", name="Iceberg metadata explorer: start").click()
+    page.get_by_role("button", name="Browse catalogs").click()
+    panel = page.get_by_role("complementary", name="Tables")
+    panel.get_by_role("button", name=f"{IMG} c").click()
     inert(page)
-    namespaces = page.get_by_role("treeitem").locator("p", has_text=re.compile(r"^<.*\d$")).all()
-    assert len(namespaces) > 4
-    tables = page.get_by_role("treeitem").locator("p", has_text=re.compile("^<.* t$"))
-    for number, namespace in enumerate(namespaces if EVERY else namespaces[::3]):
-        namespace.click()
-        expect(tables).to_have_count(number + 1, timeout=60_000)
-    inert(page)
-    for table in tables.all():
-        name = table.inner_text()
+    panel.get_by_role("button", name="good", exact=True).click()
+    namespaces = panel.get_by_role("button", name=re.compile(r"^<.*\d$"))
+    expect(namespaces.nth(4)).to_be_visible()
+    names = [one.inner_text().removeprefix("▸ ") for one in namespaces.all()]
+    for name in names if EVERY else names[::3]:
+        panel.get_by_role("button", name=name, exact=True).click()
+        table = panel.get_by_role("button", name=re.compile("^<.* t$")).last
+        expect(table).to_be_visible()
+        inert(page)
+        shown = table.inner_text()
         table.click()
-        expect(page.locator("header").get_by_text(name)).to_be_visible(timeout=60_000)
-    inert(page)
+        expect(page.get_by_role("banner").get_by_text(shown)).to_be_visible()
+        expect(page.get_by_role("button", name="Details")).to_be_visible()
+        inert(page)
+        page.get_by_role("banner").get_by_role("button").first.click()
+        panel.get_by_role("button", name="good", exact=True).click()
     page.screenshot(path=artifacts / "markup-tree.png")
 
 
@@ -257,8 +284,8 @@ def test_notebook_and_exports(evil: Path, page: Page, tmp_path: Path) -> None:
 def test_the_policy_is_a_second_lock(dangerous: Served, browser: Browser) -> None:
     context = signed_in(browser, dangerous)
     page = context.new_page()
-    page.goto(f"{dangerous}?view=graph")
-    page.wait_for_selector(".ix-node", timeout=60_000)
+    page.goto(f"{dangerous}?table=demo.three_inserts")
+    expect(page.get_by_role("treeitem").first).to_be_visible()
     for attack in (a for a in MARKUP if "refresh" not in a.payload):  # which no policy forbids
         page.evaluate(
             "text => { const e = document.createElement('div'); e.innerHTML = text; document.body.append(e); }",
@@ -267,6 +294,7 @@ def test_the_policy_is_a_second_lock(dangerous: Served, browser: Browser) -> Non
     page.evaluate(
         "() => { const s = document.createElement('script'); s.src = 'http://192.0.2.1/'; document.body.append(s); }"
     )
+    page.evaluate(SCRIPT)
     page.evaluate("() => { location.href = 'javascript:window.__ran=1'; }")
     page.wait_for_timeout(700)
     assert page.evaluate("window.__ran") is None
