@@ -1,4 +1,4 @@
-"""The new page's server: who comes in, what a page may do, what its messages and downloads may say."""
+"""The page's server: who comes in, what a page may do, what its messages and downloads may say."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest, HTTPResponse
 from tornado.httpserver import HTTPServer
+from tornado.web import create_signed_value
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
 
 from explorer.app.hosts import page
+from explorer.app.hosts.oauth import VARIABLES, OAuthSignIn
 from explorer.app.hosts.page import TYPES, Server, SocketHandler
 from explorer.app.protocol import MOST_CHARACTERS
 from explorer.app.rights import Rights
@@ -68,11 +70,11 @@ def listening() -> Iterator[socket.socket]:
 
 def visit(listening: socket.socket, test: Test, rights: Rights | None = None, **options: Any) -> None:
     """Run a test against a server of its own."""
-    prefix = options.pop("prefix", "")
+    prefix, sign_in = options.pop("prefix", ""), options.pop("sign_in", None)
 
     async def run() -> None:
-        door = Doorkeeper(open=HANDLERS, **options)
-        server = HTTPServer(Server(door, rights or Rights(), prefix))
+        door = Doorkeeper(open=HANDLERS, oauth=sign_in is not None, **options)
+        server = HTTPServer(Server(door, rights or Rights(), prefix, sign_in))
         server.add_socket(listening)
         try:
             await asyncio.wait_for(test(Visitor(door, listening.getsockname()[1], prefix)), 60)
@@ -292,3 +294,35 @@ def test_with_a_password_a_form_comes_first(listening: socket.socket) -> None:
         assert b'type="password"' in answer.body
 
     visit(listening, test, password="right one")
+
+
+@pytest.mark.parametrize("prefix", ["", "/x"])
+def test_nobody_passes_who_has_not_signed_in(
+    prefix: str, listening: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret, own = "c" * 32, "o" * 32
+    for name in VARIABLES:
+        monkeypatch.setenv(name, secret if "COOKIE" in name else "generic")
+
+    def cookies(signed_with: str) -> str:
+        return "; ".join(
+            f"{name}={create_signed_value(signed_with, name, value).decode()}"
+            for name, value in (("user", "ada"), ("access_token", "t"))
+        )
+
+    async def test(visitor: Visitor) -> None:
+        for given in ("", "user=ada", "is_guest=1", cookies(own)):
+            answer = await visitor.get(f"{prefix}/?table=t", Cookie=given)
+            login = f"{prefix}/login?next={quote(f'{prefix}/?table=t', '')}"
+            assert (answer.code, answer.headers["Location"]) == (302, login)
+            for path in ("/ws", "/download?question=plan", "/static/app.js"):
+                assert (await visitor.get(f"{prefix}{path}", Cookie=given)).code == 401, (path, given)
+            with pytest.raises(HTTPClientError):
+                await visitor.connect(Cookie=given)
+        assert (await visitor.get(f"{prefix}/", Cookie=cookies(secret))).code == 200
+        connection = await visitor.connect(Cookie=cookies(secret))
+        assert (await ask(connection, type="hello"))["type"] == "answer"
+        connection.close()
+        assert (await visitor.get(f"{prefix}/", Cookie=cookies(secret), Host="evil.example")).code == 403
+
+    visit(listening, test, prefix=prefix, sign_in=OAuthSignIn())
