@@ -80,6 +80,31 @@ def test_a_validation_refuses_and_is_switched_off(page: Page, app: Served) -> No
     expect(page.get_by_text("Why A was refused")).to_have_count(0)
 
 
+def test_a_compaction_is_refused_after_a_row_delta(page: Page, app: Served, artifacts: Path) -> None:
+    """And a reader that began before goes on with its snapshot. At night."""
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{app}?mode=lab")
+    for lane, kind in (("A", "compaction"), ("B", "mor-delete"), ("C", "read")):
+        page.get_by_label(f"Lane {lane}").select_option(label=operation_title(kind))
+    new_run(page)
+    take(page, "CCAABBBBBC")
+    expect(page.get_by_text("What each lane loaded")).to_be_visible()
+    expect(page.get_by_text("1 'one'; 2 'two'; 3 'three'").first).to_be_visible()
+    expect(page.get_by_text("read: 3 rows")).to_be_visible()
+    expect(
+        page.get_by_text(
+            "It is refused: snapshot-3 added position deletes for a data file that this commit rewrites (in p=a)"
+        )
+    ).to_be_visible()
+    take(page, "A")
+    expect(page.get_by_text("apply: refused")).to_be_visible()
+    expect(page.get_by_text("found new position delete for replaced data file").first).to_be_visible()
+    page.get_by_role("tab", name="Graph, with what is not committed").click()
+    expect(page.get_by_role("treeitem", name=re.compile("position delete.*conflict", re.I))).to_be_visible()
+    expect(page.get_by_role("treeitem", name=re.compile("orphan", re.I)).first).to_be_visible()
+    look(page, artifacts / "app-lab-conflict-dark.png")
+
+
 def test_faults_and_every_order(page: Page, app: Served, artifacts: Path) -> None:
     page.goto(f"{app}?mode=lab")
     new_run(page)
