@@ -88,9 +88,9 @@ def test_a_compaction_is_refused_after_a_row_delta(page: Page, app: Served, arti
         page.get_by_label(f"Lane {lane}").select_option(label=operation_title(kind))
     new_run(page)
     take(page, "CCAABBBBBC")
-    expect(page.get_by_text("What each lane loaded")).to_be_visible()
-    expect(page.get_by_text("1 'one'; 2 'two'; 3 'three'").first).to_be_visible()
-    expect(page.get_by_text("read: 3 rows")).to_be_visible()
+    loaded = page.get_by_role("table", name="What each lane has loaded")
+    expect(loaded.get_by_role("row").filter(has_text="C")).to_contain_text("1 'one'; 2 'two'; 3 'three'")
+    expect(page.get_by_text("C reads 3 rows of snapshot-2 of the table")).to_be_visible()
     expect(
         page.get_by_text(
             "It is refused: snapshot-3 added position deletes for a data file that this commit rewrites (in p=a)"
@@ -236,6 +236,19 @@ def test_rows_lead_to_their_files_and_sql_is_remembered(page: Page, app: Served,
     page.get_by_label(re.compile("^Query")).fill("DROP TABLE t")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("alert")).to_be_visible(timeout=SLOW_MS)
+
+
+def test_sql_is_cancelled_and_refused(page: Page, app: Served) -> None:
+    page.goto(f"{app}?table=demo.equality_deletes&mode=rows&tab=sql")
+    query = page.get_by_label(re.compile("^Query"))
+    query.fill("SELECT count(*) FROM range(100000000000) WHERE hash(id) = 3")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text(re.compile("of [0-9]+ tasks"))).to_be_visible(timeout=SLOW_MS)
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text(re.compile("ancelled")).first).to_be_visible()
+    query.fill("DROP TABLE t")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("DropTable is not on the list")
 
 
 def test_layouts_are_written_and_compared(page: Page, app: Served) -> None:
