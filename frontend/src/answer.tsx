@@ -130,7 +130,7 @@ function Rows({ block, question, open, selected }: { block: Extract<Block, { kin
 }
 
 function TextView({ block }: { block: Extract<Block, { kind: "text" }> }) {
-  const text = <pre>{block.lines.join("\n")}</pre>;
+  const text = <pre tabIndex={0}>{block.lines.join("\n")}</pre>;
   const more = block.left_out > 0 && <p class="muted">{block.left_out.toLocaleString("en")} more lines; the command line prints all.</p>;
   if (block.folded) return <details class="text-block"><summary>As text</summary>{text}{more}</details>;
   return <div class="text-block">{text}{more}</div>;

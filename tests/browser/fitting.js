@@ -8,7 +8,7 @@
   const ABOVE = ".stage-legend, .stage-working, .working, .preview, .menu-box, .pinned, .cell, .graph-heads, "
     + ".graph-card *, .timeline-mark, [role=alert], [role=status], dialog";
   const CUT = ".graph-card, .cell";  // their texts are cut, in the middle or at the end, and their titles say all
-  const SIGNS = ".timeline-mark, .graph-operation, .graph-sign";  // beside words that say the same
+  const SIGNS = ".timeline-mark, .graph-operation, .graph-sign, .graph-legend-sign";  // beside words that say the same
   const UNDER_WAY = /^(Connecting|Reading|Opening|Looking|Counting|running|Cancel$)/;
 
   const inside = (e) => (e.shadowRoot ? [e, ...within(e.shadowRoot)] : [e]);

@@ -80,6 +80,31 @@ def test_a_validation_refuses_and_is_switched_off(page: Page, app: Served) -> No
     expect(page.get_by_text("Why A was refused")).to_have_count(0)
 
 
+def test_a_compaction_is_refused_after_a_row_delta(page: Page, app: Served, artifacts: Path) -> None:
+    """And a reader that began before goes on with its snapshot. At night."""
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{app}?mode=lab")
+    for lane, kind in (("A", "compaction"), ("B", "mor-delete"), ("C", "read")):
+        page.get_by_label(f"Lane {lane}").select_option(label=operation_title(kind))
+    new_run(page)
+    take(page, "CCAABBBBBC")
+    loaded = page.get_by_role("table", name="What each lane has loaded")
+    expect(loaded.get_by_role("row").filter(has_text="C")).to_contain_text("1 'one'; 2 'two'; 3 'three'")
+    expect(page.get_by_text("C reads 3 rows of snapshot-2 of the table")).to_be_visible()
+    expect(
+        page.get_by_text(
+            "It is refused: snapshot-3 added position deletes for a data file that this commit rewrites (in p=a)"
+        )
+    ).to_be_visible()
+    take(page, "A")
+    expect(page.get_by_text("apply: refused")).to_be_visible()
+    expect(page.get_by_text("found new position delete for replaced data file").first).to_be_visible()
+    page.get_by_role("tab", name="Graph, with what is not committed").click()
+    expect(page.get_by_role("treeitem", name=re.compile("position delete.*conflict", re.I))).to_be_visible()
+    expect(page.get_by_role("treeitem", name=re.compile("orphan", re.I)).first).to_be_visible()
+    look(page, artifacts / "app-lab-conflict-dark.png")
+
+
 def test_faults_and_every_order(page: Page, app: Served, artifacts: Path) -> None:
     page.goto(f"{app}?mode=lab")
     new_run(page)
@@ -211,6 +236,20 @@ def test_rows_lead_to_their_files_and_sql_is_remembered(page: Page, app: Served,
     page.get_by_label(re.compile("^Query")).fill("DROP TABLE t")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("alert")).to_be_visible(timeout=SLOW_MS)
+
+
+def test_sql_is_cancelled_and_refused(page: Page, app: Served) -> None:
+    page.goto(f"{app}?table=demo.equality_deletes&mode=rows&tab=sql")
+    expect(page.locator(".cm-content")).to_be_visible()  # else what is typed meanwhile goes into the plain field
+    query = page.get_by_label(re.compile("^Query"))
+    query.fill("SELECT count(*) FROM range(100000000000) WHERE hash(id) = 3")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text(re.compile(r"^[0-9.]+ s$|tasks")).first).to_be_visible(timeout=SLOW_MS)  # Spark is there
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text(re.compile("ancelled")).first).to_be_visible()
+    query.fill("DROP TABLE t")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("DropTable is not on the list")
 
 
 def test_layouts_are_written_and_compared(page: Page, app: Served) -> None:

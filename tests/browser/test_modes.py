@@ -169,6 +169,26 @@ def test_thresholds_are_set_and_a_catalog_is_measured(page: Page, app: Served, a
     page.screenshot(path=artifacts / "health-catalog.png")
 
 
+def test_maintenance_is_previewed_with_its_options(page: Page, app: Served) -> None:
+    page.goto(f"{app}?table=demo.position_deletes&view=maintain")
+    would = page.get_by_role("region", name="What it would do")
+    expect(would).to_contain_text("a file with too high a delete ratio")
+    call = "CALL sandbox.system.rewrite_data_files(table => 'demo.position_deletes')"
+    expect(would).to_contain_text(call)
+    would.get_by_role("button", name="Copy", exact=True).first.click()
+    expect(would.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("() => navigator.clipboard.readText()") == call
+    page.get_by_text("More options", exact=True).click()
+    options = page.get_by_label("option, one a line")
+    options.fill("min-file=1")
+    options.blur()
+    expect(page.get_by_role("alert").first).to_contain_text("no option 'min-file'")
+    options.fill("delete-ratio-threshold=0.9")
+    options.blur()
+    expect(would).to_contain_text("Nothing would be rewritten: in none of 1 group")
+    expect(would).not_to_contain_text("CALL")
+
+
 def test_names_of_partitions_are_text(page: Page, app: Served, tmp_path: Path) -> None:
     page.goto(f"{app}?table={partitioned(tmp_path)}&mode=health&tab=map")
     expect(answer(page, "Health")).to_contain_text("kind=<b>")

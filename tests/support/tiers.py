@@ -19,8 +19,7 @@ SLOW = {
 """Files of these folders that are left to the rest."""
 ONE_OF_EACH = {
     "spark/test_packed.py", "spark/test_few_summaries.py", "spark/test_excluded_deletes.py", "spark/test_planning.py",
-    "spark/test_maintenance_plans.py", "spark/test_reads.py", "browser/test_first.py", "browser/test_tree.py",
-    "browser/test_doctor.py", "browser/test_health.py",
+    "spark/test_maintenance_plans.py", "spark/test_reads.py", "browser/test_app.py",
 }  # fmt: skip
 """Files of the other folders that are of the first tier: a pass of Spark for each kind of use, and of the page."""
 NEEDS = {
