@@ -251,7 +251,7 @@ def test_catalogs(dangerous: Served, page: Page, artifacts: Path) -> None:
         shown = table.inner_text()
         table.click()
         expect(page.get_by_role("banner").get_by_text(shown)).to_be_visible()
-        expect(page.get_by_role("button", name="Details")).to_be_visible()
+        expect(page.get_by_role("button", name="Details", exact=True)).to_be_visible()
         inert(page)
         page.get_by_role("banner").get_by_role("button").first.click()
         panel.get_by_role("button", name="good", exact=True).click()

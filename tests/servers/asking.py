@@ -80,7 +80,7 @@ class Engineer:
     caplog: pytest.LogCaptureFixture
     folder: Path
     page: bool
-    """Whether the dashboard is looked at too."""
+    """Whether what the page is sent is looked at too."""
 
     def configures(self, name: str, properties: Mapping[str, str]) -> None:
         """A catalog, in the environment."""

@@ -64,7 +64,7 @@ def by_spark(reads: ReadSession) -> list[str]:
 
 def when_refused(full: str, reads: ReadSession, refuse: Callable[[], None], page: bool) -> list[str]:
     """What is said where the store refuses everything, and says in its answer what it was asked with: once a table is
-    open `refuse` is called; `page` says whether the dashboard is looked at too."""
+    open `refuse` is called; `page` says whether the page is looked at too."""
     table = direct.open_table(full)
     shown = on_the_page(full, reads, refuse) if page else []
     assert not page or "PermissionDenied" in "".join(shown)
