@@ -54,9 +54,12 @@ class Served:
         return processor_s(self.process)
 
     def memory_mib(self) -> float:
-        """Memory that it has, with what it started."""
-        processes = [self.process, *self.process.children(recursive=True)]
-        return sum(float(one.memory_info().rss) for one in processes) / 2**20
+        """Memory that it has, with what it started; what processes share counts once."""
+        total = 0.0
+        for one in [self.process, *self.process.children(recursive=True)]:
+            with contextlib.suppress(psutil.Error):
+                total += one.memory_full_info().pss
+        return total / 2**20
 
 
 def processor_s(process: psutil.Process) -> float:

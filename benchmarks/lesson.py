@@ -189,9 +189,10 @@ async def measure(seats: int, spread: float) -> list[str]:
     return [
         f"{seats} seats and their server on one machine of {os.cpu_count()} cores, Python {platform.python_version()}. "
         f"Every seat begins a part within {spread:g} s.",
-        f"Load (runnable processes, of a minute) before: {load:.1f}. The server, with Spark, takes {memory:,.0f} MiB at "
-        "the end.",
-        "", "| minute | clicks | median s | 95 of 100 within s | slowest s | all done after s | server's CPU s | load |",
+        f"Load (runnable processes, of a minute) before: {load:.1f}. The server, with Spark, takes {memory:,.0f} MiB "
+        "at the end.",
+        "",
+        "| minute | clicks | median s | 95 of 100 within s | slowest s | all after s | server's CPU s | load |",
         "|---|--:|--:|--:|--:|--:|--:|--:|", *rows,
     ]  # fmt: skip
 

@@ -18,10 +18,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +32,17 @@ from explorer.spark_engine.spark import shared_engine
 from explorer.table import open_table
 
 ENTRIES, MANIFESTS, SNAPSHOTS = 1_000_000, 100, 50
-MODES: tuple[tuple[str, str, dict[str, str]], ...] = (
-    ("table", "", {}), ("plan", "plan", {"where": "id = 5"}), ("diff", "diff", {"before": "snapshot-1"}),
-    ("deletes", "inspect deletes", {}), ("findings", "doctor", {}), ("", "health", {}), ("", "inspect columns", {}),
-    ("", "inspect map", {}), ("", "history commits", {}), ("", "history lifecycle", {}),
+Asked = tuple[str, dict[str, str]]
+MODES: tuple[tuple[str, Asked], ...] = (
+    ("table", ("", {})), ("plan", ("plan", {"where": "id = 5"})), ("diff", ("diff", {"before": "snapshot-1"})),
+    ("", ("health", {})), ("table", ("", {})), ("deletes", ("inspect deletes", {})), ("findings", ("doctor", {})),
+    ("", ("inspect columns", {})), ("table", ("", {})), ("", ("inspect map", {})), ("", ("history commits", {})),
+    ("", ("history lifecycle", {})),
 )  # fmt: skip
-"""What the modes' graphs and questions are. Those without a graph are tabs of modes that show an answer alone."""
+"""The graphs of modes, empty where a mode or its tab has none, and their questions."""
 LISTS = ("inspect files", "inspect entries", "inspect manifests", "inspect partitions")
 CLICKS = ("snapshot", "card", "snapshot", "list", "snapshot", "rows") * 2
-REST_S = 20
+PAGE, ARRIVE_S, REST_S = 200, 60, 20
 
 
 def generate_table() -> Path:
@@ -62,89 +63,197 @@ def generate_table() -> Path:
     return folder
 
 
-@dataclass
-class Measured:
-    """What one run gave: seconds by kind of click, what went wrong, and what else there is to say."""
+class Times(defaultdict[str, list[float]]):
+    """Seconds by kind of click, and why others were refused."""
 
-    times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    failed: list[str] = field(default_factory=list)
-    facts: dict[str, str] = field(default_factory=dict)
+    def __init__(self) -> None:
+        super().__init__(list)
+        self.refusals: Counter[str] = Counter()
 
-    async def click(self, kind: str, act: Awaitable[Any]) -> Any:
-        """Do something, and note how long it took, unless it was cancelled."""
-        began = time.perf_counter()
-        result = await act
+    async def note(self, kind: str, act: Awaitable[Any]) -> Any:
+        """Do something, and note how long it took. Returns None if it was cancelled or refused."""
+        began, result = time.perf_counter(), None
+        try:
+            result = await act
+        except Refused as error:
+            self.refusals[f"{kind}: {error}"] += 1
         if result is not None:
-            self.times[kind].append(time.perf_counter() - began)
+            self[kind].append(time.perf_counter() - began)
         return result
+
+    def table(self) -> list[str]:
+        rows = [f"| {kind} | {pages.spread(times)} |" for kind, times in sorted(self.items())]
+        return ["| click | times | median s | 95 of 100 within s | slowest s |", "|---|--:|--:|--:|--:|", *rows]
 
 
 class Person:
-    """Somebody who looks at a table in one mode and goes to other snapshots."""
+    """Somebody who looks at a table in one mode, and goes to other snapshots."""
 
-    def __init__(self, number: int, table: str, ids: list[str], measured: Measured) -> None:
+    def __init__(self, number: int, table: str, ids: list[str], times: Times) -> None:
         self.rng = random.Random(number)
-        self.graph, self.question, self.given = MODES[number % len(MODES)]
-        self.list, self.is_list_open = LISTS[number % len(LISTS)], False
+        self.graph, (self.question, self.given) = MODES[number % len(MODES)]
+        self.list, self.is_list_open, self.total = LISTS[number % len(LISTS)], False, PAGE
         self.table, self.ids, self.snapshot = table, ids, ids[number % len(ids)]
-        self.measured = measured
-        self.answers: set[asyncio.Task[Any]] = set()
+        self.times = times
+        self.nodes: list[str] = []
+        self.asked: dict[str, Asked] = {}
+        self.answers: list[asyncio.Task[Any]] = []
+        """What comes when it is ready, while the person goes on."""
         self.client: Client
 
-    async def come(self, served: Served) -> None:
-        """Open the page: its table, and its graph."""
+    async def live(self, served: Served, pace: float) -> None:
+        """Come within a minute, click now and then, and wait for all answers."""
+        await asyncio.sleep(self.rng.uniform(0, ARRIVE_S))
+        await self.times.note("the page, the table and its graph", self.come(served))
+        for kind in CLICKS:
+            await asyncio.sleep(self.rng.uniform(pace / 3, pace * 5 / 3))
+            if kind == "list":
+                self.is_list_open = True
+                self.ask_all()
+            elif kind == "rows":
+                await self.times.note("rows from further down a list", self.rows())
+            elif kind == "card" and self.nodes:
+                await self.times.note("a card", self.draw(type="select", ids=[self.rng.choice(self.nodes)]))
+            else:
+                self.snapshot = self.rng.choice([one for one in self.ids if one != self.snapshot])
+                await self.go()
+        await asyncio.gather(*self.answers)
 
-        async def arrive() -> Any:
-            self.client = await served.client()
-            await self.client.request("hello")
-            await self.client.request("open", table=self.table, snapshot=self.snapshot)
-            return await self.draw()
+    async def come(self, served: Served) -> bool:
+        self.client = await served.client()
+        await self.client.request("hello")
+        await self.client.request("open", table=self.table, snapshot=self.snapshot)
+        await self.draw()
+        self.ask_all()
+        return True
 
-        await self.measured.click("the page, its table and its graph", arrive())
-        self.ask_mode()
+    async def go(self) -> None:
+        """To the snapshot: as the page does, ask for all at once; the click is over with the graph and the facts."""
+        self.ask_all()
+        facts = self.client.request("facts", "facts", table=self.table, snapshot=self.snapshot)
+        graphs = {"": "no graph", "table": "the tree"}
+        kind = f"another snapshot: facts, and {graphs.get(self.graph, 'the graph of an answer')}"
+        await self.times.note(kind, asyncio.gather(self.draw(), facts))
 
     async def draw(self, **action: object) -> Any:
-        """The graph of the mode; the tree where it has none."""
-        mode = self.graph or "table"
+        """The graph of the mode, if it has one."""
+        if not self.graph:
+            return None
         fields = {"filter": self.given.get("where", ""), "before": self.given.get("before", ""), "levels": False}
-        drawn = await self.client.request(
-            "graph", "graph", table=self.table, mode=mode, snapshot=self.snapshot, action=action, **fields
-        )
-        if mode == "table" and drawn["snapshot"] != self.snapshot:
-            self.measured.failed.append(f"{self.question}: it shows {drawn['snapshot']}, not {self.snapshot}")
+        about = {"table": self.table, "mode": self.graph, "snapshot": self.snapshot}
+        drawn = await self.client.request("graph", "graph", **about, **fields, action=action)
+        assert self.graph != "table" or drawn["snapshot"] == self.snapshot, f"it shows {drawn['snapshot']}"
+        self.nodes = [node["id"] for node in drawn["picture"]["nodes"]]
         return drawn
 
-    def ask(self, kind: str, question: str, given: dict[str, str]) -> None:
-        """Ask a question in place of the one of this kind that was asked before; nobody waits for the answer."""
-        asked = self.client.request("ask", kind, table=self.table, question=question, arguments=given)
-        task = asyncio.create_task(self.measured.click(kind, asked))
-        self.answers.add(task)
-
-    def ask_mode(self) -> None:
+    def ask_all(self) -> None:
+        """Ask what the mode and the list show here, in place of what was asked before."""
         at = {"after" if "before" in self.given else "snapshot": self.snapshot}
         if self.question:
             self.ask("the mode's answer", self.question, {**self.given, **({} if "history" in self.question else at)})
-
-    async def go(self) -> Any:
-        """To another snapshot: the graph; then facts and answers come as they are ready."""
-        self.snapshot = self.rng.choice([one for one in self.ids if one != self.snapshot])
-        self.ask_mode()
         if self.is_list_open:
-            self.ask("a list's first rows", self.list, {"snapshot": self.snapshot})
-        facts = self.client.request("facts", "facts", table=self.table, snapshot=self.snapshot)
-        return (await asyncio.gather(self.draw(), facts))[0]
+            self.ask("the first rows of a list", self.list, {"snapshot": self.snapshot})
 
-    async def select(self) -> Any:
-        """A card, and what the inspector says of it."""
-        nodes = (await self.draw())["picture"]["nodes"]
-        return await self.draw(type="select", ids=[self.rng.choice(nodes)["id"]])
+    def ask(self, kind: str, question: str, given: dict[str, str]) -> None:
+        if self.asked.get(kind) != (question, given):
+            self.asked[kind] = question, given
+            self.answers.append(asyncio.create_task(self.answer(kind, question, given)))
 
-    def open_list(self) -> None:
-        self.is_list_open = True
-        self.ask("a list's first rows", self.list, {"snapshot": self.snapshot})
+    async def answer(self, kind: str, question: str, given: dict[str, str]) -> None:
+        """An answer; of a list that does not know how many rows it has, their number too."""
+        about = {"table": self.table, "question": question, "arguments": given}
+        answer = await self.times.note(kind, self.client.request("ask", kind, **about))
+        rows = [block for block in answer["blocks"] if block["kind"] == "rows"] if answer else []
+        if question == self.list and rows and rows[0]["total"] is None:
+            counted = self.client.request("rows", "count", **about, block=0, start=0, count=0)
+            rows = [one] if (one := await self.times.note("the number of a list's rows", counted)) else []
+        if question == self.list and rows:
+            self.total = rows[0]["total"]
 
-    async def scroll(self) -> Any:
-        """Rows from somewhere in the list."""
-        at, start = {"snapshot": self.snapshot}, self.rng.randrange(0, 100) * 200
-        about = {"table": self.table, "question": self.list, "arguments": at, "block": 0}
-        return await self.client.request("rows", start=start, count=200, **about)
+    async def rows(self) -> Any:
+        start = self.rng.randrange(max(1, self.total // PAGE)) * PAGE
+        about: dict[str, Any] = {
+            "table": self.table, "question": self.list, "arguments": {"snapshot": self.snapshot},
+        }  # fmt: skip
+        return await self.client.request("rows", **about, block=0, start=start, count=PAGE)
+
+
+async def pass_by(served: Served, table: str, seconds: float = 0) -> None:
+    """Open a page, and close it."""
+    client = await served.client()
+    await client.request("open", table=table)
+    await client.request("graph", table=table, levels=False)
+    await asyncio.sleep(seconds)
+    client.close()
+
+
+async def measure(sessions: int, opens: int, pace: float, table: str, count: int) -> list[str]:
+    """Return what was measured with `count` servers, as lines of the document."""
+    ids = [str(one.snapshot_id) for one in open_table(table).metadata.snapshots]
+    times, marks, load = Times(), [], os.getloadavg()[0]
+    async with AsyncExitStack() as stack:
+        cache = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        servers = [await stack.enter_async_context(serve(cache=cache)) for _ in range(count)]
+
+        def held() -> float:
+            return sum(served.memory_mib() for served in servers)
+
+        def spent() -> float:
+            return sum(served.processor_s() for served in servers)
+
+        for served in servers:
+            await pass_by(served, table, 5)
+        memory, before, began = [held()], spent(), time.perf_counter()
+        people = [Person(number, table, ids, times) for number in range(sessions)]
+        lives = (one.live(servers[number % count], pace) for number, one in enumerate(people))
+        ended = await asyncio.gather(*lives, return_exceptions=True)
+        used, took = spent() - before, time.perf_counter() - began
+        memory.append(held())
+        failed = [f"{one.question or 'graph'}: {error!r}" for one, error in zip(people, ended, strict=True) if error]
+        failed += [line for served in servers for line in served.log.read_text().splitlines() if "Error" in line]
+        idle = spent()
+        await asyncio.sleep(REST_S)
+        idle = (spent() - idle) / REST_S
+        for one in people:
+            one.client.close()
+        await asyncio.sleep(REST_S)
+        memory.append(held())
+        for number in range(opens):
+            await pass_by(servers[number % count], table)
+            if (number + 1) % max(1, opens // 10) == 0:
+                marks.append(held())
+    refused = [f"{number} × {why}" for why, number in times.refusals.most_common()]
+    lines = [
+        f"A click every {pace:g} s, {count} server process{'es' if count > 1 else ''}, {sessions} sessions:", "",
+        *times.table(), "",
+        f"- Failed, or saw another's answer: {'; '.join([str(len(failed)), *failed[:5]])}.",
+        f"- Refused: {'; '.join([str(times.refusals.total()), *refused])}.",
+        f"- CPU of the servers: {used:.0f} s of {took:.0f}. When all are idle: {100 * idle:.1f} % of a core.",
+        "- Memory with one page, after the last click, and when all have left: "
+        f"{', '.join(f'{one:,.0f}' for one in memory)} MiB.",
+        f"- Load (runnable processes, of a minute) before: {load:.1f}. At the end: {os.getloadavg()[0]:.1f}.",
+    ]  # fmt: skip
+    if marks:
+        told = ", ".join(f"{one:,.0f}" for one in marks)
+        lines.append(f"- Memory as {opens:,} more pages are opened and closed, after each tenth: {told} MiB.")
+    print("\n".join(lines), flush=True)
+    return lines
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--sessions", type=int, default=50)
+    options.add_argument("--opens", type=int, default=1000)
+    options.add_argument("--pace", type=float, action="append")
+    options.add_argument("--processes", type=int, default=1)
+    chosen = options.parse_args()
+    paces, table = chosen.pace or [6, 30], str(generate_table())
+    text = [f"Runs on {os.cpu_count()} cores, Python {platform.python_version()}."]
+    for pace in paces:
+        opens = chosen.opens if pace == paces[-1] else 0
+        text += ["", *asyncio.run(measure(chosen.sessions, opens, pace, table, chosen.processes))]
+    pages.put(ROOT / "docs" / "sessions.md", text)
+
+
+if __name__ == "__main__":
+    main()
