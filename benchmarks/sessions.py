@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import pages
-from benchmarks.clients import ROOT, Client, Served, serve
+from benchmarks.clients import ROOT, Client, Refused, Served, serve
 from benchmarks.run import GENERATOR, HERE
 from explorer.spark_engine.java import find_java, resolve_jars
 from explorer.spark_engine.spark import shared_engine
