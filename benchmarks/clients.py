@@ -63,11 +63,11 @@ class Served:
 
 
 def processor_s(process: psutil.Process) -> float:
-    """Seconds of CPU of a process and of all that it started."""
+    """Seconds of CPU of a process and of all that it started, also of what has ended."""
     total = 0.0
     for one in [process, *process.children(recursive=True)]:
         with contextlib.suppress(psutil.Error):
-            total += sum(one.cpu_times()[:2])
+            total += sum(one.cpu_times()[:4])
     return total
 
 
