@@ -215,7 +215,8 @@ async def measure(sessions: int, opens: int, pace: float, table: str, count: int
         await asyncio.sleep(REST_S)
         idle = (spent() - idle) / REST_S
         for one in people:
-            one.client.close()
+            if hasattr(one, "client"):  # else it was not even answered
+                one.client.close()
         await asyncio.sleep(REST_S)
         memory.append(held())
         for number in range(opens):
