@@ -40,6 +40,11 @@ MODES: tuple[tuple[str, Asked], ...] = (
     ("", ("history lifecycle", {})),
 )  # fmt: skip
 """The graphs of modes, empty where a mode or its tab has none, and their questions."""
+TO_SNAPSHOT = {
+    "": "another snapshot: facts, and no graph", "table": "another snapshot: facts, and the tree",
+    "answer": "another snapshot: facts, and the graph of an answer",
+}  # fmt: skip
+"""Kinds of clicks, by the graph."""
 LISTS = ("inspect files", "inspect entries", "inspect manifests", "inspect partitions")
 CLICKS = ("snapshot", "card", "snapshot", "list", "snapshot", "rows") * 2
 PAGE, ARRIVE_S, REST_S = 200, 60, 20
@@ -131,8 +136,7 @@ class Person:
         """To the snapshot: as the page does, ask for all at once; the click is over with the graph and the facts."""
         self.ask_all()
         facts = self.client.request("facts", "facts", table=self.table, snapshot=self.snapshot)
-        graphs = {"": "no graph", "table": "the tree"}
-        kind = f"another snapshot: facts, and {graphs.get(self.graph, 'the graph of an answer')}"
+        kind = TO_SNAPSHOT.get(self.graph, TO_SNAPSHOT["answer"])
         await self.times.note(kind, asyncio.gather(self.draw(), facts))
 
     async def draw(self, **action: object) -> Any:
