@@ -14,11 +14,12 @@ import asyncio
 import os
 import platform
 import random
+import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Awaitable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -69,11 +70,11 @@ def generate_table() -> Path:
 
 
 class Times(defaultdict[str, list[float]]):
-    """Seconds by kind of click, and why others were refused."""
+    """Seconds by kind of click, and why others of that kind were refused."""
 
     def __init__(self) -> None:
         super().__init__(list)
-        self.refusals: Counter[str] = Counter()
+        self.refusals: defaultdict[str, list[str]] = defaultdict(list)
 
     async def note(self, kind: str, act: Awaitable[Any]) -> Any:
         """Do something, and note how long it took. Returns None if it was cancelled or refused."""
@@ -81,14 +82,20 @@ class Times(defaultdict[str, list[float]]):
         try:
             result = await act
         except Refused as error:
-            self.refusals[f"{kind}: {error}"] += 1
+            self.refusals[kind].append(str(error))
         if result is not None:
             self[kind].append(time.perf_counter() - began)
         return result
 
     def table(self) -> list[str]:
-        rows = [f"| {kind} | {pages.spread(times)} |" for kind, times in sorted(self.items())]
-        return ["| click | times | median s | 95 of 100 within s | slowest s |", "|---|--:|--:|--:|--:|", *rows]
+        head = ["| click | times | median s | 95 of 100 within s | slowest s | refused |", "|---|--:|--:|--:|--:|--:|"]
+        kinds = sorted({*self, *self.refusals})
+        return [*head, *(f"| {kind} | {pages.spread(self[kind])} | {len(self.refusals[kind])} |" for kind in kinds)]
+
+    def reasons(self) -> str:
+        """Why clicks were refused, without numbers."""
+        reasons = {re.sub(r"[0-9]+", "…", reason) for of_kind in self.refusals.values() for reason in of_kind}
+        return "; ".join(sorted(reasons)) or "-"
 
 
 class Person:
@@ -227,12 +234,11 @@ async def measure(sessions: int, opens: int, pace: float, table: str, count: int
             await pass_by(servers[number % count], table)
             if (number + 1) % max(1, opens // 10) == 0:
                 marks.append(held())
-    refused = [f"{number} × {why}" for why, number in times.refusals.most_common()]
     lines = [
         f"A click every {pace:g} s, {count} server process{'es' if count > 1 else ''}, {sessions} sessions:", "",
         *times.table(), "",
         f"- Failed, or saw another's answer: {'; '.join([str(len(failed)), *failed[:5]])}.",
-        f"- Refused: {'; '.join([str(times.refusals.total()), *refused])}.",
+        f"- Reasons of what was refused: {times.reasons()}.",
         f"- CPU of the servers: {used:.0f} s of {took:.0f}. When all are idle: {100 * idle:.1f} % of a core.",
         "- Memory with one page, after the last click, and when all have left: "
         f"{', '.join(f'{one:,.0f}' for one in memory)} MiB.",
