@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,11 +55,8 @@ class Served:
 
     def memory_mib(self) -> float:
         """Memory that it has, with what it started; what processes share counts once."""
-        total = 0.0
-        for one in [self.process, *self.process.children(recursive=True)]:
-            with contextlib.suppress(psutil.Error):
-                total += one.memory_full_info().pss
-        return total / 2**20
+        processes = [self.process, *self.process.children(recursive=True)]
+        return sum(float(one.memory_full_info().pss) for one in processes if one.is_running()) / 2**20
 
 
 def processor_s(process: psutil.Process) -> float:
@@ -73,23 +70,14 @@ def processor_s(process: psutil.Process) -> float:
 
 @contextlib.asynccontextmanager
 async def serve(
-    home: str = "", cache: str = "", options: Sequence[str] = (), tree: Path = ROOT, python: str = sys.executable,
-    prefix: str = "ICEDIVE_",
-) -> AsyncIterator[Served]:  # fmt: skip
-    """Start a server, and end it at the end.
-
-    Args:
-        home: The folder of its sandbox; one of its own if empty.
-        cache: The folder of its cache; one of its own if empty.
-        options: What else `serve` is given.
-        tree: Where its code is.
-        python: Which Python runs it.
-        prefix: What the names of its environment variables begin with.
-    """
+    home: str = "", cache: str = "", tree: Path = ROOT, python: str = sys.executable, prefix: str = "ICEDIVE_"
+) -> AsyncIterator[Served]:
+    """Start a server, of the code in `tree`; end it at the end. Its sandbox and its cache are of its own unless `home`
+    and `cache` name their folders. Names of its environment variables begin with `prefix`."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
         environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
         environment |= {f"{prefix}HOME": home or f"{work}/home", f"{prefix}CACHE": cache or f"{work}/cache"}
-        command = [python, "-u", "-m", "explorer.cli", "serve", "--port", str(free_port()), *options]
+        command = [python, "-u", "-m", "explorer.cli", "serve", "--port", str(free_port())]
         log = Path(work) / "log"
         with log.open("w") as output:
             started = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=tree)
@@ -100,8 +88,7 @@ async def serve(
                 await asyncio.sleep(0.1)
             yield Served(entry[0], process, log)
         finally:
-            everything = [*process.children(recursive=True), process]
-            for one in everything:
+            for one in [*process.children(recursive=True), process]:
                 with contextlib.suppress(psutil.Error):
                     one.kill()
             started.wait()
@@ -112,11 +99,7 @@ class Refused(Exception):
 
 
 class Client:
-    """A browser's side of one session: sends requests and waits for their answers.
-
-    Args:
-        socket: A connection that the server has accepted.
-    """
+    """A browser's side of one session: sends requests and waits for their answers."""
 
     def __init__(self, socket: WebSocketClientConnection) -> None:
         self._socket = socket
@@ -126,19 +109,8 @@ class Client:
         self._listening = asyncio.create_task(self._listen())
 
     async def request(self, kind: str, channel: str = "", **fields: object) -> Any:
-        """Ask for something.
-
-        Args:
-            kind: The type of the request.
-            channel: Of all requests on a channel only the newest is answered; an older one is cancelled.
-            fields: What else the request has.
-
-        Returns:
-            The data of the answer; None if the request was cancelled.
-
-        Raises:
-            Refused: The server answered with an error.
-        """
+        """Ask for something, and return the data of the answer. A newer request on the same channel cancels it: then
+        None. Raises Refused."""
         if channel and (older := self._waiting.pop(self._newest.get(channel, 0), None)):
             older.set_result(None)
             await self._send("cancel", request=self._newest[channel])

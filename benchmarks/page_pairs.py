@@ -31,7 +31,7 @@ from playwright.async_api import CDPSession, Page, async_playwright
 
 from benchmarks import pages
 from benchmarks.clients import ROOT, Served, processor_s, serve
-from benchmarks.sessions import TO_SNAPSHOT, Person, Times, generate_table
+from benchmarks.sessions import SHOWN, TO_SNAPSHOT, Person, Times, generate_table
 from explorer.table import open_table
 from tests.browser.find_browser import FLAGS, find
 from tests.support.small_tables import make_table
@@ -158,7 +158,7 @@ async def many(contender: Contender, table: str, ids: list[str], sessions: int) 
     async with contender.serve() as served:
         people = [Person(number, table, ids, times) for number in range(sessions)]
         await asyncio.gather(*(one.live(served, PACE_S) for one in people))
-    return times[TO_SNAPSHOT["table"]]
+    return times[TO_SNAPSHOT.format(SHOWN["table"])]
 
 
 # -- contenders --------------------------------------------------------------------------------------------------------

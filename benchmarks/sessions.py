@@ -41,11 +41,8 @@ MODES: tuple[tuple[str, Asked], ...] = (
     ("", ("history lifecycle", {})),
 )  # fmt: skip
 """The graphs of modes, empty where a mode or its tab has none, and their questions."""
-TO_SNAPSHOT = {
-    "": "another snapshot: facts, and no graph", "table": "another snapshot: facts, and the tree",
-    "answer": "another snapshot: facts, and the graph of an answer",
-}  # fmt: skip
-"""Kinds of clicks, by the graph."""
+SHOWN = {"": "no graph", "table": "the tree"}
+TO_SNAPSHOT = "another snapshot: facts, and {}"
 LISTS = ("inspect files", "inspect entries", "inspect manifests", "inspect partitions")
 CLICKS = ("snapshot", "card", "snapshot", "list", "snapshot", "rows") * 2
 PAGE, ARRIVE_S, REST_S = 200, 60, 20
@@ -87,15 +84,15 @@ class Times(defaultdict[str, list[float]]):
             self[kind].append(time.perf_counter() - began)
         return result
 
-    def table(self) -> list[str]:
+    def lines(self) -> list[str]:
+        """A table of them, and the reasons without their numbers."""
+        rows = [
+            f"| {kind} | {pages.spread(self[kind])} | {len(self.refusals[kind])} |"
+            for kind in sorted({*self, *self.refusals})
+        ]
+        reasons = sorted({re.sub(r"[0-9]+", "…", one) for refused in self.refusals.values() for one in refused})
         head = ["| click | times | median s | 95 of 100 within s | slowest s | refused |", "|---|--:|--:|--:|--:|--:|"]
-        kinds = sorted({*self, *self.refusals})
-        return [*head, *(f"| {kind} | {pages.spread(self[kind])} | {len(self.refusals[kind])} |" for kind in kinds)]
-
-    def reasons(self) -> str:
-        """Why clicks were refused, without numbers."""
-        reasons = {re.sub(r"[0-9]+", "…", reason) for of_kind in self.refusals.values() for reason in of_kind}
-        return "; ".join(sorted(reasons)) or "-"
+        return [*head, *rows, "", f"- Reasons of what was refused: {'; '.join(reasons) or '-'}."]
 
 
 class Person:
@@ -121,7 +118,6 @@ class Person:
             await asyncio.sleep(self.rng.uniform(pace / 3, pace * 5 / 3))
             if kind == "list":
                 self.is_list_open = True
-                self.ask_all()
             elif kind == "rows":
                 await self.times.note("rows from further down a list", self.rows())
             elif kind == "card" and self.nodes:
@@ -129,6 +125,7 @@ class Person:
             else:
                 self.snapshot = self.rng.choice([one for one in self.ids if one != self.snapshot])
                 await self.go()
+            self.ask_all()
         await asyncio.gather(*self.answers)
 
     async def come(self, served: Served) -> bool:
@@ -143,7 +140,7 @@ class Person:
         """To the snapshot: as the page does, ask for all at once; the click is over with the graph and the facts."""
         self.ask_all()
         facts = self.client.request("facts", "facts", table=self.table, snapshot=self.snapshot)
-        kind = TO_SNAPSHOT.get(self.graph, TO_SNAPSHOT["answer"])
+        kind = TO_SNAPSHOT.format(SHOWN.get(self.graph, "the graph of an answer"))
         await self.times.note(kind, asyncio.gather(self.draw(), facts))
 
     async def draw(self, **action: object) -> Any:
@@ -158,34 +155,31 @@ class Person:
         return drawn
 
     def ask_all(self) -> None:
-        """Ask what the mode and the list show here, in place of what was asked before."""
+        """Ask what the mode and the list show here, where it is not what they asked last."""
         at = {"after" if "before" in self.given else "snapshot": self.snapshot}
-        if self.question:
-            self.ask("the mode's answer", self.question, {**self.given, **({} if "history" in self.question else at)})
+        asked = {"the mode's answer": (self.question, self.given | ({} if "history" in self.question else at))}
         if self.is_list_open:
-            self.ask("the first rows of a list", self.list, {"snapshot": self.snapshot})
-
-    def ask(self, kind: str, question: str, given: dict[str, str]) -> None:
-        if self.asked.get(kind) != (question, given):
-            self.asked[kind] = question, given
-            self.answers.append(asyncio.create_task(self.answer(kind, question, given)))
+            asked["the first rows of a list"] = (self.list, {"snapshot": self.snapshot})
+        for kind, (question, given) in asked.items():
+            if question and self.asked.get(kind) != (question, given):
+                self.asked[kind] = question, given
+                self.answers.append(asyncio.create_task(self.answer(kind, question, given)))
 
     async def answer(self, kind: str, question: str, given: dict[str, str]) -> None:
         """An answer; of a list that does not know how many rows it has, their number too."""
         about = {"table": self.table, "question": question, "arguments": given}
         answer = await self.times.note(kind, self.client.request("ask", kind, **about))
-        rows = [block for block in answer["blocks"] if block["kind"] == "rows"] if answer else []
-        if question == self.list and rows and rows[0]["total"] is None:
+        if answer is None or question != self.list:
+            return
+        rows = next(block for block in answer["blocks"] if block["kind"] == "rows")
+        if rows["total"] is None:
             counted = self.client.request("rows", "count", **about, block=0, start=0, count=0)
-            rows = [one] if (one := await self.times.note("the number of a list's rows", counted)) else []
-        if question == self.list and rows:
-            self.total = rows[0]["total"]
+            rows = await self.times.note("the number of a list's rows", counted) or {"total": self.total}
+        self.total = rows["total"]
 
     async def rows(self) -> Any:
-        start = self.rng.randrange(max(1, self.total // PAGE)) * PAGE
-        about: dict[str, Any] = {
-            "table": self.table, "question": self.list, "arguments": {"snapshot": self.snapshot},
-        }  # fmt: skip
+        at, start = {"snapshot": self.snapshot}, self.rng.randrange(max(1, self.total // PAGE)) * PAGE
+        about: dict[str, Any] = {"table": self.table, "question": self.list, "arguments": at}
         return await self.client.request("rows", **about, block=0, start=start, count=PAGE)
 
 
@@ -236,9 +230,8 @@ async def measure(sessions: int, opens: int, pace: float, table: str, count: int
                 marks.append(held())
     lines = [
         f"A click every {pace:g} s, {count} server process{'es' if count > 1 else ''}, {sessions} sessions:", "",
-        *times.table(), "",
+        *times.lines(),
         f"- Failed, or saw another's answer: {'; '.join([str(len(failed)), *failed[:5]])}.",
-        f"- Reasons of what was refused: {times.reasons()}.",
         f"- CPU of the servers: {used:.0f} s of {took:.0f}. When all are idle: {100 * idle:.1f} % of a core.",
         "- Memory with one page, after the last click, and when all have left: "
         f"{', '.join(f'{one:,.0f}' for one in memory)} MiB.",
