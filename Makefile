@@ -81,7 +81,7 @@ bench-size: $(STAMP)  ## two hours: one and ten million entries; writes docs/siz
 bench-plan: $(STAMP)  ## minutes: a plan over a million entries; writes docs/planning.md
 	$(BIN)/python -m benchmarks.planning
 
-bench-sessions: $(STAMP)  ## half an hour: fifty sessions, a thousand pages; writes docs/sessions.md
+bench-sessions: $(STAMP)  ## a quarter of an hour: fifty sessions, a thousand pages; writes docs/sessions.md
 	$(BIN)/python -m benchmarks.sessions
 
 bench-pages: $(STAMP)  ## half an hour: the page of ab84dd4 and the page now, in turns, and fifty sessions; writes docs/pages.md
@@ -90,8 +90,7 @@ bench-pages: $(STAMP)  ## half an hour: the page of ab84dd4 and the page now, in
 bench-start: $(STAMP)  ## minutes: Spark's start with and without kept classes; writes docs/spark.md
 	$(BIN)/python -m benchmarks.spark_start
 
-bench-lesson: $(STAMP)  ## a quarter of an hour: the lesson with thirty seats, real pages; writes docs/lesson.md
-	$(BIN)/icedive demo
+bench-lesson: $(STAMP)  ## minutes: the lesson with thirty seats; writes docs/lesson.md
 	$(BIN)/python -m benchmarks.lesson
 
 follow: $(STAMP) browser  ## minutes: a page follows a table with two hundred commits: times, and the memory

@@ -1,265 +1,210 @@
-"""The lesson of docs/lesson.md from start to end with simulated seats: so many real pages in headless Chromium, all on
-one dashboard, which this starts. Writes what it measured into that page, with the load beside it.
+"""The lesson of docs/lesson.md from start to end with simulated seats: each sends the messages of a page to one server,
+which this starts. Nothing draws them. Writes what it measured into that page, with the load beside it.
 
-    python -m benchmarks.lesson [--seats 30] [--spread 20] [--out docs/lesson.md]
+    python -m benchmarks.lesson [--seats 30] [--spread 20]
 
-Needs the teaching tables (`icedive demo`). In each part every seat begins within `spread` seconds, as a class
-does that is told to. A part's time is from a person's click to what it brings; the browsers share this machine with
-the server, which those of a class do not."""
+In each part every seat begins within `spread` seconds, as a class does that is told to, and clicks again as soon as
+everything that a click brings has come. A time is from a click until then. The server uses this machine's cache: it has
+kept Spark's classes if Spark ran here before, as on a teacher's machine."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import os
+import platform
 import random
-import statistics
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
-from typing import Any, NamedTuple
-
-import psutil
-from playwright.async_api import Page, async_playwright, expect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 from benchmarks import pages
-from benchmarks.screen import closed_at_end
-from explorer.spec.commits.operations import operation_title
-from explorer.ui.rooms import ROOMS, VIEWS
-from tests.browser.find_browser import FLAGS, find
-from tests.support.ports import free_port
+from benchmarks.clients import ROOT, Client, Served, serve
+from explorer.storage.data_dirs import cache_home
 
-PAGE = Path(__file__).parents[1] / "docs" / "lesson.md"
-WAIT_MS = 900_000
-Times = list[float]
+APPENDS = ("append", "append")
 FIGURE_4 = "AABBABABABBBB"
+READER = ("read", "cow-delete", "expire")
 EXPIRED = "AABBBBBCCCCCA"
 
 
-async def add_time(act: Awaitable[Any], times: Times) -> None:
-    began = time.perf_counter()
-    await act
-    times.append(time.perf_counter() - began)
+@dataclass
+class Seat:
+    """A person of the class.
+
+    Args:
+        served: The server.
+        times: Seconds that the clicks of the part under way took, of all seats.
+    """
+
+    served: Served
+    times: list[float] = field(default_factory=list)
+    client: Client = field(init=False)
+
+    async def click(self, act: Awaitable[Any]) -> Any:
+        """Do something, and note how long it took."""
+        began = time.perf_counter()
+        result = await act
+        self.times.append(time.perf_counter() - began)
+        return result
+
+    async def open(self, table: str) -> Any:
+        """The facts of a table and its graph; returns the facts."""
+        facts = await self.client.request("open", table=table)
+        await self.client.request("graph", table=table, levels=True)
+        return facts
+
+    async def first(self) -> None:
+        """Minute 0: the page, and the first table."""
+
+        async def come() -> None:
+            self.client = await self.served.client()
+            await self.client.request("hello")
+            await self.open("demo.three_inserts")
+
+        await self.click(come())
+
+    async def another(self) -> None:
+        """Minute 5: the table of figures 7 and 8."""
+        await self.click(self.open("demo.manifest_lifecycle"))
+
+    async def history(self) -> None:
+        """Minute 7: back to the first snapshot and forth to the last."""
+        table = "demo.manifest_lifecycle"
+        newest_first = [one["id"] for one in (await self.client.request("open", table=table))["snapshots"]]
+
+        async def step(snapshot: str) -> None:
+            drawn = await self.client.request("graph", table=table, action={"type": "snapshot", "id": snapshot})
+            assert drawn["snapshot"] == snapshot
+            await self.client.request("facts", table=table, snapshot=snapshot)
+
+        for snapshot in (*newest_first[1:], *newest_first[-2::-1]):
+            await self.click(step(snapshot))
+
+    async def deletes(self) -> None:
+        """Minute 16: another table, and which of its deletes apply to which files."""
+        table = "demo.equality_deletes"
+        await self.open(table)
+        asked = self.client.request("ask", table=table, question="inspect deletes")
+        _, answer = await self.click(asyncio.gather(self.client.request("graph", table=table, mode="deletes"), asked))
+        pairs = next(block for block in answer["blocks"] if block["kind"] == "rows")
+        assert sorted(row[4] for row in pairs["rows"]) == ["False", "False", "True"]
+
+    async def row_history(self) -> None:
+        """Minute 20: what became of jack."""
+        given = {"where": "name = 'jack'"}
+        asked = self.client.request("ask", table="demo.equality_deletes", question="data history", arguments=given)
+        assert "appeared" in str(await self.click(asked))
+
+    async def lab(self, action: str, **arguments: object) -> Any:
+        return (await self.client.request("lab", action=action, arguments=arguments)).get("run")
+
+    async def new_run(self, operations: tuple[str, ...]) -> Any:
+        return await self.lab("new", lanes=[{"operation": one} for one in operations])
+
+    async def steps(self, order: str) -> list[tuple[str, str]]:
+        """Step the lanes; returns what each step came to."""
+        for writer in order:
+            run = await self.click(self.lab("step", token=writer))
+        return [(one["step"], one["outcome"]) for one in run["steps"]]
+
+    async def begin(self) -> None:
+        """Minute 25: the lab, and a run of two appends."""
+        await self.lab("choices")
+        await self.click(self.new_run(APPENDS))
+
+    async def two(self) -> None:
+        """Minute 26: figure 4, the loser's next attempt, and the graph of the run."""
+        assert (await self.steps(FIGURE_4)).count(("swap", "committed")) == 2
+        await self.client.request("graph", table="", mode="lab")
+
+    async def reader(self) -> None:
+        """Minute 33: a reader, a copy-on-write DELETE and an expiry."""
+        await self.new_run(READER)
+        assert ("read", "failed") in await self.steps(EXPIRED)
+
+    async def copy(self) -> None:
+        """Afterwards: a copy of a teaching table, which a student may change."""
+
+        async def make() -> Any:
+            given = {"teaching_table": "three_inserts"}
+            made = await self.client.request("ask", question="lab copy", arguments=given)
+            return await self.open(f"sandbox.{made['blocks'][0]['lines'][0]}")
+
+        assert (await self.click(make()))["writing"] == "here"
 
 
-async def arrive(page: Page, url: str, times: Times) -> None:
-    """Minute 0: the first table."""
-
-    async def come() -> None:
-        await page.goto(f"{url}?table=demo.three_inserts&view=graph", timeout=WAIT_MS)
-        await page.wait_for_selector(".ix-node")
-
-    await add_time(come(), times)
-
-
-async def to(page: Page, view: str) -> None:
-    """To a view: into its room, and there to it."""
-    room = ROOMS[VIEWS[view]]
-    for title in (room.title, room.views[view])[: min(2, len(room.views))]:
-        await page.locator(".bk-tab:visible").get_by_text(title, exact=True).first.click()
-
-
-async def another(page: Page, url: str, times: Times) -> None:
-    """Minute 5: the table of figures 7 and 8, by a click in the tree."""
-
-    async def come() -> None:
-        await page.get_by_text("manifest_lifecycle", exact=True).click()
-        await expect(page.locator(".ix-where:visible")).to_contain_text("snapshot-5 of 5")
-
-    await add_time(come(), times)
-
-
-async def history(page: Page, url: str, times: Times) -> None:
-    """Minute 7: back to the first snapshot and forth to the last."""
-    at = page.locator(".ix-where:visible")
-    for label, snapshots in (("Previous snapshot", (4, 3, 2, 1)), ("Next snapshot", (2, 3, 4, 5))):
-        for number in snapshots:
-
-            async def step(label: str = label, number: int = number) -> None:
-                await page.get_by_label(label).click()
-                await expect(at).to_contain_text(f"snapshot-{number} of 5")
-
-            await add_time(step(), times)
-
-
-async def deletes(page: Page, url: str, times: Times) -> None:
-    """Minute 16: another table, and which of its deletes apply to which files."""
-    await page.get_by_text("equality_deletes", exact=True).click()
-    await expect(page.locator(".ix-where:visible")).to_contain_text("snapshot-3 of 3")
-
-    async def come() -> None:
-        await to(page, "deletes")
-        await expect(page.get_by_text("1 of 3 pairs of data and delete files apply")).to_be_visible()
-
-    await add_time(come(), times)
-
-
-async def row_history(page: Page, url: str, times: Times) -> None:
-    """Minute 20: what became of jack."""
-    await to(page, "fate")
-    field = page.get_by_label("which rows")
-    await field.fill("name = 'jack'")
-
-    async def ask() -> None:
-        await field.press("Enter")
-        await expect(page.get_by_text("appeared").first).to_be_visible()
-
-    await add_time(ask(), times)
-
-
-async def choose(page: Page, place: int, words: str) -> None:
-    await page.locator(".MuiSelect-select:visible").nth(place).click()
-    await page.locator(".MuiListItemText-primary").get_by_text(words, exact=True).last.click()
-
-
-async def begin(page: Page) -> None:
-    await page.get_by_role("button", name="New run").click()
-    await expect(page.get_by_text("Three rows in two files")).to_be_visible()
-
-
-async def run(page: Page, order: str, times: Times) -> None:
-    done = page.locator("svg circle[r='9']")
-    for count, name in enumerate(order, 1):
-        button = page.get_by_role("button", name=f"Step {name}")
-        await expect(button).to_be_enabled()
-
-        async def step(button: Any = button, count: int = count) -> None:
-            await button.click()
-            await expect(done).to_have_count(count)
-
-        await add_time(step(), times)
-
-
-async def enter(page: Page, url: str, times: Times) -> None:
-    """Minute 25: the lab, and a run of two appends."""
-    await to(page, "lab")
-    await expect(page.get_by_role("button", name="New run")).to_be_enabled()
-    await add_time(begin(page), times)
-
-
-async def two(page: Page, url: str, times: Times) -> None:
-    """Minute 26: figure 4, and the loser's next attempt."""
-    await run(page, FIGURE_4, times)
-    await expect(page.get_by_text("swap: committed")).to_have_count(2)
-
-
-async def reader(page: Page, url: str, times: Times) -> None:
-    """Minute 33: a reader, a copy-on-write DELETE and an expiry."""
-    for place, kind in enumerate(("read", "cow-delete", "expire")):
-        await choose(page, place, operation_title(kind))
-    await begin(page)
-    await run(page, EXPIRED, times)
-    await expect(page.get_by_text("read: failed")).to_be_visible()
-
-
-PARTS: tuple[tuple[str, Callable[[Page, str, Times], Awaitable[None]]], ...] = (
-    ("0: the first table is on the screen", arrive),
-    ("5: another table", another),
-    ("7: a step through its history", history),
-    ("16: which deletes apply", deletes),
-    ("20: the row history of jack", row_history),
-    ("25: a fresh run in the lab", enter),
-    ("26: a step of a commit", two),
-    ("33: a step of three lanes", reader),
+PARTS: tuple[tuple[str, Callable[[Seat], Awaitable[None]]], ...] = (
+    ("0: the page and its first table", Seat.first),
+    ("5: another table", Seat.another),
+    ("7: a step through its history", Seat.history),
+    ("16: which deletes apply", Seat.deletes),
+    ("20: the row history of jack", Seat.row_history),
+    ("25: a fresh run in the lab", Seat.begin),
+    ("26: a step of a commit", Seat.two),
+    ("33: a step of three lanes", Seat.reader),
+    ("after: a copy to change", Seat.copy),
 )
 
 
-class PartTimes(NamedTuple):
-    """A part: the seconds of all clicks, how long the whole class took, the processor's seconds that the server took
-    (with its Java), and the load at its end."""
+async def play(served: Served, seats: int, spread: float) -> list[str]:
+    """Play every part, by all seats at once; before the first the teacher has waked Spark and the lab.
 
-    name: str
-    times: Times
-    took: float
-    server: float
-    load: float
-
-    @property
-    def row(self) -> str:
-        times = sorted(self.times)
-        most = times[min(len(times) - 1, int(len(times) * 0.95))]
-        return (
-            f"| {self.name} | {len(times)} | {statistics.median(times):.2f} | {most:.2f} | {times[-1]:.2f} | "
-            f"{self.took:.0f} | {self.server:.0f} | {self.load:.1f} |"
-        )
-
-
-HEAD = (
-    "| minute | clicks | median s | 95 of 100 within s | slowest s | all done after s | server's CPU s | load |",
-    "|---|---|---|---|---|---|---|---|",
-)
-
-
-def processes(server: int) -> list[psutil.Process]:
-    """The server and its Java."""
-    return [psutil.Process(server), *psutil.Process(server).children(recursive=True)]
-
-
-def processor(server: int) -> float:
-    """The seconds that they have taken."""
-    return sum(sum(one.cpu_times()[:2]) for one in processes(server))
-
-
-async def lesson(url: str, entry: str, server: int, seats: int, spread: float) -> AsyncIterator[PartTimes]:
-    """Every part, by all seats at once; before the first the teacher has waked Spark and the lab."""
+    Returns:
+        A row of a table for each part.
+    """
     rng = random.Random(17)
-    expect.set_options(timeout=WAIT_MS)
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=find(), args=FLAGS)
-        pages_of_seats = []
-        for _ in range(1 + seats):
-            context = await browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
-            await context.request.get(entry, max_redirects=0)
-            page = await context.new_page()
-            page.set_default_timeout(WAIT_MS)
-            pages_of_seats.append(page)
-        teacher = pages_of_seats.pop(0)
-        await teacher.goto(f"{url}?view=lab", timeout=WAIT_MS)
-        await begin(teacher)
-        for name, part in PARTS:
-            times: Times = []
-
-            async def one(page: Page, part: Any = part, times: Times = times) -> None:
-                await asyncio.sleep(rng.uniform(0, spread))
-                await part(page, url, times)
-
-            began, spent = time.perf_counter(), processor(server)
-            await asyncio.gather(*(one(page) for page in pages_of_seats))
-            took = time.perf_counter() - began
-            yield PartTimes(name, times, took, processor(server) - spent, os.getloadavg()[0])
-        await browser.close()
-
-
-async def play(url: str, entry: str, server: int, chosen: argparse.Namespace) -> None:
-    """The lesson; what is measured is written part by part."""
-    begun = (
-        f"{chosen.seats} pages of one headless Chromium and the server on one machine of {os.cpu_count()} cores; every "
-        f"seat begins a part within {chosen.spread:g} s.",
-        f"Load (runnable processes, of a minute) before: {os.getloadavg()[0]:.1f}.",
-    )
+    teacher = Seat(served, [])
+    await teacher.first()
+    await teacher.new_run(APPENDS)
+    times: list[float] = []
+    everybody = [Seat(served, times) for _ in range(seats)]
     rows = []
-    async for part in lesson(url, entry, server, chosen.seats, chosen.spread):
-        rows.append(part.row)
-        memory = sum(one.memory_info().rss for one in processes(server)) / 1e9
-        lines = [*begun, f"The server, with Spark, takes {memory:.1f} GB at the end.", "", *HEAD, *rows]
-        pages.put(chosen.out, lines)
-        print(part.row)
+    for name, part in PARTS:
+        times.clear()
+
+        async def one(seat: Seat, part: Callable[[Seat], Awaitable[None]] = part) -> None:
+            await asyncio.sleep(rng.uniform(0, spread))
+            await part(seat)
+
+        began, spent = time.perf_counter(), served.processor_s()
+        await asyncio.gather(*map(one, everybody))
+        took, spent = time.perf_counter() - began, served.processor_s() - spent
+        rows.append(f"| {name} | {pages.spread(times)} | {took:.0f} | {spent:.1f} | {os.getloadavg()[0]:.1f} |")
+        print(rows[-1], flush=True)
+    return rows
+
+
+async def measure(seats: int, spread: float) -> list[str]:
+    """Return the lines of the document."""
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as home:
+        demo = [sys.executable, "-m", "explorer.cli", "demo"]
+        subprocess.run(demo, env={**os.environ, "ICEDIVE_HOME": home}, capture_output=True, check=True)
+        async with serve(home, str(cache_home())) as served:
+            rows = await play(served, seats, spread)
+            memory = served.memory_mib()
+    return [
+        f"{seats} seats and their server on one machine of {os.cpu_count()} cores, Python {platform.python_version()}. "
+        f"Every seat begins a part within {spread:g} s.",
+        f"Load (runnable processes, of a minute) before: {load:.1f}. The server, with Spark, takes {memory:,.0f} MiB "
+        "at the end.",
+        "",
+        "| minute | clicks | median s | 95 of 100 within s | slowest s | all after s | server's CPU s | load |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|", *rows,
+    ]  # fmt: skip
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seats", type=int, default=30)
-    parser.add_argument("--spread", type=float, default=20)
-    parser.add_argument("--out", type=Path, default=PAGE)
-    chosen, port = parser.parse_args(), free_port()
-    url = f"http://localhost:{port}/"
-    with closed_at_end([sys.executable, "-m", "explorer.cli", "serve", "--port", str(port)]) as server:
-        assert server.stdout
-        entry = ""
-        while not entry.startswith(url):
-            entry = (server.stdout.readline().split() or [""])[-1]
-        asyncio.run(play(url, entry, server.pid, chosen))
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seats", type=int, default=30)
+    options.add_argument("--spread", type=float, default=20)
+    chosen = options.parse_args()
+    pages.put(ROOT / "docs" / "lesson.md", asyncio.run(measure(chosen.seats, chosen.spread)))
 
 
 if __name__ == "__main__":

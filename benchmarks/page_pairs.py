@@ -13,41 +13,32 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
-import json
 import os
 import platform
-import random
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
 import psutil
 from playwright.async_api import CDPSession, Page, async_playwright
-from tornado.httpclient import AsyncHTTPClient, HTTPRequest
-from tornado.websocket import websocket_connect
 
 from benchmarks import pages
+from benchmarks.clients import ROOT, Served, processor_s, serve
+from benchmarks.sessions import SHOWN, TO_SNAPSHOT, Person, Times, generate_table
+from explorer.table import open_table
 from tests.browser.find_browser import FLAGS, find
-from tests.support.ports import free_port
 from tests.support.small_tables import make_table
 
-ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "pages.md"
 QUIET_S, STEPS = 2.0, 4
-CLICKS, PACE_S = 6, 6.0
-ASKED: Sequence[tuple[str, dict[str, str]]] = (
-    ("", {}), ("inspect files", {}), ("plan", {"where": "id = 5"}), ("diff", {"before": "snapshot-1"}), ("health", {}),
-    ("inspect deletes", {}), ("inspect entries", {}), ("doctor", {}), ("inspect partitions", {}), ("overview", {}),
-)  # fmt: skip
-"""What the sessions' modes ask at each snapshot, in turns."""
+PACE_S = 6.0
 OLD_SESSIONS = """
 import asyncio, sys
 from pathlib import Path
@@ -65,16 +56,14 @@ class Contender:
     name: str
     tree: Path
     python: Path
-    module: str
-    options: tuple[str, ...]
     query: str
     node: str
     back: str
     forward: str
     prefix: str
 
-    def command(self, port: int) -> list[str]:
-        return [str(self.python), "-u", "-m", self.module, "serve", "--port", str(port), *self.options]
+    def serve(self) -> AbstractAsyncContextManager[Served]:
+        return serve(tree=self.tree, python=str(self.python), prefix=self.prefix)
 
 
 @dataclass
@@ -87,34 +76,6 @@ class Measured:
     kilobytes: float = 0
     steps: list[float] = field(default_factory=list)
     step_cpu: float = 0
-
-
-def processor_s(process: psutil.Process) -> float:
-    """Seconds of CPU of a process and of all that it started."""
-    total = 0.0
-    for one in [process, *process.children(recursive=True)]:
-        with contextlib.suppress(psutil.Error):
-            total += sum(one.cpu_times()[:2])
-    return total
-
-
-@contextlib.asynccontextmanager
-async def server(contender: Contender, home: str) -> AsyncIterator[tuple[str, psutil.Process]]:
-    """The contender's server: the URL with its token, and its process."""
-    port = free_port()
-    environment = {**os.environ, "PYTHONPATH": str(contender.tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment |= {f"{contender.prefix}HOME": home, f"{contender.prefix}CACHE": f"{home}/cache"}
-    process = subprocess.Popen(
-        contender.command(port), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment,
-        cwd=contender.tree,
-    )  # fmt: skip
-    assert process.stdout
-    try:
-        while not (entry := re.search(r"http\S+token=\S+", process.stdout.readline())):
-            assert process.poll() is None, f"the server of {contender.name} has ended"
-        yield entry[0], psutil.Process(process.pid)
-    finally:
-        process.kill()
 
 
 async def settle(page: Page, processes: Sequence[psutil.Process]) -> None:
@@ -139,123 +100,78 @@ async def watch_bytes(session: CDPSession) -> list[int]:
 async def measure(contender: Contender, table: str) -> Measured:
     """A first page in a fresh browser, then steps in its graph."""
     result = Measured()
-    with tempfile.TemporaryDirectory() as home:
-        async with server(contender, home) as (entry, process), async_playwright() as playwright:
-            base = entry.split("?")[0]
+    async with contender.serve() as served, async_playwright() as playwright:
+        process = served.process
 
-            async def look(measured: bool) -> None:
-                browser = await playwright.chromium.launch(executable_path=find(), args=FLAGS)
-                mine = {
-                    one.pid: one
+        async def look(measured: bool) -> None:
+            browser = await playwright.chromium.launch(executable_path=find(), args=FLAGS)
+            mine = {
+                one.pid: one
+                for one in psutil.Process().children(recursive=True)
+                if "headless" in one.name() or "chrom" in one.name()
+            }
+            context = await browser.new_context(viewport={"width": 1440, "height": 900})
+            await context.request.get(served.entry, max_redirects=0)
+            page = await context.new_page()
+            sent = await watch_bytes(await context.new_cdp_session(page))
+            browsers = list(mine.values())
+
+            def browser_s() -> float:
+                return sum(
+                    processor_s(one)
                     for one in psutil.Process().children(recursive=True)
-                    if "headless" in one.name() or "chrom" in one.name()
-                }
-                context = await browser.new_context(viewport={"width": 1440, "height": 900})
-                await context.request.get(entry, max_redirects=0)
-                page = await context.new_page()
-                sent = await watch_bytes(await context.new_cdp_session(page))
-                browsers = list(mine.values())
+                    if one.pid in mine or any(p.pid in mine for p in one.parents())
+                )
 
-                def browser_s() -> float:
-                    return sum(
-                        processor_s(one)
-                        for one in psutil.Process().children(recursive=True)
-                        if one.pid in mine or any(p.pid in mine for p in one.parents())
-                    )
+            await settle(page, browsers)
+            before, spent, began = browser_s(), processor_s(process), time.perf_counter()
+            await page.goto(f"{served.url}?table={quote(table)}{contender.query}", wait_until="commit")
+            await page.locator(contender.node).first.wait_for()
+            visible = time.perf_counter() - began
+            await settle(page, [*browsers, process])
+            if measured:
+                result.visible = visible
+                result.browser_cpu = browser_s() - before
+                result.server_cpu = processor_s(process) - spent
+                result.kilobytes = sum(sent) / 1000
+                before = browser_s() + processor_s(process)
+                for _ in range(STEPS):
+                    for button in (contender.back, contender.forward):
+                        began = time.perf_counter()
+                        old = await page.locator(contender.node).all_inner_texts()
+                        await page.locator(button).first.click()
+                        while await page.locator(contender.node).all_inner_texts() == old:
+                            await page.wait_for_timeout(10)
+                        result.steps.append(time.perf_counter() - began)
+                        await page.wait_for_timeout(600)
+                result.step_cpu = (browser_s() + processor_s(process) - before) / (2 * STEPS)
+            await browser.close()
 
-                await settle(page, browsers)
-                before, spent, began = browser_s(), processor_s(process), time.perf_counter()
-                await page.goto(f"{base}?table={quote(table)}{contender.query}", wait_until="commit")
-                await page.locator(contender.node).first.wait_for()
-                visible = time.perf_counter() - began
-                await settle(page, [*browsers, process])
-                if measured:
-                    result.visible = visible
-                    result.browser_cpu = browser_s() - before
-                    result.server_cpu = processor_s(process) - spent
-                    result.kilobytes = sum(sent) / 1000
-                    before = browser_s() + processor_s(process)
-                    for _ in range(STEPS):
-                        for button in (contender.back, contender.forward):
-                            began = time.perf_counter()
-                            old = await page.locator(contender.node).all_inner_texts()
-                            await page.locator(button).first.click()
-                            while await page.locator(contender.node).all_inner_texts() == old:
-                                await page.wait_for_timeout(10)
-                            result.steps.append(time.perf_counter() - began)
-                            await page.wait_for_timeout(600)
-                    result.step_cpu = (browser_s() + processor_s(process) - before) / (2 * STEPS)
-                await browser.close()
-
-            await look(False)  # what the server reads and compiles once
-            await look(True)
+        await look(False)  # what the server reads and compiles once
+        await look(True)
     return result
 
 
-# -- many sessions of the new page -------------------------------------------------------------------------------------
-async def sit(url: str, cookie: str, table: str, ids: list[str], number: int, times: list[float]) -> None:
-    """One session: opens the table, then goes to another snapshot now and then."""
-    rng = random.Random(number)
-    await asyncio.sleep(rng.uniform(0, 30))
-    request = HTTPRequest(f"{url.replace('http', 'ws', 1)}ws", headers={"Cookie": cookie, "Origin": url[:-1]})
-    socket = await websocket_connect(request, max_message_size=1 << 28)
-    count = 0
-
-    async def ask(**message: object) -> None:
-        nonlocal count
-        count += 1
-        await socket.write_message(json.dumps({"id": count, **message}))
-        while (text := await socket.read_message()) is not None:
-            answer = json.loads(text)
-            if answer["id"] == count and answer["type"] != "progress":
-                assert answer["type"] == "answer", answer
-                return
-
-    await ask(type="hello")
-    await ask(type="open", table=table)
-    await ask(type="graph", table=table)
-    question, given = ASKED[number % len(ASKED)]
-    last = 0
-    for _ in range(CLICKS):
-        await asyncio.sleep(rng.uniform(PACE_S / 3, PACE_S * 5 / 3))
-        snapshot = rng.choice(ids)
-        began = time.perf_counter()
-        await ask(type="graph", table=table, action={"type": "snapshot", "id": snapshot})
-        times.append(time.perf_counter() - began)
-        if question:  # what the mode shows is asked anew, in place of what was asked before
-            if last:
-                count += 1
-                await socket.write_message(json.dumps({"type": "cancel", "id": count, "request": last}))
-            last = count = count + 1
-            arguments = {**given, "after" if "before" in given else "snapshot": snapshot}
-            message = {"type": "ask", "id": last, "table": table, "question": question, "arguments": arguments}
-            await socket.write_message(json.dumps(message))
-    socket.close()
-
-
 async def many(contender: Contender, table: str, ids: list[str], sessions: int) -> list[float]:
-    """Seconds of the clicks of many sessions."""
-    times: list[float] = []
-    with tempfile.TemporaryDirectory() as home:
-        async with server(contender, home) as (entry, _):
-            answer = await AsyncHTTPClient().fetch(HTTPRequest(entry, follow_redirects=False), raise_error=False)
-            cookie = answer.headers["Set-Cookie"].split(";")[0]
-            url = entry.split("?")[0]
-            await asyncio.gather(*(sit(url, cookie, table, ids, number, times) for number in range(sessions)))
-    return times
+    """Seconds until the tree of another snapshot is there, where many sessions do all that pages do."""
+    times = Times()
+    async with contender.serve() as served:
+        people = [Person(number, table, ids, times) for number in range(sessions)]
+        await asyncio.gather(*(one.live(served, PACE_S) for one in people))
+    return times[TO_SNAPSHOT.format(SHOWN["table"])]
 
 
 # -- contenders --------------------------------------------------------------------------------------------------------
 def new_page(tree: Path = ROOT) -> Contender:
     return Contender(
-        "new", tree, Path(sys.executable), "explorer.cli", ("--preview",), "", "[role=treeitem]",
+        "new", tree, Path(sys.executable), "", "[role=treeitem]",
         "[aria-label^='Previous snapshot']", "[aria-label^='Next snapshot']", "ICEDIVE_",
     )  # fmt: skip
 
 
 def old_page(tree: Path, python: Path) -> Contender:
     return Contender(
-        "old", tree, python, "explorer.cli", (), "&view=graph", ".ix-node", "[aria-label^='Previous snapshot']",
+        "old", tree, python, "&view=graph", ".ix-node", "[aria-label^='Previous snapshot']",
         "[aria-label^='Next snapshot']", "ICEBERG_EXPLORER_",
     )  # fmt: skip
 
@@ -273,9 +189,6 @@ def check_out(commit: str) -> tuple[Path, Path]:
 
 def sessions_row(tree: Path, python: Path, sessions: int) -> tuple[str, float, float, list[float]]:
     """Clicks of many sessions on a million entries, at the old commit and now."""
-    from benchmarks.sessions import generate_table
-    from explorer.table import open_table
-
     folder = generate_table()
     ids = [str(snapshot.snapshot_id) for snapshot in open_table(str(folder)).metadata.snapshots]
     times = sorted(asyncio.run(many(new_page(), str(folder), ids, sessions)))
@@ -286,7 +199,7 @@ def sessions_row(tree: Path, python: Path, sessions: int) -> tuple[str, float, f
         capture_output=True, text=True,
     )  # fmt: skip
     old = float(told.stdout.split()[-1])
-    return f"click of {sessions} sessions, 95th percentile, s", old, new, [ratio(old, new)]
+    return f"another snapshot, {sessions} sessions, 95th percentile, s", old, new, [ratio(old, new)]
 
 
 def ratio(old: float, new: float) -> float:

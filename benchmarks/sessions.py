@@ -1,52 +1,51 @@
-"""Fifty sessions of the dashboard on a million entries, each at another snapshot and in another view; then a thousand
-pages that are opened and closed. Writes what it measured into docs/sessions.md.
+"""Fifty sessions on a million entries, each at another snapshot and in another mode; then a thousand pages that are
+opened and closed. Writes what it measured into docs/sessions.md.
 
-    python -m benchmarks.sessions [--sessions 50] [--opens 1000] [--pace 6 --pace 30] [--processes 2]
+    python -m benchmarks.sessions [--sessions 50] [--opens 1000] [--pace 6 --pace 30] [--processes 1]
 
-A session is what the server has of a page: it comes by HTTP and speaks Bokeh's protocol over its WebSocket, as a
-browser does, and nothing draws it: two cores do not draw fifty pages. A click is what the page sends when a person
-chooses another snapshot in the header; it is answered when the server says that the page is there, and what it shows
-has come when nothing has been said for a while. `--pace` is the mean of the seconds until a person clicks again; each
-is measured on servers of its own, as many as `--processes` says, among which sessions are dealt out and which share
-their cache, as docs/serving.md describes it; pages are opened and closed on the last one's."""
+A session sends the messages of a page (docs/protocol.md), and nothing draws what it gets. `--pace` is the mean of the
+seconds until a person clicks again. Each is measured on servers of its own, as many as `--processes` says, which share
+their cache, as docs/serving.md describes it. Pages are opened and closed on the last one's."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import platform
 import random
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Awaitable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
-
-import psutil
-from tornado.httpclient import AsyncHTTPClient, HTTPRequest
-from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from benchmarks import pages
+from benchmarks.clients import ROOT, Client, Refused, Served, serve
 from benchmarks.run import GENERATOR, HERE
 from explorer.spark_engine.java import find_java, resolve_jars
 from explorer.spark_engine.spark import shared_engine
 from explorer.table import open_table
-from explorer.ui import contents, rooms
-from tests.support.ports import free_port
 
 ENTRIES, MANIFESTS, SNAPSHOTS = 1_000_000, 100, 50
-VIEWS = [name for name in rooms.VIEWS if name not in contents.ON_SPARK]
-CLICKS, QUIET_S, LONGEST_S = 6, 1.5, 300
-SEARCH = re.compile(r'"attr": ?"search", ?"new": ?"([^"]*)"')
+Asked = tuple[str, dict[str, str]]
+MODES: tuple[tuple[str, Asked], ...] = (
+    ("table", ("", {})), ("plan", ("plan", {"where": "id = 5"})), ("diff", ("diff", {"before": "snapshot-1"})),
+    ("", ("health", {})), ("table", ("", {})), ("deletes", ("inspect deletes", {})), ("findings", ("doctor", {})),
+    ("", ("inspect columns", {})), ("table", ("", {})), ("", ("inspect map", {})), ("", ("history commits", {})),
+    ("", ("history lifecycle", {})),
+)  # fmt: skip
+"""The graphs of modes, empty where a mode or its tab has none, and their questions."""
+SHOWN = {"": "no graph", "table": "the tree"}
+TO_SNAPSHOT = "another snapshot: facts, and {}"
+LISTS = ("inspect files", "inspect entries", "inspect manifests", "inspect partitions")
+CLICKS = ("snapshot", "card", "snapshot", "list", "snapshot", "rows") * 2
+PAGE, ARRIVE_S, REST_S = 200, 60, 20
 
 
 def generate_table() -> Path:
@@ -56,8 +55,7 @@ def generate_table() -> Path:
         command = [sys.executable, str(GENERATOR), "--runtime-jar", str(resolve_jars(find_java())[0])]
         command += ["--out", str(folder), "--entries", str(ENTRIES), "--manifests", str(MANIFESTS)]
         subprocess.run(command, check=True)
-    newest = open_table(str(folder)).metadata
-    missing = SNAPSHOTS - len(newest.snapshots)
+    missing = SNAPSHOTS - len(open_table(str(folder)).metadata.snapshots)
     if missing > 0:
         session: Any = shared_engine().session()
         settings = session._jsparkSession.sparkContext().hadoopConfiguration()
@@ -68,207 +66,182 @@ def generate_table() -> Path:
     return folder
 
 
-@dataclass
-class Seat:
-    """One session: what the server said of where its page is, and when it said something last."""
+class Times(defaultdict[str, list[float]]):
+    """Seconds by kind of click, and why others of that kind were refused."""
 
-    socket: WebSocketClientConnection
-    field: str
-    """The id of the header's snapshot field."""
-    places: list[str] = field(default_factory=list)
-    last: float = 0.0
-    errors: list[str] = field(default_factory=list)
-    moved: asyncio.Event = field(default_factory=asyncio.Event)
+    def __init__(self) -> None:
+        super().__init__(list)
+        self.refusals: defaultdict[str, list[str]] = defaultdict(list)
 
-    async def listen(self) -> None:
-        """Note what comes, until the page is closed."""
-        while (message := await self.socket.read_message()) is not None:
-            self.last = time.perf_counter()
-            text = message if isinstance(message, str) else ""
-            for place in SEARCH.findall(text):
-                self.places.append(json.loads(f'"{place}"'))
-                self.moved.set()
-            if '"msgtype": "ERROR"' in text:
-                self.errors.append(text[:300])
-
-    async def quiet(self) -> None:
-        """Wait until all that was asked for has come."""
-        until = time.perf_counter() + LONGEST_S
-        while time.perf_counter() - self.last < QUIET_S:
-            assert time.perf_counter() < until, "it never ends"
-            await asyncio.sleep(0.1)
-
-    async def click(self, name: str) -> float:
-        """Choose a snapshot; seconds until the page is said to be there."""
-        self.moved.clear()
-        began = time.perf_counter()
-        change = {"kind": "ModelChanged", "model": {"id": self.field}, "attr": "value", "new": name}
-        await say(self.socket, "PATCH-DOC", {"events": [change]})
-        await asyncio.wait_for(self.moved.wait(), LONGEST_S)
-        self.last = time.perf_counter()
-        return self.last - began
-
-
-async def say(socket: WebSocketClientConnection, kind: str, content: dict[str, Any]) -> None:
-    for part in ({"msgid": os.urandom(8).hex(), "msgtype": kind}, {}, content):
-        await socket.write_message(json.dumps(part))
-
-
-async def come(url: str, cookie: str, **query: str) -> tuple[Seat, float]:
-    """Open a page; seconds until the server has sent all of it."""
-    began = time.perf_counter()
-    page_url = f"{url}?{urlencode(query)}"
-    page = await AsyncHTTPClient().fetch(HTTPRequest(page_url, headers={"Cookie": cookie}, request_timeout=LONGEST_S))
-    token = re.search(r'"token":"([^"]+)"', page.body.decode())
-    assert token, "the page has no session"
-    socket_request = HTTPRequest(
-        page_url.replace("http", "ws", 1).replace("/?", "/ws?"), headers={"Cookie": cookie, "Origin": url[:-1]}
-    )
-    socket = await websocket_connect(socket_request, subprotocols=["bokeh", token[1]], max_message_size=1 << 28)
-    for _ in range(3):
-        await socket.read_message()  # that it hears us
-    await say(socket, "PULL-DOC-REQ", {})
-    document = ""
-    while '"doc"' not in document:
-        document = str(await socket.read_message())
-    fields = [one for one in models(json.loads(document)) if one.get("attributes", {}).get("label") == "snapshot"]
-    seat = Seat(socket, fields[0]["id"])
-    ready = {"type": "event", "name": "document_ready", "values": {"type": "map"}}
-    await say(socket, "PATCH-DOC", {"events": [{"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready}]})
-    return seat, time.perf_counter() - began
-
-
-def models(within: Any) -> list[dict[str, Any]]:
-    """All models that a document has, at whatever depth."""
-    if isinstance(within, dict):
-        own = [within] if "attributes" in within and "id" in within else []
-        return own + [m for value in within.values() for m in models(value)]
-    return [m for value in within for m in models(value)] if isinstance(within, list) else []
-
-
-@asynccontextmanager
-async def server(cache: str) -> AsyncIterator[tuple[str, str, psutil.Process, Path]]:
-    """A dashboard with this cache: its URL, a session's cookie, its process, and what it logs."""
-    port = free_port()
-    command = [sys.executable, "-u", "-m", "explorer.cli", "serve", "--port", str(port)]
-    with tempfile.TemporaryDirectory() as work:
-        environment = {**os.environ, "ICEDIVE_CACHE": cache, "ICEDIVE_HOME": f"{work}/home"}
-        log = Path(work) / "log"
-        with log.open("w") as errors:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment)
-        assert process.stdout
+    async def note(self, kind: str, act: Awaitable[Any]) -> Any:
+        """Do something, and note how long it took. Returns None if it was cancelled or refused."""
+        began, result = time.perf_counter(), None
         try:
-            while not (entry := re.search(r"http\S+token=\S+", process.stdout.readline())):
-                assert process.poll() is None, "the server has ended"
-            asyncio.get_running_loop().run_in_executor(None, process.stdout.read)  # or it would wait to be read
-            greeting = HTTPRequest(entry[0], follow_redirects=False)
-            answer = await AsyncHTTPClient().fetch(greeting, raise_error=False)
-            cookie = answer.headers["Set-Cookie"].split(";")[0]
-            yield entry[0].split("?")[0], cookie, psutil.Process(process.pid), log
-        finally:
-            process.kill()
+            result = await act
+        except Refused as error:
+            self.refusals[kind].append(str(error))
+        if result is not None:
+            self[kind].append(time.perf_counter() - began)
+        return result
+
+    def lines(self) -> list[str]:
+        """A table of them, and the reasons without their numbers."""
+        rows = [
+            f"| {kind} | {pages.spread(self[kind])} | {len(self.refusals[kind])} |"
+            for kind in sorted({*self, *self.refusals})
+        ]
+        reasons = sorted({re.sub(r"[0-9]+", "…", one) for refused in self.refusals.values() for one in refused})
+        head = ["| click | times | median s | 95 of 100 within s | slowest s | refused |", "|---|--:|--:|--:|--:|--:|"]
+        return [*head, *rows, "", f"- Reasons of what was refused: {'; '.join(reasons) or '-'}."]
 
 
-@dataclass
-class Times:
-    """Seconds of what all sessions did."""
+class Person:
+    """Somebody who looks at a table in one mode, and goes to other snapshots."""
 
-    come: list[float] = field(default_factory=list)
-    clicks: list[float] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
+    def __init__(self, number: int, table: str, ids: list[str], times: Times) -> None:
+        self.rng = random.Random(number)
+        self.graph, (self.question, self.given) = MODES[number % len(MODES)]
+        self.list, self.is_list_open, self.total = LISTS[number % len(LISTS)], False, PAGE
+        self.table, self.ids, self.snapshot = table, ids, ids[number % len(ids)]
+        self.times = times
+        self.nodes: list[str] = []
+        self.asked: dict[str, Asked] = {}
+        self.answers: list[asyncio.Task[Any]] = []
+        """What comes when it is ready, while the person goes on."""
+        self.client: Client
+
+    async def live(self, served: Served, pace: float) -> None:
+        """Come within a minute, click now and then, and wait for all answers."""
+        await asyncio.sleep(self.rng.uniform(0, ARRIVE_S))
+        await self.times.note("the page, the table and its graph", self.come(served))
+        for kind in CLICKS:
+            await asyncio.sleep(self.rng.uniform(pace / 3, pace * 5 / 3))
+            if kind == "list":
+                self.is_list_open = True
+            elif kind == "rows":
+                await self.times.note("rows from further down a list", self.rows())
+            elif kind == "card" and self.nodes:
+                await self.times.note("a card", self.draw(type="select", ids=[self.rng.choice(self.nodes)]))
+            else:
+                self.snapshot = self.rng.choice([one for one in self.ids if one != self.snapshot])
+                await self.go()
+            self.ask_all()
+        await asyncio.gather(*self.answers)
+
+    async def come(self, served: Served) -> bool:
+        self.client = await served.client()
+        await self.client.request("hello")
+        await self.client.request("open", table=self.table, snapshot=self.snapshot)
+        await self.draw()
+        self.ask_all()
+        return True
+
+    async def go(self) -> None:
+        """To the snapshot: as the page does, ask for all at once; the click is over with the graph and the facts."""
+        self.ask_all()
+        facts = self.client.request("facts", "facts", table=self.table, snapshot=self.snapshot)
+        kind = TO_SNAPSHOT.format(SHOWN.get(self.graph, "the graph of an answer"))
+        await self.times.note(kind, asyncio.gather(self.draw(), facts))
+
+    async def draw(self, **action: object) -> Any:
+        """The graph of the mode, if it has one."""
+        if not self.graph:
+            return None
+        fields = {"filter": self.given.get("where", ""), "before": self.given.get("before", ""), "levels": False}
+        about = {"table": self.table, "mode": self.graph, "snapshot": self.snapshot}
+        drawn = await self.client.request("graph", "graph", **about, **fields, action=action)
+        assert self.graph != "table" or drawn["snapshot"] == self.snapshot, f"it shows {drawn['snapshot']}"
+        self.nodes = [node["id"] for node in drawn["picture"]["nodes"]]
+        return drawn
+
+    def ask_all(self) -> None:
+        """Ask what the mode and the list show here, where it is not what they asked last."""
+        at = {"after" if "before" in self.given else "snapshot": self.snapshot}
+        asked = {"the mode's answer": (self.question, self.given | ({} if "history" in self.question else at))}
+        if self.is_list_open:
+            asked["the first rows of a list"] = (self.list, {"snapshot": self.snapshot})
+        for kind, (question, given) in asked.items():
+            if question and self.asked.get(kind) != (question, given):
+                self.asked[kind] = question, given
+                self.answers.append(asyncio.create_task(self.answer(kind, question, given)))
+
+    async def answer(self, kind: str, question: str, given: dict[str, str]) -> None:
+        """An answer; of a list that does not know how many rows it has, their number too."""
+        about = {"table": self.table, "question": question, "arguments": given}
+        answer = await self.times.note(kind, self.client.request("ask", kind, **about))
+        if answer is None or question != self.list:
+            return
+        rows = next(block for block in answer["blocks"] if block["kind"] == "rows")
+        if rows["total"] is None:
+            counted = self.client.request("rows", "count", **about, block=0, start=0, count=0)
+            rows = await self.times.note("the number of a list's rows", counted) or {"total": self.total}
+        self.total = rows["total"]
+
+    async def rows(self) -> Any:
+        at, start = {"snapshot": self.snapshot}, self.rng.randrange(max(1, self.total // PAGE)) * PAGE
+        about: dict[str, Any] = {"table": self.table, "question": self.list, "arguments": at}
+        return await self.client.request("rows", **about, block=0, start=start, count=PAGE)
 
 
-async def one(
-    number: int, url: str, cookie: str, folder: Path, ids: list[str], times: Times, pace: float
-) -> Seat | None:
-    """What one person does: comes, looks at other snapshots now and then, and must see what they asked for only."""
-    rng = random.Random(number)
-    view, chosen_ids = VIEWS[number % len(VIEWS)], [ids[number % len(ids)]]
-    try:
-        await asyncio.sleep(rng.uniform(0, 60))  # within a minute
-        seat, seconds = await come(url, cookie, table=str(folder), view=view, snapshot=chosen_ids[0])
-        times.come.append(seconds)
-        listening = asyncio.create_task(seat.listen())
-        seat.last = time.perf_counter()
-        await seat.quiet()
-        for _ in range(CLICKS):
-            await asyncio.sleep(rng.uniform(pace / 3, pace * 5 / 3))
-            at = rng.choice([n for n in range(len(ids)) if ids[n] != chosen_ids[-1]])
-            chosen_ids.append(ids[at])
-            times.clicks.append(await seat.click(f"snapshot-{at + 1}"))
-        await seat.quiet()
-        strange = [p for p in seat.places if not any(f"snapshot={i}" in p for i in chosen_ids)]
-        times.failed += [f"{view}: {what}" for what in (*strange, *seat.errors)]
-        if f"snapshot={chosen_ids[-1]}" not in seat.places[-1]:
-            times.failed.append(f"{view}: it is at {seat.places[-1]}, not at {chosen_ids[-1]}")
-    except Exception as error:
-        times.failed.append(f"{view}: {error!r}")
-        return None
-    else:
-        listening.cancel()
-        return seat
-
-
-async def pass_by(url: str, cookie: str, folder: Path, seconds: float = 0) -> None:
-    """Open a page and close it."""
-    seat, _ = await come(url, cookie, table=str(folder), view="graph")
+async def pass_by(served: Served, table: str, seconds: float = 0) -> None:
+    """Open a page, and close it."""
+    client = await served.client()
+    await client.request("open", table=table)
+    await client.request("graph", table=table, levels=False)
     await asyncio.sleep(seconds)
-    seat.socket.close()
+    client.close()
 
 
-async def measure(sessions: int, opens: int, pace: float, folder: Path, count: int = 1) -> dict[str, str]:
-    """What was measured, by its name, of `count` servers."""
-    ids = [str(s.snapshot_id) for s in open_table(str(folder)).metadata.snapshots]
-    times = Times()
+async def measure(sessions: int, opens: int, pace: float, table: str, count: int) -> list[str]:
+    """Return what was measured with `count` servers, as lines of the document."""
+    ids = [str(one.snapshot_id) for one in open_table(table).metadata.snapshots]
+    times, marks, load = Times(), [], os.getloadavg()[0]
     async with AsyncExitStack() as stack:
-        cache = stack.enter_context(tempfile.TemporaryDirectory())
-        servers = [await stack.enter_async_context(server(cache)) for _ in range(count)]
+        cache = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        servers = [await stack.enter_async_context(serve(cache=cache)) for _ in range(count)]
 
         def held() -> float:
-            return sum(float(process.memory_info().rss) / 2**20 for _, _, process, _ in servers)
+            return sum(served.memory_mib() for served in servers)
 
-        def processor_s() -> float:
-            return sum(sum(process.cpu_times()[:2]) for _, _, process, _ in servers)
+        def spent() -> float:
+            return sum(served.processor_s() for served in servers)
 
-        for url, cookie, *_ in servers:
-            await pass_by(url, cookie, folder, 5)
-        before, spent, began = held(), processor_s(), time.perf_counter()
-        coming = (one(n, *servers[n % count][:2], folder, ids, times, pace) for n in range(sessions))
-        seats = await asyncio.gather(*coming)
-        spent, seconds = processor_s() - spent, time.perf_counter() - began
-        most = held()
-        await asyncio.sleep(20)
-        idle = processor_s()
-        await asyncio.sleep(20)
-        idle = (processor_s() - idle) / 20
-        settled = held()
-        for seat in seats:
-            if seat:
-                seat.socket.close()
-        await asyncio.sleep(45)  # sessions that nobody has are thrown away
-        after, marks = held(), []
-        times.failed += [line for *_, log in servers for line in log.read_text().splitlines() if "Error" in line]
-        print("sessions", times, before, most, settled, after, flush=True)
-        for n in range(opens):
-            await pass_by(*servers[n % count][:2], folder)
-            if (n + 1) % max(1, opens // 10) == 0:
-                await asyncio.sleep(40)
+        for served in servers:
+            await pass_by(served, table, 5)
+        memory, before, began = [held()], spent(), time.perf_counter()
+        people = [Person(number, table, ids, times) for number in range(sessions)]
+        lives = (one.live(servers[number % count], pace) for number, one in enumerate(people))
+        ended = await asyncio.gather(*lives, return_exceptions=True)
+        used, took = spent() - before, time.perf_counter() - began
+        memory.append(held())
+        failed = [f"{one.question or 'graph'}: {error!r}" for one, error in zip(people, ended, strict=True) if error]
+        failed += [line for served in servers for line in served.log.read_text().splitlines() if "Error" in line]
+        idle = spent()
+        await asyncio.sleep(REST_S)
+        idle = (spent() - idle) / REST_S
+        for one in people:
+            if hasattr(one, "client"):  # else it was not even answered
+                one.client.close()
+        await asyncio.sleep(REST_S)
+        memory.append(held())
+        for number in range(opens):
+            await pass_by(servers[number % count], table)
+            if (number + 1) % max(1, opens // 10) == 0:
                 marks.append(held())
-                print(n + 1, marks[-1], flush=True)
-    clicks = sorted(times.clicks)
-    return {
-        "sessions, clicks": f"{sessions}, {len(clicks)}",
-        "failed, or saw another's": "; ".join([str(len(times.failed)), *times.failed[:5]]),
-        "page sent whole, median and worst": f"{statistics.median(times.come):.2f} s, {max(times.come):.2f} s",
-        "click answered, median": f"{statistics.median(clicks):.2f} s",
-        "click answered, 95th percentile": f"{clicks[int(0.95 * len(clicks))]:.2f} s",
-        "click answered, worst": f"{clicks[-1]:.2f} s",
-        "the servers' processor": f"{spent:.0f} s of {seconds:.0f}",
-        "their processor when all are idle": f"{100 * idle:.1f} % of a core",
-        "memory: one page, all at work, all idle": f"{before:.0f}, {most:.0f}, {settled:.0f} MiB",
-        "memory when all have left": f"{after:.0f} MiB",
-        "memory as more pages are opened and closed": f"{', '.join(f'{m:.0f}' for m in marks) or '-'} MiB ({opens:,})",
-    }
+    lines = [
+        f"A click every {pace:g} s, {count} server process{'es' if count > 1 else ''}, {sessions} sessions:", "",
+        *times.lines(),
+        f"- Failed, or saw another's answer: {'; '.join([str(len(failed)), *failed[:5]])}.",
+        f"- CPU of the servers: {used:.0f} s of {took:.0f}. When all are idle: {100 * idle:.1f} % of a core.",
+        "- Memory with one page, after the last click, and when all have left: "
+        f"{', '.join(f'{one:,.0f}' for one in memory)} MiB.",
+        f"- Load (runnable processes, of a minute) before: {load:.1f}. At the end: {os.getloadavg()[0]:.1f}.",
+    ]  # fmt: skip
+    if marks:
+        told = ", ".join(f"{one:,.0f}" for one in marks)
+        lines.append(f"- Memory as {opens:,} more pages are opened and closed, after each tenth: {told} MiB.")
+    print("\n".join(lines), flush=True)
+    return lines
 
 
 def main() -> None:
@@ -278,20 +251,12 @@ def main() -> None:
     options.add_argument("--pace", type=float, action="append")
     options.add_argument("--processes", type=int, default=1)
     chosen = options.parse_args()
-    paces, folder = chosen.pace or [6, 30], generate_table()
-    opens = [0] * (len(paces) - 1) + [chosen.opens]
-    columns = [
-        asyncio.run(measure(chosen.sessions, n, pace, folder, chosen.processes))
-        for pace, n in zip(paces, opens, strict=True)
-    ]
-    rows = [f"| {name} | {' | '.join(column[name] for column in columns)} |" for name in columns[0]]
-    text = [
-        f"A run on {os.cpu_count()} cores, Python {platform.python_version()}, {chosen.processes} server processes; "
-        "a click every so many seconds:", "",
-        f"| | {' | '.join(f'{pace:g} s' for pace in paces)} |", f"|---|{'---|' * len(paces)}", *rows,
-    ]  # fmt: skip
-    pages.put(HERE.parent / "docs" / "sessions.md", text)
-    print("\n".join(text))
+    paces, table = chosen.pace or [6, 30], str(generate_table())
+    text = [f"Runs on {os.cpu_count()} cores, Python {platform.python_version()}."]
+    for pace in paces:
+        opens = chosen.opens if pace == paces[-1] else 0
+        text += ["", *asyncio.run(measure(chosen.sessions, opens, pace, table, chosen.processes))]
+    pages.put(ROOT / "docs" / "sessions.md", text)
 
 
 if __name__ == "__main__":
