@@ -7,6 +7,7 @@ Both go by the clock, so no test of `make test` does it; what holds them there c
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import os
 import random
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.sessions import Seat, come, server
+from benchmarks.clients import Client, Refused, Served, serve
 from tests.security.bounds import ENDS, MOST_SECONDS, compact, measured
 from tests.security.dimensions import DIMENSIONS, make
 from tests.security.test_growth import COMMANDS
@@ -28,7 +29,7 @@ WORST = {"snapshots": 110_000, "entries of one path": 250_000, "branches on a ch
 """Dimensions whose largest tables keep the server busy for the longest; none has 2 MB of metadata."""
 ATTACKERS, ATTACK_S, CLICKS = 3, 90, 20
 CLICK_S = 1.0
-HEAVY = ("doctor", "files", "lifecycle", "deletes", "health", "overview", "graph", "plan")
+HEAVY = ("doctor", "inspect files", "history lifecycle", "inspect deletes", "health", "overview", "show", "plan")
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzipped"])
@@ -62,36 +63,44 @@ def _told(seconds: list[float]) -> str:
 async def _clicks(honest: Path, worst: list[Path], work: Path) -> tuple[list[float], list[float], float]:
     """Seconds that clicks on a small table took, alone and during the attack; and how much of a core the server, which
     always has something to do then, got from the machine."""
-    async with server(str(work / "cache")) as (url, cookie, process, _):
-        seat, _ = await come(url, cookie, table=str(honest), view="graph")
-        listening = asyncio.create_task(seat.listen())
-        seat.last = time.perf_counter()
-        await seat.quiet()
+    async with serve(cache=str(work / "cache")) as served:
+        client, table = await served.client(), str(honest)
+        await client.request("open", table=table)
         names = itertools.cycle(f"snapshot-{n}" for n in range(2, 21))
-        alone = [await _click(seat, next(names)) for _ in range(20)]
+        alone = [await _click(client, table, next(names)) for _ in range(20)]
         ends = time.monotonic() + ATTACK_S
-        strangers = [asyncio.create_task(_attack(n, url, cookie, worst)) for n in range(ATTACKERS)]
+        strangers = [asyncio.create_task(_attack(n, served, worst)) for n in range(ATTACKERS)]
         await asyncio.sleep(5)
-        beside, began, used = [], time.monotonic(), sum(process.cpu_times()[:2])
+        beside, began, used = [], time.monotonic(), sum(served.process.cpu_times()[:2])
         while time.monotonic() < ends:
-            beside.append(await _click(seat, next(names)))
-        used = sum(process.cpu_times()[:2]) - used
-        for task in (*strangers, listening):
+            beside.append(await _click(client, table, next(names)))
+        used = sum(served.process.cpu_times()[:2]) - used
+        for task in strangers:
             task.cancel()
+        client.close()
         return alone, beside, min(1.0, used / (time.monotonic() - began))
 
 
-async def _click(seat: Seat, name: str) -> float:
-    """A person looks for a moment, then clicks."""
+async def _click(client: Client, table: str, name: str) -> float:
+    """A person looks for a moment, then steps to a snapshot."""
     await asyncio.sleep(0.5)
-    return await seat.click(name)
+    began = time.perf_counter()
+    await client.request("graph", "graph", mode="table", table=table, snapshot=name)
+    return time.perf_counter() - began
 
 
-async def _attack(number: int, url: str, cookie: str, tables: list[Path]) -> None:
+async def _attack(number: int, served: Served, tables: list[Path]) -> None:
     rng = random.Random(number)
     while True:
-        seat, _ = await come(url, cookie, table=str(rng.choice(tables)), view=rng.choice(HEAVY))
-        listening = asyncio.create_task(seat.listen())
+        client, table, question = await served.client(), str(rng.choice(tables)), rng.choice(HEAVY)
+        arguments = {"where": "id = 1"} if question == "plan" else {}
+        asked = [
+            asyncio.create_task(client.request("graph", "graph", mode="table", table=table)),
+            asyncio.create_task(client.request("ask", "ask", question=question, table=table, arguments=arguments)),
+        ]
         await asyncio.sleep(rng.uniform(1, 10))
-        listening.cancel()
-        seat.socket.close()
+        client.close()
+        for task in asked:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Refused):
+                await task

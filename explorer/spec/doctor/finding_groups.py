@@ -136,7 +136,8 @@ def _missing_fields(findings: Sequence[Finding], lists: Lists) -> Iterator[Becau
     """What follows from a field of the metadata file that cannot be read."""
     for f in findings:
         follow = FROM_WHAT_IS_MISSING.get(f.location)
-        if follow and f.rule in ("metadata-field", "format-version-unknown", "id-beyond-64-bits"):
+        rules = ("metadata-field", "format-version-unknown", "id-beyond-64-bits")
+        if follow and f.rule in rules and f.severity != "warning":  # of what Java does without
             yield f, [other for other in findings if other.rule in follow and other.location != f.location]
 
 
