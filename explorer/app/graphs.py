@@ -8,7 +8,6 @@ from typing import Any
 
 from explorer.app.answer_states import CompareState, DeletesState, PlanState
 from explorer.app.bring_up import show_file, show_row
-from explorer.app.forms import read_arguments
 from explorer.app.graph_state import GraphState, MarkedState, ViewState
 from explorer.app.protocol import BadMessage, DrawGraph
 from explorer.app.tree_state import LEVEL, TreeState
@@ -17,15 +16,16 @@ from explorer.graph.ids import list_node, manifest_node
 from explorer.graph.summary import summary
 from explorer.graph.uncommitted import Uncommitted
 from explorer.graph.vocabulary import KINDS
-from explorer.questions import QUESTIONS
 from explorer.render.text import clean
-from explorer.reports.doctor import diagnose
 from explorer.reports.inspector import Inspection
 from explorer.spec.commits.commit import Decision
 from explorer.table import Table
 
+Answerer = Callable[[str, Mapping[str, Any]], Any]
+"""Gives what a question about the table, with its arguments, is answered with. The page asks the same beside."""
 
-def _tree(table: Table, request: DrawGraph) -> GraphState:
+
+def _tree(table: Table, request: DrawGraph, _: Answerer) -> GraphState:
     """The tree as of a snapshot; of one that is gone, the current one: a link may be older than what expired."""
     try:
         return TreeState(table, request.snapshot or None, request.levels)
@@ -35,24 +35,23 @@ def _tree(table: Table, request: DrawGraph) -> GraphState:
         return state
 
 
-def _findings(table: Table, request: DrawGraph) -> GraphState:
-    """The tree with what the doctor finds, all of it: a finding may be of any level, and of any manifest."""
+def _findings(table: Table, request: DrawGraph, answer: Answerer) -> GraphState:
+    """The tree with what the doctor finds: a finding may be of any level, and of any manifest."""
     state = TreeState(table, request.snapshot or None, is_grouped=False)
-    state.mark(diagnose(table).findings)
+    state.mark(answer("doctor", {"snapshot": request.snapshot} if request.snapshot else {}).findings)
     return state
 
 
-def _difference(table: Table, request: DrawGraph) -> GraphState:
+def _difference(table: Table, request: DrawGraph, _: Answerer) -> GraphState:
     """What a snapshot has that another has not; without a name that other one is its parent."""
     after = table.resolve(request.snapshot or None).snapshot
     before: str | int | None = request.before or after.parent_snapshot_id
     return CompareState(table, None if before == "none" else before, after.snapshot_id, LEVEL)
 
 
-def _conflict(table: Table, request: DrawGraph) -> GraphState:
+def _conflict(table: Table, request: DrawGraph, answer: Answerer) -> GraphState:
     """The tree with what stands against a commit: the answer of the question `check conflict` lights it up."""
-    question = QUESTIONS["check", "conflict"]
-    decision: Decision = question.ask(table, **read_arguments(question, request.arguments)).value
+    decision: Decision = answer("check conflict", request.arguments)
     state = MarkedState(table)
     snapshots = [one.snapshot_id for one in decision.conflicts if one.snapshot_id]
     if snapshots:
@@ -63,11 +62,11 @@ def _conflict(table: Table, request: DrawGraph) -> GraphState:
     return state
 
 
-MODES: Mapping[str, Callable[[Table, DrawGraph], GraphState]] = {
+MODES: Mapping[str, Callable[[Table, DrawGraph, Answerer], GraphState]] = {
     "table": _tree,
     "findings": _findings,
-    "plan": lambda table, request: PlanState(table, table.plan(request.filter, request.snapshot or None), LEVEL),
-    "deletes": lambda table, request: DeletesState(table, request.snapshot or None),
+    "plan": lambda table, request, _: PlanState(table, table.plan(request.filter, request.snapshot or None), LEVEL),
+    "deletes": lambda table, request, _: DeletesState(table, request.snapshot or None),
     "diff": _difference,
     "conflict": _conflict,
 }
@@ -81,11 +80,11 @@ def key_of(request: DrawGraph) -> tuple[str, ...]:
     return (request.table, request.mode, arguments, *place)
 
 
-def make(table: Table, request: DrawGraph) -> GraphState:
+def make(table: Table, request: DrawGraph, answer: Answerer) -> GraphState:
     """Make the graph that is asked for. Raises BadMessage for a mode that there is not, and ExplorerError."""
     if request.mode not in MODES:
         raise BadMessage(f"there is no graph {request.mode[:40]!r}", request.id)
-    return MODES[request.mode](table, request)
+    return MODES[request.mode](table, request, answer)
 
 
 def follow(state: GraphState, request: DrawGraph) -> GraphState:

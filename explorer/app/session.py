@@ -42,7 +42,7 @@ from explorer.app.protocol import (
 from explorer.app.rights import Rights
 from explorer.app.start import TABLE_VARIABLE, catalog_names, header, namespaces, tables, teaching_tables
 from explorer.errors import AccessRefused, ExplorerError, NotPossible, WrongUsage
-from explorer.progress import as_one_step
+from explorer.progress import as_one_step, check_cancellation
 from explorer.questions import QUESTIONS, Question
 from explorer.questions.offers import offers
 from explorer.questions.parameters import CatalogAt, TableAt
@@ -62,7 +62,7 @@ MOST_TABLES, MOST_GRAPHS, MOST_ANSWERS = 4, 12, 12
 """Tables, graphs and answers that a session keeps: the newest."""
 MOST_NAME = 10_000
 """Characters of a table's name."""
-MOST_WAITING = 32
+MOST_WAITING, LOOK_S = 32, 0.1
 """Requests of one session that are under way."""
 NOT_SAVED = ("write", "measure", "engines")
 """Arguments by which a question writes, or runs in Spark: no link asks it."""
@@ -118,6 +118,7 @@ class Session:
         self._graphs: Kept[GraphState] = Kept(MOST_GRAPHS)
         self._answers: Kept[ShownAnswer] = Kept(MOST_ANSWERS)
         self._moves: Kept[tuple[tuple[str, str], ...]] = Kept(MOST_TABLES)
+        self._under_way: dict[tuple[str, ...], threading.Event] = {}
         self._lock = threading.RLock()
 
     def handle(self, text: str | bytes) -> None:
@@ -206,6 +207,8 @@ class Session:
             from explorer.app.lab import pool_of
 
             return pool_of(request.action)
+        if isinstance(request, DrawGraph) and request.mode not in ("table", "lab") and not request.action:
+            return HERE
         if not isinstance(request, Ask | GetRows):
             return CLICKS
         question = QUESTIONS.get(tuple(request.question.split(" ")))
@@ -316,7 +319,7 @@ class Session:
             state = state.copied()
             state.move_to(table)
         if state is None or state.table is not table:
-            state = graphs.make(table, request)
+            state = graphs.make(table, request, partial(self._value, request))
         elif not request.action and request.mode == "table":
             state = graphs.follow(state, request)
         if request.action:
@@ -331,7 +334,12 @@ class Session:
 
     def _preview(self, request: GetPreview) -> dict[str, Any]:
         tree = DrawGraph(request.id, request.table, snapshot=request.snapshot, levels=False)
-        return {"preview": graphs.preview(graphs.make(self._table(request.table), tree), request.kind, request.key)}
+        state = graphs.make(self._table(request.table), tree, partial(self._value, tree))
+        return {"preview": graphs.preview(state, request.kind, request.key)}
+
+    def _value(self, request: DrawGraph, question: str, arguments: Mapping[str, Any]) -> Any:
+        """Return what a question about the table of a graph is answered with."""
+        return self._answered(Ask(request.id, question, request.table, arguments=arguments)).result.value
 
     def _ask(self, request: Ask) -> dict[str, Any]:
         return self._answered(request).to_json()
@@ -357,6 +365,33 @@ class Session:
         arguments = read_arguments(question, request.arguments)
         if isinstance(request, GetRows) and question.is_writing:
             raise NotPossible("the rows of this answer are gone: ask again")
+        if question.is_writing or question.is_endless:
+            return self._make_answer(question, request, table, arguments, key)
+        while (under_way := self._begin(key)) is not None:  # the graph and the answer of a mode ask the same
+            while not under_way.wait(LOOK_S):
+                check_cancellation()
+            with self._lock:
+                kept = self._answers.get(key)
+            if kept is not None and kept.table is table:
+                return kept
+        try:
+            return self._make_answer(question, request, table, arguments, key)
+        finally:
+            with self._lock:
+                self._under_way.pop(key).set()
+
+    def _begin(self, key: tuple[str, ...]) -> threading.Event | None:
+        """Begin to answer a question; if it is being answered, return what says when it is."""
+        with self._lock:
+            if key in self._under_way:
+                return self._under_way[key]
+            self._under_way[key] = threading.Event()
+            return None
+
+    def _make_answer(
+        self, question: Question, request: Ask | GetRows, table: Table | None, arguments: dict[str, Any],
+        key: tuple[str, ...],
+    ) -> ShownAnswer:  # fmt: skip
         if question.is_writing:
             result = self._write(question, request, table, arguments)
             table = self._tables.get(request.table)

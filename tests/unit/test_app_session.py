@@ -381,3 +381,25 @@ def test_a_closed_session_stops_and_says_nothing(client: Client, monkeypatch: py
     client.session.close()
     client.session.handle(json.dumps({"type": "hello", "id": 99}))
     assert all(message["id"] != 99 for message in client.messages)
+
+
+def test_a_mode_whose_graph_and_answer_ask_the_same_asks_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    from explorer.reports import doctor
+
+    entered, go_on, calls, ask = threading.Event(), threading.Event(), list[object](), doctor.diagnose
+
+    def slow(table: Any, **options: Any) -> Any:
+        calls.append(table)
+        entered.set()
+        assert go_on.wait(30)
+        return ask(table, **options)
+
+    monkeypatch.setattr(doctor, "diagnose", slow)
+    graph = client.send(type="graph", table=TABLE, mode="findings")
+    answer = client.send(type="ask", question="doctor", table=TABLE)
+    assert entered.wait(30)
+    threading.Event().wait(0.3)  # the second has begun to wait by now, or else it asks for itself
+    go_on.set()
+    for number in (graph, answer):
+        assert client.wait(lambda one, n=number: one["id"] == n and one["type"] != "progress")["type"] == "answer"
+    assert len(calls) == 1
