@@ -24,7 +24,7 @@ READ, BOUNDS = "#1565c0", "#8e6bb0"
 
 
 @dataclass(frozen=True)
-class Axis:
+class HeatMapAxis:
     """Values of a partition field, in order, some together where there are many.
 
     Attributes:
@@ -120,30 +120,30 @@ def _fields(partition: str) -> dict[str, str]:
     return values
 
 
-def _axes(fields: Sequence[Mapping[str, str]]) -> tuple[Axis, Axis]:
+def _axes(fields: Sequence[Mapping[str, str]]) -> tuple[HeatMapAxis, HeatMapAxis]:
     """The two fields with the most values that all partitions have; the second has no name where there is only one."""
     shared = set.intersection(*map(set, fields))
     values = {name: {each[name] for each in fields} for name in shared}
     names = sorted(shared, key=lambda name: (-len(values[name]), name))
     two = len(names) > 1 and len(values[names[1]]) > 1
     across = _axis(names[0], values[names[0]], MOST_ACROSS if two else MOST_ACROSS * MOST_DOWN)
-    return across, _axis(names[1], values[names[1]], MOST_DOWN) if two else Axis("", (), {})
+    return across, _axis(names[1], values[names[1]], MOST_DOWN) if two else HeatMapAxis("", (), {})
 
 
-def _axis(name: str, values: set[str], most: int) -> Axis:
+def _axis(name: str, values: set[str], most: int) -> HeatMapAxis:
     ordered = sorted(values, key=natural)
     each = -(-len(ordered) // most)
     groups = [ordered[at : at + each] for at in range(0, len(ordered), each)]
     labels = [group[0] if len(group) == 1 else f"{group[0]}{MANY}{group[-1]}" for group in groups]
-    return Axis(name, tuple(labels), {value: at for at, group in enumerate(groups) for value in group})
+    return HeatMapAxis(name, tuple(labels), {value: at for at, group in enumerate(groups) for value in group})
 
 
-def _in_rows(axis: Axis, cells: Sequence[Cell]) -> tuple[Axis, Axis, list[Cell]]:
+def _in_rows(axis: HeatMapAxis, cells: Sequence[Cell]) -> tuple[HeatMapAxis, HeatMapAxis, list[Cell]]:
     """Lay one field out in rows, each of which has the value that it begins with at its left."""
     across = min(MOST_ACROSS, max(1, round((len(axis.labels) * 3) ** 0.5)))
-    down = Axis("", tuple(f"from {axis.labels[at]}" for at in range(0, len(axis.labels), across)), {})
+    down = HeatMapAxis("", tuple(f"from {axis.labels[at]}" for at in range(0, len(axis.labels), across)), {})
     placed = [replace(cell, x=cell.x % across, y=cell.x // across) for cell in cells]
-    return Axis(axis.name, ("",) * across, {}), down, placed
+    return HeatMapAxis(axis.name, ("",) * across, {}), down, placed
 
 
 def _fill(cell: Mapping[str, int]) -> str:

@@ -145,7 +145,7 @@ def test_any_question_can_be_asked_by_its_form(page: Page, app: Served) -> None:
     listed.get_by_role("button", name="Lifecycle").click()
     expect(page.get_by_text("manifest-1 ").first).to_be_visible()
     listed.get_by_role("button", name="History", exact=True).click()
-    page.get_by_label("where", exact=True).fill("name = 'jack'")
+    page.get_by_label("Filter", exact=True).fill("name = 'jack'")
     page.get_by_role("button", name="Ask").click()
     expect(page.locator("main")).to_contain_text("delete-1")
 

@@ -110,7 +110,8 @@ def test_a_required_column_needs_no_counts(tmp_path: Path) -> None:
 
 
 def test_void_fields_are_null(tmp_path: Path) -> None:
-    assert findings_of(tmp_path / "t", "int", "void", [5], None) == []
+    found = findings_of(tmp_path / "t", "int", "void", [5], None)
+    assert found == [("readers-differ", "info")]  # of the transform itself, which not every reader takes
 
 
 def test_decimals(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def plan_rewrite(
         judge = Judge(chosen, scan, deletes_of(table.tree, table.row_reader, snapshot, listed))
         part = data_files
         manifests = [v.manifest for v in scan.manifests([m for m in listed if m.content == 0]) if v.keeps]
-    metrics = filtered != TRUE or (judge.deletes is not None and judge.deletes.fields)
+    metrics = strategy == "position-deletes" or filtered != TRUE or (judge.deletes is not None and judge.deletes.fields)
     rows = tree.read(Parts(manifests, metrics, partial(part, judge), JUDGED))
     grouping, already = Grouping(chosen, rows.read()), ""
     if strategy == "position-deletes" and metadata.format_version >= 3 and grouping.seen.vectors == grouping.seen.files:

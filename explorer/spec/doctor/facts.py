@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from explorer.model.manifest import NARROW_FIELDS, ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.deletes.deletes import PATH_ID
+from explorer.spec.deletes.target_files import target_files
 from explorer.spec.doctor.finding_helpers import NOTE, Notes
 from explorer.spec.doctor.metrics_rules import metric_notes
 from explorer.spec.doctor.partition_fields import PartField
@@ -23,7 +24,6 @@ from explorer.spec.doctor.path_schemes import in_same_store
 from explorer.spec.doctor.promotions import kinds_then, rebound
 from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, fill_nulls
 from explorer.spec.entries.numpy_columns import Flags, Ints, flags, hashes, ints
-from explorer.spec.scan.ranges import look_up
 from explorer.spec.values.values import partition_value, primitive_type, result_type, row_dicts, source_type
 
 COUNTS = ("existing_files", "added_files", "deleted_files", "existing_rows", "added_rows", "deleted_rows")
@@ -208,22 +208,6 @@ def _among(values: Ints, wanted: Ints) -> Flags:
     at = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
     among: Flags = wanted[at] == values
     return among
-
-
-def target_files(stored: pa.Table) -> pa.ChunkedArray:
-    """The one data file that each delete is for, as Iceberg's readers take it: its referenced_data_file, or of position
-    deletes the path that both bounds of their paths are; null where there is none."""
-    named = stored["referenced_data_file"]
-    if "lower_bounds" not in stored.column_names or not pc.any(pc.equal(stored["content"], 1)).as_py():
-        return named
-    low, high = (look_up(stored, name, PATH_ID) for name in ("lower_bounds", "upper_bounds"))
-    equal = pc.and_(pc.fill_null(pc.equal(low, high), False), pc.equal(stored["content"].combine_chunks(), 1))
-    paths = [_text(value) for value in pc.if_else(equal, low, pa.scalar(None, low.type)).to_pylist()]
-    return pa.chunked_array([pc.coalesce(named.combine_chunks(), pa.array(paths, pa.string()))])
-
-
-def _text(value: bytes | None) -> str | None:
-    return None if value is None else value.decode(errors="replace")
 
 
 def _nonnull_columns(stored: pa.Table, deletes: bool) -> list[str]:

@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
 from explorer.spec.deletes.delete_pairs import DeletePairs
+from explorer.spec.deletes.target_files import target_files
 from explorer.spec.entries.entries import ADDED, EXISTING, WORDS, live_entries
-from explorer.spec.entries.numpy_columns import Ints, amounts, ints
+from explorer.spec.entries.numpy_columns import Ints, amounts, hashes, ints
 from explorer.spec.maintenance.rewrite_options import RewriteOptions
 from explorer.spec.maintenance.rewrites import JUDGED, candidate_reasons
 from explorer.spec.scan.scan import READ, Scan, partition_values
@@ -102,8 +103,15 @@ def _table(
         ),
         "parts": _parts(files),
         "manifest_path": pa.DictionaryArray.from_arrays(pa.array(np.zeros(files.num_rows, np.int32)), path).cast(WORDS),
+        "target": _targets(files) if manifest.content else np.zeros(files.num_rows, np.int64),
     }
     return pa.table(columns, schema=JUDGED)
+
+
+def _targets(files: pa.Table) -> Ints:
+    """The hash of the one data file that each delete is for; 0 where there is none."""
+    targets = target_files(files)
+    return np.where(targets.is_null().to_numpy(), 0, hashes(targets))
 
 
 def _parts(files: pa.Table) -> Ints:

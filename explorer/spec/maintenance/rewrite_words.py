@@ -16,6 +16,7 @@ from explorer.spec.scan.tasks import Packing
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes, whole
 
+GRANULARITY = "write.delete.granularity"
 ROW_GROUP, DEFAULT_ROW_GROUP = "write.parquet.row-group-size-bytes", 128 << 20
 
 
@@ -103,13 +104,11 @@ def _endless(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) 
 
 
 def _would(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping, kind: str) -> Iterator[str]:
-    files, sizes = grouping.amounts
-    number = _output_count(metadata, rule, grouping)
-    less = ", less the rows that deletes hide" if grouping.seen.with_deletes else ""
-    yield (
-        f"{count(len(files), 'group')} of {count(int(files.sum()), 'file')} ({human_bytes(int(sizes.sum()))}{less}) "
-        f"would become about {count(number, kind)} of at most {human_bytes(rule.max_output_bytes)}."
-    )
+    files = grouping.amounts[0]
+    if rule.strategy == "position-deletes" and is_by_data_file(metadata):
+        yield from _by_data_file(metadata, grouping)
+    else:
+        yield from _by_size(metadata, rule, grouping, kind)
     if rule.commits:
         commits = min(rule.commits, -(-len(files) // -(-len(files) // rule.commits)))
         yield (
@@ -122,6 +121,45 @@ def _would(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping, ki
             "files, is the engine's choice."
         )
     yield "The old files stay as long as a snapshot that reads them does: expire it to free them."
+
+
+def is_by_data_file(metadata: TableMetadata) -> bool:
+    """Whether Spark writes position deletes, or vectors, of each data file on their own (Iceberg Java 1.12:
+    SparkWriteConf.deleteGranularity, SparkPositionDeletesRewrite)."""
+    return metadata.format_version >= 3 or metadata.properties.get(GRANULARITY, "file").lower() != "partition"
+
+
+def _by_data_file(metadata: TableMetadata, grouping: Grouping) -> Iterator[str]:
+    files, sizes = grouping.amounts
+    total, (targets, unclear) = int(files.sum()), grouping.target_counts
+    is_v3 = metadata.format_version >= 3
+    made = "deletion vector" if is_v3 else "position delete file"
+    amount = (
+        f"one {made} for each data file that they name, which their entries do not tell"
+        if not targets
+        else f"{'at least ' if unclear else ''}{count(targets, made)}, one for each data file that they name"
+    )
+    groups = f"{count(len(files), 'group')} of {count(total, 'file')} ({human_bytes(int(sizes.sum()))})"
+    yield f"{groups} would become {amount}. The deletes of data files that are gone are dropped."
+    if is_v3:
+        return
+    again = " So they do not become fewer, and are candidates again." if targets == total else ""
+    yield (
+        f"Spark writes the deletes of each data file to a file of their own.{again} With the table property "
+        f"{GRANULARITY} = partition, the same statement writes one file for many data files of a partition, and who "
+        "reads one of these data files reads the deletes of all. Spark with Iceberg before 1.7 does so unless the "
+        "property says file."
+    )
+
+
+def _by_size(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping, kind: str) -> Iterator[str]:
+    files, sizes = grouping.amounts
+    number = _output_count(metadata, rule, grouping)
+    less = ", less the rows that deletes hide" if grouping.seen.with_deletes else ""
+    yield (
+        f"{count(len(files), 'group')} of {count(int(files.sum()), 'file')} ({human_bytes(int(sizes.sum()))}{less}) "
+        f"would become about {count(number, kind)} of at most {human_bytes(rule.max_output_bytes)}."
+    )
 
 
 def _nothing(rule: RewriteOptions, grouping: Grouping) -> str:
@@ -180,7 +218,8 @@ def _again(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) ->
                 f"more than 110 % of the target, sorting makes {int(numbers[first])} files of about "
                 f"{human_bytes(int(sizes[first] // numbers[first]))} each."
             )
-    stuck = "" if rule.rewrite_all or rule.delete_files == 0 else _endless(metadata, rule, grouping)
+    by_data_file = rule.strategy == "position-deletes" and is_by_data_file(metadata)
+    stuck = "" if rule.rewrite_all or rule.delete_files == 0 or by_data_file else _endless(metadata, rule, grouping)
     if stuck:
         yield stuck
     elif (

@@ -29,11 +29,14 @@ JUDGED = pa.schema(
         ("file_path", pa.string()), ("place", WORDS), ("partition", WORDS), ("spec_id", pa.int32()),
         ("record_count", pa.int64()), ("size", pa.int64()), ("deletes", pa.int64()), ("deleted_rows", pa.int64()),
         ("reasons", pa.int64()), ("vector", pa.bool_()), ("parts", pa.int64()), ("manifest_path", WORDS),
+        ("target", pa.int64()),
     ]
 )  # fmt: skip
 """A row for each file that the planner looks at. `place` tells groups of partitions apart, `partition` names them.
 `deletes` apply to the file; `deleted_rows` are those of deletes that are for it alone. `reasons` are bits. `parts` is
-in how many parts a file can be read, by its split offsets; 0 where it can be cut anywhere."""
+in how many parts a file can be read, by its split offsets; 0 where it can be cut anywhere. `target` is the hash of the
+path of the one data file that position deletes are for; 0 where they are for several, or nobody says, and of data
+files."""
 
 
 def candidate_reasons(rule: RewriteOptions, sizes: Ints, records: Ints, deletes: Ints, deleted_rows: Ints) -> Ints:
@@ -107,16 +110,16 @@ class Grouping:
         self.offsets: dict[str, int] = {}
         """By manifest: how many candidates come before its."""
         places: dict[str, int] = {}
-        columns: list[tuple[Ints, Ints, Ints, Ints, Ints]] = [(np.zeros(0, np.int64),) * 5]
+        columns: list[tuple[Ints, ...]] = [(np.zeros(0, np.int64),) * 6]
         for part in parts:
             columns += [self._add(part, places)]
-        self._codes, self._sizes, self._reasons, self._hashes, self._parts = (
+        self._codes, self._sizes, self._reasons, self._hashes, self._parts, self._targets = (
             np.concatenate(c) for c in zip(*columns, strict=True)
         )
         self._order = np.argsort(self._codes, kind="stable")
         self._starts = self._pack()
 
-    def _add(self, part: pa.Table, places: dict[str, int]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    def _add(self, part: pa.Table, places: dict[str, int]) -> tuple[Ints, ...]:
         sizes, reasons = ints(part["size"], 0), ints(part["reasons"], 0)
         seen = self.seen
         seen.files += part.num_rows
@@ -139,7 +142,8 @@ class Grouping:
                 self.names.append(some["partition"][int(first)].as_py() or "")
             place_codes[int(index)] = places[place]
         codes = np.array([place_codes.get(index, 0) for index in range(len(names))], np.int64)
-        return codes[indices], sizes[taken], reasons[taken], hashes(some["file_path"]), ints(some["parts"], 1)
+        hashed, targets = hashes(some["file_path"]), ints(some["target"], 0)
+        return codes[indices], sizes[taken], reasons[taken], hashed, ints(some["parts"], 1), targets
 
     def _pack(self) -> Ints:
         """Where groups begin among the candidates in the order of their places: a group is full when the next file
@@ -279,6 +283,13 @@ class Grouping:
         """Hashes of paths that stand more than once among the files that would be rewritten."""
         values, counts = np.unique(self._hashes[self.numbers > 0], return_counts=True)
         return values[counts > 1]
+
+    @cached_property
+    def target_counts(self) -> tuple[int, int]:
+        """Of the position deletes that would be rewritten: how many data files those are for that are for one each,
+        and how many are for several, or nobody says."""
+        targets = self._targets[self.numbers > 0]
+        return len(np.unique(targets[targets != 0])), int((targets == 0).sum())
 
     def group_numbers(self, part: pa.Table) -> Iterator[int | None]:
         """The number of each file's group (see `numbers`) of JUDGED rows that are read again; None of no candidates."""
