@@ -57,7 +57,7 @@ from explorer.spec.snapshots.metadata_diff import metadata_diff
 from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
 from explorer.storage.locate import Location, locate, locate_again
 from explorer.storage.reader import TableReader
-from explorer.storage.rows import MAPPED, read_schema
+from explorer.storage.rows import read_schema, value_words
 from explorer.storage.spill import spool
 
 SMALL = 4 << 20
@@ -367,8 +367,7 @@ class Table:
         entries = self.row_reader.verdicts_on(at, path)
         rows = [self.row_reader.file_rows(data, verdicts, schema, lineage) for data, verdicts in entries]
         for (data, _), some in zip(entries, rows, strict=True):
-            if how := (some.schema.metadata or {}).get(MAPPED):
-                self.tree.note([Problem(data.path, how.decode(), severity="info")])
+            self.tree.note([Problem(data.path, words, severity="info") for words in value_words(some)])
         return Collection(pa.concat_tables(rows), "rows")
 
     def footer(self, path: str, snapshot: str | int | None = None) -> dict[str, Any]:

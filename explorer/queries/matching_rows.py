@@ -32,7 +32,7 @@ from explorer.spec.text.names import base_name
 from explorer.spec.values.values import row_dicts
 from explorer.storage import limits
 from explorer.storage.file_rows import from_ipc
-from explorer.storage.rows import MAPPED
+from explorer.storage.rows import value_words
 
 SKIPPED_FILES, SKIPPED_BYTES = 200, 64 << 20
 """So many data files, and so many bytes of them, are read without being asked for although a scan skips them."""
@@ -134,7 +134,7 @@ class MatchingRows:
         """By data file; of files that were read."""
         self.unreadable: dict[str, str] = {}
         """By data file why it cannot be read; of files that a scan with the filter skips."""
-        self.mapped: dict[str, str] = {}
+        self.value_words: dict[str, list[str]] = {}
         """How the values of rows come through the table's name mapping, by data file; of files where they do."""
         self._read_here: dict[tuple[str, str], SparkReading] = {}
         """By data file and what must still be asked of its rows, where this process looks through them."""
@@ -253,8 +253,8 @@ class MatchingRows:
     def _keep(self, path: str, matches: pa.Table) -> None:
         number = len(self.rows) + matches.num_rows
         limits.within(number, limits.MAX_NAMED_ROWS, path, "matching rows with the files before it", "match fewer")
-        if how := (matches.schema.metadata or {}).get(MAPPED):
-            self.mapped[path] = how.decode()
+        if words := value_words(matches):
+            self.value_words[path] = words
         positions = self._positions[path] = matches["_pos"].to_pylist()
         places = [StoredRow(path, position) for position in positions]
         for stored, row in zip(places, row_dicts(matches.drop_columns("_pos")), strict=True):

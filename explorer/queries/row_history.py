@@ -406,7 +406,7 @@ class RowHistory:
             yield f"⚠ {count(more, 'more such file')} cannot be read."
 
     def _present(self, standing: SnapshotRows, place: RowPlace) -> list[str]:
-        lines = [f"{self._where(place)} is there: {self._row(place.row_key)}.", *self._mapping_words(place.row_key)]
+        lines = [f"{self._where(place)} is there: {self._row(place.row_key)}.", *self._value_words(place.row_key)]
         if place.row_key in self.matching.folded_away:
             lines.append(f"  Spark does not return it for this filter: it {self.folded}.")
         elif why := standing.skipped.get(place):
@@ -437,13 +437,12 @@ class RowHistory:
         why = self._absent(stored, snapshot)
         return [
             f"{self._where(RowPlace(*stored))} ({self._row(stored)}) is not there: {why}.",
-            *self._mapping_words(stored),
+            *self._value_words(stored),
         ]
 
-    def _mapping_words(self, stored: StoredRow) -> list[str]:
-        """That the values of a row come through the table's name mapping."""
-        words = self.matching.mapped.get(stored.file)
-        return [f"  {words[0].upper()}{words[1:]}."] if words else []
+    def _value_words(self, stored: StoredRow) -> list[str]:
+        """Where the values of a row come from: the table's name mapping, or for Iceberg Java the partition."""
+        return [f"  {words[0].upper()}{words[1:]}." for words in self.matching.value_words.get(stored.file, ())]
 
     def _absent(self, stored: StoredRow, snapshot: Snapshot) -> str:
         ancestors: list[int] = []

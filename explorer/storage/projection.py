@@ -251,7 +251,7 @@ class _Projection:
         """A field that the file lacks, in a struct as well as at the top."""
         kind, default = field["type"], field.get("initial-default")
         if (own := self.partition.get(field["id"])) is not None:
-            return self.repeat(_partition_value(own, kind), rows)
+            return self.repeat(constant_array(own, kind), rows)
         if field["id"] in self.partition:
             return self.nulls(rows, kind)
         if default is not None:
@@ -376,7 +376,7 @@ def _from_json(value: Any, kind: str) -> Any:
     return value
 
 
-def _partition_value(value: Any, kind: Any) -> pa.Array:
+def constant_array(value: Any, kind: Any) -> pa.Array:
     """A partition value that is not null, as Arrow gave it to Python, as an array of one."""
     given = pa.array([value], arrow_type(kind)) if kind in ("float", "double") else pa.array([value])
     return _cast(given, kind, "the partition's value")

@@ -32,6 +32,7 @@ from explorer.storage.metadata import parse_schema
 from explorer.storage.projection import (
     SPARK,
     arrow_type,
+    constant_array,
     has_ids,
     map_ids,
     mapping_by_names,
@@ -56,6 +57,8 @@ READ_BY = b"read by"
 as Iceberg Java reads such files."""
 MAPPED = b"mapped"
 """In the metadata of rows of a file without field ids, where the table has a name mapping: `mapping_words`."""
+OF_PARTITION = b"of the partition"
+"""In the metadata of rows of a data file with other values than its identity partition: `partition_words`."""
 TOLD_COLUMNS = 10
 """Columns that are told of those that a name mapping finds under another name, and of those that it finds nowhere."""
 OTHER_CONTENTS = b"other contents"
@@ -247,8 +250,47 @@ def data_rows(
 ) -> pa.Table:
     """All rows of a data or equality delete file under a schema, deleted ones too, in file order. With `lineage` also
     `_row_id` and `_last_updated_sequence_number`, null where the file does not store them. Raises UnreadableFile."""
-    fields = [*schema.raw["fields"], *(LINEAGE if lineage else ())]
-    return _columns(storage, file, fields, table_mapping(metadata), _constants(file, metadata))
+    fields, constants = [*schema.raw["fields"], *(LINEAGE if lineage else ())], _constants(file, metadata)
+    rows = _columns(storage, file, fields, table_mapping(metadata), constants)
+    words = partition_words(schema.raw["fields"], rows, constants) if file.kind == "data_file" else ""
+    return rows.replace_schema_metadata({**(rows.schema.metadata or {}), OF_PARTITION: words}) if words else rows
+
+
+def partition_words(fields: Sequence[Any], rows: pa.Table, constants: Mapping[int, Any]) -> str:
+    """Say which columns of a data file have other values than its partition (Iceberg Java: PartitionUtil.constantsMap).
+
+    Args:
+        fields: The JSON fields of the schema, in the order of the columns of `rows`.
+        rows: The rows, with the values that the file stores.
+        constants: Values of identity partitions by column.
+
+    Returns:
+        A sentence without its full stop; empty where all values are the partition's.
+    """
+    others: list[str] = []
+    for at, field in enumerate(fields):
+        if field["id"] not in constants:
+            continue
+        column, own = rows.column(at), constants[field["id"]]
+        if own is None:
+            differs = column.null_count < len(column)
+        else:
+            same = pc.equal(column, constant_array(own, field["type"])[0])
+            differs = not pc.all(pc.fill_null(same, False)).as_py()
+        if differs:
+            others.append(f"{field['name']} = {'null' if own is None else repr(str(own))}")
+    if not others:
+        return ""
+    return (
+        f"Iceberg Java shows {first_of(others, TOLD_COLUMNS)} in every row of this file: it takes an identity column "
+        "from the partition. pyiceberg shows what the file stores, as we do here"
+    )
+
+
+def value_words(rows: pa.Table) -> list[str]:
+    """All that is to be said of where the values of a data file's rows come from, in sentences without full stops."""
+    about = rows.schema.metadata or {}
+    return [about[key].decode() for key in (MAPPED, OF_PARTITION) if key in about]
 
 
 def _constants(file: LiveFile, metadata: TableMetadata) -> dict[int, Any]:

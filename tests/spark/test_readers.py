@@ -85,6 +85,22 @@ def test_a_delete_that_names_a_file_of_another_partition(readers: Readers, tmp_p
     assert not opened.deletes().dangling
 
 
+@pytest.mark.parametrize("partition", [None, "cold"])
+def test_iceberg_java_takes_identity_columns_from_the_partition(
+    readers: Readers, tmp_path: Path, partition: str | None
+) -> None:
+    table = Table(tmp_path, FIELDS, BY_P)
+    table.append(table.parquet("a.parquet", {"id": [1], "p": ["hot"]}, partition={"p": partition}))
+    assert [row.p for row in readers.spark.table(readers.register(table)).collect()] == [partition]
+    by_pyiceberg = StaticTable.from_metadata(str(table.folder / "metadata" / table.last)).scan().to_arrow()
+    assert by_pyiceberg["p"].to_pylist() == ["hot"]
+    opened = direct.open_table(str(tmp_path))
+    (row,) = opened.row_history("id = 1").rows.values()
+    assert row["p"] == "hot"
+    said = "\n".join(opened.row_history("id = 1").explain(opened.metadata.snapshots[-1]))
+    assert f"Iceberg Java shows p = {(partition and repr(partition)) or 'null'} in every row" in said
+
+
 def test_a_delete_of_several_files_does_not_reach_another_partition(readers: Readers, tmp_path: Path) -> None:
     table, first, second = two_partitions(tmp_path)
     rows = [(first["file_path"], 0), (second["file_path"], 0)]

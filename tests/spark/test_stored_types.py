@@ -162,7 +162,7 @@ def test_the_remedy_writes_the_values_that_are_stored(stored: Stored, spark: Any
     sick = finding_of(name, "column-type")
     assert sick is not None
     if not statements(sick.remedy):
-        assert "Nothing in Spark mends it" in sick.remedy
+        assert "No procedure mends it" in sick.remedy
         return
     before = values(spark, table, False)
     run(spark, sick.remedy)

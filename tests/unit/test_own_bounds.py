@@ -195,3 +195,26 @@ def test_only_files_tell_whether_the_partition_value_or_the_bounds_are_wrong(wro
     else:
         assert {f.rule for f in deep} == {"partition-value", "value-suspect"}
         assert not any(f.remedy.startswith("Run doctor") for f in deep)
+
+
+@pytest.mark.parametrize(("partition", "stored", "shown"), [(None, "hot", "null"), ("cold", "hot", "'cold'")])
+def test_iceberg_java_shows_the_value_of_an_identity_partition(
+    partition: str | None, stored: str, shown: str, tmp_path: Path
+) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "temp", "string")], [(2, 1000, "temp", "identity")])
+    values = {"id": [1, 2], "temp": [stored, stored]}
+    table.append(table.parquet("a.parquet", values, partition={"temp": partition}))
+    table.append(table.parquet("b.parquet", {"id": [3], "temp": ["mild"]}, partition={"temp": "mild"}))
+    opened = direct.open_table(str(table.folder))
+
+    def explained(where: str) -> str:
+        return "\n".join(opened.row_history(where).explain(opened.metadata.snapshots[-1]))
+
+    words = f"Iceberg Java shows temp = {shown} in every row of this file"
+    assert words in explained("id = 1")
+    assert "Iceberg Java" not in explained("id = 3")
+    opened.file_rows("a.parquet")
+    assert any(words in problem.cause for problem in opened.tree.problems)
+    [finding] = [f for f in direct.doctor(str(table.folder), deep=True).findings if f.rule == "partition-value"]
+    assert "Spark shows the partition's value in each row" in str(finding)
+    assert "If the files are: read the rows from them" in finding.remedy

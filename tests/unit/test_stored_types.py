@@ -54,7 +54,7 @@ def test_a_type_that_spark_does_not_take_is_an_error(stored: Stored, tmp_path: P
     assert finding.refused == ("part" if stored in FAILS else "")
     assert ("'read.parquet.vectorization.enabled'='false'" in finding.remedy) == (str(stored) in BY_ROWS)
     assert ("rewrite_data_files" in finding.remedy) == (str(stored) in BY_ROWS)
-    assert str(stored) in BY_ROWS or "Nothing in Spark mends it" in finding.remedy
+    assert str(stored) in BY_ROWS or "No procedure mends it" in finding.remedy
 
 
 @pytest.mark.parametrize("stored", [*RIGHT, *COMMON], ids=str)

@@ -21,7 +21,7 @@ from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.metrics_rules import is_nan
 from explorer.spec.doctor.promotions import PROMOTED_DATE, rebound
 from explorer.spec.doctor.remedies import may_be_needed
-from explorer.spec.doctor.remedy_cases import BY_NAME, NOT_MENDED, ONE_TOO_HIGH
+from explorer.spec.doctor.remedy_cases import BY_NAME, NOT_MENDED, ONE_TOO_HIGH, effect_of_wrong_partition
 from explorer.spec.doctor.remedy_parts import of_gone_snapshot
 from explorer.spec.doctor.source_column_rules import TIMES, apply_transform, is_one_too_high, overflow_words
 from explorer.spec.entries.entries import live_entries
@@ -272,7 +272,8 @@ class _Deep:
         if not wrong:
             return
         shown = [partition_value(value, part.transform, kind) for value in (own, wrong[0])]
-        claim = f"a partition field is not what {part.transform} makes of the column: filters skip rows"
+        claim = f"a partition field is not what {part.transform} makes of the column: "
+        claim += effect_of_wrong_partition(part.transform)
         about: dict[str, Any] = {"columns": (part.name,)}
         if type(own) is int and is_one_too_high(own, part.transform, kind) and results <= {own, own - 1}:
             yield self._of(file, "readers-differ", ONE_TOO_HIGH.format(part.transform), *shown, **about)

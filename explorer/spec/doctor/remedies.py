@@ -173,7 +173,8 @@ def remedy(
         return kept
     text = (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
         catalog=catalog, name=text_in_sql(name), table=f"{catalog}.{name}", key=key,
-        back=_back(situation, catalog, name),
+        back=(back := _back(situation, catalog, name)),
+        or_back="" if situation.whole is None else f" Or else: {back}",
         previous=previous_words(situation.previous, catalog, name, situation.complains),
         alone=DROPS_ALONE if rule == "file-missing" and not _is_of_deletes(situation, file, node, location) else "",
         distinct=_distinct(situation, f"{catalog}.{name}"),

@@ -11,6 +11,8 @@ ONE_TOO_HIGH = (
     "a partition field is one above the {} of a time before 1970, as Iceberg up to 0.10.0 wrote it: Iceberg Java "
     "allows for it, and pyiceberg skips its rows"
 )
+SKIPS_ROWS = "filters skip rows"
+SHOWS_PARTITION = "filters skip rows, and Spark shows the partition's value in each row, not the file's"
 WRAPPED = "has no place in {} bits, and wrapped round"
 LOST_ROWS = "a replace changes no rows"
 OLD_FIELD = "though version 1 requires it"
@@ -37,9 +39,17 @@ BY_NAME = (
 )
 UNCOMMITTED = "nobody has committed their rows, which may be nowhere else"
 NOT_MENDED = "not even without its vectorized reader"
+
+
+def effect_of_wrong_partition(transform: str) -> str:
+    """Return what readers do where a partition value is wrong: of identity, Iceberg Java shows it too."""
+    return SHOWS_PARTITION if transform == "identity" else SKIPS_ROWS
+
+
 CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", ONE_TOO_HIGH.rpartition("{}")[2]): "early-partition",
     ("partition-value", WRAPPED.rpartition("{}")[2]): "wrapped-partition",
+    ("partition-value", SHOWS_PARTITION): "identity-value",
     ("metadata-field", NO_SUMMARY): "no-summary",
     ("metadata-field", OLD_FIELD): "old-field",
     ("operation-contradicts", LOST_ROWS): "rows-lost",

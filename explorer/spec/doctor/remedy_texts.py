@@ -207,8 +207,14 @@ TEXTS_OF: Mapping[str, str] = {
     "field-id-zero": "Nothing in Spark mends it in place. CREATE TABLE ... AS SELECT makes a table whose field ids "
     "begin with 1, for readers that refuse 0.",
     "type-read-right": "Nothing has to be done. Any rewrite writes the spec's types.",
-    "type-misread": "Nothing in Spark mends it, and a rewrite would fail, or write other values for good: have the "
-    "rows written again from where they came.",
+    "type-misread": "No procedure mends it: a rewrite would fail, or write other values for good. pyiceberg may read "
+    "the file. Where Spark reads it by itself (SELECT * FROM parquet.`PATH`, with a CAST), delete the rows of the file "
+    "by a filter that takes it whole, and insert what was read from its path, before any snapshot expires. Otherwise "
+    "have the rows written again from where they came.",
+    "identity-value": "See which of the two is right. If the files are: read the rows from them (SELECT * FROM "
+    "parquet.`PATH`), delete the rows that have the wrong partition value, and insert what was read, before any "
+    "snapshot expires. If the partition is: rewrite_data_files with rewrite-all writes its value into the files, for "
+    "good.{or_back}",
     "metadata-choice": "Nothing in Spark mends a folder. Open the table by its catalog, or by the path of its metadata "
     "file, and take out of the folder what misleads readers: a version-hint.text that is wrong, or metadata files of "
     "another table.",
@@ -218,6 +224,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "file-size": "K",
     "early-partition": "R",
     "wrapped-partition": "J",
+    "identity-value": "G",
     "hive-null": "Q",
     "position-bounds": "C",
     "avro-refused": "G",

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.partition_fields import PartField
-from explorer.spec.doctor.remedy_cases import HIVE_NULL, ONE_TOO_HIGH, WRAPPED
+from explorer.spec.doctor.remedy_cases import HIVE_NULL, ONE_TOO_HIGH, WRAPPED, effect_of_wrong_partition
 from explorer.spec.entries.numpy_columns import Flags
 from explorer.spec.scan.ranges import counts, decode_bounds, look_up
 from explorer.spec.values.transforms import as_java, from_bytes, has_place, is_narrow, parse_transform
@@ -24,7 +24,7 @@ TIMES: Mapping[str, str] = {"hour": "h", "day": "D", "month": "M", "year": "Y"}
 _NUMBERS = {"int", "long", "date", "timestamp", "timestamptz"}
 _WHOLE_TEXT = 16
 """Bytes from which on bounds of texts and binaries may be cut: writers cut them to so many characters by default."""
-_WRONG = "a partition field is not what {} makes of the column's bounds: one of them is wrong, and filters skip rows"
+_WRONG = "a partition field is not what {} makes of the column's bounds: one of them is wrong, and {}"
 
 
 def own_bounds(
@@ -74,7 +74,8 @@ def _nulls(
     of_nulls, of_values = (counts(table, name, part.source_id) for name in ("null_value_counts", "value_counts"))
     some = np.logical_or(*(bound.is_valid().to_numpy(zero_copy_only=False) for bound in bounds))
     some |= of_nulls.known & of_values.known & (of_nulls.values < of_values.values)
-    what = "a partition field is null, and by the entry's counts or bounds its column has values: filters skip rows"
+    effect = effect_of_wrong_partition(part.transform)
+    what = f"a partition field is null, and by the entry's counts or bounds its column has values: {effect}"
     notes.add("partition-value", data & null & (some | required), what, "null", _ends_of(part, *bounds),
               column=part.name)  # fmt: skip
     if part.transform == "identity":  # files that Hive wrote may lack the column
@@ -103,7 +104,7 @@ def _numbers(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array
         placed = [has_place(bound.values, transform, kind) for bound in (low, high)]
         outside |= data & high.known & ~placed[1]  # below all that there are
         wrapped = outside & ~early & np.logical_or(*by_java)
-    what = _WRONG.format(transform)
+    what = _WRONG.format(transform, effect_of_wrong_partition(transform))
 
     def value_text(record: int) -> str:
         return str(partition_value(int(own[record]), transform, kind))
@@ -168,7 +169,7 @@ def _bucket(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array,
     for record in np.flatnonzero(same).tolist():
         bucket = apply(lower[record].as_py())
         wrong[record] = bucket is not None and bucket != values[record].as_py()
-    what = _WRONG.format(part.transform)
+    what = _WRONG.format(part.transform, effect_of_wrong_partition(part.transform))
     notes.add(
         "partition-value", wrong, what, _value_texts(values, part), _ends_of(part, lower, upper), column=part.name
     )
@@ -184,7 +185,7 @@ def _texts(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array, 
     outside = pc.or_(pc.fill_null(pc.less(own, first), False), pc.fill_null(pc.greater(own, last), False))
     hive = pc.fill_null(pc.equal(own, HIVE_NULL.encode()), False)  # which has a finding of its own
     wrong = data & pc.and_not(outside, hive).to_numpy(zero_copy_only=False)
-    what = _WRONG.format(part.transform)
+    what = _WRONG.format(part.transform, effect_of_wrong_partition(part.transform))
     notes.add(
         "partition-value", wrong, what, _value_texts(values, part), _ends_of(part, lower, upper), column=part.name
     )
@@ -207,7 +208,7 @@ def _decimals(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Arra
     for record in np.flatnonzero(data).tolist():
         own, first, last = values[record].as_py(), apply(lower[record].as_py()), apply(upper[record].as_py())
         wrong[record] = (first is not None and own < first) or (last is not None and own > last)
-    what = _WRONG.format(part.transform)
+    what = _WRONG.format(part.transform, effect_of_wrong_partition(part.transform))
     notes.add(
         "partition-value", wrong, what, _value_texts(values, part), _ends_of(part, lower, upper), column=part.name
     )
