@@ -385,7 +385,7 @@ def deletes(
         result,
         lambda: delete_rows(result, limit),
         lambda: delete_lines(result, limit),
-        lambda: Collection.of_rows(list(delete_rows(result, limit)), "deletes"),
+        lambda: Collection.of_rows(list(delete_rows(result, limit)), "pairs"),
         lambda: delete_picture(result),
         notes=notes,
         is_graph=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +11,8 @@ from explorer.model.manifest import FILE_CONTENT, STATUS
 from explorer.model.metadata import TableMetadata
 from explorer.render.rows import json_rows
 from explorer.spec.filters.display_values import TIMES
-from explorer.spec.text.units import instant
+from explorer.spec.text.names import base_name
+from explorer.spec.text.units import human_bytes, instant
 from explorer.spec.values.values import column_values, partition_path_by_name
 
 COLUMNS = {
@@ -41,10 +42,29 @@ def with_times(rows: Iterable[Mapping[str, Any]], what: str) -> list[dict[str, A
     return readable_rows
 
 
+def _clauses(reasons: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Why a delete applies or does not: the clauses that do not hold come first."""
+    return [str(clause["words"]) for clause in sorted(reasons, key=lambda clause: bool(clause["holds"]))]
+
+
+def _splits(splits: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The parts of files that a task reads."""
+    return [f"{base_name(s['file_path'])} from byte {s['start']:,}: {human_bytes(s['length'])}" for s in splits]
+
+
+OBJECTS: Mapping[str, Mapping[str, Callable[[Any], list[str]]]] = {
+    "pairs": {"reasons": _clauses}, "tasks": {"splits": _splits},
+}  # fmt: skip
+"""By what is listed: columns whose values are lists of objects, and what is said of these."""
+
+
 def in_words(part: pa.Table, what: str, metadata: TableMetadata | None) -> list[dict[str, Any]]:
     """Rows of a list as text tells them: times, and with a table's metadata also partitions as paths, and the spec's
     words for contents and statuses."""
     rows = with_times(json_rows(part), what)
+    for name, words_of in OBJECTS.get(what, {}).items():
+        for row in rows if name in part.column_names else ():
+            row[name] = "; ".join(words_of(row[name] or ()))
     if metadata is None:
         return rows
     if {"partition", "spec_id"} <= set(part.column_names) and pa.types.is_struct(part["partition"].type):

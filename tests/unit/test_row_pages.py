@@ -86,3 +86,23 @@ def test_values_are_shown_as_people_read_them(table: Path) -> None:
     assert kinds["file_path"] == ("text", "file")
     assert kinds["record_count"] == ("number", "")
     assert kinds["snapshot_id"] == ("text", "snapshot")
+
+
+def test_lists_of_objects_are_said_in_words() -> None:
+    """The clauses of a delete, those that do not hold first; a column of a user's table stays as it is."""
+    clauses = [
+        {"clause": "partition", "holds": True, "words": "it is global"},
+        {"clause": "sequence", "holds": False, "words": "3 is not < 2"},
+    ]
+    splits = [{"file_path": "s3://b/data/a.parquet", "start": 4096, "length": 2048, "delete_files": 0}]
+    pairs = RowPages(Collection.of_rows([{"data_file": "a", "reasons": clauses}], "pairs"))
+    assert pages_cell(pairs, "reasons") == "3 is not < 2; it is global"
+    tasks = RowPages(Collection.of_rows([{"task": 1, "splits": splits}], "tasks"))
+    assert pages_cell(tasks, "splits") == "a.parquet from byte 4,096: 2.0 KiB"
+    users = RowPages(Collection.of_rows([{"id": 1, "reasons": [1, 2]}], "rows"))
+    assert pages_cell(users, "reasons") == "[1, 2]"
+
+
+def pages_cell(pages: RowPages, column: str) -> str:
+    [row] = pages.page(0, 1)["rows"]
+    return str(row[names(pages).index(column)])
