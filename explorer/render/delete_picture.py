@@ -94,7 +94,7 @@ def layers_svg(layers: Sequence[Layer]) -> str:
 
 def _legend(boxes: Sequence[LayerBox]) -> list[str]:
     drawn = {layer.kind for layer, *_ in boxes}
-    out, x = [text(0, 30, "sequence", 'font-size="11"'), text(0, 42, "number", 'font-size="11"')], float(LEFT)
+    out, x = [text(0, 12, "sequence", 'font-size="11"'), text(0, 24, "number", 'font-size="11"')], float(LEFT)
     for kind in (one for one in ORDER if one in drawn):
         out.append(f'<rect x="{x}" y="4" width="14" height="12" fill="{KINDS[kind].color}"/>')
         out.append(text(x + 20, 15, KINDS[kind].title, 'font-size="12"'))

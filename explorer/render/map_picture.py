@@ -14,7 +14,7 @@ from explorer.spec.layout.file_map import STATUS, VERDICTS, MapCell
 from explorer.spec.text.names import file_label, shorten
 from explorer.spec.text.units import DAY, HOUR, MINUTE, SECOND, count, human_bytes, span
 
-HIGH, TOP, LETTER = 430.0, 26.0, 6.6
+HIGH, TOP, LETTER = 430.0, 26.0, 7.2
 AS_BYTES, NAME_HIGH = 600, 14
 """So many files are drawn as large as their bytes, by partition; the height that a name takes."""
 OF_PARTITIONS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7f6fb6")

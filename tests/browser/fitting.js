@@ -126,8 +126,14 @@
   };
   const ground = (e) => {
     const layers = [];
-    const disc = e instanceof SVGElement && [...e.parentNode.querySelectorAll("circle")].find((c) => covers(c, e));
-    if (disc) layers.push(rgba(getComputedStyle(disc).fill));
+    const shapes = e instanceof SVGElement ? [...e.parentNode.querySelectorAll("circle, rect")] : [];
+    const before = (s) => e.compareDocumentPosition(s) & Node.DOCUMENT_POSITION_PRECEDING;
+    const filled = (s) => getComputedStyle(s).fill !== "none";
+    const shape = shapes.filter((s) => before(s) && filled(s) && covers(s, e)).at(-1);  // what is painted last
+    if (shape) {
+      const { fill, fillOpacity, opacity } = getComputedStyle(shape), [r, g, b, a] = rgba(fill);
+      layers.push([r, g, b, a * fillOpacity * opacity]);
+    }
     for (let at = e; at && !layers.some(([, , , a]) => a === 1); at = parent(at)) {
       const { backgroundColor, backgroundImage } = getComputedStyle(at);
       if (backgroundImage !== "none") return null;

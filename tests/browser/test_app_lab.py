@@ -153,11 +153,11 @@ def test_a_statement_comes_into_the_graph_of_an_own_copy(page: Page, app: Served
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_text("1 commit: the catalog swapped")).to_be_visible(timeout=SLOW_MS)
     expect(page.get_by_role("treeitem", name=re.compile("snapshot-4")).first).to_be_visible()
-    expect(page.get_by_label("Snapshot", exact=True)).to_have_value("snapshot-4")
+    expect(page.get_by_role("banner").get_by_label("Snapshot", exact=True)).to_have_value("snapshot-4")
     expect(page.get_by_role("heading", name="Iceberg's commit report")).to_be_visible()
     look(page, artifacts / "app-lab-statement.png")
     page.get_by_role("button", name="Call").click()
-    expect(page.get_by_label("Snapshot", exact=True)).to_have_value("snapshot-5", timeout=SLOW_MS)
+    expect(page.get_by_role("banner").get_by_label("Snapshot", exact=True)).to_have_value("snapshot-5", timeout=SLOW_MS)
     other = signed_in(page.context.browser, app, viewport={"width": 1440, "height": 900})  # type: ignore[arg-type]
     theirs = other.new_page()
     theirs.goto(page.url)
@@ -165,13 +165,13 @@ def test_a_statement_comes_into_the_graph_of_an_own_copy(page: Page, app: Served
     expect(theirs.get_by_role("button", name="Reset the copy")).to_have_count(0)
     other.close()
     page.get_by_role("button", name="Reset the copy").click()
-    expect(page.get_by_label("Snapshot", exact=True)).to_have_value("snapshot-3")
+    expect(page.get_by_role("banner").get_by_label("Snapshot", exact=True)).to_have_value("snapshot-3")
 
 
 def test_a_conflict_is_explained_and_lit(page: Page, app: Served, artifacts: Path) -> None:
     page.goto(f"{app}?table=demo.equality_deletes&view=conflict")
-    page.get_by_label("base", exact=True).fill("snapshot-1")
-    page.get_by_label("where", exact=True).fill("name = 'jack'")
+    page.get_by_label("Base", exact=True).fill("snapshot-1")
+    page.get_by_label("Filter", exact=True).fill("name = 'jack'")
     page.get_by_role("button", name="Explain").click()
     expect(page.get_by_text("It is refused: snapshot-2 added")).to_be_visible()
     expect(page.get_by_role("treeitem", name=re.compile("delete-1.parquet.*conflict", re.I))).to_be_visible()
@@ -205,18 +205,18 @@ def test_maintenance_is_previewed_and_run_on_a_copy(page: Page, app: Served, art
     expect(page).to_have_url(re.compile("table=lab.three_inserts_"))
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_text("It was carried out.")).to_be_visible(timeout=SLOW_MS)
-    expect(page.get_by_label("Snapshot", exact=True)).to_have_value("snapshot-4")
+    expect(page.get_by_role("banner").get_by_label("Snapshot", exact=True)).to_have_value("snapshot-4")
     page.get_by_role("tab", name="Branches and undo").click()
     expect(page.get_by_text("main would go from snapshot-4 to snapshot-3")).to_be_visible()
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_text("It was carried out.")).to_be_visible(timeout=SLOW_MS)
-    expect(page.get_by_label("Snapshot", exact=True)).to_have_value("snapshot-3")
+    expect(page.get_by_role("banner").get_by_label("Snapshot", exact=True)).to_have_value("snapshot-3")
 
 
 def test_rows_lead_to_their_files_and_sql_is_remembered(page: Page, app: Served, artifacts: Path) -> None:
     page.goto(f"{app}?table=demo.equality_deletes")
     rail(page, "Rows")
-    page.get_by_label("where", exact=True).fill("name = 'tom'")
+    page.get_by_label("Filter", exact=True).fill("name = 'tom'")
     page.get_by_role("button", name="Read", exact=True).click()
     row = page.get_by_role("grid", name="rows").get_by_role("row").nth(1)
     expect(row).to_contain_text("data-1.parquet", timeout=SLOW_MS)

@@ -198,7 +198,7 @@ def test_rows_and_statements(evil: Path, dangerous: Served, page: Page, artifact
     inert(page)
     page.goto(f"{dangerous}?table={quote(str(evil))}&list=data+history")
     for where in ("id >= 0", f"a = '{IMG}'"):
-        page.get_by_label("where", exact=True).fill(where)
+        page.get_by_label("Filter", exact=True).fill(where)
         page.get_by_role("button", name="Ask", exact=True).click()
         page.wait_for_timeout(1500)
         inert(page)

@@ -126,11 +126,11 @@ def test_what_happened_to_a_row(page: Page, app: Served, artifacts: Path) -> Non
     page.goto(f"{app}?table=demo.deletion_vectors")
     lists = page.get_by_role("region", name="Lists")
     lists.get_by_role("tab", name="Why is a row gone?").click()
-    ask(page, "where", "name = 'jack'")
+    ask(page, "Filter", "name = 'jack'")
     for words in ("favorite_color: 'red' → 'yellow' (told by _row_id)", "is hidden by the deletion vector at 4"):
         expect(lists).to_contain_text(words)
     page.screenshot(path=artifacts / "row-history.png")
-    ask(page, "where", "nam = 'jack'")
+    ask(page, "Filter", "nam = 'jack'")
     expect(page.get_by_text("does not fit").first).to_be_visible()
     page.goto(f"{app}?table=demo.deletion_vectors&mode=compare&tab=rows")
     said = "0 inserted, 1 deleted, 0 updated, told by _row_id. 1 of 2 data files read."

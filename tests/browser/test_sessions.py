@@ -40,7 +40,7 @@ def test_a_history_over_300_snapshots_does_not_hold_up_another_session(app: Serv
         added = []
         for number in range(ROUNDS):
             alone = clicks(clicking)
-            asking.get_by_label("where", exact=True).fill(f"id >= {number}")
+            asking.get_by_label("Filter", exact=True).fill(f"id >= {number}")
             asking.get_by_role("button", name="Ask", exact=True).click()
             progress = asking.get_by_text("of 300 snapshots")
             expect(progress).to_be_visible()
