@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from explorer.errors import NotFoundInTable
 from explorer.lab.scenarios.build import available_names
 from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.render.overview import facts, tiles
@@ -51,21 +52,30 @@ def teaching_tables() -> list[dict[str, str]]:
     ]
 
 
+def _in_view(table: Table, snapshot: str) -> int | None:
+    """The id of the snapshot that a page names; None for the current one, and where the table has no such snapshot,
+    which the answers of the page say."""
+    try:
+        at = table.resolve(snapshot or None).snapshot
+    except NotFoundInTable:
+        return None
+    return at.snapshot_id
+
+
 def header(table: Table, name: str, snapshot: str = "") -> dict[str, Any]:
     """Return what stands above a table's graph.
 
     Args:
         table: The table.
         name: Its name, as it was opened.
-        snapshot: The snapshot in view; the current one if empty.
+        snapshot: The snapshot in view: an id, a name such as snapshot-3, a ref or a time; the current one if empty.
 
     Returns:
         Its title, its facts, its snapshots and refs, why this metadata file was opened, and its problems.
     """
     meta = table.metadata
     ordinals = snapshot_ordinals(meta)
-    is_here = snapshot in {str(one.snapshot_id) for one in meta.snapshots}
-    glance = overview(table, int(snapshot) if is_here else None, quick=True)
+    glance = overview(table, _in_view(table, snapshot), quick=True)
     refs = sorted(meta.refs, key=lambda ref: (ref.name != "main", ref.type, ref.name))
     newest = sorted(meta.snapshots, key=lambda one: -ordinals[one.snapshot_id])
     columns = [one for one in glance.columns if len(one.name) <= LONGEST_NAME]

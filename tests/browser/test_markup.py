@@ -206,7 +206,7 @@ def test_rows_and_statements(evil: Path, dangerous: Served, page: Page, artifact
     expect(page.get_by_role("tab", name="One statement")).to_be_visible()
     inert(page)
     page.goto(f"{dangerous}?table={quote(str(evil))}&mode=lab&tab=conflict")
-    page.get_by_label("base", exact=True).fill("snapshot-1")
+    page.get_by_label("Base", exact=True).fill("snapshot-1")
     page.get_by_role("button", name="Explain").click()
     page.wait_for_timeout(2500)
     inert(page)

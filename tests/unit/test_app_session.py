@@ -403,3 +403,14 @@ def test_a_mode_whose_graph_and_answer_ask_the_same_asks_once(client: Client, mo
     for number in (graph, answer):
         assert client.wait(lambda one, n=number: one["id"] == n and one["type"] != "progress")["type"] == "answer"
     assert len(calls) == 1
+
+
+def test_facts_are_those_of_the_snapshot_that_a_link_names(client: Client) -> None:
+    """By id, by name and by ref alike; of one that the table has not, those of the current one."""
+    first = str(explorer.open_table(TABLE).resolve("snapshot-1").snapshot.snapshot_id)
+    facts = {
+        named: client.data(type="open", table=TABLE, snapshot=named)["tiles"]
+        for named in ("", "main", "snapshot-1", first, "snapshot-99")
+    }
+    assert facts["snapshot-1"] == facts[first] != facts["main"]
+    assert facts["main"] == facts[""] == facts["snapshot-99"]
