@@ -25,6 +25,7 @@ from explorer.questions.answers import Result
 from explorer.render.text import clean
 from explorer.serving import places
 from tests import protocol_schema
+from tests.support import direct
 from tests.support.app_client import Client
 from tests.support.small_tables import make_table, writable
 
@@ -407,7 +408,7 @@ def test_a_mode_whose_graph_and_answer_ask_the_same_asks_once(client: Client, mo
 
 def test_facts_are_those_of_the_snapshot_that_a_link_names(client: Client) -> None:
     """By id, by name and by ref alike; of one that the table has not, those of the current one."""
-    first = str(explorer.open_table(TABLE).resolve("snapshot-1").snapshot.snapshot_id)
+    first = str(direct.open_table(TABLE).resolve("snapshot-1").snapshot.snapshot_id)
     facts = {
         named: client.data(type="open", table=TABLE, snapshot=named)["tiles"]
         for named in ("", "main", "snapshot-1", first, "snapshot-99")
