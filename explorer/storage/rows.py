@@ -31,6 +31,7 @@ from explorer.storage.formats.puffin import NoPuffin, read_footer
 from explorer.storage.metadata import parse_schema
 from explorer.storage.projection import (
     SPARK,
+    Unprojectable,
     arrow_type,
     constant_array,
     has_ids,
@@ -275,7 +276,10 @@ def partition_words(fields: Sequence[Any], rows: pa.Table, constants: Mapping[in
         if own is None:
             differs = column.null_count < len(column)
         else:
-            same = pc.equal(column, constant_array(own, field["type"])[0])
+            try:
+                same = pc.equal(column, constant_array(own, field["type"])[0])
+            except (Unprojectable, pa.ArrowException):  # a date that Python has none for
+                continue
             differs = not pc.all(pc.fill_null(same, False)).as_py()
         if differs:
             others.append(f"{field['name']} = {'null' if own is None else repr(str(own))}")

@@ -123,7 +123,7 @@ function Rows({ block, question, open, selected }: { block: Extract<Block, { kin
   return (
     <>
       {block.title && <h3>{block.title}</h3>}
-      <Grid question={question} block={block.block} columns={block.columns} first={block} what={block.what}
+      <Grid key={`${question.question} ${block.what}`} question={question} block={block.block} columns={block.columns} first={block} what={block.what}
         {...(open ? { open } : {})} {...(selected ? { selected } : {})} />
     </>
   );

@@ -97,7 +97,8 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
     setProblem(error instanceof Error ? error.message : String(error));
   }
 
-  const known = total ?? Math.max(first.rows.length, ...[...pages].map(([number, page]) => number * PAGE + page.rows.length));
+  const isRefused = problem !== "" && filter !== "" && !pages.size;
+  const known = isRefused ? 0 : total ?? Math.max(first.rows.length, ...[...pages].map(([number, page]) => number * PAGE + page.rows.length));
   const rowAt = (at: number): Row | undefined => {
     const page = pages.get(Math.floor(at / PAGE)), from = page ?? (isFirst ? first : undefined), place = page ? at % PAGE : at;
     const cells = from?.rows[place];
@@ -229,7 +230,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
   const visible = [];
   for (let at = view.first; at <= Math.min(view.last, known - 1); at += 1) visible.push(at);
   const words = total === null ? `more than ${first.rows.length.toLocaleString("en")}` : total.toLocaleString("en");
-  const counted = filter && !pages.size && !problem ? "Filtering…" : filter ? `${words} ${what} match${first.total === null ? "" : `, of ${first.total.toLocaleString("en")}`}` : `${words} ${countedOf(what, words)}`;
+  const counted = isRefused ? `No ${what} are shown` : filter && !pages.size ? "Filtering…" : filter ? `${words} ${countedOf(what, words)} ${words === "1" ? "matches" : "match"}${first.total === null ? "" : `, of ${first.total.toLocaleString("en")}`}` : `${words} ${countedOf(what, words)}`;
   const clear = () => {
     setFilter("");
     if (filterField.current) filterField.current.value = "";
@@ -239,7 +240,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
       <div class="grid-bar">
         <span class="count" role="status">{copied || [counted, picked.size ? `${picked.size.toLocaleString("en")} selected` : ""].filter(Boolean).join(" · ")}</span>
         <input
-          type="search" class="grid-filter" aria-label={`Filter ${what}`} placeholder={exampleOf(shown)} spellcheck={false} ref={filterField}
+          type="search" class="grid-filter" aria-label={`Filter ${what}`} placeholder={exampleOf(shown, first.rows)} spellcheck={false} ref={filterField}
           onChange={(event) => setFilter(event.currentTarget.value.trim())}
         />
         <Menu name={chosen.size < columns.length ? `Columns: ${shown.length} of ${columns.length}` : "Columns"} hint="Which columns are shown">
@@ -291,7 +292,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
           })}
         </div>
         {known === 0 && (
-          <p class="empty">{filter ? <>No {what} match this filter. <button type="button" onClick={clear}>Show all {what}</button></> : `There are no ${what} here.`}</p>
+          <p class="empty">{filter ? <>{isRefused ? "The filter was not applied." : `No ${what} match this filter.`} <button type="button" onClick={clear}>Show all {what}</button></> : `There are no ${what} here.`}</p>
         )}
       </div>
     </div>
@@ -318,7 +319,10 @@ function valueOf(row: Row, { at, kind }: Shown): string | null {
   return kind === "number" ? value && value.replaceAll(",", "") : row.exact(at) ?? value;
 }
 
-function exampleOf(shown: readonly Shown[]): string {
+function exampleOf(shown: readonly Shown[], rows: RowPage["rows"]): string {
+  const values = shown.map(({ at }) => rows[0]?.[at] ?? null);
+  const text = shown.findIndex(({ kind, link }, i) => kind === "text" && !link && /^[A-Za-z][\w-]{0,20}$/.test(values[i] ?? ""));
+  if (text >= 0 && !["True", "False"].includes(values[text] ?? "")) return `Filter, such as ${shown[text]?.name} = '${values[text]}'`;
   const number = shown.find(({ kind }) => kind === "number" || kind === "bytes");
   return number ? `Filter, such as ${number.name} > 1000` : shown[0] ? `Filter, such as ${shown[0].name} IS NOT NULL` : "Filter";
 }

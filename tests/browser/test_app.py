@@ -106,7 +106,7 @@ def test_a_plan_says_what_is_read_and_why(page: Page, app: Served) -> None:
 @pytest.mark.parametrize(
     ("mode", "tab", "text"),
     [
-        ("Compare", "Files", "data-3"), ("Compare", "Rows", "snapshot"), ("Compare", "Commits", "append"),
+        ("Compare", "Files", "data-3"), ("Compare", "Rows", "1 inserted"), ("Compare", "Commits", "append"),
         ("Deletes", "Pairs", "delete-1"), ("Deletes", "Layers", "equality"), ("Deletes", "Visible rows", "visible"),
         ("Health", "Measures", "within"), ("Health", "Column statistics", "name"), ("Findings", "", "snapshots"),
     ],

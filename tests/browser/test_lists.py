@@ -37,7 +37,7 @@ def test_a_long_list_is_sorted_filtered_and_leads_to_the_graph(page: Page, app: 
         expect(size).to_have_attribute("aria-sort", order)
     page.get_by_label("Filter files").fill("file_size_in_bytes < 890 AND sequence_number = 300")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("1 files match, of 1,200")).to_be_visible()
+    expect(page.get_by_text("1 file matches, of 1,200")).to_be_visible()
     name = first_cell(grid).inner_text()
     page.screenshot(path=artifacts / "files.png")
     first_cell(grid).click()
@@ -46,6 +46,26 @@ def test_a_long_list_is_sorted_filtered_and_leads_to_the_graph(page: Page, app: 
     page.get_by_label("Filter files").fill("no_such = 1")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert").first).to_contain_text("no_such")
+    expect(page.get_by_text("No files are shown")).to_be_visible()
+    expect(grid.get_by_role("row")).to_have_count(1)
+    page.get_by_role("button", name="Show all files").click()
+    expect(page.get_by_text("1,200 files", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("table", ["long_history", "deletion_vectors", "partition_evolution"])
+def test_the_example_in_a_filter_is_one(table: str, page: Page, app: Served) -> None:
+    """What a list offers as an example can be entered, and something matches it."""
+    page.goto(f"{app}?table=demo.{table}")
+    lists = page.get_by_role("region", name="Lists")
+    for name in ("Snapshots", "Manifests", "Files", "Entries", "Partitions"):
+        lists.get_by_role("tab", name=name).click()
+        field = lists.get_by_label(f"Filter {name.lower()}")
+        expect(lists.get_by_role("grid", name=name.lower()).get_by_role("row").nth(1)).to_be_visible()
+        example = str(field.get_attribute("placeholder")).removeprefix("Filter, such as ")
+        field.fill(example)
+        field.press("Enter")
+        expect(lists.get_by_text(re.compile("^[1-9].* match(es)?(, of .*)?$"))).to_be_visible()
+        expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_a_long_list_is_scrolled_to_its_end(page: Page, app: Served) -> None:
