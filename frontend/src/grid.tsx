@@ -40,6 +40,11 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
   const [view, setView] = useState({ first: 0, last: 40 });
   const [problem, setProblem] = useState(""), [copied, setCopied] = useState("");
   const [active, setActive] = useState(-1), [column, setColumn] = useState(0);
+  const walked = useRef(-1);  // the active row, at once: two keys may come before one rendering
+  const go = (to: number) => {
+    walked.current = to;
+    setActive(to);
+  };
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set());
   const box = useRef<HTMLDivElement>(null), filterField = useRef<HTMLInputElement>(null), pending = useRef(new Set<number>()), anchor = useRef(-1);
   const isFirst = sort === null && filter === "";
@@ -57,7 +62,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
     pending.current = new Set();
     setPages(new Map());
     setProblem("");
-    setActive(-1);
+    go(-1);
     setPicked(new Set());
     if (isFirst) setTotal(first.total);
     if (isFirst && first.total === null) void count();
@@ -181,6 +186,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
   const keys = (event: TargetedKeyboardEvent<HTMLDivElement>) => {
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -known, End: known }[event.key];
     const across = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const active = walked.current;
     if (event.key === "Enter" && active >= 0) press(active);
     else if (event.key === " " && active >= 0) box.current?.querySelector(".grid-row.active .cell.active")?.dispatchEvent(new CustomEvent("preview", { bubbles: true }));
     else if ((event.ctrlKey || event.metaKey) && event.key === "a") setPicked(new Set(Array.from({ length: Math.min(known, MOST_COPIED) }, (_, at) => at)));
@@ -193,7 +199,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
         if (anchor.current < 0) anchor.current = Math.max(0, active);
         pick(to, false, true);
       }
-      setActive(to);
+      go(to);
       show(to);
     }
     event.preventDefault();
@@ -201,7 +207,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
   };
   // Open what the cell names, or else what the first cell of the row names that names something.
   const press = (at: number, place = column) => {
-    setActive(at);
+    go(at);
     const row = rowAt(at), names = (one: Shown | undefined): boolean => Boolean(one?.link && row?.cells[one.at]);
     const about = names(shown[place]) ? shown[place] : shown.find(names);
     if (row && about) open?.(about.link, row.cells[about.at] ?? "");
@@ -210,7 +216,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
     const cell = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-column]") : null, place = Number(cell?.dataset["column"] ?? column);
     setColumn(place);
     if (event.shiftKey || event.ctrlKey || event.metaKey) {
-      setActive(at);
+      go(at);
       pick(at, event.ctrlKey || event.metaKey, event.shiftKey);
       return;
     }
@@ -323,6 +329,6 @@ function exampleOf(shown: readonly Shown[], rows: RowPage["rows"]): string {
   const values = shown.map(({ at }) => rows[0]?.[at] ?? null);
   const text = shown.findIndex(({ kind, link }, i) => kind === "text" && !link && /^[A-Za-z][\w-]{0,20}$/.test(values[i] ?? ""));
   if (text >= 0 && !["True", "False"].includes(values[text] ?? "")) return `Filter, such as ${shown[text]?.name} = '${values[text]}'`;
-  const number = shown.find(({ kind }) => kind === "number" || kind === "bytes");
-  return number ? `Filter, such as ${number.name} > 1000` : shown[0] ? `Filter, such as ${shown[0].name} IS NOT NULL` : "Filter";
+  const number = shown.findIndex(({ kind }, i) => kind === "number" && values[i]);
+  return number >= 0 ? `Filter, such as ${shown[number]?.name} >= ${values[number]?.replaceAll(",", "")}` : shown[0] ? `Filter, such as ${shown[0].name} IS NOT NULL` : "Filter";
 }
