@@ -46,8 +46,8 @@ def rows(
 
     Example:
         >>> table = explorer.open_table("demo.three_inserts")
-        >>> [row["fruit"] for row in table.rows(where="fruit > 'b'")]
-        ['cherry', 'banana']
+        >>> sorted(row["fruit"] for row in table.rows(where="fruit > 'b'"))
+        ['banana', 'cherry']
     """
     return table.rows(snapshot, column, table.sql_condition(where, snapshot), limit, provenance)
 

@@ -1080,8 +1080,8 @@ class OpenTable:
 
         Example:
             >>> table = explorer.open_table("demo.three_inserts")
-            >>> [row["fruit"] for row in table.rows(where="fruit > 'b'")]
-            ['cherry', 'banana']
+            >>> sorted(row["fruit"] for row in table.rows(where="fruit > 'b'"))
+            ['banana', 'cherry']
         """
         return data_questions.rows(
             self.engine, where=where, column=column, limit=limit, provenance=provenance, snapshot=snapshot

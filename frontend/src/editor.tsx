@@ -1,6 +1,6 @@
 // The field of a filter or of SQL: a plain one until its editor (code-editor.ts) is loaded, which takes its place.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CodeEditor } from "./code-editor";
 import { noteHistory, offersAt, placeIn, readHistory, sqlOffersAt, type NamedColumn } from "./completion";
 import { header, refusal } from "./store";
@@ -13,7 +13,7 @@ export function Editor({ kind, label, value, hint = "", change, enter, columns =
   change?: (text: string) => void; enter?: (text: string) => void;
 }) {
   const box = useRef<HTMLDivElement>(null), plain = useRef<HTMLTextAreaElement>(null), made = useRef<CodeEditor | null>(null);
-  const [isLoaded, setLoaded] = useState(false);
+  const [editors, setEditors] = useState<typeof import("./code-editor") | null>(null), hadFocus = useRef(false);
   const now = useRef({ text: value, change, enter, columns });
   now.current = { ...now.current, change, enter, columns };
   const told = (text: string): void => {
@@ -26,26 +26,28 @@ export function Editor({ kind, label, value, hint = "", change, enter, columns =
   };
   useEffect(() => {
     let isHere = true;
-    const take = ({ edit }: typeof import("./code-editor")): void => {
-      const parent = box.current, field = plain.current;
-      if (!isHere || !parent || !field) return;
-      const hadFocus = document.activeElement === field;
-      made.current = edit({
-        parent, text: field.value, label, hint, hasLines: kind === "sql", changed: told, enter: entered, history: () => readHistory(kind),
-        offersAt: (text, at) => (kind === "sql" ? sqlOffersAt(text, at, columnsOf(now.current.columns), versions()) : offersAt(text, at, columnsOf(now.current.columns))),
-      });
-      setLoaded(true);
-      if (hadFocus) made.current.focus();
-      underline(made.current, now.current.text);
-    };
     // Without it, or in a host whose script cannot load another, the plain field stays.
-    if (typeof HAS_CODE_EDITOR === "undefined" || HAS_CODE_EDITOR) void import("./code-editor").then(take, () => {});
+    if (typeof HAS_CODE_EDITOR === "undefined" || HAS_CODE_EDITOR) {
+      void import("./code-editor").then((module) => isHere && setEditors(module), () => {});
+    }
     return () => {
       isHere = false;
       made.current?.close();
       made.current = null;
     };
   }, []);
+  const field = plain.current;
+  if (editors && field) hadFocus.current = (field.getRootNode() as Document | ShadowRoot).activeElement === field;
+  // In the same rendering that takes the plain field away, so that nothing is typed in between.
+  useLayoutEffect(() => {
+    if (!editors || !box.current) return;
+    made.current = editors.edit({
+      parent: box.current, text: now.current.text, label, hint, hasLines: kind === "sql", changed: told, enter: entered, history: () => readHistory(kind),
+      offersAt: (text, at) => (kind === "sql" ? sqlOffersAt(text, at, columnsOf(now.current.columns), versions()) : offersAt(text, at, columnsOf(now.current.columns))),
+    });
+    if (hadFocus.current) made.current.focus();
+    underline(made.current, now.current.text);
+  }, [editors]);
   useEffect(() => {
     const root = box.current?.getRootNode() as Document | ShadowRoot | undefined;
     if (value === now.current.text || box.current?.contains(root?.activeElement ?? null)) return;
@@ -62,7 +64,7 @@ export function Editor({ kind, label, value, hint = "", change, enter, columns =
     <div class={isSql ? "field editor tall" : "field editor"} style={{ width }}>
       <span>{label}</span>
       <div ref={box} />
-      {!isLoaded && <textarea ref={plain} rows={isSql ? 3 : 1} aria-label={label} defaultValue={value} placeholder={hint} spellcheck={false} autocomplete="off"
+      {!editors && <textarea ref={plain} rows={isSql ? 3 : 1} aria-label={label} defaultValue={value} placeholder={hint} spellcheck={false} autocomplete="off"
         onInput={(event) => told(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || (isSql ? !event.ctrlKey : event.shiftKey)) return;

@@ -1,6 +1,6 @@
 // The form of a question, made from its parameters.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Form, Parameter } from "./protocol";
 import { header, place, server } from "./store";
 import { pathText } from "./completion";
@@ -36,25 +36,29 @@ export function QuestionForm({ form, given, ask, hidden = [], submit, isLive }: 
   form: Form; given: Arguments; ask: (given: Arguments) => void; hidden?: readonly string[]; submit?: string; isLive?: boolean;
 }) {
   const [draft, setDraft] = useState<Arguments>(given);
-  useEffect(() => setDraft(given), [JSON.stringify(given)]);
+  const latest = useRef(given);  // the draft, at once: two fields may change before one rendering
+  const keep = (next: Arguments) => {
+    latest.current = next;
+    setDraft(next);
+  };
+  useEffect(() => keep(given), [JSON.stringify(given)]);
   const shown = form.parameters.filter((one) => !hidden.includes(one.name));
   const isGiven = (value: unknown) => value !== undefined && value !== "" && value !== false;
   const send = (all: Arguments) => ask(Object.fromEntries(Object.entries(all).filter(([, value]) => isGiven(value))));
   const set = (name: string, value: unknown) => {
-    const next = { ...draft, [name]: value };
-    setDraft(next);
-    if (isLive) send(next);
+    keep({ ...latest.current, [name]: value });
+    if (isLive) send(latest.current);
   };
   const field = (one: Parameter) => (
-    <ParameterField key={one.name} parameter={one} value={draft[one.name]} keep={(value) => setDraft({ ...draft, [one.name]: value })} set={(value) => set(one.name, value)}
-      submit={(value) => send({ ...draft, [one.name]: value })} />
+    <ParameterField key={one.name} parameter={one} value={draft[one.name]} keep={(value) => keep({ ...latest.current, [one.name]: value })} set={(value) => set(one.name, value)}
+      submit={(value) => send({ ...latest.current, [one.name]: value })} />
   );
   const first = shown.filter((one) => one.required || one.is_filter || one.name in given).slice(0, 6);
   const others = shown.filter((one) => !first.includes(one));
   return (
     <form class="question-form" onSubmit={(event) => {
       event.preventDefault();
-      send(draft);
+      send(latest.current);
     }}>
       <div class="fields">
         {first.map(field)}

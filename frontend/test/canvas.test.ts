@@ -149,7 +149,9 @@ test("a click selects and tells; what is selected elsewhere is not told", () => 
 test("a click on the sign folds, a double click asks for the kind's own request", () => {
   card("s")?.querySelector(".graph-fold")?.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   expect(asked.toggle).toHaveBeenLastCalledWith("s", false);
-  card("s")?.dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
+  card("s")?.dispatchEvent(new MouseEvent("click", { bubbles: true, detail: 1 }));
+  stage().dispatchEvent(new MouseEvent("click", { bubbles: true, detail: 2 }));  // the graph has moved meanwhile
+  stage().dispatchEvent(new MouseEvent("dblclick", { bubbles: true, detail: 2 }));
   expect(asked.toggle).toHaveBeenLastCalledWith("s", true);
 });
 

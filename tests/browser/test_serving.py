@@ -232,7 +232,7 @@ def test_java_is_lost(page_without_java: tuple[Page, str]) -> None:
     page.get_by_label("Previous snapshot").click()
     expect(card(page, "^snapshot-2, snapshot, in view")).to_be_visible()
     rail(page, "Deletes")
-    expect(page.get_by_role("region", name="Deletes")).to_contain_text("0 deletes")
+    expect(page.get_by_role("region", name="Deletes")).to_contain_text("0 pairs")
     rail(page, "Rows")
     read_rows(page)
     expect(page.get_by_role("grid", name="rows")).to_contain_text("parquet", timeout=120_000)

@@ -69,15 +69,17 @@ export function listen(stage: HTMLElement, hands: Hands): void {
     });
   }
   stage.addEventListener("pointerleave", () => hands.hover(null));
+  // The first click of two opens the inspector, and the graph moves: the second means the same node, and not a fold.
+  let first: string | undefined, folds = false;
   stage.addEventListener("click", (event) => {
-    const id = idOf(event);
+    const id = idOf(event), isFirst = event.detail < 2;
     if (dragged) return;
-    if (id !== undefined && onFold(event)) hands.open(id, false);
-    else hands.click(id, event.shiftKey || event.ctrlKey || event.metaKey);
+    if (isFirst) [first, folds] = [id, onFold(event)];
+    if (id !== undefined && folds && onFold(event)) hands.open(id, false);
+    else if (isFirst) hands.click(id, event.shiftKey || event.ctrlKey || event.metaKey);
   });
-  stage.addEventListener("dblclick", (event) => {
-    const id = idOf(event);
-    if (id !== undefined && !onFold(event)) hands.open(id, true);
+  stage.addEventListener("dblclick", () => {
+    if (first !== undefined && !folds) hands.open(first, true);
   });
   stage.addEventListener("keydown", (event) => {
     const act = own(hands.keys(), event.key);
