@@ -1,6 +1,6 @@
 // The form of a question, made from its parameters.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Form, Parameter } from "./protocol";
 import { header, place, server } from "./store";
 import { pathText } from "./completion";
@@ -41,7 +41,12 @@ export function QuestionForm({ form, given, ask, hidden = [], submit, isLive }: 
     latest.current = next;
     setDraft(next);
   };
-  useEffect(() => keep(given), [JSON.stringify(given)]);
+  const key = JSON.stringify(given), shownKey = useRef(key);
+  useLayoutEffect(() => {
+    if (shownKey.current === key) return;  // what was typed since the first rendering stays
+    shownKey.current = key;
+    keep(given);
+  }, [key]);
   const shown = form.parameters.filter((one) => !hidden.includes(one.name));
   const isGiven = (value: unknown) => value !== undefined && value !== "" && value !== false;
   const send = (all: Arguments) => ask(Object.fromEntries(Object.entries(all).filter(([, value]) => isGiven(value))));
