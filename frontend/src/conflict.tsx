@@ -6,7 +6,7 @@ import { nameBeforeCurrent, NoTable } from "./changing";
 import { QuestionForm, type Arguments } from "./form";
 import { GraphView, InspectorView } from "./graph-view";
 import { choices } from "./lab-state";
-import { draw, go, graph, isInspectorOpen, place, question } from "./store";
+import { draw, go, graph, header, isInspectorOpen, place, question } from "./store";
 
 // The validations that are on: those of the isolation level, with what a person has switched.
 function checksOf(given: Arguments, usual: readonly string[]): string[] {
@@ -18,6 +18,7 @@ function checksOf(given: Arguments, usual: readonly string[]): string[] {
 export function ConflictView() {
   const form = question("check conflict"), at = place.value;
   if (!form || !at.table) return <NoTable />;
+  if (!header.value) return null;  // which says where a commit may begin
   const isAsked = at.arguments !== "";
   const given: Arguments = isAsked ? parseArguments(at.arguments) : { base: nameBeforeCurrent(), operation: "cow-update" };
   const operation = choices.value?.operations.find(({ name }) => name === given["operation"]);

@@ -41,11 +41,15 @@ export function QuestionForm({ form, given, ask, hidden = [], submit, isLive }: 
     latest.current = next;
     setDraft(next);
   };
-  const key = JSON.stringify(given), shownKey = useRef(key);
+  const key = JSON.stringify(given), before = useRef(given);
   useLayoutEffect(() => {
-    if (shownKey.current === key) return;  // what was typed since the first rendering stays
-    shownKey.current = key;
-    keep(given);
+    // What a person typed stays, unless its own parameter was given a new value.
+    const next = { ...latest.current };
+    for (const name of new Set([...Object.keys(before.current), ...Object.keys(given)])) {
+      if (JSON.stringify(given[name]) !== JSON.stringify(before.current[name])) next[name] = given[name];
+    }
+    before.current = given;
+    keep(next);
   }, [key]);
   const shown = form.parameters.filter((one) => !hidden.includes(one.name));
   const isGiven = (value: unknown) => value !== undefined && value !== "" && value !== false;
