@@ -44,13 +44,17 @@ def _form(question: Question) -> dict[str, Any]:
     }
 
 
+_LABELS = {"sql": "Spark SQL"}
+"""Of parameters whose name says too little."""
+
+
 def field(parameter: Parameter) -> dict[str, Any]:
     """Return what a form needs to ask for a parameter."""
     kind = parameter.kind
     given = None if parameter.is_required else parameter.default
     return {
         "name": parameter.name,
-        "label": "Filter" if kind.metavar == "FILTER" else parameter.label.capitalize(),
+        "label": "Filter" if kind.metavar == "FILTER" else _LABELS.get(parameter.label, parameter.label.capitalize()),
         "help": parameter.help,
         "form": kind.form,
         "choices": list(kind.choices),

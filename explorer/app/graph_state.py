@@ -15,6 +15,7 @@ from explorer.errors import ExplorerError
 from explorer.graph.finding_nodes import mark_findings
 from explorer.graph.graph import Elided, Graph, Node
 from explorer.graph.ids import file_node, list_node, manifest_node
+from explorer.graph.manifest_graph import FOLDED
 from explorer.graph.source import GraphView
 from explorer.graph.table_graph import METADATA
 from explorer.graph.uncommitted import Uncommitted, overlay
@@ -59,8 +60,26 @@ class GraphState:
         self._stored: InspectorSection | None = None
 
     def timeline(self) -> dict[str, Any]:
-        """What can be stepped through; empty when nothing can."""
-        return {}
+        """All snapshots, oldest first, as parallel lists: ids (text: they do not fit a JavaScript number), operations,
+        times and refs."""
+        meta = self.table.metadata
+        ordinals = snapshot_ordinals(meta)
+        ordered = sorted(meta.snapshots, key=lambda s: ordinals[s.snapshot_id])
+        refs: dict[int, list[str]] = {}
+        for ref in meta.refs:
+            refs.setdefault(ref.snapshot_id, []).append(f"{ref.type} {ref.name}")
+        operations = {name: _operation(name) for name in steps({s.operation for s in ordered}, "operations")}
+        return {
+            "ids": [str(s.snapshot_id) for s in ordered],
+            "operations": [operations[s.operation] for s in ordered],
+            "times": [second(s.timestamp_ms) for s in ordered],
+            "refs": [_some(refs.get(s.snapshot_id, [])) for s in steps(ordered, "snapshots")],
+        }
+
+    @property
+    def snapshot_id(self) -> int | None:
+        """The snapshot in view."""
+        return self.graph.snapshot_id
 
     def state(self) -> dict[str, Any]:
         """What a page draws, and `selection`."""
@@ -217,23 +236,6 @@ class ViewState(GraphState):
         if self.marks is not None:
             self.graph = overlay(self.graph, self.marks)
 
-    def timeline(self) -> dict[str, Any]:
-        """All snapshots, oldest first, as parallel lists: ids (text: they do not fit a JavaScript number), operations,
-        times and refs."""
-        meta = self.table.metadata
-        ordinals = snapshot_ordinals(meta)
-        ordered = sorted(meta.snapshots, key=lambda s: ordinals[s.snapshot_id])
-        refs: dict[int, list[str]] = {}
-        for ref in meta.refs:
-            refs.setdefault(ref.snapshot_id, []).append(f"{ref.type} {ref.name}")
-        operations = {name: _operation(name) for name in steps({s.operation for s in ordered}, "operations")}
-        return {
-            "ids": [str(s.snapshot_id) for s in ordered],
-            "operations": [operations[s.operation] for s in ordered],
-            "times": [second(s.timestamp_ms) for s in ordered],
-            "refs": [_some(refs.get(s.snapshot_id, [])) for s in steps(ordered, "snapshots")],
-        }
-
     def caption(self) -> str:
         """Only what is drawn anyway is read for it, and the parent's manifest list."""
         snapshot = self.table.metadata.snapshot(self.view.snapshot_id)
@@ -275,7 +277,8 @@ class ViewState(GraphState):
 
     def asked(self) -> dict[str, Any]:
         """As the view has them: it also changes by other ways than the bar."""
-        return {"search": self.view.search, "filtered": self.view.show_filtered}
+        folded = sum(group.hidden for group in self.graph.elided if group.what == FOLDED)
+        return {"search": self.view.search, "filtered": self.view.show_filtered, "folded": folded}
 
     @property
     def snapshot_id(self) -> int | None:

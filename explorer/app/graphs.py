@@ -36,8 +36,8 @@ def _tree(table: Table, request: DrawGraph, _: Answerer) -> GraphState:
 
 
 def _findings(table: Table, request: DrawGraph, answer: Answerer) -> GraphState:
-    """The tree with what the doctor finds: a finding may be of any level, and of any manifest."""
-    state = TreeState(table, request.snapshot or None, is_grouped=False)
+    """The tree with what the doctor finds: a finding may be of any level."""
+    state = TreeState(table, request.snapshot or None)
     state.mark(answer("doctor", {"snapshot": request.snapshot} if request.snapshot else {}).findings)
     return state
 
@@ -129,6 +129,8 @@ def carry_out(state: GraphState, action: Mapping[str, Any]) -> GraphState | None
                 show_file(later, key, _snapshot_of(later, action.get("snapshot")))
             else:
                 show_row(later, kind, key)
+        else:
+            later.select(next((n.id for n in later.graph.nodes if n.facts.get("path") == action.get("key")), None))
         return later
     return None if later.handle(action) is None else later
 
@@ -140,6 +142,6 @@ def _snapshot_of(view: ViewState, name: Any) -> int | None:
 
 def shown(state: GraphState) -> dict[str, Any]:
     """Return what a page draws of a graph."""
-    snapshot = state.snapshot_id if isinstance(state, ViewState) else None
+    snapshot = state.snapshot_id
     return {**state.state(), "timeline": state.timeline(), "snapshot": "" if snapshot is None else str(snapshot),
             "title": clean(state.graph.title)}  # fmt: skip

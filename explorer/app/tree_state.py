@@ -27,20 +27,17 @@ class TreeState(ViewState):
         table: The table.
         snapshot: The snapshot in view; the current one if None.
         has_all_levels: Whether metadata files and manifest lists have nodes of their own.
-        is_grouped: Whether manifests are grouped where there are many.
     """
 
-    def __init__(
-        self, table: Table, snapshot: str | int | None = None, has_all_levels: bool = True, is_grouped: bool = True
-    ) -> None:
-        self._has_all_levels, self._is_grouped = has_all_levels, is_grouped
+    def __init__(self, table: Table, snapshot: str | int | None = None, has_all_levels: bool = True) -> None:
+        self._has_all_levels = has_all_levels
         super().__init__(table, snapshot)
 
     def first_view(self, snapshot: str | int | None) -> GraphView:
         """See ViewState."""
         return replace(
             super().first_view(snapshot), page_size=LEVEL, snapshots_at_once=SNAPSHOTS,
-            has_all_levels=self._has_all_levels, groups_above=GROUPED if self._is_grouped else 0,
+            has_all_levels=self._has_all_levels, groups_above=GROUPED,
         )  # fmt: skip
 
     def asked(self) -> dict[str, Any]:

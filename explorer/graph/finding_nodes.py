@@ -32,8 +32,15 @@ def about(node: Node, finding: Finding) -> bool:
     return finding.node is not None and node.facts.get("path") == finding.node[1] and "column" not in node.facts
 
 
+def ids_of(node: Node) -> list[str]:
+    """The id of a node, and those of the manifests that a folded group stands for."""
+    folded = node.facts.get("paths", ()) if node.fold == "folded" else ()
+    return [node.id, *map(manifest_node, folded)]
+
+
 def mark_findings(graph: Graph, findings: Sequence[Finding]) -> Graph:
-    """The graph with findings above info on their nodes; what a node tells already stays."""
+    """The graph with findings above info on their nodes, or on the group that they are in; what a node tells already
+    stays."""
     by_node: dict[str | None, list[Finding]] = defaultdict(list)
     for finding in findings:
         if finding.severity != "info":
@@ -42,7 +49,10 @@ def mark_findings(graph: Graph, findings: Sequence[Finding]) -> Graph:
         return graph
     nodes = []
     for node in graph.nodes:
-        own_findings = [*by_node.get(node.id, ()), *(f for f in by_node.get(None, ()) if about(node, f))]
+        own_findings = [
+            *(f for one in ids_of(node) for f in by_node.get(one, ())),
+            *(f for f in by_node.get(None, ()) if about(node, f)),
+        ]
         sentences = [f"{f.severity} {f.rule}: {f.what}" for f in own_findings[:TOLD]]
         more = [f"and {len(own_findings) - TOLD} more findings"] if len(own_findings) > TOLD else []
         nodes.append(

@@ -23,6 +23,8 @@ from explorer.spec.text.names import base_name, file_label, manifest_names, shor
 from explorer.spec.text.units import brief_count, count, human_bytes
 from explorer.spec.values.values import partition_ranges, partition_values, row_dicts
 
+FOLDED = "manifests with a match"
+"""What a search finds more of than it unfolds."""
 LETTERS = 30
 """That a line of a card has room for."""
 
@@ -103,6 +105,10 @@ class ManifestListDrawing:
             ]
             self.without_match(node, "manifests", len(listed), len(kept), 3)
             listed = kept
+            more = sum(not self.is_open(manifest_node(m.manifest_path)) and self.has_match(m) for m in kept)
+            if more:
+                label = f"{count(more, 'manifest')} with a match {'is' if more == 1 else 'are'} folded"
+                self.drawing.leave_out("folded", node, FOLDED, more, len(kept), 3, label)
         if 0 < self.view.groups_above < len(listed):
             for group in manifest_groups(listed, self.meta, self.ordinals):
                 self.group(node, group, snapshot)

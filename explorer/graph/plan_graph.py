@@ -20,6 +20,8 @@ from explorer.spec.values.values import row_dicts
 COLUMNS = ("manifest lists", "manifests", "files")
 MANIFESTS = "data manifests"
 """The key of their level, of which those that are read come first."""
+MOST_MANIFESTS = 40
+"""That are drawn at once: of more, nobody sees which are read."""
 WIDE = 28
 """Characters of a line that fit a card."""
 
@@ -41,7 +43,7 @@ def plan_graph(
     listed = ((v.manifest.manifest_path, v.manifest.added_snapshot_id) for v in plan.manifests)
     names = manifest_names(listed, ordinals)
     ordered = sorted(plan.manifests, key=lambda v: not v.keeps)
-    for at in drawing.page(root, len(ordered), MANIFESTS, 1, key=MANIFESTS):
+    for at in drawing.page(root, len(ordered), MANIFESTS, 1, key=MANIFESTS, size=min(size, MOST_MANIFESTS)):
         verdict = ordered[at]
         path = verdict.manifest.manifest_path
         node = _manifest(verdict, snapshot.snapshot_id, names[path], path in files)

@@ -96,10 +96,16 @@ def count(table: Table, *, snapshot: SnapshotRef = None) -> Answer[LiveRows]:
         (4, 3)
     """
     from explorer.render.doctor import live_rows_json, render_live_rows
+    from explorer.render.row_blocks import count_blocks
     from explorer.reports.row_count import live_rows
 
     counted = live_rows(table, snapshot)
-    return Answer(counted, lambda: live_rows_json(counted), lambda: (render_live_rows(counted),))
+    return Answer(
+        counted,
+        lambda: live_rows_json(counted),
+        lambda: (render_live_rows(counted),),
+        parts=lambda: count_blocks(counted),
+    )
 
 
 @question("diff", "data")
@@ -129,11 +135,18 @@ def diff(
         >>> table.data.diff("snapshot-1", "main").to_json()["counts"]
         {'inserted': 2, 'deleted': 0, 'updated': 0}
     """
-    from explorer.render.row_views import render_row_diff, row_diff_json
+    from explorer.queries.collection import Collection
+    from explorer.render.row_blocks import row_diff_blocks
+    from explorer.render.row_views import change_table, render_row_diff, row_diff_json
     from explorer.spec.snapshots.snapshot_names import find_side
 
     change = table.row_diff(find_side(before, table.metadata), after, key, engine)
-    return Answer(change, lambda: row_diff_json(change), lambda: (render_row_diff(change),))
+    return Answer(
+        change,
+        lambda: row_diff_json(change),
+        lambda: (render_row_diff(change),),
+        parts=lambda: row_diff_blocks(change, Collection(change_table(change), "rows")),
+    )
 
 
 @question("history", "data", picture=True)
@@ -175,7 +188,7 @@ def history(
     """
     from html import escape
 
-    from explorer.render.blocks import Picture, Text
+    from explorer.render.row_blocks import row_history_blocks
     from explorer.render.row_picture import row_history_svg
     from explorer.render.row_views import render_row_history, row_history_json, version_rows
     from explorer.render.text import clean_lines
@@ -203,5 +216,5 @@ def history(
         lambda: (text(),),
         picture=picture,
         html=lambda: f"<pre>{escape(clean_lines(text()))}</pre>",
-        parts=lambda: (Text(tuple(clean_lines(text()).splitlines())), Picture(picture())),
+        parts=lambda: row_history_blocks(rows.events, columns, sentences, picture()),
     )

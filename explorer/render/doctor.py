@@ -235,18 +235,22 @@ def live_rows_json(counted: LiveRows) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def render_live_rows(counted: LiveRows) -> str:
-    """Counted rows as text."""
+def live_rows_words(counted: LiveRows) -> str:
+    """Counted rows in a sentence."""
     recorded = "nothing" if counted.recorded is None else f"{counted.recorded:,}"
     opened = (
         "no file was opened: rows as manifests record them"
         if counted.files_read == 0
         else f"files opened: {counted.files_read}"
     )
-    sentence = (
+    return (
         f"{counted.rows:,} visible rows: {counted.data_rows:,} in data files, less {counted.hidden:,} that "
-        f"deletes hide (total-records, which ignores deletes, says {recorded}; {opened})\n"
+        f"deletes hide (total-records, which ignores deletes, says {recorded}; {opened})"
     )
+
+
+def render_live_rows(counted: LiveRows) -> str:
+    """Counted rows as text."""
     rows = [
         {
             "delete": base_name(d.path),
@@ -258,4 +262,4 @@ def render_live_rows(counted: LiveRows) -> str:
         for d in counted.deletes
     ]
     refused = f"⚠ {refusal(counted.refused)}\n" if counted.refused else ""
-    return sentence + refused + (f"\n{render_table(rows)}" if rows else "")
+    return f"{live_rows_words(counted)}\n" + refused + (f"\n{render_table(rows)}" if rows else "")

@@ -42,6 +42,5 @@ def _card(finding: Finding) -> FindingCard:
     said = [line for line in lines(finding) if not line.startswith("what would help: ")]
     links = [Link(f"Show {base_name(finding.file)}", "file", finding.file)] if finding.file else []
     links += [Link(f"Snapshot {one}", "snapshot", str(one)) for one in finding.snapshots[:SNAPSHOTS]]
-    level = "error" if finding.severity == "fatal" else finding.severity
     name = f"{finding.rule} ({finding.about.number})"
-    return FindingCard(level, finding.about.title, name, tuple(said), clean(finding.remedy), tuple(links))
+    return FindingCard(finding.severity, finding.about.title, name, tuple(said), clean(finding.remedy), tuple(links))

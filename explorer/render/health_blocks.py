@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from explorer.render.bar_picture import bars_svg
-from explorer.render.blocks import Block, Fact, FactTable, FindingCard, FindingCards, FoldedBlocks, Notice, Picture
+from explorer.render.blocks import (
+    Block,
+    Fact,
+    FactTable,
+    FindingCard,
+    FindingCards,
+    FoldedBlocks,
+    Link,
+    Notice,
+    Picture,
+)
 from explorer.render.health import amount, beyond_words, level_word, verdict
 from explorer.render.text import clean
 from explorer.spec.health.measures import Health, HealthSection, MeasuredValue
@@ -30,7 +40,16 @@ def health_blocks(health: Health) -> list[Block]:
 def _finding(measured: MeasuredValue) -> FindingCard:
     about = measured.about
     why = tuple(clean(line) for line in (measured.words, about.why) if line)
-    return FindingCard(measured.level, f"{about.title}: {beyond_words(measured)}", about.id, why, clean(measured.helps))
+    title = f"{about.title}: {beyond_words(measured)}"
+    return FindingCard(measured.level, title, about.id, why, about.remedy, tuple(_previews(about.preview)))
+
+
+def _previews(procedure: str) -> Iterator[Link]:
+    """A link to the preview of a procedure with its options."""
+    operation, *options = procedure.split(" -O ")
+    if operation:
+        given = {"option": dict(option.split("=") for option in options)} if options else {}
+        yield Link(f"Preview {operation}", "question", "maintain preview", {"operation": operation, **given})
 
 
 def _group(section: HealthSection) -> FoldedBlocks:
@@ -41,8 +60,13 @@ def _group(section: HealthSection) -> FoldedBlocks:
     facts += [Fact(clean(n.name), amount(n.value, n.unit)) for n in section.numbers]
     is_beyond = any(m.level != "ok" for m in section.measures)
     return FoldedBlocks(
-        section.title, (FactTable(tuple(facts)), *_pictures(section)), is_beyond, f"of the {section.scope}"
+        section.title, (FactTable(tuple(facts)), *_pictures(section)), is_beyond, f"of {_scope(section.scope)}"
     )
+
+
+def _scope(scope: str) -> str:
+    """The scope of a section; a snapshot that was asked about by its name."""
+    return scope if scope.startswith("snapshot-") else f"the {scope}"
 
 
 def _pictures(section: HealthSection) -> Iterator[Picture]:

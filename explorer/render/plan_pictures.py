@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from explorer.render.heat_map import heat_map, legend
 from explorer.render.pictures import WIDTH, svg_head, text, title_tag
-from explorer.render.plans import STAGE_WORDS, amount
+from explorer.render.plans import STAGE_WORDS, brief_amount
 from explorer.spec.filters.expressions import Predicate
 from explorer.spec.scan.plan import Interval, Intervals, Plan
 from explorer.spec.scan.scan import BY_PARTITION, READ
@@ -52,8 +52,8 @@ def funnel_svg(plan: Plan) -> str:
         out.append(f'<rect x="{LEFT}" y="{y}" width="{wide:.1f}" height="24" rx="3" fill="{colour}"/>')
         skipped = ""
         if stage.skipped:
-            skipped = f"−{count(stage.skipped, 'manifest' if stage.name == 'manifests' else 'file')}"
-        out.append(text(LEFT + room + 10, y + 17, shorten(f"{amount(stage.left)} {skipped}".strip(), 76)))
+            skipped = f" (−{count(stage.skipped, 'manifest' if stage.name == 'manifests' else 'file')})"
+        out.append(text(LEFT + room + 10, y + 17, f"{brief_amount(stage.left)}{skipped}"))
     return "\n".join([*out, "</svg>"])
 
 

@@ -19,7 +19,7 @@ from explorer.spec.scan.pruning import ScanReason
 from explorer.spec.scan.row_groups import GroupVerdict
 from explorer.spec.scan.tasks import Task
 from explorer.spec.text.names import base_name, first_of
-from explorer.spec.text.units import count, human_bytes
+from explorer.spec.text.units import brief_count, count, human_bytes
 
 BAR = 30
 STAGE_WORDS = {
@@ -216,6 +216,14 @@ def funnel_lines(plan: Plan) -> Iterator[str]:
     for stage in plan.stages:
         bar = "█" * max(1 if stage.left.files else 0, round(BAR * (stage.left.files or 0) / most)) if most else ""
         yield f"{STAGE_WORDS[stage.name]:<24} {bar:<{BAR}} {amount(stage.left)}"
+
+
+def brief_amount(left: Amount) -> str:
+    """What is left at a stage, in as many letters as a picture has room for."""
+    files = "data files not told" if left.files is None else brief_count(left.files, "data file")
+    size = "" if left.bytes is None else f", {human_bytes(left.bytes)}"
+    rows = "" if left.rows is None else f", {brief_count(left.rows, 'row')}"
+    return f"{brief_count(left.manifests, 'manifest')}, {files}{rows}{size}"
 
 
 def amount(left: Amount) -> str:

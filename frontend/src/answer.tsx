@@ -5,7 +5,7 @@ import type { Answer, Block, Fact, Finding, Form, LinkTo, Progress, Question } f
 import { RequestError } from "./protocol";
 import { downloads, fileOf, go, incomplete, refusal, refuse, server } from "./store";
 import { Message, Working } from "./parts";
-import { Grid } from "./grid";
+import { Grid, type RowsChoice } from "./grid";
 import { JsonView } from "./json-view";
 import { previewed } from "./preview";
 import { pictureOf } from "./svg";
@@ -60,6 +60,8 @@ interface Shown {
   question: Question;
   open?: (kind: string, key: string) => void;
   selected?: string;
+  // The filter and the order of rows that the page keeps.
+  rows?: RowsChoice;
   // Whether the graph is shown beside the answer: then a picture of it is left out.
   besideGraph?: boolean;
 }
@@ -119,18 +121,19 @@ function BlockView({ block, ...shown }: { block: Block } & Shown) {
   }
 }
 
-function Rows({ block, question, open, selected }: { block: Extract<Block, { kind: "rows" }> } & Shown) {
+function Rows({ block, question, open, selected, rows }: { block: Extract<Block, { kind: "rows" }> } & Shown) {
   return (
     <>
       {block.title && <h3>{block.title}</h3>}
       <Grid key={`${question.question} ${block.what}`} question={question} block={block.block} columns={block.columns} first={block} what={block.what}
-        {...(open ? { open } : {})} {...(selected ? { selected } : {})} />
+        {...(open ? { open } : {})} {...(selected ? { selected } : {})} {...(rows ? { choice: rows } : {})} />
     </>
   );
 }
 
 function TextView({ block }: { block: Extract<Block, { kind: "text" }> }) {
-  const text = <pre tabIndex={0}>{block.lines.join("\n")}</pre>;
+  const isTable = block.lines.some((line) => /\S {2,}\S/.test(line)); // its columns stand below each other
+  const text = <pre tabIndex={0} class={isTable ? "" : "sentences"}>{block.lines.join("\n")}</pre>;
   const more = block.left_out > 0 && <p class="muted">{block.left_out.toLocaleString("en")} more lines; the command line prints all.</p>;
   if (block.folded) return <details class="text-block"><summary>As text</summary>{text}{more}</details>;
   return <div class="text-block">{text}{more}</div>;
@@ -166,7 +169,8 @@ function FindingView({ finding, ...shown }: { finding: Finding } & Shown) {
 
 function LinkView({ link, open }: { link: LinkTo } & Shown) {
   const press = () => {
-    if (link.kind === "question") go({ mode: "ask", question: link.key, arguments: JSON.stringify(link.arguments) });
+    if (link.kind === "question" && link.key === "maintain preview") go({ mode: "health", tab: "maintenance", arguments: JSON.stringify(link.arguments) });
+    else if (link.kind === "question") go({ mode: "ask", question: link.key, arguments: JSON.stringify(link.arguments) });
     else open?.(link.kind, link.key);
   };
   return <button type="button" class="quiet" {...(link.kind === "question" ? { title: link.key } : previewed(link.kind, link.key))} onClick={press}>{link.label}</button>;

@@ -6,7 +6,8 @@ import { CatalogPanel, openTable, Welcome } from "./catalog";
 import { pathText } from "./completion";
 import { Editor } from "./editor";
 import { exampleFilter, QuestionForm, useOffer, type Arguments } from "./form";
-import { canvas, GraphView, InspectorView, stepTimeline, TimelineView } from "./graph-view";
+import { canvas, GraphView, InspectorView, select, stepTimeline, TimelineView } from "./graph-view";
+import type { RowsChoice } from "./grid";
 import { Icon } from "./icons";
 import { IconButton, Dialog, Field, Message, Tabs, Working } from "./parts";
 import { parseArguments } from "./place";
@@ -183,8 +184,8 @@ function Facts() {
       </div>
       {isOpen && <dl class="details-list">{told.facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
         <div><dt>opened</dt><dd>{told.why}</dd></div></dl>}
-      {graphMode.value === "table" || graphMode.value === "findings"
-        ? <div class="timeline-row"><TimelineView /><p class="caption" title={caption}>{caption}</p></div> : null}
+      {graphMode.value && !["lab", "conflict"].includes(graphMode.value) && graph.value &&
+        <div class="timeline-row"><TimelineView />{caption && <p class="caption" title={caption}>{caption}</p>}</div>}
     </>
   );
 }
@@ -209,6 +210,7 @@ function ModeView({ mode }: { mode: Mode }) {
       {asked && View && <section id="mode-answer" class="mode-answer alone" aria-label={mode.title}><View /></section>}
       {asked && form && !View && (
         <section id="mode-answer" class={hasGraph ? "mode-answer" : "mode-answer alone"} aria-label={mode.title}>
+          {tab?.above && <Asked question={{ ...asked, arguments: tab.above({ place: at, current, parent }) }} form={form} open={showInGraph} />}
           <Asked question={asked} form={form} open={showInGraph} besideGraph={hasGraph} {...(selectedKey() ? { selected: selectedKey() } : {})} />
         </section>
       )}
@@ -239,9 +241,18 @@ function showInGraph(kind: string, key: string): void {
     goToVersion(key);
     return;
   }
-  if (graphMode.value !== "table") go({ mode: "", tab: "" });
   isInspectorOpen.value = true;
-  void draw({ type: "show", kind, key });
+  void showHere(kind, key);
+}
+
+// Show it in the graph of the mode, or else in the tree.
+async function showHere(kind: string, key: string): Promise<void> {
+  if (graph.value && graphMode.value && graphMode.value !== "table") {
+    await draw({ type: "show", kind, key });
+    if (graph.value.selected.length) return;
+  }
+  if (graphMode.value !== "table") go({ mode: "", tab: "" });
+  await draw({ type: "show", kind, key });
 }
 
 function FilterBar() {
@@ -270,6 +281,12 @@ function FilterExamples() {
   );
 }
 
+// The filter and the order of the rows of a list, as the URL has them.
+function rowsChoice(): RowsChoice {
+  const { match, sort } = place.value;
+  return { match, sort, keep: go };
+}
+
 // ---- lists --------------------------------------------------------------------------------------------------------
 function Drawer() {
   const { list, table, snapshot, filter, arguments: text } = place.value, one = LISTS.find((each) => each.question === list);
@@ -288,7 +305,7 @@ function Drawer() {
       {one && form && (
         <div class="drawer-body">
           {needs.length > 0 && <QuestionForm form={form} given={{ ...(filter ? { where: filter } : {}), ...given }} hidden={["engine"]} ask={(next) => go({ arguments: JSON.stringify(next) })} />}
-          {isReady ? <Asked question={{ question: one.question, table, arguments: given }} form={form} open={showInGraph}
+          {isReady ? <Asked question={{ question: one.question, table, arguments: given }} form={form} open={showInGraph} rows={rowsChoice()}
             {...(selectedKey() ? { selected: selectedKey() } : {})} /> : <p class="empty">{form.summary}</p>}
         </div>
       )}
@@ -335,7 +352,7 @@ function QuestionsView() {
               <>
                 <QuestionForm key={form.name} form={form} given={given} ask={(next) => go({ arguments: JSON.stringify(next) })} />
                 {(isAsked || (!needs && !form.writes)) && !needs && (
-                  <Asked question={{ question: form.name, ...about, arguments: given }} form={form} open={showInGraph} />
+                  <Asked question={{ question: form.name, ...about, arguments: given }} form={form} open={showInGraph} rows={rowsChoice()} />
                 )}
               </>
             )}
@@ -403,7 +420,7 @@ function targetsOf(): Target[] {
 
 // ---- keys ---------------------------------------------------------------------------------------------------------
 const KEYS: readonly [string, string][] = [
-  ["Ctrl K", "Go to a table, snapshot, mode or question"], ["?", "This help"], ["f", "Fit the graph"], ["+ −", "Zoom"],
+  ["Ctrl K", "Go to a table, snapshot, mode or question"], ["?", "This help"], ["f", "Fit the graph: its width, then all of it"], ["+ −", "Zoom"],
   ["← → ↑ ↓", "Move in the graph"], ["Enter, Space", "Unfold or fold the selected node"], ["[ ] Page Up Down", "Previous and next snapshot"], ["p", "Present: fill the screen"],
   ["Space on a link", "What it leads to, in a few words"], ["Shift, Ctrl + click", "Select rows of a list, to copy them"], ["Escape", "Close, or select nothing"],
 ];
@@ -427,11 +444,12 @@ function listen(keys: EventTarget): () => void {
       event.preventDefault();
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyped(event)) return;
+    const closes = event.key === "Escape" && Boolean(target?.closest("[role=grid]"));
+    if (event.ctrlKey || event.metaKey || event.altKey || (isTyped(event) && !closes)) return;
     const acts: Record<string, () => void> = {
       "?": () => (isHelpOpen.value = true),
       p: () => fillScreen(surroundings.frame),
-      f: () => canvas?.fit(true),
+      f: () => canvas?.fitNext(),
       "+": () => canvas?.zoom(1.25),
       "-": () => canvas?.zoom(1 / 1.25),
       "[": () => stepTimeline(-1),
@@ -441,6 +459,7 @@ function listen(keys: EventTarget): () => void {
       Escape: () => {
         isInspectorOpen.value = false;
         canvas?.select([]);
+        select([]);
       },
     };
     if (!target?.closest("button,a,summary,[role=tab]") || event.key === "Escape") {

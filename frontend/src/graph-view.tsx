@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { GraphCanvas, Grip, Inspector, legend, Timeline, foundWords } from "./graph";
 import type { GraphState } from "./protocol";
 import type { Vocabulary } from "./graph";
-import { draw, go, graph, graphFields, graphProgress, hello, isFollowed, isInspectorOpen, look, open, place, server, surroundings } from "./store";
+import { draw, go, graph, graphFields, graphMode, graphProgress, header, hello, isFollowed, isInspectorOpen, look, open, place, server, surroundings } from "./store";
 import { IconButton, Working } from "./parts";
 
 const TYPING_MS = 250, LOOK_MS = 1_000;
@@ -40,7 +40,7 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
   useLayoutEffect(() => {
     const made = new GraphCanvas(vocabulary, {
       select: (ids) => {
-        if (ids.length) isInspectorOpen.value = true;
+        isInspectorOpen.value = ids.length > 0;
         select(ids);
       },
       toggle: (id, double) => {
@@ -86,7 +86,7 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
             const text = event.currentTarget.value;
             clearTimeout(typing.current);
             typing.current = setTimeout(() => {
-              const search = () => setFound(text ? foundWords(drawn.current?.find(text) ?? { count: 0, at: 0 }) : "");
+              const search = () => setFound(text ? foundWords(drawn.current?.find(text) ?? { count: 0, at: 0 }, graph.value?.asked.folded) : "");
               if (state?.offers.includes("search")) void draw({ type: "search", text }).then(search);
               search();
             }, TYPING_MS);
@@ -94,7 +94,7 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
           onKeyDown={(event) => {
             if (event.key !== "Enter") return;
             const at = drawn.current?.findNext(event.shiftKey ? -1 : 1);
-            if (at) setFound(foundWords(at));
+            if (at) setFound(foundWords(at, state?.asked.folded));
           }} />
         <span class="found" role="status">{found}</span>
         {state?.offers.includes("filtered") && (
@@ -113,7 +113,7 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
           onClick={() => void open()}>Reload</button>}
         {state?.offers.includes("follow") && <button type="button" aria-pressed={isFollowed.value} title="Look for commits every second"
           onClick={() => (isFollowed.value = !isFollowed.value)}>Follow</button>}
-        <IconButton icon="fit" name="Fit the graph (f)" press={() => drawn.current?.fit(true)} />
+        <IconButton icon="fit" name="Fit the graph (f)" press={() => drawn.current?.fitNext()} />
         <button type="button" class="icon-button" aria-label="Zoom out (-)" title="Zoom out (-)" onClick={() => drawn.current?.zoom(1 / 1.25)}>−</button>
         <span class="percent">{Math.round(percent)} %</span>
         <button type="button" class="icon-button" aria-label="Zoom in (+)" title="Zoom in (+)" onClick={() => drawn.current?.zoom(1.25)}>+</button>
@@ -161,7 +161,7 @@ export function TimelineView() {
   const vocabulary = hello.value?.vocabulary, state = graph.value;
   useEffect(() => {
     if (!vocabulary) return;
-    const made = new Timeline(vocabulary, (id) => void draw({ type: "snapshot", id }));
+    const made = new Timeline(vocabulary, lookAt);
     shown.current = made;
     box.current?.replaceChildren(made.element);
     return () => made.close();
@@ -176,9 +176,15 @@ export function TimelineView() {
   return <div class="timeline-box" ref={box} />;
 }
 
+// The tree goes from snapshot to snapshot; any other graph is that of another question then.
+function lookAt(id: string): void {
+  if (["table", "findings"].includes(graphMode.value)) void draw({ type: "snapshot", id });
+  else go({ snapshot: id === header.value?.current ? "" : id });
+}
+
 export function stepTimeline(by: number): void {
   const state = graph.value, ids = (state?.timeline as { ids?: string[] } | undefined)?.ids;
   if (!state || !ids) return;
   const to = ids[ids.indexOf(state.snapshot) + by];
-  if (to) void draw({ type: "snapshot", id: to });
+  if (to) lookAt(to);
 }

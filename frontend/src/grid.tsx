@@ -19,6 +19,18 @@ interface Props {
   what: string;
   selected?: string;
   open?: (kind: string, key: string) => void;
+  choice?: RowsChoice;
+}
+
+// The filter and the order of rows, as a place has them, and what keeps a change of them.
+export interface RowsChoice {
+  match: string;
+  sort: string;
+  keep(change: { match?: string; sort?: string }): void;
+}
+
+function orderOf(text: string): { name: string; descending: boolean } | null {
+  return text === "" ? null : text.startsWith("-") ? { name: text.slice(1), descending: true } : { name: text, descending: false };
 }
 
 interface Row {
@@ -28,13 +40,19 @@ interface Row {
 
 type Shown = Column & { at: number };
 
-export function Grid({ question, block, columns, first, what, selected, open }: Props) {
+export function Grid({ question, block, columns, first, what, selected, open, choice: kept }: Props) {
   const names = columns.map(({ name }) => name).join("\n");
   const [choice, setChoice] = useState<{ of: string; names: ReadonlySet<string> } | null>(null); // it belongs to these columns
   const chosen = useMemo(() => (choice?.of === names ? choice.names : new Set(columns.filter((one) => one.first).map(({ name }) => name))), [choice, names]);
   const [widths, setWidths] = useState<Record<string, number>>({});
-  const [sort, setSort] = useState<{ name: string; descending: boolean } | null>(null);
-  const [filter, setFilter] = useState("");
+  const [sort, setSort] = useState(() => orderOf(kept?.sort ?? ""));
+  const [filter, setFilter] = useState(kept?.match ?? "");
+  useEffect(() => {
+    if (!kept) return;
+    setSort(orderOf(kept.sort));
+    setFilter(kept.match);
+    if (filterField.current) filterField.current.value = kept.match;
+  }, [kept?.sort, kept?.match]);
   const [total, setTotal] = useState(first.total);
   const [pages, setPages] = useState(new Map<number, RowPage>());
   const [view, setView] = useState({ first: 0, last: 40 });
@@ -137,8 +155,15 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
     return () => size.disconnect();
   }, [known]);
 
-  const order = (name: string) => setSort((before) =>
-    before?.name !== name ? { name, descending: false } : before.descending ? null : { name, descending: true });
+  const order = (name: string) => {
+    const next = sort?.name !== name ? { name, descending: false } : sort.descending ? null : { name, descending: true };
+    setSort(next);
+    kept?.keep({ sort: next ? `${next.descending ? "-" : ""}${next.name}` : "" });
+  };
+  const narrow = (text: string) => {
+    setFilter(text);
+    kept?.keep({ match: text });
+  };
 
   // The rows that are picked, or else all that were read, with exact values.
   const taken = async (): Promise<(string | null)[][]> => {
@@ -238,7 +263,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
   const words = total === null ? `more than ${first.rows.length.toLocaleString("en")}` : total.toLocaleString("en");
   const counted = isRefused ? `No ${what} are shown` : filter && !pages.size ? "Filtering…" : filter ? `${words} ${countedOf(what, words)} ${words === "1" ? "matches" : "match"}${first.total === null ? "" : `, of ${first.total.toLocaleString("en")}`}` : `${words} ${countedOf(what, words)}`;
   const clear = () => {
-    setFilter("");
+    narrow("");
     if (filterField.current) filterField.current.value = "";
   };
   return (
@@ -247,7 +272,7 @@ export function Grid({ question, block, columns, first, what, selected, open }: 
         <span class="count" role="status">{copied || [counted, picked.size ? `${picked.size.toLocaleString("en")} selected` : ""].filter(Boolean).join(" · ")}</span>
         <input
           type="search" class="grid-filter" aria-label={`Filter ${what}`} placeholder={exampleOf(shown, first.rows)} spellcheck={false} ref={filterField}
-          onChange={(event) => setFilter(event.currentTarget.value.trim())}
+          defaultValue={filter} onChange={(event) => narrow(event.currentTarget.value.trim())}
         />
         <Menu name={chosen.size < columns.length ? `Columns: ${shown.length} of ${columns.length}` : "Columns"} hint="Which columns are shown">
           {columns.map(({ name }) => (

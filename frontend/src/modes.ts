@@ -9,6 +9,8 @@ export interface Tab {
   title: string;
   question: string;
   arguments(at: At): Record<string, unknown>;
+  // Other arguments with which the question is asked first, and shown above.
+  above?(at: At): Record<string, unknown>;
   // A view of its own, which asks by itself.
   view?: "maintenance" | "undo" | "layouts";
   // Whether it is only for those who may write.
@@ -47,7 +49,7 @@ export const MODES: readonly Mode[] = [
     id: "plan", title: "Plan", icon: "plan", hint: "What a filter reads and skips, and why", needs: "filter",
     tabs: [
       { id: "", title: "Summary", question: "plan", arguments: where },
-      { id: "why", title: "Why", question: "plan", arguments: (at) => ({ ...where(at), stage: "files" }) },
+      { id: "why", title: "Why", question: "plan", above: (at) => ({ ...where(at), stage: "manifests" }), arguments: (at) => ({ ...where(at), stage: "files" }) },
       { id: "where", title: "Where", question: "inspect map", arguments: where },
       { id: "cost", title: "Cost", question: "plan", arguments: (at) => ({ ...where(at), stage: "tasks" }) },
       { id: "help", title: "What would help", question: "scan estimate", arguments: (at) => ({ ...where(at), where: [at.place.filter] }) },

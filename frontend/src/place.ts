@@ -13,10 +13,13 @@ export interface Place {
   node: string;
   // Whether the graph has metadata files and manifest lists: all, few, or as is usual for the table.
   levels: string;
+  // The filter and the order of the rows of a list: "name" or, descending, "-name".
+  match: string;
+  sort: string;
 }
 
 export const NOWHERE: Place = {
-  table: "", mode: "", tab: "", snapshot: "", before: "", filter: "", list: "", question: "", arguments: "", node: "", levels: "",
+  table: "", mode: "", tab: "", snapshot: "", before: "", filter: "", list: "", question: "", arguments: "", node: "", levels: "", match: "", sort: "",
 };
 const NAMES = Object.keys(NOWHERE) as (keyof Place)[];
 // Views of the dashboard before this page, and where they are now.
@@ -50,9 +53,10 @@ export function queryOf(place: Place): string {
   return text ? `?${text}` : "";
 }
 
-// Whether going from one place to another is a step that Back undoes: what is selected and which levels are drawn is not.
+// Whether going from one place to another is a step that Back undoes: what is selected, how rows are ordered and which
+// levels are drawn is not.
 export function isStep(from: Place, to: Place): boolean {
-  return NAMES.some((name) => name !== "node" && name !== "levels" && from[name] !== to[name]);
+  return NAMES.some((name) => !["node", "levels", "match", "sort"].includes(name) && from[name] !== to[name]);
 }
 
 // The arguments that a place has as text.

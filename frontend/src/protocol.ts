@@ -140,7 +140,7 @@ export interface GraphState extends MayLack {
   snapshot: string;
   title: string;
   offers: string[];
-  asked: { search?: string; filtered?: boolean; levels?: boolean };
+  asked: { search?: string; filtered?: boolean; levels?: boolean; folded?: number };
 }
 
 // What is told first of what a link leads to.

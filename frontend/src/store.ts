@@ -1,8 +1,9 @@
 // What the page knows: where it is, what the server told, and the answers that are shown.
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import type { Connection, GraphState, Header, Hello, Link, Progress } from "./protocol";
 import { RequestError } from "./protocol";
+import { MODES } from "./modes";
 import { isStep, NOWHERE, parseArguments, type Place } from "./place";
 
 export const link = signal<Link>("connecting");
@@ -71,18 +72,21 @@ export function server(): Connection {
 // Go to another place; what is not named stays. A table that is not open is opened.
 export function go(change: Partial<Place>): void {
   const from = place.value;
-  const to = change.table !== undefined && change.table !== from.table ? { ...NOWHERE, ...change } : { ...from, ...change };
+  const isOther = (["list", "mode", "question"] as const).some((name) => change[name] !== undefined && change[name] !== from[name]);
+  const same = isOther ? { ...from, match: "", sort: "" } : from; // other rows have an order of their own
+  const to = change.table !== undefined && change.table !== from.table ? { ...NOWHERE, ...change } : { ...same, ...change };
   if (JSON.stringify(from) === JSON.stringify(to)) return;
   remember(to, isStep(from, to));
   arrive(to);
 }
 
 // Be at a place, which Back, Forward or a link led to.
-export function arrive(to: Place): void {
-  const from = place.value;
+export function arrive(given: Place): void {
+  const from = place.value, isKnown = MODES.some(({ id }) => id === given.mode);
+  const to = isKnown ? given : { ...given, mode: "", tab: "" };
   batch(() => {
     place.value = to;
-    problem.value = "";
+    problem.value = isKnown ? "" : `There is no mode ${given.mode}. This is the graph.`;
     if (graphOf(from) !== graphOf(to) && (from.mode === "lab" || to.mode === "lab")) graph.value = null; // another table's
   });
   if (to.table && (to.table !== from.table || header.value === null)) void open();
@@ -103,6 +107,11 @@ async function readFacts(): Promise<void> {
     fail(error);
   }
 }
+
+// What could not be read counts in the header, too.
+effect(() => {
+  if (incomplete.value && header.peek() && place.peek().table) void readFacts();
+});
 
 function differs(from: Place, to: Place, names: (keyof Place)[]): boolean {
   return names.some((name) => from[name] !== to[name]);
@@ -174,6 +183,7 @@ export async function draw(action?: Record<string, unknown>): Promise<void> {
         remember(place.value, false);
       }
       if (!action && node && !drawn.selected.includes(node)) await draw({ type: "select", ids: [node] });
+      if (action?.["type"] === "select" && node && !drawn.selected.includes(node)) problem.value = `Nothing in this graph is named ${node}.`;
     }
   } catch (error) {
     refuse(error, [filter]);

@@ -72,7 +72,7 @@ test("fitted: the width first; all of it if asked; never blown up, and no room i
   const all = geometry.fitted(graph, room, true);
   expect(graph.width * (all?.k ?? 1)).toBeLessThanOrEqual(room.width);
   expect(graph.height * (all?.k ?? 1)).toBeLessThanOrEqual(room.height);
-  expect(geometry.fitted({ width: 1e6, height: 1e6 }, room, true)?.k).toBe(0.02);
+  expect(geometry.fitted({ width: 1e6, height: 1e6 }, room, true)?.k).toBe(0.1);
   const titles = geometry.fitted({ width: 1e6, height: 10 }, room, false, 245);
   expect(titles?.k).toBe(0.3);
   expect((titles?.x ?? 0) + 245 * 0.3).toBeCloseTo(26); // the column that matters is the first in sight

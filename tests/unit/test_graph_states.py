@@ -67,10 +67,10 @@ def test_a_click_on_what_the_search_left_out_ends_it(table: Table) -> None:
     ask(state, type="search", text=path)
     left_out = group(state, "without a match")
     assert left_out.action == "search"
-    assert state.state()["asked"] == {"search": path, "filtered": True}
+    assert state.state()["asked"] == {"search": path, "filtered": True, "folded": 0}
     ask(state, type="page", id=left_out.id)
     assert labels(state) == everything
-    assert state.state()["asked"] == {"search": "", "filtered": True}
+    assert state.state()["asked"] == {"search": "", "filtered": True, "folded": 0}
 
 
 def test_a_manifest_list_closes_and_opens_again(table: Table) -> None:

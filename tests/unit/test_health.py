@@ -19,7 +19,7 @@ from explorer.render.health import amount, section_html, summary, verdict
 from explorer.render.treemap import treemap
 from explorer.reports.health import checkup
 from explorer.reports.maintenance import runs
-from explorer.spec.health.measures import MEASURES, Health, Measure, MeasuredValue
+from explorer.spec.health.measures import MEASURES, Health, Measure, MeasuredValue, helps
 from explorer.spec.text.names import NOWHERE, in_sql
 from tests.cases.mini import Table
 from tests.support import direct
@@ -89,9 +89,9 @@ def test_a_threshold_decides_the_level_and_what_helps_is_said(small: Path) -> No
     assert again.to_json()["measures"] == told[1.5].to_json()["measures"]
     assert told[1.5].measures[0].id == "small-files"
     assert "small-files 2 (above 1.5)" in repr(told[1.5])
-    helps = "icedive maintain preview TABLE compact prints the statement, where it does something now and may be run"
-    assert f"what would help: {helps}" in repr(told[1.5])
-    assert helps in told[1.5]._repr_html_()
+    words = "compaction merges small files. Preview it: icedive maintain preview TABLE compact"
+    assert f"what would help: {words}" in repr(told[1.5])
+    assert words in told[1.5]._repr_html_()
     assert runs.preview(direct.open_table(str(small)), "compact").call == ""  # so health prints none
     for limits, words in (({"large-files": 1.0}, "no measure 'large-files'"), ({"small-files": 0.0}, "above 0")):
         with pytest.raises(NotFoundInTable, match=words):
@@ -218,10 +218,10 @@ def test_what_says_nothing_of_a_small_table_is_not_called_ok(small: Path) -> Non
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.id)
 def test_health_prints_no_statement_that_nobody_looked_at(measure: Measure) -> None:
     """Health opens no data file, so that it cannot know whether Spark would write what it misreads, or fail."""
-    assert "CALL" not in measure.helps
-    for command in re.findall(r"icedive (maintain preview TABLE [^,;]*?) (?:prints|tells)", measure.helps):
-        options = ["your_table" if word == "TABLE" else word for word in command.split()]
-        run = CliRunner().invoke(main, options)
+    assert "CALL" not in helps(measure)
+    if measure.preview:
+        assert helps(measure).endswith(f"icedive maintain preview TABLE {measure.preview}")
+        run = CliRunner().invoke(main, ["maintain", "preview", "your_table", *measure.preview.split()])
         assert run.exit_code != 2, run.output  # a table that there is none of, no wrong usage
         assert "no such option" not in run.output.lower()
 

@@ -13,7 +13,7 @@ import pytest
 from explorer.cli import main
 from explorer.spec.doctor import remedies
 from explorer.spec.doctor.remedy_texts import TEXTS, TEXTS_OF
-from explorer.spec.health.measures import MEASURES
+from explorer.spec.health.measures import MEASURES, helps
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -79,7 +79,7 @@ def test_documents_name_commands_that_there_are(path: Path) -> None:
 
 
 def test_remedies_name_commands_that_there_are() -> None:
-    said = [*TEXTS.values(), *TEXTS_OF.values(), *(m.helps for m in MEASURES), remedies.UNKNOWN_DELETES]
+    said = [*TEXTS.values(), *TEXTS_OF.values(), *map(helps, MEASURES), remedies.UNKNOWN_DELETES]
     said += [remedies.may_be_needed(2, "why")]
     named = [a or b for text in said for a, b in IN_SENTENCES.findall(text)]
     assert len(named) == sum(text.count("icedive ") for text in said) > 10

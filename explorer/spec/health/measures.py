@@ -20,8 +20,8 @@ LEVELS: Sequence[MeasureLevel] = ("error", "warning", "ok")
 @dataclass(frozen=True)
 class Measure:
     """Beyond `threshold` it is a warning, beyond `error` times that an error. `why` says where the threshold comes
-    from, `helps` what brings the number down: of procedures the command that looks, at data files too, whether
-    the statement may be run, as health itself reads metadata alone."""
+    from, `remedy` what brings the number down. `preview` is the procedure that does, with its options: the preview of
+    it looks at data files, too, and says whether the statement may be run; health itself reads metadata alone."""
 
     id: str
     title: str
@@ -29,26 +29,23 @@ class Measure:
     threshold: float
     unit: Unit
     why: str
-    helps: str
+    remedy: str
     error: float = 10
+    preview: str = ""
 
 
-_PRINTS = "prints the statement, where it does something now and may be run"
-_COMPACT = f"icedive maintain preview TABLE compact {_PRINTS}"
-_MANIFESTS = f"icedive maintain preview TABLE rewrite-manifests {_PRINTS}"
-_EXPIRE = f"icedive maintain preview TABLE expire {_PRINTS}"
-_CLEAN = f"icedive maintain preview TABLE expire -O clean_expired_metadata=true {_PRINTS}"
-_DELETED = f"icedive maintain preview TABLE compact -O delete-file-threshold=1 {_PRINTS}"
-_ALL = f"icedive maintain preview TABLE compact -O rewrite-all=true {_PRINTS}"
-_SORT = f"icedive maintain preview TABLE compact-sort {_PRINTS}"
+_COMPACT, _DELETED = "compact", "compact -O delete-file-threshold=1"
+_MERGE = "compaction merges small files"
+_APPLY = "compaction applies deletes"
 _NOW: Scope = "current snapshot"
 MEASURES: Sequence[Measure] = (
     Measure("small-files", "Files that merging small ones would save", _NOW, 100, "",
             "data files below 75% of write.target-file-size-bytes (rewrite_data_files' min-file-size-bytes), less the "
-            "files that their bytes fill, partition by partition: each is a request and a task more", _COMPACT, 100),
+            "files that their bytes fill, partition by partition: each is a request and a task more",
+            _MERGE, 100, _COMPACT),
     Measure("files-per-partition", "Data files in the fullest partition", _NOW, 1_000, "",
-            "a scan of one partition plans and opens all of them", f"where they are small, {_COMPACT}; else a "
-            "finer partition transform"),
+            "a scan of one partition plans and opens all of them", f"where they are small, {_MERGE}; else a "
+            "finer partition transform", preview=_COMPACT),
     Measure("partition-skew", "Largest partition against the median one, in bytes", _NOW, 100, "times",
             "tasks of a job by partition end together only where partitions are alike; told of three or more "
             "partitions, the largest of which fills a file",
@@ -57,30 +54,34 @@ MEASURES: Sequence[Measure] = (
             "files never span partitions, so no compaction makes these larger",
             "a coarser partition transform"),
     Measure("deletes-per-file", "Deletes that apply to the most loaded data file", _NOW, 10, "",
-            "a reader opens each of them for that one file", _DELETED),
+            "a reader opens each of them for that one file", _APPLY, preview=_DELETED),
     Measure("deleted-share", "Rows of position deletes and vectors, of all rows", _NOW, 0.3, "share",
             "rewrite_data_files rewrites files of which 30% is deleted (delete-ratio-threshold); not judged below that "
-            "where equality deletes apply, which hide rows that no metadata counts", _COMPACT, 2),
+            "where equality deletes apply, which hide rows that no metadata counts", _APPLY, 2, _COMPACT),
     Measure("equality-deletes", "Live equality delete files", _NOW, 10, "",
-            "readers compare each row of the files that they apply to with theirs", _DELETED),
+            "readers compare each row of the files that they apply to with theirs", _APPLY, preview=_DELETED),
     Measure("dangling-deletes", "Delete files that apply to no data file", _NOW, 100, "",
             "whoever plans a scan reads their entries in manifests, and nobody opens them",
-            "icedive maintain preview TABLE dangling-deletes tells which procedure drops each"),
+            "each has a procedure that drops it", preview="dangling-deletes"),
     Measure("small-manifests", "Manifests beyond those that their bytes fill", _NOW, 100, "",
             "commit.manifest.min-count-to-merge is 100: a planner opens each",
-            f"{_MANIFESTS}, for those of the current partition spec; with -O spec_id=N for others"),
+            "rewriting manifests merges those of the current partition spec; with -O spec_id=N those of others",
+            preview="rewrite-manifests"),
     Measure("manifests-per-partition", "Manifests that list files of one partition, on average", _NOW, 10, "",
-            "a scan of one partition opens that many; told where manifests hold several megabytes", _MANIFESTS),
+            "a scan of one partition opens that many; told where manifests hold several megabytes",
+            "rewriting manifests sorts their entries by partition", preview="rewrite-manifests"),
     Measure("older-specs", "Data files under older partition specs", _NOW, 1_000, "",
-            "filters on the new partition fields do not skip them by partition", _ALL),
+            "filters on the new partition fields do not skip them by partition",
+            "rewriting all data files writes them under the current spec", preview="compact -O rewrite-all=true"),
     Measure("expirable-snapshots", "Snapshots that expiry would remove now", "metadata file", 100, "",
-            "by the table's and its refs' retention; each keeps its files and its place in the metadata file", _EXPIRE),
+            "by the table's and its refs' retention; each keeps its files and its place in the metadata file",
+            "expiry removes them", preview="expire"),
     Measure("metadata-size", "Bytes of the metadata file", "metadata file", 8 << 20, "bytes",
             "each commit writes it anew, and whoever opens the table reads all of it",
             "expire_snapshots, remove old statistics and refs; write.metadata.previous-versions-max bounds the log", 8),
     Measure("schemas", "Schemas that are kept", "metadata file", 100, "",
             "each is written in full in every metadata file",
-            _CLEAN),
+            "expiry removes those that no snapshot needs", preview="expire -O clean_expired_metadata=true"),
     Measure("commits-per-hour", "Commits in the busiest hour", "retained history", 60, "per hour",
             "each writes a manifest list and a metadata file, and commits that meet are retried",
             "fewer, larger commits: a longer trigger of streaming writers"),
@@ -92,7 +93,7 @@ MEASURES: Sequence[Measure] = (
             "was written", "merge-on-read where updates are many: write.update.mode, write.delete.mode", 4),
     Measure("unclustered", "Files that a query for one value of the first sort column opens", _NOW, 0.5, "share",
             "by bounds, on average; told on request, of tables with a sort order and ten files or more",
-            _SORT, 2),
+            "compaction that sorts makes their bounds narrow", 2, "compact-sort"),
 )  # fmt: skip
 RISE = frozenset(
     {"small-files", "files-per-partition", "deletes-per-file", "equality-deletes", "older-specs", "small-manifests"}
@@ -107,6 +108,12 @@ OF_FILES = frozenset({
 OF_LISTS = OF_FILES | {"small-manifests"}
 """Measures of what manifest lists list, too."""
 BY_ID = {measure.id: measure for measure in MEASURES}
+
+
+def helps(measure: Measure) -> str:
+    """Say what brings a measure down, and the command that shows what that would change."""
+    command = f". Preview it: icedive maintain preview TABLE {measure.preview}" if measure.preview else ""
+    return measure.remedy + command
 
 
 def thresholds(given: Mapping[str, float] | None = None) -> dict[str, float]:
@@ -132,7 +139,7 @@ class MeasuredValue:
     @property
     def helps(self) -> str:
         """What would help; empty where nothing needs help."""
-        return "" if self.level == "ok" else self.about.helps
+        return "" if self.level == "ok" else helps(self.about)
 
     @property
     def about(self) -> Measure:

@@ -433,6 +433,11 @@ export class GraphCanvas {
     if (this.level === "box") this.drawFar();
   }
 
+  /** Show the graph as wide as the stage; where it is so, all of it. */
+  fitNext(): void {
+    this.fit(this.home !== null && !this.moved && !this.fitsAll);
+  }
+
   /** Show the graph as wide as the stage, or all of it; from now on it is refitted when the stage changes its size. */
   fit(all = false): void {
     this.fitsAll = all;
@@ -524,7 +529,7 @@ export class GraphCanvas {
       " ": open,
       "+": () => this.zoom(ZOOM_STEP),
       "-": () => this.zoom(1 / ZOOM_STEP),
-      f: () => this.fit(true),
+      f: () => this.fitNext(),
     };
   }
 

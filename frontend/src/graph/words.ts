@@ -55,8 +55,10 @@ export interface Found {
   at: number;
 }
 
-export function foundWords({ count, at }: Found): string {
-  return count ? `${at} of ${count.toLocaleString("en")}` : "Nothing found";
+/** What was found of what is drawn; so many manifests with more of it are `folded`. */
+export function foundWords({ count, at }: Found, folded = 0): string {
+  const more = folded ? `, and ${folded.toLocaleString("en")} more manifest${folded === 1 ? " has" : "s have"} a match` : "";
+  return count ? `${at} of ${count.toLocaleString("en")}${more}` : `Nothing found${more}`;
 }
 
 export interface LegendRow {
