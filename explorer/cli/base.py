@@ -14,20 +14,23 @@ Exit codes:
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
 
 import explorer
 from explorer.cli.screen import Teller, safe, say, screen_options, show
-from explorer.errors import EngineError, ExplorerError, WrongUsage
+from explorer.errors import EngineError, ExplorerError, NotPossible, WrongUsage
 from explorer.questions import GROUPS as QUESTION_GROUPS
 from explorer.questions.answers import JSON_FORMAT
 from explorer.spec.doctor.rules import EXIT_CODES
 from explorer.storage.processor_time import time_limit
+from explorer.storage.whole_files import os_error_words
 
 FAILED, NO_ENGINE, INTERRUPTED = 1, 4, 130
 INCOMPLETE, WARNING, ERROR = (EXIT_CODES[level] for level in ("incomplete", "warning", "error"))
@@ -59,7 +62,7 @@ class Main(Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with Teller().listening(), time_limit(), _safe_errors():
+            with ends_in_order(), Teller().listening(), time_limit(), _safe_errors():
                 return super().invoke(ctx)
         except WrongUsage as error:
             raise click.UsageError(safe(str(error)), ctx) from error
@@ -71,8 +74,36 @@ class Main(Group):
             say("interrupted")
             sys.exit(INTERRUPTED)
         except BrokenPipeError:  # `| head` closed the pipe: nothing more to say
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _quiet_stdout()
             sys.exit(0)
+        except OSError as error:
+            _quiet_stdout()
+            fail(NotPossible(safe(os_error_words(error))), FAILED)
+
+
+def _quiet_stdout() -> None:
+    """What is left of the output goes nowhere: else Python tries once more when it ends, and complains."""
+    with suppress(OSError, ValueError):  # it is none of the system's
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def ends_in_order() -> Iterator[None]:
+    """A signal to end, and a terminal that is closed, end the command as Ctrl+C does: what it made for itself goes."""
+
+    def end(number: int, _: Any) -> None:
+        sys.exit(128 + number)
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    is_main = threading.current_thread() is threading.main_thread()
+    mine = [number for number in numbers if is_main and signal.getsignal(number) is signal.SIG_DFL]
+    for number in mine:  # not one that is ignored, as under nohup
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in mine:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager

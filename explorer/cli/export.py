@@ -14,6 +14,7 @@ from explorer.cli.output import FORMATS, ROW_FORMATS, output_option, print_objec
 from explorer.cli.screen import say
 from explorer.questions.parameters import TableAt
 from explorer.storage.processor_time import begin
+from explorer.storage.whole_files import write_whole
 
 export = group("export")
 
@@ -90,7 +91,7 @@ def graph(
     view = None if sides else replace(opened.default_view(snapshot), search=search)
     data = drawing(opened.diff_graph(*sides) if sides else opened.graph(view=view), picture)
     if target:
-        target.write_bytes(data)
+        write_whole(target, data)
         say(f"wrote {target} ({len(data):,} bytes)")
     elif picture == "png" and sys.stdout.isatty():
         raise click.UsageError("a PNG is no text for a terminal: use --file")

@@ -6,13 +6,12 @@ than it acknowledged; no snapshot names a missing file; the table opens without 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,13 +19,24 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import EngineError
-from explorer.lab.race_workers import FAULT, FAULTS, SCHEMA, TABLE, catalog_of, pyiceberg_writer, read_notes, work
+from explorer.lab.race_workers import (
+    FAULT,
+    FAULTS,
+    SCHEMA,
+    TABLE,
+    catalog_of,
+    end_with,
+    pyiceberg_writer,
+    read_notes,
+    work,
+)
 from explorer.progress import as_one_step, steps
 from explorer.queries.orphans import orphans
 from explorer.spec.commits.lab_runs import Lap
 from explorer.spec.commits.operations import ENGINES
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
+from explorer.storage.scratch import scratch
 from explorer.table import Table
 
 
@@ -76,8 +86,19 @@ def _make(home: Path) -> None:
 
 
 def _start(home: Path, kind: str, name: str, commits: int) -> subprocess.Popen[bytes]:
+    """Start a writer process, which ends when this one does: the pipe to it closes then."""
     command = [sys.executable, "-m", "explorer.lab.race_workers", str(home), kind, name, str(commits)]
-    return subprocess.Popen(command, stderr=open(home / f"{name}.log", "wb"), start_new_session=True)
+    with open(home / f"{name}.log", "wb") as log:
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=log, start_new_session=True)
+
+
+def _kill(process: subprocess.Popen[bytes] | _Forked) -> None:
+    """Kill a writer and what it has started, and wait until it is gone."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    if isinstance(process, subprocess.Popen) and process.stdin is not None:
+        process.stdin.close()
 
 
 def race(
@@ -89,17 +110,17 @@ def race(
     """Let `writers` processes, Java and pyiceberg in turn, make `commits` commits each. Call `progress` while they run.
     If `cancelled()`, kill them and examine the table at that moment. Raises EngineError if a writer does not get
     ready."""
-    home = Path(tempfile.mkdtemp(prefix="icedive-race-"))
-    try:
+    running: list[subprocess.Popen[bytes]] = []
+    with scratch("race") as home, contextlib.ExitStack() as ends:
+        ends.callback(lambda: [*map(_kill, running)])
         _make(home)
         names = [f"{ENGINES[i % 2]}-{i}" for i in range(writers)]
-        running = [_start(home, name.split("-")[0], name, commits) for name in names]
+        for name in names:
+            running.append(_start(home, name.split("-")[0], name, commits))
         deadline = time.time() + 120
         while any("ready" not in read_notes(home, name) for name in names):
             if time.time() > deadline or any(p.poll() is not None for p in running):
                 logs = " | ".join((home / f"{n}.log").read_text()[-300:] for n in names)
-                for process in running:
-                    os.killpg(process.pid, signal.SIGKILL)
                 raise EngineError(f"a writer did not get ready: {logs}")
             time.sleep(0.05)
         (home / "go").touch()
@@ -108,13 +129,9 @@ def race(
             time.sleep(0.2)
             progress(_lap(home, names, time.time() - began))
             if cancelled():
-                for process in running:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
+                [*map(_kill, running)]
         with as_one_step():  # a cancelled race has a result, too
             return _tally(home, names, time.time() - began)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
 
 
 def kills(
@@ -123,24 +140,22 @@ def kills(
     """Start a writer, kill it with SIGKILL at a random moment of its commits, and examine the table; repeat this
     `times` times on one table."""
     chance = random.Random(seed)
-    home = Path(tempfile.mkdtemp(prefix="icedive-kills-"))
     tallies = []
-    try:
+    with scratch("kills") as home:
         _make(home)
         (home / "go").touch()
         for i in steps(range(times), "kills"):
             name = f"{kind}-{i}"
             process = _start(home, kind, name, 1_000_000) if kind == "java" else _fork(home, name)
-            while "ready" not in read_notes(home, name):
-                time.sleep(0.002)
-            time.sleep(chance.random() * 0.25)
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            try:
+                while "ready" not in read_notes(home, name):
+                    time.sleep(0.002)
+                time.sleep(chance.random() * 0.25)
+            finally:
+                _kill(process)
             tallies.append(_tally(home, [name], 0.0))
             progress(i + 1, times)
         return tallies
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
 
 
 # -- faults at chosen points ------------------------------------------------------------------------------------------
@@ -161,9 +176,8 @@ class FaultResult:
 
 def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] = lambda *_: None) -> list[FaultResult]:
     """Let a writer process of each kind meet each fault of FAULTS in one commit, and examine the table afterwards."""
-    home = Path(tempfile.mkdtemp(prefix="icedive-faults-"))
     met = []
-    try:
+    with scratch("faults") as home:
         _make(home)
         (home / "go").touch()
         pyiceberg_writer(home, "first")(0)
@@ -172,7 +186,10 @@ def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] =
             name = f"{kind}-{fault}"
             before = set(orphans(table_of(home).tree))
             process = _start(home, f"{FAULT}{kind}/{fault}", name, 1)
-            process.wait(timeout=180)
+            try:
+                process.wait(timeout=180)
+            finally:
+                _kill(process)
             table, tally = table_of(home), _tally(home, [name], 0.0)
             answers = [line.removeprefix("told ") for line in read_notes(home, name) if line.startswith("told ")]
             answer = answers[0] if answers else "committed" if tally.acknowledged else "nothing: it was killed"
@@ -182,33 +199,40 @@ def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] =
             )
             progress(i, len(wanted))
         return met
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
 
 
 @dataclass
 class _Forked:
+    """A forked process; it ends when `pipe` is closed."""
+
     pid: int
+    pipe: int
 
     def wait(self) -> None:
         os.waitpid(self.pid, 0)
+        os.close(self.pipe)
 
 
 def _fork(home: Path, name: str) -> _Forked:
-    """Fork a pyiceberg writer from this process. It is ready in milliseconds, because the libraries are loaded."""
+    """Fork a pyiceberg writer, which ends when this process does. It is ready in milliseconds, because the libraries are
+    loaded."""
+    from_parent, to_child = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
+            os.close(to_child)
             os.setsid()
+            end_with(from_parent)
             work(home, "pyiceberg", name, 1_000_000)
         finally:
             os._exit(0)
+    os.close(from_parent)
     while True:  # until it leads its own process group
         try:
             if os.getpgid(pid) == pid:
-                return _Forked(pid)
+                return _Forked(pid, to_child)
         except ProcessLookupError:
-            return _Forked(pid)
+            return _Forked(pid, to_child)
         time.sleep(0.001)
 
 

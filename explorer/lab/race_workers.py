@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -133,6 +134,17 @@ def work(home: Path, kind: str, name: str, commits: int) -> None:
                 acks.write(f"failed {n} {type(error).__name__}\n")
 
 
+def end_with(pipe: int) -> None:
+    """End this process, and what it has started, as soon as the other end of a pipe is closed: its parent has ended."""
+
+    def look() -> None:
+        while os.read(pipe, 1):
+            pass
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=look, name="parent", daemon=True).start()
+
+
 def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -216,4 +228,5 @@ def read_notes(home: Path, name: str) -> list[str]:
 
 
 if __name__ == "__main__":
+    end_with(sys.stdin.fileno())
     work(Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]))

@@ -6,7 +6,6 @@ import functools
 import itertools
 import json
 import shutil
-import tempfile
 import threading
 import uuid
 import weakref
@@ -22,6 +21,7 @@ from explorer.storage.catalogs.sandbox_entries import SANDBOX
 from explorer.storage.locate import locate
 from explorer.storage.metadata import parse_metadata
 from explorer.storage.reader import TableReader
+from explorer.storage.scratch import make_scratch, remove_scratch
 from explorer.table import Table
 
 CATALOG, NAMESPACE = "lab", "runs"
@@ -37,8 +37,8 @@ class Bench:
 
     def __init__(self, engine: SparkEngine | None = None) -> None:
         self.engine = engine = engine or shared_engine()
-        self.home = Path(tempfile.mkdtemp(prefix="icedive-lab-"))
-        weakref.finalize(self, shutil.rmtree, self.home, ignore_errors=True)
+        self.home = make_scratch("lab")
+        weakref.finalize(self, remove_scratch, self.home)
         self.spark = engine.new_session()
         for key, value in sandbox_conf(self.home).items():
             self.spark.conf.set(key.replace(f".{SANDBOX}", f".{CATALOG}"), value)

@@ -32,6 +32,7 @@ from explorer.spec.text.units import human_bytes
 from explorer.spec.values.values import pandas_values, row_dicts
 from explorer.storage.projection import children
 from explorer.storage.spill import spool
+from explorer.storage.whole_files import opened
 
 if TYPE_CHECKING:
     import pandas
@@ -300,7 +301,8 @@ class Collection(Sequence[Mapping[str, Any]]):
             file: A path, or a binary file.
             for_spreadsheet: Put an apostrophe before text that a spreadsheet would take for a formula.
         """
-        write_csv(self.iter_tables(), self.schema, file, for_spreadsheet)
+        with opened(file) as binary:
+            write_csv(self.iter_tables(), self.schema, binary, for_spreadsheet)
 
     def to_parquet(self, file: Any) -> None:
         """Write the rows as Parquet, as they are read. A struct without fields is null.
@@ -308,7 +310,8 @@ class Collection(Sequence[Mapping[str, Any]]):
         Args:
             file: A path, or a binary file.
         """
-        write_parquet(self.iter_tables(), self.schema, file)
+        with opened(file) as binary:
+            write_parquet(self.iter_tables(), self.schema, binary)
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the rows as JSON data.

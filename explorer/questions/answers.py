@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_check
 from explorer.errors import NotPossible, WrongUsage
 from explorer.render.blocks import Block, Picture, Rows, Text
 from explorer.spec.doctor.rules import Level
+from explorer.storage.whole_files import os_error_words, write_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -178,9 +179,9 @@ class Answer(Generic[T]):
             raise WrongUsage("this answer has no picture")
         text = self.to_html() if file.suffix == ".html" else self.to_svg()
         try:
-            file.write_text(text, "utf-8")
+            write_whole(file, text)
         except OSError as error:
-            raise NotPossible(f"{file} cannot be written: {error.strerror}") from error
+            raise NotPossible(f"{os_error_words(error)}") from error
 
     def to_arrow(self) -> pa.Table:
         """Return the answer's rows.

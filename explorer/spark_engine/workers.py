@@ -6,7 +6,6 @@ import functools
 import hashlib
 import re
 import sys
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from explorer.errors import EngineError, ExplorerError, NotSupported, StatementFailed
 from explorer.spark_engine.spark_master import is_local
 from explorer.spec.secrets.redaction import redact
+from explorer.storage.scratch import make_scratch
 
 NEEDED = "pyarrow, polars, fastavro and pyiceberg"
 _PARTS = (
@@ -36,21 +36,17 @@ _LOST = re.compile(r"ExecutorLostFailure \((executor \S{1,100}) .{0,1000}?Reason
 _ENDED = re.compile(r"Python worker exited unexpectedly|Connection reset|java\.io\.EOFException")
 _PYTHON = "spark.pyspark.python in spark.json names another Python there"
 
-_folder: tempfile.TemporaryDirectory[str] | None = None
-
 
 @functools.cache
 def package() -> Path:
     """A zip of the modules that decode manifests, which needs no more than NEEDED and what they bring: without the
     package's root, which imports everything. In a folder of this process, that nobody else may write to."""
-    global _folder
-    _folder = tempfile.TemporaryDirectory(prefix="icedive-")
     root = Path(__file__).parent.parent
     files = [f for part in _PARTS for f in sorted(root.glob(part))] + [
         root / "spark_engine" / name for name in _ENGINES
     ]
     digest = hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()[:12]
-    path = Path(_folder.name, f"icedive_{digest}.zip")
+    path = make_scratch("workers") / f"icedive_{digest}.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("explorer/__init__.py", "")
         for file in files:

@@ -247,7 +247,7 @@ function showInGraph(kind: string, key: string): void {
 
 // Show it in the graph of the mode, or else in the tree.
 async function showHere(kind: string, key: string): Promise<void> {
-  if (graph.value && graphMode.value && graphMode.value !== "table") {
+  if (canvas && graph.value && graphMode.value !== "table") {
     await draw({ type: "show", kind, key });
     if (graph.value.selected.length) return;
   }

@@ -93,11 +93,12 @@ def test_a_plan_says_what_is_read_and_why(page: Page, app: Served) -> None:
     expect(page.get_by_role("treeitem", name=re.compile("data-2.parquet"))).to_be_visible()
     assert f"filter={FILTER}" in page.url
     page.get_by_role("tab", name="Why", exact=True).click()
-    rows = page.get_by_role("grid")
+    expect(page.get_by_role("grid", name="manifests")).to_contain_text("read")
+    rows = page.get_by_role("grid", name="files")
     expect(rows).to_contain_text("skipped by column metrics")
     assert "tab=why" in page.url
     page.reload()
-    expect(page.get_by_role("grid")).to_contain_text("skipped by column metrics")
+    expect(page.get_by_role("grid", name="files")).to_contain_text("skipped by column metrics")
     page.get_by_label("Filter", exact=True).fill("nothing = 1")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert").first).to_contain_text("nothing")

@@ -58,7 +58,6 @@ def test_a_click_on_a_finding_goes_to_its_node(page: Page, app: Served, tmp_path
         one.get_by_role("button", name=re.compile("^Show ")).click()
         expect(page.get_by_role("treeitem", selected=True)).to_have_id(re.compile(f"-{nodes[rule]}$"))
         expect(page.get_by_role("complementary", name="Inspector")).to_be_visible()
-        page.go_back()
         expect(page.get_by_role("region", name="Findings")).to_be_visible()
     page.get_by_role("button", name="Read footers, deletes and data, too").click()
     expect(page).to_have_url(re.compile("question=doctor"))

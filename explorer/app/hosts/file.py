@@ -19,6 +19,7 @@ from explorer.render.rows import graph_json
 from explorer.render.svg import render_svg
 from explorer.render.text import json_text
 from explorer.reports.catalog_sweep import sweep
+from explorer.storage.whole_files import write_whole
 from explorer.table import Table
 
 
@@ -40,7 +41,7 @@ def export_table(table: Table, file: Path) -> dict[str, Any]:
     `snapshots` and `nodes`, and what was left out."""
     page = of_table(table)
     data = _page(table.name, page, notes(table, page.cuts), table.graph()).encode()
-    file.write_bytes(data)
+    write_whole(file, data)
     nodes = {n["id"] for shown in page.data["pictures"].values() for n in shown["picture"]["nodes"]}
     return {
         "table": table.name, "file": str(file), "bytes": len(data),
@@ -71,7 +72,7 @@ def export_gallery(
     sentence = (
         "Each page opens from disk: step through its snapshots, unfold, search, and see what each commit changed."
     )
-    (folder / "index.html").write_text(render_index(title, sentence, links), encoding="utf-8")
+    write_whole(folder / "index.html", render_index(title, sentence, links))
 
 
 def _file_name(table: str) -> str:

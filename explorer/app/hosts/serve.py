@@ -7,11 +7,9 @@ import os
 import signal
 import socket
 import sys
-import tempfile
 import warnings
 import webbrowser
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 from tornado.httpserver import HTTPServer
@@ -30,6 +28,7 @@ from explorer.serving.monitoring import COUNTERS, HANDLERS
 from explorer.serving.server_address import PASSWORD_VARIABLE, SWITCH_S, ServerAddress, door_sign
 from explorer.spark_engine.sql_guard.quotas import check_audit, quotas
 from explorer.storage.data_dirs import cache_home
+from explorer.storage.scratch import scratch
 
 IDLE_S = 120
 """How long a connection may say nothing."""
@@ -104,9 +103,9 @@ async def _run(
     end = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, end.set)
-    with tempfile.TemporaryDirectory() as folder:  # which nobody else may read
+    with scratch("door") as folder:  # which nobody else may read
         if url:
-            webbrowser.open(door_sign(Path(folder), url))
+            webbrowser.open(door_sign(folder, url))
         await end.wait()
     beat.stop()
     kept.beat()

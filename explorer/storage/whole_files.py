@@ -1,0 +1,87 @@
+"""Files that are written whole or not at all: beside, then renamed. A failure leaves the earlier file as it was."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from explorer.storage.data_dirs import HOME_VARIABLE, PREFIX, cache_home
+
+
+@contextlib.contextmanager
+def whole_file(path: os.PathLike[str] | str) -> Iterator[IO[bytes]]:
+    """Write a file.
+
+    Args:
+        path: The file; a link is followed. A device or a pipe is written to directly.
+
+    Yields:
+        A file to write to; it takes the place of the earlier one when the block ends without an error.
+
+    Raises:
+        OSError: It cannot be written; the earlier file is as it was.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        with open(target, "wb") as file:
+            yield file
+        return
+    try:
+        number, name = tempfile.mkstemp(prefix=f".{target.name[:80]}.", suffix=".part", dir=target.parent)
+    except OSError as error:
+        error.filename = str(path)  # not that of the one beside
+        raise
+    try:
+        with open(number, "wb") as file:
+            yield file
+        os.chmod(name, stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
+        os.replace(name, target)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        if isinstance(error, OSError):
+            error.filename, error.filename2 = str(path), None
+        raise
+
+
+def write_whole(path: Path | str, data: bytes | str) -> None:
+    """Write bytes, or text as UTF-8, to a file. Raises OSError."""
+    with whole_file(path) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+def opened(file: Any) -> contextlib.AbstractContextManager[Any]:
+    """Return a file that is open as it is, and one that is named as `whole_file` writes it."""
+    return whole_file(file) if isinstance(file, str | os.PathLike) else contextlib.nullcontext(file)
+
+
+def os_error_words(error: OSError) -> str:
+    """Say what the system refused, of which file, and what to change."""
+    path = error.filename if isinstance(error.filename, str) else ""
+    what = f"{path}: {error.strerror or error}" if path else str(error.strerror or error)
+    hints: dict[int | None, Callable[[], str]] = {
+        errno.ENOSPC: lambda: "free some room", errno.EDQUOT: lambda: "free some room",
+        errno.EROFS: lambda: _elsewhere(path), errno.EACCES: lambda: _elsewhere(path),
+        errno.EPERM: lambda: _elsewhere(path),
+    }  # fmt: skip
+    hint = hints[error.errno]() if error.errno in hints else ""
+    return f"{what}; {hint}" if hint else what
+
+
+def _elsewhere(path: str) -> str:
+    """Which setting names another place for a file."""
+    if path and Path(path).is_relative_to(cache_home()):
+        return f"choose another folder with ${PREFIX}CACHE"
+    return f"write elsewhere, or choose another folder for the sandbox with ${HOME_VARIABLE}"
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
