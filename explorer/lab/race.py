@@ -214,8 +214,8 @@ class _Forked:
 
 
 def _fork(home: Path, name: str) -> _Forked:
-    """Fork a pyiceberg writer, which ends when this process does. It is ready in milliseconds, because the libraries are
-    loaded."""
+    """Fork a pyiceberg writer, which ends when this process does. Its libraries are loaded, so it is ready in
+    milliseconds."""
     from_parent, to_child = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -35,19 +35,25 @@ SECRET_VARIABLES = ("PASSWORD", "METRICS_TOKEN")
 def data_home() -> Path:
     """$ICEDIVE_HOME, or the platform's user data folder. Raises AccessRefused when others could have put
     something there: its spark.json and catalog are trusted."""
-    chosen = os.environ.get(HOME_VARIABLE)
-    folder = Path(chosen) if chosen else _move_once(user_data_path("iceberg-explorer"), user_data_path("icedive"))
+    folder = data_folder()
+    if not os.environ.get(HOME_VARIABLE):
+        _move_once(user_data_path("iceberg-explorer"), folder)
     if (reason := not_private(folder)) is not None:
         raise AccessRefused(f"{folder}: {reason}; mend that, or choose another folder with ${HOME_VARIABLE}")
     return folder
 
 
-def _move_once(former: Path, folder: Path) -> Path:
-    """The folder; what stands in the one of this program's former name is moved there once."""
+def data_folder() -> Path:
+    """$ICEDIVE_HOME, or the platform's user data folder, whoever may write to it."""
+    chosen = os.environ.get(HOME_VARIABLE)
+    return Path(chosen) if chosen else user_data_path("icedive")
+
+
+def _move_once(former: Path, folder: Path) -> None:
+    """Move there once what stands in the folder of this program's former name."""
     if former.is_dir() and not folder.exists():
         with contextlib.suppress(OSError):  # another process was faster, or it is in use
             former.rename(folder)
-    return folder
 
 
 def cache_home() -> Path:

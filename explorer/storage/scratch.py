@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from explorer.storage.locks import take_lock
+
 PREFIX, OWNER = "icedive-", "owner"
 """What the folders' names begin with, and the file in each that its process holds a lock on."""
 _held: dict[Path, int] = {}
@@ -33,7 +35,7 @@ def make_scratch(kind: str, place: Path | None = None) -> Path:
     remove_abandoned(place)
     hidden = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=place))
     held = os.open(hidden / OWNER, os.O_CREAT | os.O_RDWR, 0o600)
-    _lock(held)
+    take_lock(held)
     folder = Path(hidden.rename(hidden.with_name(f"{PREFIX}{kind}-{hidden.name.removeprefix(f'.{PREFIX}')}")))
     _held[folder] = held
     owner = os.getpid()
@@ -67,18 +69,7 @@ def remove_abandoned(place: Path) -> None:
                 continue
             held = os.open(folder / OWNER, os.O_RDWR | os.O_NOFOLLOW)
             try:
-                if _lock(held):
+                if take_lock(held):
                     shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(held)
-
-
-def _lock(held: int) -> bool:
-    """Lock a file that is open, if nobody has; the lock ends with the process. False where there are no such locks."""
-    try:
-        import fcntl
-
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):
-        return False
-    return True

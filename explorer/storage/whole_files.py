@@ -7,11 +7,15 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from explorer.storage.data_dirs import HOME_VARIABLE, PREFIX, cache_home
+from explorer.storage.data_dirs import HOME_VARIABLE, PREFIX, cache_home, data_folder
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
+"""Errors that another place mends."""
 
 
 @contextlib.contextmanager
@@ -65,20 +69,16 @@ def os_error_words(error: OSError) -> str:
     """Say what the system refused, of which file, and what to change."""
     path = error.filename if isinstance(error.filename, str) else ""
     what = f"{path}: {error.strerror or error}" if path else str(error.strerror or error)
-    hints: dict[int | None, Callable[[], str]] = {
-        errno.ENOSPC: lambda: "free some room", errno.EDQUOT: lambda: "free some room",
-        errno.EROFS: lambda: _elsewhere(path), errno.EACCES: lambda: _elsewhere(path),
-        errno.EPERM: lambda: _elsewhere(path),
-    }  # fmt: skip
-    hint = hints[error.errno]() if error.errno in hints else ""
+    hint = "free some room" if error.errno in NO_ROOM else _elsewhere(path) if error.errno in REFUSED else ""
     return f"{what}; {hint}" if hint else what
 
 
 def _elsewhere(path: str) -> str:
-    """Which setting names another place for a file."""
-    if path and Path(path).is_relative_to(cache_home()):
-        return f"choose another folder with ${PREFIX}CACHE"
-    return f"write elsewhere, or choose another folder for the sandbox with ${HOME_VARIABLE}"
+    """Which setting names another place for a file of this program's."""
+    for folder, variable in ((cache_home(), f"{PREFIX}CACHE"), (data_folder(), HOME_VARIABLE)):
+        if path and Path(path).is_relative_to(folder):
+            return f"choose another folder with ${variable}"
+    return "write it elsewhere"
 
 
 def _umask() -> int:

@@ -59,7 +59,9 @@ def folders(place: Path) -> list[str]:
 
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
 @pytest.mark.parametrize("words", LONG, ids=" ".join)
-def test_a_command_takes_its_children_and_folders_with_it(words: list[str], number: signal.Signals, place: Path) -> None:
+def test_a_command_takes_its_children_and_folders_with_it(
+    words: list[str], number: signal.Signals, place: Path
+) -> None:
     environment = {**os.environ, "TMPDIR": str(place), "ICEDIVE_HOME": str(place / "home")}
     command = [sys.executable, "-m", "explorer.cli", *words]
     with open(place / "log", "wb") as log:

@@ -13,7 +13,8 @@ from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS, Scenario
 from explorer.lab.scenarios.workshop import BUILDING, Workshop
 from explorer.spark_engine.spark import SparkEngine
 from explorer.storage.catalogs.sandbox_entries import SANDBOX, catalog_entries, forget_entries, is_here
-from explorer.storage.data_dirs import sandbox_home
+from explorer.storage.data_dirs import private, sandbox_home
+from explorer.storage.locks import only_process
 
 
 def available_names() -> set[str]:
@@ -40,8 +41,17 @@ def build_all(
     """Have Spark make the commits of these scenarios, in order; `progress(name, done, total)` is called before each and
     at the end.
 
-    What an earlier, broken-off run left of them under construction is removed first; what else is under construction
-    is another process's. A failure removes the table it was building, leaves the finished ones, and is raised."""
+    What an earlier, broken-off run left of them under construction is removed first. A failure removes the table it was
+    building, leaves the finished ones, and is raised. Raises NotPossible when another process builds there."""
+    private(engine.sandbox)
+    with only_process(engine.sandbox / ".building", f"builds teaching tables in {engine.sandbox}"):
+        _build(engine, scenarios, progress)
+    progress("", len(scenarios), len(scenarios))
+    if scenarios and not engine.in_users_spark:
+        engine.keep_classes()  # all classes that the teaching tables needed
+
+
+def _build(engine: SparkEngine, scenarios: Sequence[Scenario], progress: Callable[[str, int, int], None]) -> None:
     spark = engine.session()
     for namespace in (NAMESPACE, BUILDING):
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{namespace}")
@@ -57,9 +67,6 @@ def build_all(
         except BaseException:
             _discard(engine, scenario.name)
             raise
-    progress("", len(scenarios), len(scenarios))
-    if scenarios and not engine.in_users_spark:
-        engine.keep_classes()  # all classes that the teaching tables needed
 
 
 LAB = "lab"

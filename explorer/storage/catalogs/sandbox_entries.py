@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from explorer.errors import UnreadableFile
-from explorer.storage.data_dirs import private
+from explorer.errors import NotPossible, UnreadableFile
+from explorer.storage.data_dirs import HOME_VARIABLE, private
 from explorer.storage.paths import below, canonical, local_path
 
 NAMESPACE = "demo"
@@ -81,7 +81,7 @@ def add_entries(sandbox: Path, entries: Mapping[str, Entry]) -> None:
         entries: By table (`namespace.name`).
     """
     private(sandbox)
-    with contextlib.closing(sqlite3.connect(sandbox / "catalog.db", timeout=WAIT_S)) as connection, connection:
+    with _writing(sandbox) as connection:
         for statement in _TABLES:
             connection.execute(statement)
         for name, (metadata, previous) in entries.items():
@@ -97,9 +97,22 @@ def add_entries(sandbox: Path, entries: Mapping[str, Entry]) -> None:
             )
 
 
+@contextlib.contextmanager
+def _writing(sandbox: Path) -> Iterator[sqlite3.Connection]:
+    """Write to the catalog, all or nothing. Raises NotPossible."""
+    file = sandbox / "catalog.db"
+    try:
+        with contextlib.closing(sqlite3.connect(file, timeout=WAIT_S)) as connection, connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise NotPossible(
+            f"{file}: {error}; free some room, or choose another folder for the sandbox with ${HOME_VARIABLE}"
+        ) from error
+
+
 def forget_entries(sandbox: Path, names: Iterable[str]) -> None:
     """Remove tables from the catalog; no file is touched."""
-    with contextlib.closing(sqlite3.connect(sandbox / "catalog.db")) as connection, connection:
+    with _writing(sandbox) as connection:
         where = "table_namespace || '.' || table_name = ?"
         connection.executemany(f"DELETE FROM iceberg_tables WHERE {where}", [(name,) for name in names])
 
