@@ -27,6 +27,7 @@ from explorer.errors import (
     UnreadableFile,
     WrongUsage,
 )
+from explorer.spec.text.identifiers import split_identifier
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -444,7 +445,7 @@ def metadata_view(spark: Any, table: Named, snapshot: str | int | None = None, n
         3
     """
     opened = _engine(table)
-    base = name or re.sub(r"\W", "_", opened.name.rpartition(".")[2])
+    base = name or re.sub(r"\W", "_", split_identifier(opened.name)[-1])
     if not re.fullmatch(r"\w+", base):
         raise NotPossible(f"{name!r} is no name of a view: it may have letters, digits and _")
     views = []

@@ -13,6 +13,7 @@ Exit codes:
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -62,6 +63,7 @@ class Main(Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            _show_what_can_be()
             with ends_in_order(), Teller().listening(), time_limit(), _safe_errors():
                 return super().invoke(ctx)
         except WrongUsage as error:
@@ -79,6 +81,13 @@ class Main(Group):
         except OSError as error:
             _quiet_stdout()
             fail(NotPossible(safe(os_error_words(error))), FAILED)
+
+
+def _show_what_can_be() -> None:
+    """Characters that the terminal's encoding lacks are shown as ?, and none ends the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower().replace("-", "") != "utf8":
+            stream.reconfigure(errors="replace")
 
 
 def _quiet_stdout() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -34,6 +35,8 @@ def output_option(*formats: str) -> Callable[[Callable[..., Any]], Callable[...,
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def run(**given: Any) -> Any:
+            if given["output"] != "text" and isinstance(sys.stdout, io.TextIOWrapper):
+                sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # data are not what a terminal can show
             with text_settings() if given["output"] == "text" else nullcontext():
                 return command(**given)
 

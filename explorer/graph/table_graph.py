@@ -16,6 +16,7 @@ from explorer.graph.manifest_graph import ManifestListDrawing
 from explorer.graph.source import GraphSource, GraphView
 from explorer.model.metadata import Snapshot
 from explorer.spec.secrets.redaction import redact
+from explorer.spec.text.identifiers import join_identifier, split_identifier
 from explorer.spec.text.names import LABEL, base_name, shorten, snapshot_name
 from explorer.spec.text.units import brief_count, count, second, whole
 
@@ -73,7 +74,8 @@ class _Builder:
         chain = [(meta.metadata_location, meta.last_updated_ms), *previous]
         pointer = node_id("catalog", self.source.title)
         title = redact(self.source.title)  # before it is cut: half a credential would not be known as one
-        where, _, name = title.rpartition(".") if self.source.catalog else ("", "", title)
+        *above, name = split_identifier(title) if self.source.catalog else (title,)
+        where = join_identifier(above)
         what = f"in {shorten(where, WHERE)}" if where else "opened by path, no catalog"
         label, about = shorten(name, LABEL), (what, f"points to {self.metadata_label(meta.metadata_location)}")
         self.drawing.add(Node(pointer, "catalog", label, about, facts={"path": meta.metadata_location}))

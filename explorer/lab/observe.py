@@ -24,6 +24,7 @@ from explorer.spark_engine.sql_guard.guard import run
 from explorer.spark_engine.sql_guard.quotas import audit, person
 from explorer.spark_engine.tables import iceberg_catalog, iceberg_catalog_table
 from explorer.spec.commits.statement_effects import Effects, WrittenFile
+from explorer.spec.text.identifiers import split_identifier
 from explorer.storage.paths import local_path
 from explorer.table import Table
 
@@ -47,7 +48,7 @@ def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_wri
     check_writable(table, allow_writes)
     spark = engine or shared_engine()
     check_same_table(table, spark)
-    name = quoting.identifier(table.name.split("."))
+    name = quoting.identifier(split_identifier(table.name))
     statement = _NAMED.sub(lambda match: match.group(1) or name, sql.strip().rstrip(";"))
     statement = statement.replace("{name}", quoting.literal(catalog_and_name(table)[1])[1:-1])
     session, plan = prepare_write(table, statement, spark)

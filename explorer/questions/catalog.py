@@ -94,10 +94,11 @@ def namespaces(catalog: CatalogAt) -> Collection:
         {'namespace': 'demo'}
     """
     from explorer.queries.collection import Collection
+    from explorer.spec.text.identifiers import join_identifier
     from explorer.storage.catalogs import catalogs
 
     names = catalogs.namespaces(catalog.name, catalog.properties)
-    return Collection.of_rows([{"namespace": ".".join(name)} for name in names], "namespaces")
+    return Collection.of_rows([{"namespace": join_identifier(name)} for name in names], "namespaces")
 
 
 @question("pointer", "catalog")

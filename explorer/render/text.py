@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextvars import ContextVar
 from itertools import accumulate, chain, islice
@@ -54,8 +55,15 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(_printable, text.split("\n")))
 
 
+_JOINER = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
+"""Joiners between letters of other scripts, or pictures: parts of words, which command nothing."""
+
+
 def _printable(text: str) -> str:
-    return text if text.isprintable() else "".join(c if c.isprintable() else "�" for c in text)
+    if text.isprintable():
+        return text
+    joiners = {match.start() for match in _JOINER.finditer(text)}
+    return "".join(c if c.isprintable() or at in joiners else "�" for at, c in enumerate(text))
 
 
 def not_typeset(html: str) -> str:

@@ -20,7 +20,7 @@ from explorer.spec.overview.summary_totals import totals
 from explorer.spec.secrets.redaction import redact, secret_values
 from explorer.spec.text.units import whole
 from explorer.storage.catalogs import catalogs
-from explorer.storage.locate import locate
+from explorer.storage.locate import locate_named
 from explorer.storage.reader import TableReader
 from explorer.table import Table
 
@@ -58,7 +58,7 @@ def sweep(
 
     def answer_for(name: str) -> TableResult[T]:
         def open_here() -> Table:
-            return Table(TableReader(locate(name, catalog, properties, relocate), roots))
+            return Table(TableReader(locate_named(name, catalog, properties, relocate), roots))
 
         return _ask_one(ask, open_here, f"{catalog}.{name}", secret_values(properties or {}))
 

@@ -58,10 +58,8 @@ def locate(
     """Find a table. `relocate` are (old place, new place), the longest of which counts: a catalog's pointer into an old
     place is followed to the new one. Raises TableNotFound, saying what was looked for and what is there instead."""
     moves = tuple(sorted(map(_move, relocate), key=lambda move: -len(move[0])))
-    if not (names_a_path(table) if catalog is None else _is_path(table)):
-        named = _by_name(table, catalog, properties)
-        path = move_path(named.metadata_location, moves)
-        return _with_neighbours(replace(named, metadata_location=path, request=table, relocate=moves))
+    if not (names_a_path(table) if catalog is None else _is_path(table) and not _is_in_no_folder(table)):
+        return locate_named(table, catalog, properties, moves)
     if catalog is not None:  # a path in its storage
         from explorer.storage.catalogs import catalogs
 
@@ -69,10 +67,24 @@ def locate(
     return replace(_by_path(table, properties or {}), request=table, relocate=moves)
 
 
+def locate_named(
+    identifier: str,
+    catalog: str | None = None,
+    properties: Mapping[str, str] | None = None,
+    relocate: Iterable[tuple[str, str]] = (),
+) -> Location:
+    """Find a table by its name in a catalog, whatever the name looks like. Raises TableNotFound."""
+    moves = tuple(sorted(map(_move, relocate), key=lambda move: -len(move[0])))
+    named = _by_name(identifier, catalog, properties)
+    path = move_path(named.metadata_location, moves)
+    return _with_neighbours(replace(named, metadata_location=path, request=identifier, relocate=moves))
+
+
 def locate_again(old: Location) -> Location:
     """Where the same table is now. Raises as `locate` does."""
     catalog = old.catalog if old.identifier == old.request else None  # else it is named in what was asked for
-    return locate(old.request, catalog, old.properties, old.relocate)
+    again = locate if old.identifier is None else locate_named
+    return again(old.request, catalog, old.properties, old.relocate)
 
 
 def moves(location: Location) -> bool:
@@ -111,6 +123,11 @@ def _of_a_catalog(table: str) -> bool:
     from explorer.storage.catalogs import catalogs
 
     return table.partition(".")[0] in catalogs.catalog_names()
+
+
+def _is_in_no_folder(table: str) -> bool:
+    """Whether what could be a relative path is nowhere, and could be a name: tables may have a / in theirs."""
+    return "." in table.strip(".") and not re.match(r"[./\\~]|[A-Za-z][\w+.-]*:", table) and not os.path.exists(table)
 
 
 def _is_path(table: str) -> bool:

@@ -23,7 +23,7 @@ import {
 } from "./store";
 import { RowsView } from "./rows";
 import { fillScreen, isTyped } from "./screen";
-import { counted, titleOf } from "./words";
+import { counted, partsOf, titleOf } from "./words";
 
 // Modes that fill the page, and tabs with a view of their own.
 const WHOLE: Record<string, () => preact.ComponentChildren> = { ask: QuestionsView, lab: LabView, rows: RowsView };
@@ -67,7 +67,7 @@ function HeaderBar() {
   const told = header.value, { snapshot, before, mode } = place.value;
   const names = told ? [...told.refs.map(({ name }) => name), ...told.snapshots.map(({ name }) => name)] : [];
   const shown = told && (nameOf(snapshot || told.current) || snapshot);
-  const parts = told?.title.split(".") ?? [];
+  const parts = told ? partsOf(told.title) : [];
   return (
     <header class="header">
       <a class="brand" href="?" onClick={(event) => {

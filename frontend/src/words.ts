@@ -15,3 +15,8 @@ export function titleOf(words: string): string {
 export function counted(what: string, value: string): string {
   return value.replace(/^\D+/, "") === "1" ? what.replace(/s$/, "") : what;
 }
+
+// The parts of a table's name, of which those with dots are in backticks.
+export function partsOf(name: string): string[] {
+  return [...name.matchAll(/(?:^|\.)(`(?:[^`]|``)*`|[^.]*)/g)].map(([, part = ""]) => (/^`.*`$/.test(part) ? part.slice(1, -1).replaceAll("``", "`") : part));
+}

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { isStep, NOWHERE, placeOf, queryOf } from "../src/place";
 import { placeBeside } from "../src/preview";
 import { inList, jsonOf, MOST_PIXELS, PAGE, pagesFor, ROW_HEIGHT, shiftAt, tsv, widthFor } from "../src/row-window";
-import { counted, shortPath, titleOf } from "../src/words";
+import { counted, partsOf, shortPath, titleOf } from "../src/words";
 
 test("a place goes into a URL and comes back", () => {
   const place = { ...NOWHERE, table: "a.b c", mode: "plan", filter: "name = 'x & y'", tab: "why" };
@@ -66,4 +66,11 @@ test("a preview stands below its link, or above it at the bottom of the window",
   const room = { width: 1000, height: 800 };
   expect(placeBeside({ left: 100, top: 80, bottom: 100 }, room)).toEqual({ left: 100, top: 104 });
   expect(placeBeside({ left: 900, top: 700, bottom: 720 }, room)).toEqual({ left: 612, bottom: 104 });
+});
+
+test("a table's name has parts, those with dots in backticks", () => {
+  expect(partsOf("sandbox.demo.t")).toEqual(["sandbox", "demo", "t"]);
+  expect(partsOf("odd.db.`with.dot`")).toEqual(["odd", "db", "with.dot"]);
+  expect(partsOf("odd.db.`a``b`")).toEqual(["odd", "db", "a`b"]);
+  expect(partsOf("big200k")).toEqual(["big200k"]);
 });

@@ -37,6 +37,7 @@ from explorer.spec.maintenance.orphan_rules import refusal as orphan_refusal
 from explorer.spec.maintenance.orphan_rules import sentences as orphan_sentences
 from explorer.spec.maintenance.rewrite_words import is_by_data_file, sentences
 from explorer.spec.snapshots.retention import endless_expiry, gc_refusal
+from explorer.spec.text.identifiers import split_identifier
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 
@@ -159,7 +160,7 @@ def _plan(table: Table, tree: MetadataTree, request: OperationRequest, engine: E
             "files": Collection(files, "files"),
         }
         catalog, name = catalog_and_name(table)
-        words = expiry.words(quoting.identifier([catalog, *name.split(".")]))
+        words = expiry.words(quoting.identifier([catalog, *split_identifier(name)]))
         return PreviewParts(words, tables, expiry.acts)
     if operation == "remove-orphans":
         return _orphans(tree, values)

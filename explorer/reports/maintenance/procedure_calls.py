@@ -14,6 +14,7 @@ from explorer.queries.filters import filter_columns, parse_filter
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.filters.expressions import TRUE, Expression
 from explorer.spec.maintenance.rewrite_options import OPTIONS, Strategy
+from explorer.spec.text.identifiers import split_identifier
 from explorer.spec.text.names import NOWHERE, name_in_sql
 from explorer.table import Table
 
@@ -133,14 +134,14 @@ def is_printable(table: Table, statement: str) -> bool:
     """Return whether a statement on a table does what it says where it is pasted: no part of the table's name ends a
     statement in Spark's shell, nothing is replaced by Spark, and all of it is shown as it is."""
     catalog, name = catalog_and_name(table)
-    parts = [catalog, *name.split(".")]
+    parts = [catalog, *split_identifier(name)]
     return all(map(name_in_sql, parts)) and "${" not in statement and statement.isprintable()
 
 
 def name_argument(table: Table) -> str:
     """Return a table's name as an argument of CALL: a text in which each part that needs them has backticks."""
     _, name = catalog_and_name(table)
-    return quoting.literal(quoting.identifier(name.split(".")))
+    return quoting.literal(quoting.identifier(split_identifier(name)))
 
 
 def catalog_and_name(table: Table) -> tuple[str, str]:

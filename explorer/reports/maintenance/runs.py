@@ -33,6 +33,7 @@ from explorer.spec.entries.manifest_set_diff import KEY
 from explorer.spec.maintenance.reachability import HELD, Holdings, holdings, live_file_rows, reach
 from explorer.spec.snapshots.diff import only
 from explorer.spec.snapshots.refs import RefPreview, endless_walk, preview_refs
+from explorer.spec.text.identifiers import split_identifier
 from explorer.spec.text.units import count
 from explorer.storage.catalogs.sandbox_entries import NAMESPACE, SANDBOX
 from explorer.storage.paths import below, canonical
@@ -119,7 +120,7 @@ def check_same_table(table: Table, engine: SparkEngine) -> None:
 def prepare_write(table: Table, sql: str, engine: SparkEngine) -> tuple[Any, Any]:
     """A session for a statement that writes to a table, and its plan, for guard.run. Raises AccessRefused, EngineError,
     StatementFailed, UnreadableFile."""
-    own = tuple(table.name.split("."))
+    own = split_identifier(table.name)
     table.check_readable(own)
     session = engine.person_session()
     plan = check_write(session, sql, own, table.check_readable)
@@ -269,7 +270,7 @@ def undo_statement(table: Table, operation: str, name: str = "", snapshot: str |
     """
     timed = operation == "rollback-to-time" or snapshot is None
     at = None if timed or snapshot is None else table.resolve(snapshot).snapshot.snapshot_id
-    own, quoted = quoting.identifier(table.name.split(".")), quoting.identifier([name])
+    own, quoted = quoting.identifier(split_identifier(table.name)), quoting.identifier([name])
     if operation in ("tag", "branch"):
         sql = f"ALTER TABLE {own} CREATE {operation.upper()} {quoted} AS OF VERSION {at}"
     elif operation == "drop":

@@ -11,6 +11,7 @@ from itertools import islice
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.secrets.redaction import redact
+from explorer.spec.text.identifiers import split_identifier
 
 LABEL = 23
 """Characters of a name that fit a card of the graph."""
@@ -158,7 +159,7 @@ def in_sql(table: str) -> tuple[str, str]:
         The catalog, and the name there; as an argument of CALL that is `text_in_sql` of it. What stands for both where
         there is no catalog, and where a name is too strange.
     """
-    quoted = [name_in_sql(part) for part in table.split(".")]
+    quoted = [name_in_sql(part) for part in split_identifier(table)]
     if not all(quoted) or len(quoted) < 2:
         return NOWHERE
     return (NOWHERE[0], ".".join(quoted)) if len(quoted) == 2 else (quoted[0], ".".join(quoted[1:]))

@@ -17,6 +17,7 @@ from pyiceberg.typedef import FrozenDict
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.progress import Cancelled, steps
 from explorer.spec.secrets.redaction import harmless, redact, secret_values
+from explorer.spec.text.identifiers import join_identifier, split_identifier
 from explorer.spec.text.names import similar_names
 from explorer.storage.catalogs.configuration import configuration, trust_notice
 from explorer.storage.catalogs.sandbox_entries import SANDBOX, explain_move, other_sandbox
@@ -174,9 +175,9 @@ def _extra(own: Mapping[str, str]) -> str:
 def split(table: str, catalog: str | None = None, extra: Mapping[str, str] | None = None) -> tuple[str, str]:
     """(catalog, identifier) of `db.t` (in the sandbox, or the catalog that the properties describe) or `catalog.db.t`.
     Raises TableNotFound for what is no name."""
-    parts = table.split(".")
+    parts = split_identifier(table)
     if catalog is None and len(parts) > 2 and parts[0] in catalog_names():
-        return parts[0], ".".join(parts[1:])
+        return parts[0], join_identifier(parts[1:])
     if len(parts) < 2:
         raise TableNotFound(f"{table!r} is no table name: use db.table, catalog.db.table, or a path with a / in it")
     return choose_name(catalog, extra), table
@@ -233,7 +234,8 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
 
 def _metadata_location(catalog: Catalog, identifier: str) -> str:
     location_of = getattr(catalog, "metadata_location", None)  # a REST server's, whose answer is not parsed as a whole
-    return str(location_of(identifier)) if location_of else catalog.load_table(identifier).metadata_location
+    parts = split_identifier(identifier)
+    return str(location_of(parts)) if location_of else catalog.load_table(parts).metadata_location
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,9 @@ def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = N
             database = catalog.engine.dialect.name  # type: ignore[attr-defined]
             return CatalogRecord(f"the row of iceberg_tables in {database}", shown_row)
         if isinstance(catalog, ListedRest):
-            return CatalogRecord("the answer of the REST server that loads the table", catalog.table_answer(identifier))
+            return CatalogRecord(
+                "the answer of the REST server that loads the table", catalog.table_answer(split_identifier(identifier))
+            )
     except NoSuchTableError as error:
         raise TableNotFound(f"no table {identifier!r} in catalog {name!r}") from error
     except Cancelled:
@@ -271,16 +275,18 @@ def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = N
 def _near(catalog: Catalog, name: str, identifier: str) -> str:
     """What else one may have meant: tables of the same namespace, the most alike first, or else the namespaces there
     are. A catalog is not listed for a slip of the pen."""
-    namespace = tuple(identifier.split(".")[:-1])
+    namespace = split_identifier(identifier)[:-1]
     names: list[str] = []
-    with contextlib.suppress(TableNotFound), _listing(catalog, name):  # who may load a table may not always list them
-        names = [table.identifier for table in _tables(catalog, name, namespace)]
+    while namespace and not names:  # a name may have dots, too
+        with contextlib.suppress(TableNotFound), _listing(catalog, name):  # who may load may not always list
+            names = [table.identifier for table in _tables(catalog, name, namespace)]
+        namespace = namespace[:-1]
     if names:
         alike = similar_names(identifier, names, NEAR)
         more = f" and {len(names) - NEAR:,} more" if len(names) > NEAR else ""
         return f"; it has: {', '.join([*alike, *(n for n in names if n not in alike)][:NEAR])}{more}"
     with contextlib.suppress(TableNotFound), _listing(catalog, name):
-        names = [".".join(space) for space in sorted(catalog.list_namespaces())]
+        names = [*map(join_identifier, sorted(catalog.list_namespaces()))]
     return f"; its namespaces: {', '.join(names[:NEAR])}" if names else ""
 
 
@@ -311,8 +317,8 @@ def _list_tables(catalog: Catalog, name: str) -> Iterator[CatalogTable]:
 
 def _tables(catalog: Catalog, name: str, namespace: tuple[str, ...]) -> list[CatalogTable]:
     """Each once: a server may repeat itself."""
-    listed = sorted({".".join(identifier) for identifier in catalog.list_tables(namespace)})
-    return [CatalogTable(name, identifier) for identifier in listed]
+    listed = sorted(set(catalog.list_tables(namespace)))
+    return [CatalogTable(name, join_identifier(identifier)) for identifier in listed]
 
 
 def _namespaces(catalog: Catalog) -> Iterator[tuple[str, ...]]:
@@ -351,7 +357,8 @@ def _sql_row(catalog: Catalog, identifier: str) -> Mapping[str, Any] | None:
 
     if not isinstance(catalog, SqlCatalog):
         return None
-    namespace, _, table = identifier.rpartition(".")
+    *levels, table = split_identifier(identifier)
+    namespace = ".".join(levels)  # so pyiceberg and Iceberg's JdbcCatalog store it
     wanted = "catalog_name = :catalog AND table_namespace = :namespace AND table_name = :table"
     with catalog.engine.connect() as connection:
         stored_row = connection.execute(

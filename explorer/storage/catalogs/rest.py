@@ -116,7 +116,7 @@ class ListedRest(RestCatalog):
         self.uri = uri
 
     @_again
-    def metadata_location(self, identifier: str) -> str:
+    def metadata_location(self, identifier: Identifier) -> str:
         """Where the server says that a table's metadata is; its credentials are `given` then. Raises NoSuchTableError,
         requests' errors."""
         answer = self._ask_table(identifier)
@@ -175,7 +175,7 @@ class ListedRest(RestCatalog):
             page_params["pageToken"] = token
         raise BadAnswer(f"its list of {key} has more than {PAGES:,} pages")
 
-    def _ask_table(self, identifier: str) -> dict[str, Any]:
+    def _ask_table(self, identifier: Identifier) -> dict[str, Any]:
         self._check_endpoint(Capability.V1_LOAD_TABLE)
         mode = self.properties.get(SNAPSHOT_LOADING_MODE)
         params = {"snapshots": mode} if mode in ("all", "refs") else {}
@@ -223,7 +223,7 @@ class ListedRest(RestCatalog):
 
         session.send = send_within_limits  # type: ignore[method-assign]
 
-    def table_answer(self, identifier: str) -> dict[str, str | None]:
+    def table_answer(self, identifier: Identifier) -> dict[str, str | None]:
         """What the server answers of a table, without the values of its configuration, which may be secrets. Raises
         NoSuchTableError, requests' errors."""
         answer = self._ask_table(identifier)
