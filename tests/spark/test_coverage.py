@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from explorer.cli import main
-from tests.spark.test_errata import proofs
+from tests.spark.test_documents import proofs
 from tests.texts import COMMAND, PAGE, claims, page
 
 ROOT = Path(__file__).parents[2]
