@@ -20,6 +20,7 @@ from explorer.queries.parquet_groups import spark_reading
 from explorer.spec.deletes.delete_pairs import live_in
 from explorer.spec.entries.live_files import LiveFile, live_files
 from explorer.spec.filters.binding import bind
+from explorer.spec.filters.calendar_numbers import with_stored_numbers
 from explorer.spec.filters.display_values import with_stored_values
 from explorer.spec.filters.expressions import (
     TRUE,
@@ -97,7 +98,7 @@ def parse_filter(where: str | Expression, columns: Columns, null_too: bool = Fal
     too, as Iceberg's planner has it. Over a list of `what` values may be written as they are displayed. Raises
     NotFoundInTable when it does not fit."""
     try:
-        expression = parse(where) if isinstance(where, str) else where
+        expression = with_stored_numbers(parse(where)) if isinstance(where, str) else where
         return bind(with_stored_values(expression, what) if what else expression, columns, null_too)
     except FilterError as error:
         if isinstance(where, str) and error.position is None and error.column in where:

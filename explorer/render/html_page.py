@@ -16,7 +16,13 @@ from explorer.spec.text.units import human_bytes
 
 LAYOUT = """body { display: flex; flex-direction: column }
 #app { flex: 1; min-height: 0; overflow: auto }
-#app > svg { display: block; max-width: 100%; height: auto; background: #fff }
+#app:empty { display: none }
+#still { margin: 0; padding: 12px; overflow: auto }
+#still h1 { font-size: 18px; margin: 0 0 8px }
+#still svg { display: block; max-width: 100%; height: auto; background: #fff }
+#app:not(:empty) + #still { display: none }
+@media print { #app { display: none !important } #still { display: block !important }
+  .file-notes { max-height: none; overflow: visible } }
 .file-notes { flex: none; max-height: 22vh; overflow: auto; padding: 4px 12px; overflow-wrap: anywhere;
   border-top: 1px solid var(--line); color: var(--muted); font-size: 12px }
 .file-notes p { margin: 0 }
@@ -43,7 +49,7 @@ def render_page(
         notes: What stands below.
         script: Shows what it holds; ours.
         style: Its style sheet; ours.
-        picture: An SVG of ours, which stands there until the script runs, and where none does.
+        picture: An SVG of ours, which stands there until the script runs, where none does, and on paper.
     """
     code = f"\n{script}\n"
     drawn = re.sub(r'^(<svg [^>]*?) style="[^"]*"', r"\1", picture)  # the page's policy allows no style of an element
@@ -51,7 +57,8 @@ def render_page(
     return _document(
         title,
         f"{style}{LAYOUT}",
-        f'<div id="app">{drawn}</div>\n<footer class="file-notes">{footer}</footer>\n{data_block(data)}\n'
+        f'<div id="app"></div><figure id="still"><h1>{escape(clean(title))}</h1>{drawn}</figure>\n'
+        f'<footer class="file-notes">{footer}</footer>\n{data_block(data)}\n'
         f'<script type="module">{code}</script>',
         f"; script-src {_digest(code)}",
     )

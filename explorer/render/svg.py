@@ -120,7 +120,9 @@ def render_svg(graph: Graph) -> str:
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-24 -4 {width + 28:g} {height + 8:g}" '
         f'width="{width + 28:g}" height="{height + 8:g}" '
-        'font-family="system-ui, sans-serif" font-size="11" style="max-width:100%;height:auto;background:#fff">'
+        'font-family="system-ui, sans-serif" font-size="11" style="max-width:100%;height:auto;background:#fff" '
+        'role="img">'
+        f"<title>{escape(clean(f'the metadata graph of {graph.title}'))}</title>"
     ]
     used = {round(box.x) for box in boxes.values()}
     for i, name in enumerate(graph.columns):

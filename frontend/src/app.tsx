@@ -422,7 +422,7 @@ function targetsOf(): Target[] {
 const KEYS: readonly [string, string][] = [
   ["Ctrl K", "Go to a table, snapshot, mode or question"], ["?", "This help"], ["f", "Fit the graph: its width, then all of it"], ["+ −", "Zoom"],
   ["← → ↑ ↓", "Move in the graph"], ["Enter, Space", "Unfold or fold the selected node"], ["[ ] Page Up Down", "Previous and next snapshot"], ["p", "Present: fill the screen"],
-  ["Space on a link", "What it leads to, in a few words"], ["Shift, Ctrl + click", "Select rows of a list, to copy them"], ["Escape", "Close, or select nothing"],
+  ["Space on a link", "What it leads to, in a few words"], ["Shift, Ctrl + click", "Select rows of a list, to copy them"], ["s in a list", "Sort it by the column of the active cell"], ["Escape", "Close, or select nothing"],
 ];
 
 function Help() {

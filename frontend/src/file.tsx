@@ -65,6 +65,5 @@ connection.request<Hello>("hello").then((told) => {
   hello.value = told;
   arrive({ ...NOWHERE, table: "file" });
   const root = document.getElementById("app");
-  root?.replaceChildren(); // the picture that stands there without a script
   if (root) render(<FileApp />, root);
 }, fail);

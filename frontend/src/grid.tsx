@@ -4,12 +4,13 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TargetedKeyboardEvent, TargetedMouseEvent, TargetedPointerEvent } from "preact";
 import type { Column, Question, RowPage } from "./protocol";
 import { RequestError } from "./protocol";
+import { printed } from "./screen";
 import { downloads, fileOf, incomplete, question as formOf, server } from "./store";
 import { Menu, Message } from "./parts";
 import { AROUND, inList, jsonOf, MOST_PIXELS, PAGE, pagesFor, ROW_HEIGHT, shiftAt, tsv, widthFor } from "./row-window";
 import { counted as countedOf, shortPath } from "./words";
 
-const LOW = 48, MOST_COPIED = 10_000, LEAST_WIDTH = 40;
+const LOW = 48, MOST_COPIED = 10_000, LEAST_WIDTH = 40, MOST_PRINTED = 2_000;
 
 interface Props {
   question: Question;
@@ -216,6 +217,7 @@ export function Grid({ question, block, columns, first, what, selected, open, ch
     else if (event.key === " " && active >= 0) box.current?.querySelector(".grid-row.active .cell.active")?.dispatchEvent(new CustomEvent("preview", { bubbles: true }));
     else if ((event.ctrlKey || event.metaKey) && event.key === "a") setPicked(new Set(Array.from({ length: Math.min(known, MOST_COPIED) }, (_, at) => at)));
     else if ((event.ctrlKey || event.metaKey) && event.key === "c") void copy("TSV");
+    else if (event.key === "s" && shown[column]) order(shown[column].name);
     else if (across) setColumn(Math.max(0, Math.min(shown.length - 1, column + across)));
     else if (step === undefined) return;
     else {
@@ -258,8 +260,8 @@ export function Grid({ question, block, columns, first, what, selected, open, ch
     event.preventDefault();
   };
 
-  const visible = [];
-  for (let at = view.first; at <= Math.min(view.last, known - 1); at += 1) visible.push(at);
+  const visible = [], isPrinted = printed.value, last = Math.min(isPrinted ? MOST_PRINTED - 1 : view.last, known - 1);
+  for (let at = isPrinted ? 0 : view.first; at <= last; at += 1) if (!isPrinted || rowAt(at)) visible.push(at);
   const words = total === null ? `more than ${first.rows.length.toLocaleString("en")}` : total.toLocaleString("en");
   const counted = isRefused ? `No ${what} are shown` : filter && !pages.size ? "Filtering…" : filter ? `${words} ${countedOf(what, words)} ${words === "1" ? "matches" : "match"}${first.total === null ? "" : `, of ${first.total.toLocaleString("en")}`}` : `${words} ${countedOf(what, words)}`;
   const clear = () => {
@@ -322,6 +324,7 @@ export function Grid({ question, block, columns, first, what, selected, open, ch
             );
           })}
         </div>
+        {isPrinted && visible.length < known && <p class="muted">{(known - visible.length).toLocaleString("en")} more rows were not read here: save the list as CSV.</p>}
         {known === 0 && (
           <p class="empty">{filter ? <>{isRefused ? "The filter was not applied." : `No ${what} match this filter.`} <button type="button" onClick={clear}>Show all {what}</button></> : `There are no ${what} here.`}</p>
         )}

@@ -1,4 +1,11 @@
-// What hosts do with the screen and the keys.
+// What hosts do with the screen, the paper and the keys.
+
+import { signal } from "@preact/signals";
+
+// Whether the page is laid out for paper: then lists have all rows that were read.
+export const printed = signal(false);
+const paper = globalThis.matchMedia?.("print");
+paper?.addEventListener("change", () => (printed.value = paper.matches));
 
 // Fill the screen with an element, larger and without what is around it; or end that.
 export function fillScreen(element: Element): void {

@@ -78,8 +78,8 @@ def test_a_file_shows_its_picture_without_scripts(sandbox: Path, browser: Browse
     explorer.export_html(open_demo("manifest_lifecycle"), file)
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(file.as_uri())
-    expect(page.locator("#app > svg")).to_be_visible()
-    expect(page.locator("#app > svg")).to_contain_text("manifest-5")
+    expect(page.locator("#still > svg")).to_be_visible()
+    expect(page.locator("#still > svg")).to_contain_text("manifest-5")
     page.context.close()
 
 

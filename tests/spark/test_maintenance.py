@@ -127,6 +127,23 @@ def test_position_deletes_are_rewritten_by_data_file(granularity: str, sandbox: 
         assert "one position delete file for each data file that they name, which their" in seen.words[1]
 
 
+def test_files_of_an_older_spec_become_at_least_as_many_as_is_said(sandbox: Path, engine: SparkEngine) -> None:
+    sql = engine.session().sql
+    sql("CREATE NAMESPACE IF NOT EXISTS sandbox.rewrites")
+    sql("CREATE TABLE sandbox.rewrites.finer (id BIGINT, dt STRING) USING iceberg PARTITIONED BY (dt)")
+    for k in range(2):
+        sql(f"INSERT INTO sandbox.rewrites.finer VALUES ({2 * k}, 'a'), ({2 * k + 1}, 'a')")
+    sql("ALTER TABLE sandbox.rewrites.finer ADD PARTITION FIELD id")
+    table = direct.open_table("rewrites.finer")
+    seen = runs.preview(table, "compact", options={"min-input-files": "2"})
+    assert "would become at least 1 data file" in seen.words[1]
+    assert "go to the partitions of spec 1, at least one file to each" in seen.words[2]
+    [row] = seen.tables["groups"]
+    assert row["expected_files"] is None
+    done, table = runs.run(table, "compact", engine=engine, options={"min-input-files": "2"})
+    assert done.answer[0]["added_data_files_count"] == 4
+
+
 def test_orphans_are_found_and_young_ones_kept(sandbox: Path, engine: SparkEngine) -> None:
     import os
     import time

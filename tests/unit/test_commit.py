@@ -22,6 +22,7 @@ from explorer.spec.commits.operations import (
     isolation_of,
     state_after,
 )
+from explorer.spec.deletes.deletes import PATH_ID
 from explorer.spec.entries.live_files import LiveFile
 
 DATA = LiveFile("data-1", "data_file", 0, {}, 1, 1, 10, 100, "m1")
@@ -303,3 +304,18 @@ def test_the_catalogue_in_docs_describes_the_same_validations() -> None:
     assert all(f"| **{name}** |" in text or f"| **{name}, " in text for name in KINDS)
     for name, kind in KINDS.items():
         assert f"| {name}: {kind.title} | {kind.api} | {' | '.join(CLASSES[kind.api])} |" in text
+
+
+def test_position_deletes_of_one_file_by_their_bounds_concern_no_other() -> None:
+    """ContentFileUtil.referencedDataFile: what Spark writes in version 2 names its data file by equal bounds alone."""
+    own, others = ({PATH_ID: path.encode()} for path in (DATA.path, "data-3"))
+    wide = deletes(lower={PATH_ID: b"data-0"}, upper={PATH_ID: b"data-9"})
+    for delete, hits in (
+        (deletes(lower=own, upper=own), True),
+        (deletes(lower=others, upper=others), False),
+        (wide, True),
+    ):
+        later = change("delete", added_deletes=(delete,))
+        for kind, validations in (("compaction", (SINCE,)), ("cow-update", (SINCE, "validateNoConflictingDeletes"))):
+            decision = decide(intent(kind, *validations, replaced=(DATA,)), [later])
+            assert (decision.outcome == "refused") is hits, (kind, delete)

@@ -519,3 +519,15 @@ def test_version_1_allows_a_table_without_a_uuid(tmp_path: Path) -> None:
     assert finding.what == "the table has no UUID, which version 1 allows (pyiceberg reads it)"
     read = StaticTable.from_metadata(str(newest_metadata(tmp_path / "t"))).scan().to_arrow()
     assert read["id"].to_pylist() == [1]
+
+
+def test_what_removes_files_is_first_allowed(table: Path) -> None:
+    """Iceberg refuses to expire snapshots, and to remove orphans, where gc.enabled is false."""
+    stray = table / "data" / "stray.parquet"
+    stray.write_bytes(b"x")
+    os.utime(stray, (0, 0))
+    assert "gc.enabled" not in ids(table, files=True)["orphan-files"].remedy
+    edit_metadata(table, lambda raw: raw["properties"].update({"gc.enabled": "false"}))
+    remedy = ids(table, files=True)["orphan-files"].remedy
+    assert remedy.startswith("Iceberg refuses this now: the table's property gc.enabled is not true")
+    assert remedy.index("'gc.enabled'='true'") < remedy.index("remove_orphan_files")

@@ -13,6 +13,7 @@ import pytest
 from explorer.errors import NotFoundInTable
 from explorer.queries.filters import arrow_columns, matching, parse_filter
 from explorer.spec.filters.binding import bind
+from explorer.spec.filters.calendar_numbers import with_stored_numbers
 from explorer.spec.filters.expression_json import expression_json, parse_expression
 from explorer.spec.filters.expressions import FALSE, TRUE, Expression, FilterColumn, push_down_not
 from explorer.spec.filters.filter_text import DEEPEST, FilterError, parse
@@ -301,3 +302,21 @@ def test_a_name_that_another_column_had_is_told(tmp_path: Path) -> None:
     assert lines[-1].endswith("which -s snapshot-1 shows.")
     assert len(table.row_history("v = 'x'", snapshot="snapshot-1").rows) == 1
     assert not table.row_history("id = 1").former
+
+
+def test_numbers_of_years_months_days_and_hours() -> None:
+    """A year is itself; the number of a month, day or hour may be SQL's, which is no transform."""
+
+    def stored(text: str) -> str:
+        return str(bind(with_stored_numbers(parse(text)), COLUMNS))
+
+    for text in ("year(ts) = 2024", "year(ts) = 54", "year(ts) IN (2024)", "NOT year(ts) != 2024"):
+        assert stored(text) == "year(ts) = 2024" == stored(stored(text)), text
+    assert stored("day(ts) = 19783") == "day(ts) = 2024-03-01"
+    for text, other in (
+        ("month(ts) = 6", "month(ts) = '2024-03'"), ("day(ts) IN (1, 19783)", "day(ts) = '2024-03-01'"),
+        ("hour(ts) >= 23", "hour(ts) = '2024-03-01-10'"), ("x = 1 OR NOT hour(ts) = 0", "of every day"),
+    ):  # fmt: skip
+        with pytest.raises(FilterError, match=r"counts from 1970 here") as error:
+            stored(text)
+        assert other in str(error.value)

@@ -56,7 +56,7 @@ def test_strange_names_and_thresholds(small: Path) -> None:
         "a.b.\u202ec",
     ):
         assert in_sql(name) == NOWHERE
-    assert in_sql("a.`b`.it's") == ("a", "```b```.`it's`")
+    assert in_sql("a.```b```.it's") == ("a", "```b```.`it's`")
     assert in_sql('a"b.c.d$') == ('`a"b`', "c.`d$`")
     assert in_sql("my-cat.db.t") == ("`my-cat`", "db.t")
     assert in_sql("ä.1.2") == ("`ä`", "`1`.`2`")

@@ -272,3 +272,38 @@ def test_what_iceberg_would_follow_without_end_is_not_run() -> None:
     beside = on_paper([None, 1, 4, 3], {"main": {"snapshot-id": 2, "type": "branch"}}, {}, NOW)
     assert parent_circle(beside, 2) == ()
     assert preview("rollback", at=1, table=beside).allowed
+
+
+def test_a_staged_write_is_published_by_an_id_that_one_snapshot_has() -> None:
+    """PublishChangesProcedure of Iceberg 1.12 refuses an id of several, and earlier versions take the first."""
+
+    def twice(data: dict[str, Any]) -> None:
+        staged(data)
+        data["snapshots"][5]["summary"] = {"operation": "append", "wap.id": "night"}
+
+    reason = refused("publish", "night", table=on_paper(PARENTS, REFS, {}, NOW, twice))
+    assert "snapshot-5 and snapshot-6 have the WAP id 'night'" in reason
+    assert "cherry-pick each" in reason
+
+    def empty(data: dict[str, Any]) -> None:
+        data["snapshots"][0]["summary"] = {"operation": "append", "wap.id": "first"}
+        data.pop("current-snapshot-id")
+
+    first = preview("publish", "first", table=on_paper([None], {}, {}, NOW, empty))
+    assert first.words[0] == "snapshot-1 was staged on the empty table: main is moved on to it."
+
+
+def test_a_rollback_to_a_time_goes_to_the_ancestor_of_the_latest_time() -> None:
+    """SetSnapshotOperation.findLatestAncestorOlderThan: clocks of two writers may disagree."""
+
+    def skewed(data: dict[str, Any]) -> None:
+        data["snapshots"][3]["timestamp-ms"] = data["snapshots"][1]["timestamp-ms"] - 1
+        data["snapshot-log"] = []
+
+    table = on_paper(PARENTS, REFS, {}, NOW, skewed)
+    times = {n: table.snapshot(n).timestamp_ms for n in (1, 2, 4)}  # type: ignore[union-attr]
+    assert times[1] < times[4] < times[2]
+    gone = preview("rollback-to-time", table=table, timestamp_ms=times[2] + 1)
+    assert gone.after["main"] == 2
+    assert "snapshot-4 descends from snapshot-2 and is older by its clock" in gone.words[0]
+    assert preview("rollback-to-time", table=table, timestamp_ms=times[2]).current == 4

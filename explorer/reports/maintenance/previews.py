@@ -35,6 +35,7 @@ from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.maintenance.orphan_rules import OrphanVerdict
 from explorer.spec.maintenance.orphan_rules import refusal as orphan_refusal
 from explorer.spec.maintenance.orphan_rules import sentences as orphan_sentences
+from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
 from explorer.spec.maintenance.rewrite_words import is_by_data_file, sentences
 from explorer.spec.snapshots.retention import endless_expiry, gc_refusal
 from explorer.spec.text.identifiers import split_identifier
@@ -198,12 +199,14 @@ def _rewriting(table: Table, request: OperationRequest, engine: Engine) -> Previ
     rule, target = plan.rule, human_bytes(plan.rule.target)
 
     by_data_file = rule.strategy == "position-deletes" and is_by_data_file(table.metadata)
+    is_by_other_spec = rule.output_spec_id != table.metadata.default_spec_id
 
     def rows() -> Iterator[dict[str, Any]]:
         for g in plan.grouping.groups:
             short = f"left: {g.files} of {max(2, rule.min_input_files)} files, {human_bytes(g.bytes)} of {target}"
             reason = "; ".join(g.reasons) or short
-            number = None if by_data_file and g.is_rewritten else g.expected_files
+            is_unknown = by_data_file or g.partition == OTHER_SPECS or is_by_other_spec
+            number = None if is_unknown and g.is_rewritten else g.expected_files
             yield {
                 "group": g.number, "becomes": "rewritten" if g.is_rewritten else "left", "reason": reason,
                 "partition": g.partition, "files": g.files, "bytes": g.bytes, "expected_files": number,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from explorer.spec.commits.operations import OperationTraits
+from explorer.spec.deletes.deletes import target_file
 from explorer.spec.entries.live_files import LiveFile
 
 Matches = Callable[[LiveFile], bool]
@@ -257,13 +258,15 @@ VALIDATIONS: tuple[Validation, ...] = (
 
 
 def _hitting(deletes: Sequence[LiveFile], data: Sequence[LiveFile], equality: bool) -> list[LiveFile]:
-    """The deletes that apply to one of the data files; of several partitions, those of its own."""
+    """The deletes that apply to one of the data files, as DeleteFileIndex finds them: those that are for one data file,
+    and of others those of its partition."""
     places = {f.place for f in data}
     paths = {f.path for f in data}
     hitting = []
     for delete in deletes:
         if delete.kind == "equality_deletes" and not equality:
             continue
-        if delete.referenced_data_file in paths or (delete.referenced_data_file is None and delete.place in places):
+        target = target_file(delete)  # of one data file: then its partition says nothing
+        if target in paths if target is not None else delete.place in places:
             hitting.append(delete)
     return hitting

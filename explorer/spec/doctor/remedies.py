@@ -28,6 +28,7 @@ from explorer.spec.doctor.remedy_texts import (
 )
 from explorer.spec.maintenance.manifest_merges import rewrite_manifests
 from explorer.spec.snapshots.lineage import ancestry
+from explorer.spec.snapshots.retention import gc_refusal
 from explorer.spec.text.names import NOWHERE, beside, in_backticks, in_sql, path_in_sql, text_in_sql
 from explorer.spec.text.units import count, parse_int64, whole
 
@@ -37,6 +38,8 @@ REWRITES = ("R", "B", "C")
 """Remedies that read all that the current snapshot lists."""
 WRITES_DATA = ("R", "C", "O", "T", "Q")
 """Remedies that write rows anew as Spark reads them."""
+REMOVES_FILES = ("expire_snapshots", "remove_orphan_files")
+"""Procedures that Iceberg refuses where gc.enabled is false."""
 TO_BE_OPENED: Mapping[str, str] = {
     "partition-value": "Run doctor --deep: it opens the files, and says which of the two is wrong.",
     "value-suspect": "Run doctor --deep: it opens the files, and says whether the rows have these times, or the bounds "
@@ -186,7 +189,18 @@ def remedy(
         again=_again(situation, catalog, name) if rule == "manifest-missing" else "",
     )  # fmt: skip
     text += _deletes_at_risk(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
+    text = _first_allow_removal(text, metadata, f"{catalog}.{name}") if metadata else text
     return UNOPENED + text if writes and not situation.opened else text
+
+
+def _first_allow_removal(text: str, metadata: TableMetadata, table: str) -> str:
+    """A remedy that removes files, where the table's properties forbid it: then Iceberg refuses each such procedure."""
+    if not (refusal := gc_refusal(metadata)) or not any(f".system.{name}(" in text for name in REMOVES_FILES):
+        return text
+    return (
+        f"Iceberg refuses this now: {refusal}. Where that is not so, first ALTER TABLE {table} SET TBLPROPERTIES "
+        f"('gc.enabled'='true'). {text}"
+    )
 
 
 def keeps_from_loading(rule: str, location: str) -> bool:

@@ -156,10 +156,29 @@ def _by_size(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping, 
     files, sizes = grouping.amounts
     number = _output_count(metadata, rule, grouping)
     less = ", less the rows that deletes hide" if grouping.seen.with_deletes else ""
+    spread = _spread_files(metadata, rule, grouping)
     yield (
         f"{count(len(files), 'group')} of {count(int(files.sum()), 'file')} ({human_bytes(int(sizes.sum()))}{less}) "
-        f"would become about {count(number, kind)} of at most {human_bytes(rule.max_output_bytes)}."
+        f"would become {'at least' if spread else 'about'} {count(number, kind)} of at most "
+        f"{human_bytes(rule.max_output_bytes)}."
     )
+    if spread:
+        yield (
+            f"The rows of {count(spread, 'file')} of other partition specs go to the partitions of spec "
+            f"{rule.output_spec_id}, at least one file to each, so there may be more files than before. With "
+            "output-spec-id the files are written by another spec."
+        )
+
+
+def _spread_files(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) -> int:
+    """How many files would be rewritten into partitions that their entries do not tell: those of other specs than the
+    one that is written."""
+    spec = metadata.spec(rule.output_spec_id)
+    if spec is None or all(field.transform == "void" for field in spec.fields):
+        return 0
+    if rule.output_spec_id != metadata.default_spec_id:
+        return int(grouping.amounts[0].sum())
+    return sum(len(sizes) for place, sizes, _ in grouping.members() if place == OTHER_SPECS)
 
 
 def _nothing(rule: RewriteOptions, grouping: Grouping) -> str:

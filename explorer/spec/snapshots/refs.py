@@ -53,14 +53,26 @@ def preview_refs(
     if operation == "rollback-to-time":
         if timestamp_ms is None:
             raise ValueError("rollback-to-time takes a time")
-        snapshot = next((s for i in main if (s := metadata.snapshot(i)) and (s.timestamp_ms or 0) < timestamp_ms), None)
+        older = [s for i in main if (s := metadata.snapshot(i)) and 0 < (s.timestamp_ms or 0) < timestamp_ms]
+        snapshot = max(older, key=lambda s: s.timestamp_ms or 0, default=None)  # the newest of those of one time
         if snapshot is None:
             refusal = f"no ancestor of the current snapshot is older than {instant(timestamp_ms)}"
+        elif older[0] is not snapshot:
+            sentences.append(
+                f"{of(older[0].snapshot_id)} descends from {of(snapshot.snapshot_id)} and is older by its clock: "
+                "Iceberg takes the ancestor with the latest time."
+            )
     elif operation == "publish":
-        snapshot = next((s for s in metadata.snapshots if name and s.summary.get("wap.id") == name), None)
+        with_id = [s for s in metadata.snapshots if name and s.summary.get("wap.id") == name]
+        snapshot = with_id[0] if with_id else None
         staged = sorted({s.summary["wap.id"] for s in metadata.snapshots if "wap.id" in s.summary})
         if snapshot is None:
             refusal = f"no snapshot has the WAP id {name!r}; there are {', '.join(staged) or 'none'}"
+        elif len(with_id) > 1:  # PublishChangesProcedure
+            refusal = (
+                f"{' and '.join(of(s.snapshot_id) for s in with_id)} have the WAP id {name!r}, and it publishes one "
+                "that is unique: cherry-pick each by its snapshot id"
+            )
     elif operation != "drop" and snapshot is None:
         raise ValueError(f"{operation} takes a snapshot")
     if operation in ("tag", "branch", "drop", "fast-forward") and not name:
@@ -109,10 +121,11 @@ def preview_refs(
                     "which that snapshot was written, and that were dropped since, do not come back."
                 )
     elif operation in ("cherry-pick", "publish") and snapshot is not None:
-        refusal = _pick_refusal(metadata, snapshot, main, of)
+        refusal = refusal or _pick_refusal(metadata, snapshot, main, of)
         if not refusal and snapshot.parent_snapshot_id == current:
             after["main"] = current = snapshot.snapshot_id
-            sentences.append(f"{of(snapshot.snapshot_id)} was staged on the current snapshot: main is moved on to it.")
+            staged_on = "the current snapshot" if metadata.current_snapshot_id is not None else "the empty table"
+            sentences.append(f"{of(snapshot.snapshot_id)} was staged on {staged_on}: main is moved on to it.")
         elif not refusal:
             current = None
             del after["main"]

@@ -213,18 +213,17 @@ export class GraphCanvas {
   // Bring into the document what is near the stage, and take from it what is not.
   private mount(): void {
     const area = this.area = areaInSight(this.view, this.room(), MARGIN);
-    if (this.level === "box") {
-      this.cardLayer.replaceChildren();
-      this.wireLayer.replaceChildren();
-      this.litLayer.replaceChildren();
-      this.cards.clear();
-      this.lines.clear();
-      this.stage.removeAttribute("aria-activedescendant");
-      return;
-    }
-    const active = this.last();
+    const active = this.last(), item = this.scene.item(active);
     if (active === undefined) this.stage.removeAttribute("aria-activedescendant");
     else this.stage.setAttribute("aria-activedescendant", this.prefix + active);
+    if (this.level === "box") { // where only the active card is there, for those who hear it
+      this.cards.clear();
+      this.cardLayer.replaceChildren(...(item ? [this.newCard(item)] : []));
+      this.wireLayer.replaceChildren();
+      this.litLayer.replaceChildren();
+      this.lines.clear();
+      return;
+    }
     for (const item of this.scene.list) {
       const now = this.now.get(item.id), near = item.id === active || overlaps(item, area) || (now !== undefined && overlaps(now, area));
       const card = this.cards.get(item.id);

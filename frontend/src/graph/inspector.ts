@@ -15,20 +15,26 @@ export interface InspectorHandlers {
 
 export class Inspector {
   readonly element = html("aside", "inspector");
+  /** What a screen reader is told when another node is shown. */
+  private readonly spoken = html("p", "graph-spoken");
 
   /** `terms` are what the names of fields mean. */
   constructor(private readonly terms: Record<string, string>, private readonly handlers: InspectorHandlers) {
     this.element.setAttribute("aria-label", "Inspector");
+    this.spoken.setAttribute("role", "status");
     this.show(null);
   }
 
   show(details: Details | null): void {
     if (!details) {
-      this.element.replaceChildren(html("p", "inspector-hint", HINT));
+      this.spoken.textContent = "";
+      this.element.replaceChildren(this.spoken, html("p", "inspector-hint", HINT));
       return;
     }
+    const fields = (details.summary ?? []).map(([name, value, hint]) => `${name} ${value === null ? "null" : value}${hint ? `, ${hint}` : ""}`);
+    this.spoken.textContent = [...details.problems, ...fields].join("; ");
     this.element.replaceChildren(
-      html("h3", "inspector-title", details.title), html("p", "inspector-kind", details.kind),
+      this.spoken, html("h3", "inspector-title", details.title), html("p", "inspector-kind", details.kind),
       ...details.problems.map((problem) => html("p", "inspector-problem", `⚠ ${problem}`)),
       ...(details.summary?.length ? [this.summary(details.summary)] : []),
       ...(details.actions?.length ? [this.actions(details.actions)] : []),

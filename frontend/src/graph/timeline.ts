@@ -113,7 +113,10 @@ export class Timeline {
     const here = this.at(), wide = this.width(), drawn: HTMLElement[] = [];
     const [first, last] = chipsInSight(this.chips.scrollLeft, this.chips.clientWidth, this.data.ids.length, wide);
     for (let i = first; i < last; i++) drawn.push(this.chip(this.data, i, i === here, wide));
+    const active = (this.line.getRootNode() as Document | ShadowRoot).activeElement;
+    const id = active instanceof HTMLElement && this.line.contains(active) ? active.dataset["snapshot"] : undefined;
     this.line.replaceChildren(...drawn);
+    if (id !== undefined) drawn.find((chip) => chip.dataset["snapshot"] === id)?.focus({ preventScroll: true }); // it stays
   }
 
   private chip(data: TimelineData, i: number, here: boolean, wide: number): HTMLElement {

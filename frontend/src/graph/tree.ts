@@ -41,8 +41,10 @@ export function ranks(items: Item[], parents: Map<string, string>): Map<string, 
 /** The node that an arrow key leads to from a chosen one. */
 export function neighbour(key: string, item: Item, items: Item[], edges: PictureEdge[], kinds: EdgeKinds): string | undefined {
   const down = edges.filter((edge) => !kinds[edge.kind]?.back);
-  if (key === "ArrowRight") return down.find((edge) => edge.s === item.id)?.t;
-  if (key === "ArrowLeft") return down.find((edge) => edge.t === item.id)?.s;
+  const beside = (side: number) => edges.map((edge) => items.find(({ id }) => id === (edge.s === item.id ? edge.t : edge.s)))
+    .find((one) => one && (one.x - item.x) * side > 0)?.id; // whichever way the edge goes: a delete stands right of its files
+  if (key === "ArrowRight") return down.find((edge) => edge.s === item.id && edge.t !== item.id)?.t ?? beside(1);
+  if (key === "ArrowLeft") return down.find((edge) => edge.t === item.id)?.s ?? beside(-1);
   const column = items.filter((one) => one.x === item.x && one.node).sort((a, b) => a.y - b.y);
   if (key === "Home") return column[0]?.id;
   if (key === "End") return column.at(-1)?.id;
