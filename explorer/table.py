@@ -464,6 +464,14 @@ class Table:
             raise NotImplementedError  # IPython shows the text, then
         self._display(self)._ipython_display_()
 
+    def __panel__(self) -> Any:
+        """As other people's Panel apps show it: the whole explorer."""
+        if self._display is None:
+            import panel
+
+            return panel.pane.Str(repr(self))
+        return self._display(self).component(self)
+
 
 def _reopen(location: Location, roots: Sequence[str], display: Display | None) -> Table:
     """The table of a pickle: the same metadata file, read anew."""

@@ -78,6 +78,9 @@ class OpenTable:
     def _ipython_display_(self) -> None:
         self.engine._ipython_display_()
 
+    def __panel__(self) -> Any:
+        return self.engine.__panel__()
+
     def _at(self) -> TableAt:
         return TableAt(self.engine.name, opened=self.engine)
 '''

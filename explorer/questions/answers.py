@@ -241,6 +241,12 @@ class Answer(Generic[T]):
         drawn = still(self.picture(), text.partition("\n")[0]) if self.picture else ""
         return not_typeset(f"{drawn}{self._below(text)}")
 
+    def __panel__(self) -> Any:
+        """As other people's Panel apps show it."""
+        import panel
+
+        return panel.pane.HTML(self._repr_html_(), sizing_mode="stretch_width")
+
     def _below(self, text: str) -> str:
         """What stands below the picture: facts, or the text, folded where there is a picture."""
         if self.html:

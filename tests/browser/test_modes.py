@@ -7,9 +7,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import Served, card, rail
+from tests.browser.conftest import Served, card, page_of, rail, served
 from tests.support.small_tables import partitioned
 
 
@@ -242,3 +242,67 @@ def test_a_link_with_a_snapshot_to_compare_leads_on(page: Page, app: Served) -> 
     expect(page.get_by_label("Compare with")).to_have_value(re.compile("snapshot-1|opening"))
     rail(page, "Graph")
     expect(card(page, "^snapshot-5,")).to_be_visible()
+
+
+def test_a_row_is_shown_in_the_graph_of_its_mode(page: Page, app: Served) -> None:
+    """Or else in the tree; Escape closes what it opened, from the list too."""
+    page.goto(f"{app}?table=demo.equality_deletes&mode=deletes")
+    page.get_by_role("gridcell", name="delete-1.parquet").first.click()
+    inspector = page.get_by_role("complementary", name="Inspector")
+    expect(inspector).to_contain_text("does not apply to")
+    assert "mode=deletes" in page.url
+    page.keyboard.press("Escape")
+    expect(inspector).to_have_count(0)
+    page.get_by_role("group", name="Snapshots").get_by_role("button", name=re.compile("^snapshot-1,")).click()
+    expect(page).to_have_url(re.compile("mode=deletes.*snapshot="))
+    page.goto(f"{app}?table=demo.equality_deletes&mode=compare&tab=manifests")
+    page.get_by_role("row").filter(has_text="manifest-1").get_by_role("gridcell").first.click()
+    expect(page.get_by_role("treeitem", selected=True)).to_have_accessible_name(re.compile("^manifest-1,"))
+
+
+def test_a_list_keeps_its_filter_and_order_in_the_url(page: Page, app: Served) -> None:
+    page.goto(f"{app}?table=demo.equality_deletes&list=inspect+files&sort=-record_count&match=record_count+%3E+1")
+    files = page.get_by_role("grid", name="files")
+    expect(page.get_by_text("1 file matches, of 4")).to_be_visible()
+    expect(files.get_by_role("columnheader", name="record_count")).to_have_attribute("aria-sort", "descending")
+    page.get_by_role("searchbox", name="Filter files").fill("record_count = 1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("3 files match, of 4")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"match=record_count\+%3D\+1"))
+    page.get_by_role("tab", name="Snapshots").click()
+    expect(page.get_by_role("grid", name="snapshots")).to_be_visible()
+    assert "match=" not in page.url
+
+
+def test_a_place_that_there_is_not_is_said(page: Page, app: Served) -> None:
+    page.goto(f"{app}?table=demo.equality_deletes&mode=nothing")
+    expect(page.get_by_role("treeitem", name=re.compile("^snapshot-3"))).to_be_visible()
+    page.goto(f"{app}?table=demo.equality_deletes&node=nothing")
+    expect(page.get_by_text("Nothing in this graph is named nothing.")).to_be_visible()
+
+
+def test_a_plan_lists_manifests_that_are_skipped_whole(page: Page, app: Served) -> None:
+    page.goto(f"{app}?table=demo.partition_evolution&mode=plan&tab=why&filter=ts+%3E+'2024-06-03'")
+    expect(page.get_by_role("grid", name="manifests")).to_contain_text("skipped by its summaries")
+    expect(page.get_by_role("grid", name="files").get_by_role("row")).to_have_count(3)
+
+
+def test_answers_about_rows_are_rows(page: Page, app: Served) -> None:
+    page.goto(f"{app}?table=demo.equality_deletes&mode=deletes&tab=count")
+    expect(answer(page, "Deletes")).to_contain_text("4 visible rows: 5 in data files, less 1 that deletes hide")
+    expect(page.get_by_role("grid")).to_contain_text("delete-1.parquet")
+    page.goto(f"{app}?table=demo.equality_deletes&mode=compare&tab=rows&before=snapshot-1&snapshot=snapshot-2")
+    expect(page.get_by_role("grid")).to_contain_text("inserted")
+
+
+def test_a_day_of_use_leaves_nothing_in_the_log(browser: Browser, sandbox: Path, tmp_path: Path) -> None:
+    """Pages are left before their answers come: nobody is told of it."""
+    log = tmp_path / "log"
+    with served(log) as own, page_of(browser, own) as page:
+        for mode in ("", "plan&filter=name='a'", "compare", "deletes", "findings", "health", "lab", "ask"):
+            for table in ("demo.equality_deletes", "demo.long_history"):
+                page.goto(f"{own}?table={table}&mode={mode}", wait_until="commit")
+        page.goto(f"{own}?table=demo.equality_deletes")
+        expect(page.get_by_role("treeitem", name=re.compile("^snapshot-3"))).to_be_visible()
+        lines = log.read_text().splitlines()
+        assert [line for line in lines if not line.startswith("Iceberg metadata explorer: ")] == []

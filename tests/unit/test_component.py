@@ -7,6 +7,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import panel as pn
+
 import explorer
 from explorer.app.hosts.component import ExplorerComponent
 from tests.support import direct
@@ -77,3 +79,13 @@ def test_what_no_view_sends_is_left_out() -> None:
     for message in (7, {}, {"view": "1"}, {"number": 1}, {"view": 1, "number": 1}, {"view": "1", "number": "1"}):
         component.outbox = [message]
     assert view.sent == []
+
+
+def test_other_peoples_panel_apps_show_tables_and_answers(whole: Path) -> None:
+    """`pn.panel(…)` shows a table as the explorer, and an answer as its picture and text, without further packages."""
+    table = explorer.open_table(whole)
+    assert type(pn.panel(table)).__name__ == "ExplorerComponent"
+    for answer in (table.plan("id = 1"), table.doctor(), table.count(), table.inspect.files()):
+        pane = pn.panel(answer)
+        assert isinstance(pane, pn.pane.HTML)
+        assert len(pane.get_root().text) > 100

@@ -130,6 +130,12 @@ class AppWidget(anywidget.AnyWidget):
         live, about = super()._repr_mimebundle_(**options) or ({}, {})
         return {**live, "image/svg+xml": self._kept._repr_svg_(), "text/plain": repr(self._kept)}, about
 
+    def component(self, table: Table) -> Any:
+        """The explorer of a table, in place of this widget, in somebody else's Panel app."""
+        from explorer.app.hosts.component import ExplorerComponent
+
+        return ExplorerComponent(table)
+
     def _ipython_display_(self) -> None:
         """Two outputs: JupyterLab shows of one that has a widget nothing else, not even where the widget is gone. The
         first is what stays."""
