@@ -244,6 +244,9 @@ def drawn_transform(rng: random.Random, made: Made) -> str:
     result = str(result_type(transform, kind))
     apply = parse_transform(transform).transform(primitive)
     made_of = [value_json(apply(rng.choice(found)), result if result != "date" else "int") for _ in range(2)]
+    if transform in ("month", "day", "hour"):  # a small number may be SQL's
+        made_of = [parse_transform(transform).to_human_string(primitive, v) for v in made_of]
+        result = "string"
     quoted = [f"X'{v}'" if result == "binary" else f"'{v}'" if result == "string" else str(v) for v in made_of]
     op = rng.choice(["=", "!=", "<", "<=", ">", ">=", "IN", "NOT IN"])
     text = f"{term_text(name, transform)} {op} {'(' + ', '.join(quoted) + ')' if 'IN' in op else quoted[0]}"

@@ -10,11 +10,15 @@ from typing import Any
 import pytest
 
 import explorer
+from explorer.app.tree_state import TreeState
+from explorer.graph.ids import manifest_node
 from explorer.graph.manifest_groups import GROUPS, manifest_groups
 from explorer.model.manifest import FieldSummary, ManifestFile
+from explorer.spec.doctor.findings import Finding
 from explorer.spec.text.names import snapshot_ordinals
 from explorer.spec.text.units import brief_count
 from explorer.table import Table
+from tests.support import direct
 from tests.support.app_client import Client
 
 TABLE = "demo.long_history"
@@ -113,14 +117,30 @@ def test_few_manifests_are_drawn_one_by_one(client: Client) -> None:
     assert not of_kind(draw(client, "snapshot-30"), "manifest_group")
 
 
-def test_findings_are_drawn_on_every_manifest(client: Client) -> None:
+def test_findings_of_many_manifests_are_drawn_in_groups(client: Client) -> None:
+    """A folded group has the findings of its manifests; unfolded, each has its own."""
     drawn = client.data(type="graph", table=TABLE, mode="findings", snapshot="snapshot-95")
-    assert len(of_kind(drawn, "data_manifest")) == 95
+    groups = of_kind(drawn, "manifest_group")
+    assert 5 < len(groups) < 40
+    view = TreeState(direct.open_table(TABLE), "snapshot-95")
+    group = next(node for node in view.graph.nodes if node.kind == "manifest_group")
+    path = group.facts["paths"][0]
+    view.mark([Finding("manifest-counts", "error", "a count is wrong", path, node=("manifest", path))])
+    marked = {node.id: node.problem for node in view.graph.nodes if node.problem}
+    assert set(marked) == {group.id}
+    view.handle({"type": "toggle", "id": group.id})
+    marked = {node.id: node.problem for node in view.graph.nodes if node.problem}
+    assert set(marked) == {manifest_node(path)}
 
 
-def test_a_plan_of_many_manifests_is_drawn_whole(client: Client) -> None:
+def test_a_plan_of_many_manifests_draws_those_that_are_read_first(client: Client) -> None:
     drawn = client.data(type="graph", table=TABLE, mode="plan", snapshot="snapshot-95", filter="region = 'asia'")
-    assert len(of_kind(drawn, "data_manifest")) == 95
+    shown = of_kind(drawn, "data_manifest")
+    assert len(shown) == 40
+    statuses = [node["status"] for node in shown]
+    assert statuses == sorted(statuses, key=lambda status: status != "read")
+    [more] = drawn["picture"]["more"]
+    assert more["label"] == "55 more data manifests"
 
 
 # -- levels ------------------------------------------------------------------------------------------------------------

@@ -12,8 +12,19 @@ from pathlib import Path
 import explorer
 
 PACKAGE = Path(explorer.__file__).parent
-STANDARD = {"daemon", "daemon_threads", "msg", "args", "exc_info", "exc_text", "size", "disabled"}
-"""Attributes of threads, log records, loggers and members of archives: of the standard library."""
+STANDARD = {
+    "daemon",
+    "daemon_threads",
+    "filename",
+    "filename2",
+    "msg",
+    "args",
+    "exc_info",
+    "exc_text",
+    "size",
+    "disabled",
+}
+"""Attributes of threads, errors, log records, loggers and members of archives: of the standard library."""
 PATCHES = {
     "spark_engine/spark.py": "pyspark 4.1 remembers a Java process that has ended: no method makes it forget",
     "spark_engine/user_spark.py": "pyspark 4.1 takes a session beside the user's for theirs",
