@@ -96,6 +96,12 @@ def _quiet_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _leave_java() -> None:
+    """Java ends too, whatever it computes."""
+    if (gateway := sys.modules.get("explorer.spark_engine.gateway")) is not None:
+        gateway.leave()
+
+
 @contextmanager
 def ends_in_order() -> Iterator[None]:
     """A signal to end, and a terminal that is closed, end the command as Ctrl+C does: what it made for itself goes."""
@@ -110,6 +116,10 @@ def ends_in_order() -> Iterator[None]:
         signal.signal(number, end)
     try:
         yield
+    except (SystemExit, KeyboardInterrupt) as error:
+        if isinstance(error, KeyboardInterrupt) or error.code in {128 + number for number in mine}:
+            _leave_java()
+        raise
     finally:
         for number in mine:
             signal.signal(number, signal.SIG_DFL)

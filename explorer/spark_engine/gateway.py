@@ -141,6 +141,16 @@ def has_ended(within: float | None = 0.0) -> bool:
     return process is _process and process.poll() is not None
 
 
+def leave(within: float = 10.0) -> None:
+    """Let it end in order, and kill it if it has not in so many seconds: what it computes may take longer."""
+    if _process is not None and _process.stdin is not None:
+        with contextlib.suppress(OSError):
+            _process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            _process.wait(within)
+    end()
+
+
 def end() -> None:
     """Kill it, and wait until it is gone."""
     global _process
