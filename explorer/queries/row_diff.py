@@ -30,6 +30,7 @@ from explorer.spec.rows.row_diff import (
 )
 from explorer.spec.snapshots.diff import only
 from explorer.spec.snapshots.lineage import newer
+from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import human_bytes
 from explorer.spec.values.values import no_rows
 from explorer.storage import limits
@@ -54,6 +55,9 @@ def row_diff(
     columns = tuple(f.name for f in schema.fields)
     lineage = meta.format_version >= 3
     paired_by = pairing_keys(schema, keys, lineage)
+    without_ids = [side for side in (before, after) if side is not None and side.first_row_id is None]
+    if paired_by == ("_row_id",) and without_ids:  # of before the upgrade to version 3
+        paired_by = ()
     sides = _differing(reader, before, after)
     make, empty = partial(rows_of_file, schema, lineage), _empty(schema, lineage)
     file_facts = [side.differ.facts for side in sides]
@@ -111,6 +115,9 @@ def row_diff(
             "values of files without field ids come through the table's name mapping (see icedive data history, and "
             "icedive inspect file --show rows)"
         )
+    if lineage and without_ids and not paired_by:
+        name = snapshot_name(without_ids[0].snapshot_id, snapshot_ordinals(meta))
+        notes.append(f"rows of {name} have no row ids, by which updates would be told: name a key")
     note = "; ".join(notes)
     ids = (before.snapshot_id if before else None, after.snapshot_id if after else None)
     repeated = replace(repeated, at_least=read < files)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from explorer.model.metadata import Schema, Snapshot
+from explorer.model.metadata import Schema, Snapshot, TableMetadata
 from explorer.progress import steps
 from explorer.queries.filters import filter_columns, filter_for, fold_like_spark, scan_of
 from explorer.queries.matching_rows import MatchingFile, MatchingRows
@@ -241,7 +241,7 @@ class RowHistory:
     def _arrival(self, snapshot: Snapshot, entry: MatchingFile) -> tuple[What, str]:
         """Say how a row came that the parent of a snapshot does not show, or that was there before it, as far as is
         known: the parent may have expired."""
-        commit, adder = snapshot.operation or "commit", entry.added_by
+        commit, adder = _commit_words(snapshot, self.metadata), entry.added_by
         added: tuple[What, str] = "appeared", f"added by this {commit}"
         first, number = snapshot.parent_snapshot_id is None, entry.data.file_sequence_number
         older = (number or 0) < (snapshot.sequence_number or 0)
@@ -491,3 +491,15 @@ def _delete(verdict: DeleteVerdict) -> str:
 
 def _miss_words(verdict: DeleteVerdict) -> str:
     return "holds no equal values" if verdict.delete.kind == "equality_deletes" else "does not hold its position"
+
+
+def _commit_words(snapshot: Snapshot, metadata: TableMetadata) -> str:
+    """A commit by its operation, and, of one that replaces partitions where there are older specs, what it cannot
+    replace (spec: ReplacePartitions takes those of the spec that it writes)."""
+    operation = snapshot.operation or "commit"
+    if snapshot.summary.get("replace-partitions") != "true" or len(metadata.partition_specs) < 2:
+        return operation
+    return (
+        f"{operation}, which replaces partitions of the spec that it writes alone: files of other specs stay until "
+        "they are rewritten by it (icedive maintain preview TABLE compact -O rewrite-all=true)"
+    )

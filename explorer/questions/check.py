@@ -171,6 +171,15 @@ def health(
     )
 
 
+MERGE_WITH = (
+    "the filter counts where it stands in the condition of the MERGE, with columns of the target: ON t.id = s.id AND …"
+)
+MERGE_WITHOUT = (
+    "a MERGE ON t.id = s.id pushes no filter down, so that every file counts: a condition on the target's columns "
+    "beside it (--where) makes fewer count"
+)
+
+
 @question("conflict", "check")
 def conflict(
     table: Table,
@@ -216,5 +225,7 @@ def conflict(
     decision = explain_conflict(table, base, operation, checks, where)
     lines = [decision.words, f"isolation: {level}", f"validations: {', '.join(checks) or 'none'}"]
     lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
+    note = (MERGE_WITH if where.strip() else MERGE_WITHOUT) if KINDS[operation].statement == "merge" else ""
+    lines += [note] if note else []
     data = plain(asdict(decision)) | {"words": decision.words, "isolation": level, "validations": list(checks)}
-    return Answer(decision, lambda: data, lambda: lines, parts=lambda: conflict_blocks(decision, level, checks))
+    return Answer(decision, lambda: data, lambda: lines, parts=lambda: conflict_blocks(decision, level, checks, note))

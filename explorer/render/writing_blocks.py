@@ -20,13 +20,14 @@ from explorer.spec.text.names import base_name, snapshot_name
 from explorer.spec.text.units import count, human_bytes
 
 
-def conflict_blocks(decision: Decision, isolation: str, validations: Sequence[str]) -> list[Block]:
+def conflict_blocks(decision: Decision, isolation: str, validations: Sequence[str], note: str = "") -> list[Block]:
     """Return what Iceberg would answer to a commit.
 
     Args:
         decision: The answer.
         isolation: The isolation level of the operation.
         validations: The validations that are on.
+        note: What is to be known of its filter.
     """
     rows = [
         {
@@ -38,7 +39,8 @@ def conflict_blocks(decision: Decision, isolation: str, validations: Sequence[st
     ]  # fmt: skip
     facts = FactTable((Fact("isolation", isolation), Fact("validations", ", ".join(validations) or "none")))
     level = "warning" if decision.outcome == "refused" else "ok"
-    return [Notice(clean(decision.words), level), *([Rows(rows, "Conflicts")] if rows else []), facts]
+    told = [Notice(clean(decision.words), level), *([Notice(clean(note))] if note else [])]
+    return [*told, *([Rows(rows, "Conflicts")] if rows else []), facts]
 
 
 def preview_blocks(

@@ -44,7 +44,8 @@ def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequ
         ) from error
     matches = file_filter(table, where)
     touched = tuple(f for f in table.row_reader.applicability(start).data if matches(f))
-    filtered = "conflictDetectionFilter" in validations or what.decided_by == "filter"
+    is_merge = what.statement == "merge" and bool(where.strip())  # Spark pushes what stands in ON beside the join
+    filtered = "conflictDetectionFilter" in validations or what.decided_by == "filter" or is_merge
     intent = Intent(
         what,
         frozenset(validations),

@@ -144,6 +144,49 @@ def test_files_of_an_older_spec_become_at_least_as_many_as_is_said(sandbox: Path
     assert done.answer[0]["added_data_files_count"] == 4
 
 
+def test_deletes_and_row_ids_across_an_upgrade_to_version_3(sandbox: Path, engine: SparkEngine) -> None:
+    sql = engine.session().sql
+    sql("CREATE NAMESPACE IF NOT EXISTS sandbox.rewrites")
+    modes = "'write.delete.mode' = 'merge-on-read', 'format-version' = '2'"
+    sql(f"CREATE TABLE sandbox.rewrites.upgraded (id BIGINT, v STRING) USING iceberg TBLPROPERTIES ({modes})")
+    sql(
+        "INSERT INTO sandbox.rewrites.upgraded SELECT /*+ COALESCE(1) */ * FROM VALUES (1L, 'a'), (2L, 'b'), (3L, 'c') AS r(id, v)"
+    )
+    sql("DELETE FROM sandbox.rewrites.upgraded WHERE id = 1")
+    sql("ALTER TABLE sandbox.rewrites.upgraded SET TBLPROPERTIES ('format-version' = '3')")
+    table = direct.open_table("rewrites.upgraded")
+    seen = runs.preview(table, "rewrite-position-deletes", options=ALL)
+    assert "1 deletion vector" in seen.words[1]
+    assert "never ends" not in " ".join(seen.words)
+    _, table = runs.run(table, "rewrite-position-deletes", engine=engine, options=ALL)
+    again = runs.preview(table, "rewrite-position-deletes", options=ALL)
+    assert "no other position deletes left" in " ".join(again.words)
+    sql("UPDATE sandbox.rewrites.upgraded SET v = 'z' WHERE id = 3")
+    table = direct.open_table("rewrites.upgraded")
+    old, new, last = (table.metadata.snapshots[at].snapshot_id for at in (1, 2, -1))
+    change = table.row_diff(old, last)
+    assert change.paired_by == ()
+    assert "have no row ids" in change.note
+    assert table.row_diff(old, last, ["id"]).counts["updated"] == 1
+    assert table.row_diff(new, last).paired_by == ("_row_id",)
+
+
+def test_a_dynamic_overwrite_replaces_partitions_of_its_spec_alone(sandbox: Path, engine: SparkEngine) -> None:
+    sql = engine.session().sql
+    sql("CREATE NAMESPACE IF NOT EXISTS sandbox.rewrites")
+    sql("CREATE TABLE sandbox.rewrites.dynamic (id BIGINT, p STRING, q STRING) USING iceberg PARTITIONED BY (p)")
+    sql("INSERT INTO sandbox.rewrites.dynamic VALUES (1, 'a', 'x')")
+    sql("ALTER TABLE sandbox.rewrites.dynamic ADD PARTITION FIELD q")
+    sql("SET spark.sql.sources.partitionOverwriteMode = dynamic")
+    try:
+        sql("INSERT OVERWRITE sandbox.rewrites.dynamic VALUES (1, 'a', 'x')")
+    finally:
+        sql("RESET spark.sql.sources.partitionOverwriteMode")
+    assert sql("SELECT * FROM sandbox.rewrites.dynamic").count() == 2
+    events = direct.open_table("rewrites.dynamic").row_history("id = 1").events
+    assert "replaces partitions of the spec that it writes alone" in events[-1].words
+
+
 def test_orphans_are_found_and_young_ones_kept(sandbox: Path, engine: SparkEngine) -> None:
     import os
     import time

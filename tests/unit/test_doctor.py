@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 from pyiceberg.table import StaticTable
@@ -20,6 +21,7 @@ from explorer.cli import main
 from explorer.errors import NotFoundInTable
 from explorer.queries.orphans import orphans
 from explorer.render.doctor import ShownReport, finding_row, lines
+from explorer.reports.conflicts import explain_conflict
 from explorer.reports.maintenance import runs
 from explorer.spec.doctor import cross_file_rules
 from explorer.spec.doctor.finding_groups import MEMBERS
@@ -30,7 +32,7 @@ from explorer.storage.paths import local_path
 from tests.cases.mini import Table
 from tests.robustness.editing import edit_avro, edit_json
 from tests.support import direct
-from tests.support.small_tables import edit_metadata, in_catalog, make_table, newest_metadata
+from tests.support.small_tables import edit_metadata, in_catalog, make_table, newest_metadata, partitioned, writable
 
 ROOT = Path(__file__).parents[2]
 Edit = Callable[[dict[str, Any]], Any]
@@ -531,3 +533,44 @@ def test_what_removes_files_is_first_allowed(table: Path) -> None:
     remedy = ids(table, files=True)["orphan-files"].remedy
     assert remedy.startswith("Iceberg refuses this now: the table's property gc.enabled is not true")
     assert remedy.index("'gc.enabled'='true'") < remedy.index("remove_orphan_files")
+
+
+def test_a_parent_that_pyiceberg_expired_is_no_fault(tmp_path: Path) -> None:
+    """Its expiry writes null for a parent that it removes; Iceberg Java leaves the id."""
+    place = make_table(tmp_path, commits=5)
+    table = writable(place)
+    table.maintenance.expire_snapshots().by_ids([s.snapshot_id for s in table.metadata.snapshots[:-1]]).commit()
+    assert table.metadata.snapshots[0].parent_snapshot_id is None
+    report = direct.doctor(str(place))
+    assert [f.rule for f in report.findings if f.severity != "info"] == []
+
+
+def test_places_outside_the_tables_folder_are_not_searched_for_orphans(table: Path, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    stray = shared / "of-another-table.parquet"
+    stray.write_bytes(b"x")
+    os.utime(stray, (0, 0))
+    edit_metadata(table, lambda raw: raw["properties"].update({"write.data.path": f"file://{shared}"}))
+    [not_checked] = direct.doctor(str(table), files=True).not_checked
+    assert "write.data.path" in not_checked
+    assert "outside the table's folder" in not_checked
+    opened = direct.open_table(str(table), roots=[str(shared)])
+    own = runs.preview(opened, "remove-orphans")
+    assert any("Not looked at" in words and "write.data.path" in words for words in own.words)
+    there = runs.preview(opened, "remove-orphans", options={"location": str(shared)})
+    assert there.call == ""
+    assert any("Do not run this before you know that no other table writes below" in words for words in there.words)
+    assert not any("write.data.path" in words for words in there.words)
+
+
+def test_a_merge_conflicts_with_what_its_filter_may_concern(tmp_path: Path) -> None:
+    """Spark pushes what stands in ON beside the join; without it, every file that was added counts."""
+    place = partitioned(tmp_path)
+    writable(place).append(pa.table({"id": [500], "kind": ["new"]}))
+    table = direct.open_table(str(place))
+    first = table.metadata.snapshots[0].snapshot_id
+    for kind, checks in (("cow-merge", ["validateFromSnapshot", "validateNoConflictingData"]),
+                         ("mor-merge", ["validateFromSnapshot", "validateNoConflictingDataFiles"])):  # fmt: skip
+        assert explain_conflict(table, first, kind, checks).outcome == "refused"
+        assert explain_conflict(table, first, kind, checks, "id = 1").outcome == "retry"

@@ -15,6 +15,7 @@ from explorer.spec.doctor.finding_groups import MEMBERS
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.entries.entries import DELETED
+from explorer.spec.maintenance.orphan_rules import is_below, written_places
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 
@@ -107,6 +108,9 @@ def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
     except UnreadableFile as error:
         not_checked.append(f"orphan files: {error}")
         return
+    for name, place in written_places(table.metadata):
+        if not is_below(place, table.metadata.location):
+            not_checked.append(f"orphan files in {name} ({place}), which lies outside the table's folder")
     if others:
         not_checked.append(f"files of {count(len(others), 'other metadata file')}: {others[0].why}")
     if loose:

@@ -243,7 +243,7 @@ def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> PreviewParts:
         orphan_sentences(tree.metadata, listing, tally, freed),
         {"files": explained},
         acts=tally["removed", False] > 0,
-        refusal=orphan_refusal(listing, tally, others),
+        refusal=orphan_refusal(listing, tally, others, tree.metadata),
     )
 
 

@@ -75,9 +75,10 @@ class Lists:
 
     @cached_property
     def has_expired_parents(self) -> bool:
-        """Whether the parent of any snapshot has expired."""
-        parents = (s.parent_snapshot_id for s in self.meta.snapshots)
-        return any(parent is not None and not self.meta.snapshot(parent) for parent in parents)
+        """Whether the parent of any snapshot has expired, or may have: pyiceberg's expiry forgets it, and then a
+        snapshot without a parent is not the first."""
+        parents = [(s.parent_snapshot_id, s.sequence_number or 0) for s in self.meta.snapshots]
+        return any(number > 1 if parent is None else not self.meta.snapshot(parent) for parent, number in parents)
 
     def listing(self, mask: int) -> tuple[int, ...]:
         """The snapshots of a mask."""

@@ -54,11 +54,11 @@ class ColumnMode:
 
     @property
     def skips(self) -> str:
-        """What a filter on the column can skip with such statistics."""
-        if self.mode == "none":
-            return "nothing"
-        if self.mode == "counts":
-            return "IS NULL and IS NOT NULL only"
+        """What a filter on the column can skip with such statistics, and with older ones that files still have."""
+        if not self.bounds:
+            now = "nothing" if self.mode == "none" else "IS NULL and IS NOT NULL only"
+            older = f"{self.lower:,} older {'file has' if self.lower == 1 else 'files have'} bounds"
+            return f"{now} in new files; comparisons, where {older}" if self.lower else now
         if self.mode.startswith("truncate") and self.kind in ("string", "binary"):
             return f"comparisons, by the first {self.mode[9:-1]} characters"
         return "comparisons"

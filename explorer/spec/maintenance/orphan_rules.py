@@ -3,6 +3,7 @@ them, and takes those for orphans whose paths no metadata names, spelled as it i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -16,6 +17,8 @@ MODES = ("ERROR", "IGNORE", "DELETE")
 DAY = 24 * 3600 * 1000
 OLD_ENOUGH = 3 * DAY
 """Milliseconds after which files are removed, where nothing else is said."""
+PATHS = ("write.data.path", "write.metadata.path", "write.folder-storage.path", "write.object-storage.path")
+"""Properties that name where files are written."""
 EQUAL = {"s3n": "s3", "s3a": "s3"}
 """Schemes that are always taken for the same."""
 Prefix = tuple[str, str]
@@ -146,13 +149,28 @@ def _mismatch(mode: str, apart: str) -> tuple[Becomes, str]:
     return "in doubt", f"{apart}: the procedure stops, and removes nothing"
 
 
-def refusal(listing: Listing, tally: Mapping[tuple[Becomes, bool], int], others: Collection[str]) -> str:
+def written_places(metadata: TableMetadata) -> list[tuple[str, str]]:
+    """Where a table's files are written: its own folder, and places that properties name."""
+    named = [(name, metadata.properties.get(name, "")) for name in PATHS]
+    return [("its own folder", metadata.location), *((name, place) for name, place in named if place)]
+
+
+def is_below(place: str, folder: str) -> bool:
+    """Whether a place is a folder or below it, however their URIs are spelled; of stores their authorities differ."""
+    parts, of = (re.sub(r"^file:/*", "/", uri).rstrip("/") + "/" for uri in (place, folder))
+    return parts.startswith(of)
+
+
+def refusal(
+    listing: Listing, tally: Mapping[tuple[Becomes, bool], int], others: Collection[str], metadata: TableMetadata
+) -> str:
     """Say why the procedure must not be run, or would refuse.
 
     Args:
         listing: What is listed.
         tally: Verdicts, counted by what becomes of files and whether they are live.
         others: What is to be said of metadata files in the folder that this table does not know.
+        metadata: The table's.
 
     Returns:
         Sentences; empty when it may be run.
@@ -162,6 +180,11 @@ def refusal(listing: Listing, tally: Mapping[tuple[Becomes, bool], int], others:
         why = "".join(f" {text}." for text in others)
         files = count(lost, "live file")
         return f"Do not run this: {files} would be removed, and the table that needs them would be broken.{why}"
+    if tally.get(("removed", False), 0) and not is_below(listing.location, metadata.location):
+        return (
+            f"Do not run this before you know that no other table writes below {listing.location}: it lies outside the "
+            f"table's own folder, {metadata.location}, and the procedure would remove what only another table names."
+        )
     if listing.now_ms - listing.older_than_ms < DAY:
         return "Spark's procedure would refuse: older_than must be a day ago at least."
     if doubt:
@@ -198,9 +221,7 @@ def sentences(
     if kept := tally.get(("kept", True), 0):
         yield f"{count(kept, 'file')} whose prefix differs would be left alone (prefix_mismatch_mode IGNORE)."
     elsewhere = [
-        f"{name} ({place})"
-        for name in ("write.data.path", "write.metadata.path", "write.folder-storage.path", "write.object-storage.path")
-        if (place := metadata.properties.get(name)) and not place.startswith(listing.location.rstrip("/") + "/")
+        f"{name} ({place})" for name, place in written_places(metadata) if not is_below(place, listing.location)
     ]
     if elsewhere:
         yield f"Not looked at, since only {listing.location} is listed: {', '.join(elsewhere)}."

@@ -221,6 +221,8 @@ def _again(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) ->
     files, sizes = grouping.amounts
     if not len(files):
         return
+    if rule.strategy == "position-deletes" and metadata.format_version >= 3:
+        return  # it writes deletion vectors, which it does not take again
     if rule.rewrite_all:
         yield "It never ends: with rewrite-all each run writes all of it anew, whatever its sizes."
     elif rule.delete_files == 0:
