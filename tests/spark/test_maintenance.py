@@ -149,9 +149,8 @@ def test_deletes_and_row_ids_across_an_upgrade_to_version_3(sandbox: Path, engin
     sql("CREATE NAMESPACE IF NOT EXISTS sandbox.rewrites")
     modes = "'write.delete.mode' = 'merge-on-read', 'format-version' = '2'"
     sql(f"CREATE TABLE sandbox.rewrites.upgraded (id BIGINT, v STRING) USING iceberg TBLPROPERTIES ({modes})")
-    sql(
-        "INSERT INTO sandbox.rewrites.upgraded SELECT /*+ COALESCE(1) */ * FROM VALUES (1L, 'a'), (2L, 'b'), (3L, 'c') AS r(id, v)"
-    )
+    rows = "VALUES (1L, 'a'), (2L, 'b'), (3L, 'c') AS r(id, v)"
+    sql(f"INSERT INTO sandbox.rewrites.upgraded SELECT /*+ COALESCE(1) */ * FROM {rows}")
     sql("DELETE FROM sandbox.rewrites.upgraded WHERE id = 1")
     sql("ALTER TABLE sandbox.rewrites.upgraded SET TBLPROPERTIES ('format-version' = '3')")
     table = direct.open_table("rewrites.upgraded")
