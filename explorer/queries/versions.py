@@ -12,6 +12,7 @@ from explorer.errors import ExplorerError, NotFoundInTable, OutsideRoots, TableN
 from explorer.spark_engine.read_queue import SqlRequest, Version
 from explorer.spark_engine.tables import FileAccess
 from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
+from explorer.spec.text.identifiers import join_identifier
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.storage.locate import locate
 from explorer.storage.paths import canonical, local_path
@@ -87,14 +88,14 @@ def check_table_name(reader: TableReader, name: tuple[str, ...]) -> str:
     a file that may not be opened for any of its snapshots, or that was moved: its catalog there knows of no move.
     Returns the canonical path of its metadata file. Raises AccessRefused, UnreadableFile, TableNotFound."""
     try:
-        files = check_readable(another(reader, ".".join(name)))
+        files = check_readable(another(reader, join_identifier(name)))
     except TableNotFound:
         if len(name) < 4:
             raise
-        files = check_readable(another(reader, ".".join(name[:-1])))
+        files = check_readable(another(reader, join_identifier(name[:-1])))
     if files.moved:
         raise OutsideRoots(
-            files.metadata_location, f"the table was moved: name a version of it ({'.'.join(name)}@main)"
+            files.metadata_location, f"the table was moved: name a version of it ({join_identifier(name)}@main)"
         )
     return canonical(files.metadata_location)
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.fileio import JavaFileIO, java_file_io
+from explorer.spark_engine.sql_guard.quoting import identifier
 from explorer.spark_engine.user_spark import active_session
+from explorer.spec.text.identifiers import split_identifier
 from explorer.storage.paths import SAME_STORE, local_path, normal_path, split_store
 
 if TYPE_CHECKING:
@@ -76,16 +78,21 @@ def iceberg_catalog(session: SparkSession, name: str) -> Any:
 def iceberg_catalog_table(session: SparkSession, name: str) -> Any:
     """A table of a catalog that a session knows, freshly loaded, as an org.apache.iceberg.Table."""
     jvm: Any = session._jvm
+    quoted = identifier(split_identifier(name))
     with active_session(session):
-        return jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, name)  # type: ignore[attr-defined]
+        return jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, quoted)  # type: ignore[attr-defined]
 
 
 def catalog_table_uuid(session: SparkSession, catalog: str, name: str) -> str | None:
     """The UUID of the table that a catalog of Spark's has under a name. Raises EngineError, StatementFailed."""
     jvm: Any = session._jvm
     try:
-        identifier = jvm.org.apache.iceberg.catalog.TableIdentifier.parse(name)
-        uuid = iceberg_catalog(session, catalog).loadTable(identifier).operations().current().uuid()
+        parts = split_identifier(name)
+        names = session.sparkContext._gateway.new_array(jvm.java.lang.String, len(parts))  # type: ignore[union-attr]
+        for at, part in enumerate(parts):
+            names[at] = part
+        wanted = jvm.org.apache.iceberg.catalog.TableIdentifier.of(names)
+        uuid = iceberg_catalog(session, catalog).loadTable(wanted).operations().current().uuid()
     except Exception as error:  # every catalog has errors of its own
         raise failure(error, False, f"Spark's catalog {catalog} cannot load {name}") from error
     return None if uuid is None else str(uuid)
