@@ -14,12 +14,15 @@ import fastavro
 import pytest
 
 import explorer
+from explorer.errors import NotPossible
 from explorer.lab import scenarios
-from explorer.lab.scenarios import SCENARIOS, packed
+from explorer.lab.scenarios import SCENARIOS, build_all, packed
 from explorer.render.doctor import render_report
 from explorer.spark_engine import gateway
+from explorer.spark_engine.spark import SparkEngine
 from explorer.storage.catalogs.sandbox_entries import catalog_entries, forget_entries
 from explorer.storage.data_dirs import HOME_VARIABLE, sandbox_home
+from explorer.storage.locks import only_process
 from explorer.storage.table_move import move_table
 from tests.support import direct
 
@@ -137,3 +140,22 @@ def test_nothing_that_is_packed_names_a_folder_of_the_machine_that_built_it() ->
         for path, data in packed._read(file).items():
             for place in (b"/tmp/", b"/home/", b"/root/", b"/work/"):
                 assert place not in data, (file, path)
+
+
+def test_one_process_builds_at_a_time(home: Path) -> None:
+    """Another would remove what the first one has finished; a process that is killed holds nothing up."""
+    sandbox = home / "sandbox"
+    sandbox.mkdir(mode=0o700, exist_ok=True)
+    hold = (
+        "import sys, time\nfrom pathlib import Path\nfrom explorer.storage.locks import only_process\n"
+        "with only_process(Path(sys.argv[1]), 'builds'):\n    print('held', flush=True)\n    time.sleep(600)"
+    )
+    command = [sys.executable, "-c", hold, str(sandbox / ".building")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(NotPossible, match=r"another process builds teaching tables in .*: wait until it has ended"):
+            build_all(SparkEngine(), [])
+        other.kill()
+    with only_process(sandbox / ".building", "builds"):
+        pass
