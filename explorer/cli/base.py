@@ -220,7 +220,7 @@ def finish(table: explorer.Table, output: str) -> None:
     if lacks and output == "text":
         show([f"⚠ {lacks}."], in_pages=False)
     for problem in table.problems:
-        say(f"{problem.severity}: {problem}")
+        say(" ".join(f"{problem.severity}: {problem}".splitlines()))  # a name with a line break begins no line
     if table.tree.more_problems:
         say("there are more problems than these")
     if any(problem.severity == "error" for problem in table.problems):

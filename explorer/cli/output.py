@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from explorer.cli.screen import chosen, screen_options, show, text_settings, width
+from explorer.cli.screen import chosen, printable, screen_options, show, text_settings, width
 from explorer.errors import WrongUsage
 
 if TYPE_CHECKING:
@@ -114,7 +114,11 @@ def print_rows(
     from explorer.render.text import render_stream
 
     parts = rows.iter_tables(AT_A_TIME)
-    if form == "csv":
+    if form == "csv" and sys.stdout.isatty():
+        written = io.BytesIO()
+        rows.to_csv(written)
+        show(map(printable, written.getvalue().decode(errors="replace").splitlines()))  # nothing commands the terminal
+    elif form == "csv":
         rows.to_csv(sys.stdout.buffer)
     elif form == "parquet":
         if sys.stdout.isatty():

@@ -55,15 +55,24 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(_printable, text.split("\n")))
 
 
-_JOINER = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
-"""Joiners between letters of other scripts, or pictures: parts of words, which command nothing."""
+_JOINER = re.compile("(?<=[^\x00-\x7f\u200c\u200d])[\u200c\u200d](?=[^\x00-\x7f\u200c\u200d])")
+"""One joiner between letters of other scripts, or pictures: a part of a word, which commands nothing."""
+_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U000e0100-\U000e01ef]")
+"""What has room or none, and no shape, and counts as printable."""
 
 
 def _printable(text: str) -> str:
-    if text.isprintable():
+    if text.isprintable() and (text.isascii() or not _INVISIBLE.search(text)):
         return text
-    joiners = {match.start() for match in _JOINER.finditer(text)}
-    return "".join(c if c.isprintable() or at in joiners else "�" for at, c in enumerate(text))
+    joins = {
+        match.start()
+        for match in _JOINER.finditer(text)
+        if text[match.start() - 1].isprintable() and text[match.end()].isprintable()
+    }
+    return "".join(
+        char if at in joins or (char.isprintable() and not _INVISIBLE.match(char)) else "�"
+        for at, char in enumerate(text)
+    )
 
 
 def not_typeset(html: str) -> str:

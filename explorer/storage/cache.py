@@ -23,7 +23,7 @@ import pyarrow as pa
 from explorer.storage.data_dirs import cache_home, not_private
 
 log = logging.getLogger(__name__)
-CACHE_VERSION = 4
+CACHE_VERSION = 5
 SMALLEST = 64 << 10
 """Manifests below this many bytes decode faster than a second file opens."""
 LIMIT_BYTES = 4 << 30

@@ -38,6 +38,8 @@ ENTRIES = 5_000_000
 EACH_ENTRY = 4 << 10
 """Bytes that a question takes of each entry of the manifest that it is at, beside what it keeps of others: the doctor
 1,300. Iceberg's writers end a manifest at 8 MB, which are 150,000 of the smallest entries."""
+EACH_PARTITION_VALUE = 128
+"""Bytes that a question takes of each value of its partition, beside."""
 ROWS = 20_000_000
 """Rows of a data file, and positions in a delete file or vector."""
 MAX_NAMED_ROWS = 1_000_000
@@ -108,9 +110,10 @@ def unpack_limit_of_metadata(size: int) -> int:
     return min(METADATA, share(64) + DENSEST * size)
 
 
-def entry_limit() -> int:
-    """Entries of a manifest that are read: it is looked at as a whole, however small it is packed."""
-    return min(ENTRIES, limit() // EACH_ENTRY)
+def entry_limit(fields: int = 0) -> int:
+    """Entries of a manifest, of so many partition fields, that are read: it is looked at as a whole, however small it
+    is packed."""
+    return min(ENTRIES, limit() // (EACH_ENTRY + fields * EACH_PARTITION_VALUE))
 
 
 def share(part: int) -> int:

@@ -172,7 +172,8 @@ class ManifestReader:
                 break
             try:
                 container = avro.open_container(data, path, room=limits.unpack_limit(len(data)))
-                limits.within(container.count, limits.entry_limit(), path, "entries", f"set {limits.VARIABLE} to more")
+                most = limits.entry_limit(manifests.count_partition_fields(container))
+                limits.within(container.count, most, path, "entries", f"set {limits.VARIABLE} to more")
                 opened.append(container)
                 size += sum(len(block.data) for block in container.blocks)
             except UnreadableFile as error:

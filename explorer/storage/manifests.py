@@ -289,6 +289,14 @@ class _Layout:
         return None
 
 
+def count_partition_fields(container: Container) -> int:
+    """The fields of the partitions in a manifest, by its schema; 0 of what is no manifest."""
+    try:
+        return len(_Layout(container).partition)
+    except UnreadableFile:
+        return 0
+
+
 def entries(container: Container, metrics: bool = True) -> pa.Table:
     """All readable entries as stored: ENTRY_SCHEMA (without the metric columns if not `metrics`) and `partition`, a
     struct whose field names are partition field ids. Raises UnreadableFile when it is no manifest."""

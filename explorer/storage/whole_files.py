@@ -31,6 +31,7 @@ def whole_file(path: os.PathLike[str] | str) -> Iterator[IO[bytes]]:
     Raises:
         OSError: It cannot be written; the earlier file is as it was.
     """
+    _check_links(Path(path))
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         with open(target, "wb") as file:
@@ -52,6 +53,16 @@ def whole_file(path: os.PathLike[str] | str) -> Iterator[IO[bytes]]:
         if isinstance(error, OSError):
             error.filename, error.filename2 = str(path), None
         raise
+
+
+def _check_links(path: Path) -> None:
+    """A link in a folder where everybody may write, such as /tmp, is followed only if it is this user's or the folder's
+    owner's (as Linux has it with protected_symlinks). Raises PermissionError."""
+    if not path.is_symlink() or not hasattr(os, "geteuid"):
+        return
+    folder, owner = path.parent.stat(), path.lstat().st_uid
+    if folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH and owner not in (os.geteuid(), folder.st_uid):
+        raise PermissionError(errno.EACCES, "another user's link, in a folder where everybody may write", str(path))
 
 
 def write_whole(path: Path | str, data: bytes | str) -> None:

@@ -176,8 +176,11 @@ class DownloadHandler(SignedIn):
             if form not in FILE_TYPES or not isinstance(request, Ask):
                 raise BadMessage(f"a file is one of {', '.join(FILE_TYPES)}")
             self._asked = self._session(lambda _: None, self._rights)
-            task = self._asked.download(request, form, int(self.get_query_argument("block", "0")))
-            await asyncio.wait([asyncio.wrap_future(task.answer)])
+            block = self.get_query_argument("block", "0")
+            if not block.isdecimal() or len(block) > 4:
+                raise BadMessage("block is the number of a list")
+            task = self._asked.download(request, form, int(block))
+            await asyncio.wait_for(asyncio.wrap_future(task.answer), None)  # what it raises is told, not logged
             content = task.result()
         except (ExplorerError, ValueError) as error:
             self.set_status(400)

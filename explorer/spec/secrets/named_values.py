@@ -10,6 +10,8 @@ from explorer.spec.secrets.secret_names import names_key, names_secret, words
 
 LONGEST_QUOTED = 10_000
 """Characters in which the end of a quoted value is looked for."""
+MOST_BRACKETS = 64
+"""Pairs of brackets in one value."""
 _PARAMETER = re.compile(
     r"""(?<![\w./%-])(?P<name>[\w.%-]+(?: [kK]ey)?)"""
     r"""(?:(?:\\*["'`])?\s*[:=]?=>?\s*|\\*["'`]\s*:\s*|:\s+|:(?!//))(?P<quote>\"{3}|'{3}|\\*["'])?"""
@@ -33,7 +35,7 @@ _VALUE = re.compile(r"""(?:(?!/[\w.%+-]+=[^=&\s])[^&;,\s"'<>(){}\[])+""")
 """To what separates it from what follows, which may be the folder of another partition."""
 _OBJECT = re.compile(r"""\{\s*\\*["'][^"'\\]{0,200}\\*["']\s*:""")
 """An object of JSON, whose own names tell."""
-_BLOCK = re.compile(r"[|>][-+\d]{0,3}[ \t]*(?:#[^\n]*)?\r?\n(?:[ \t][^\n]*(?:\n|\Z)|\r?\n)*")
+_BLOCK = re.compile(r"[|>][-+\d]{0,3}[ \t]*(?:#[^\n]{0,1000})?\r?\n(?:[ \t][^\n]*(?:\n|\Z)|\r?\n)*")
 """Of YAML: the lines that are further in."""
 _LINE = re.compile(r"[^\r\n]*")
 _CLOSING = {"{": "}", "(": ")", "[": "]", "<": ">"}
@@ -113,8 +115,8 @@ def _value_ends(text: str, at: int, quote: str | None) -> int:
 
 def _word_ends(text: str, at: int) -> int:
     """Where a value without quotes ends. A bracket that nothing closes is a part of it, and what follows no more is
-    looked into."""
-    while True:
+    looked into; nor is what follows so many brackets, as each value of a text may be as long as the text."""
+    for _ in range(MOST_BRACKETS):
         if value := _VALUE.match(text, at):
             at = value.end()
         if (closing := _CLOSING.get(text[at : at + 1])) is None:
@@ -124,3 +126,4 @@ def _word_ends(text: str, at: int) -> int:
             value = _VALUE.match(text, at + 1)
             return value.end() if value else at
         at = closed + 1
+    return at

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from explorer.spec.values.transforms import DECIMAL_BYTES
+
 Column = Mapping[str, Any]
 """A column of storage.formats.parquet.read_footer: type, logical_type, precision, scale."""
 _TYPES = {
@@ -30,9 +32,7 @@ def column_decoder(column: Column, kind: str) -> Callable[[Any], Any] | None:
     if physical not in _TYPES.get(kind.partition("(")[0].partition("[")[0], ()) or "isSigned=false" in logical:
         return None
     if kind.startswith("decimal"):
-        return lambda v: Decimal(int.from_bytes(v, "big", signed=True) if isinstance(v, bytes) else v).scaleb(
-            -column["scale"]
-        )
+        return lambda v: Decimal(_unscaled(v)).scaleb(-column["scale"])
     return bytes.decode if kind == "string" else _same
 
 
@@ -48,6 +48,15 @@ def is_whole(column: Column, kind: str) -> bool:
     """Whether Iceberg Java takes a column's stored numbers for internal values as they are."""
     numbers = kind in ("int", "long", "date") or kind.startswith("time")
     return numbers and column["type"] in ("INT32", "INT64")
+
+
+def _unscaled(value: Any) -> int:
+    """The digits of a decimal. Raises ValueError for more bytes than one has."""
+    if not isinstance(value, bytes):
+        return int(value)
+    if len(value) > DECIMAL_BYTES:
+        raise ValueError(f"{len(value):,} bytes are more than a decimal has")
+    return int.from_bytes(value, "big", signed=True)
 
 
 def _same(value: Any) -> Any:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Apply = Callable[[Any], Any]
 _KNOWN = re.compile(r"identity|void|year|month|day|hour|(bucket|truncate)\[[1-9]\d{0,9}\]", re.ASCII)
 _BITS = {"int": 32, "date": 32}
+DECIMAL_BYTES = 16
+"""Of a decimal of 38 digits, the most that there is (spec: "Primitive Types"). Making one of many more bytes takes time
+by their square, in which nothing else runs."""
 
 
 def parse_transform(text: str) -> Transform[Any, Any]:
@@ -35,6 +38,8 @@ def from_bytes(kind: PrimitiveType, data: bytes) -> Any:
     """Return a serialized single value as pyiceberg has it in Python. Raises what pyiceberg raises for other bytes."""
     from pyiceberg.conversions import from_bytes as decoded
 
+    if str(kind).startswith("decimal") and len(data) > DECIMAL_BYTES:
+        raise ValueError(f"{len(data):,} bytes are more than a decimal has, which is at most {DECIMAL_BYTES}")
     return decoded(kind, data)
 
 
