@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from explorer.errors import EngineError
 from explorer.spark_engine import jvm_cds, landlock
 from explorer.spark_engine.java import Java, spark_home
@@ -138,7 +140,8 @@ def has_ended(within: float | None = 0.0) -> bool:
         return False
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(within)
-    return process is _process and process.poll() is not None
+    # a thread that waits for it holds Popen's lock, and `poll` does not know of the end until that thread has run again
+    return process is _process and (process.poll() is not None or not psutil.pid_exists(process.pid))
 
 
 def leave(within: float = 10.0) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from explorer.errors import EngineError, NotSupported
-from explorer.spark_engine import java, spark
+from explorer.spark_engine import gateway, java, spark
 from explorer.spark_engine.failures import explain
 from explorer.spark_engine.pipeline import frame
 from explorer.spark_engine.spark import SparkEngine, settings
@@ -199,3 +200,13 @@ from explorer.storage.file_rows import rows_of_file"""
 def test_a_session_without_py4j_is_told_so() -> None:
     with pytest.raises(NotSupported, match="Spark Connect has none"):
         frame(object(), Storage([]), Parts((), False, lambda m, t: t, pa.schema([])))  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no zombies: Popen asks the system each time")
+def test_a_java_that_another_thread_waits_for_has_ended_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.DEVNULL) as process:
+        monkeypatch.setattr(gateway, "_process", process)
+        with process._waitpid_lock:  # type: ignore[attr-defined]  # as Popen.wait of the thread that waits holds it
+            os.waitpid(process.pid, 0)
+            assert process.poll() is None
+            assert gateway.has_ended()
