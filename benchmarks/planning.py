@@ -78,7 +78,9 @@ def main() -> None:
     from pyiceberg.table import StaticTable
 
     static = StaticTable.from_metadata(opened.metadata.metadata_location)
-    wanted = And(GreaterThanOrEqual("ts", "2024-03-01T00:00:00+00:00"), LessThan("ts", "2024-03-24T00:00:00+00:00"))
+    from_march: Any = GreaterThanOrEqual("ts", "2024-03-01T00:00:00+00:00")  # type: ignore[call-arg, arg-type]
+    before_24th: Any = LessThan("ts", "2024-03-24T00:00:00+00:00")  # type: ignore[call-arg, arg-type]
+    wanted = And(from_march, before_24th)
     python = [time_plan(lambda: len(list(static.scan(row_filter=wanted).plan_files()))) for _ in range(3)]
     counts = {n for _, n in (*anew, *again, *warm, *python)}
     assert len(counts) == 1, f"the planners differ: {counts}"

@@ -42,7 +42,7 @@ QUESTIONS: dict[str, Callable[[Table], Any]] = {
     "commits": lambda table: table.commits(),
     "lifecycle": lambda table: table.lifecycle(),
     "deletes": lambda table: table.deletes(),
-    "file": lambda table: table.file_life(table.metadata.snapshots and table.files()[0]["file_path"]),
+    "file": lambda table: table.file_life(table.files()[0]["file_path"]),
     "row history": lambda table: table.row_history("id = 7"),
 }
 

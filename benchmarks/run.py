@@ -134,8 +134,6 @@ def main() -> None:
         parts += [
             "## On screen, in headless Chromium",
             "",
-            f"Spark meanwhile: {data.pop('spark')}",
-            "",
             "| what | seconds |",
             "|---|---:|",
         ]

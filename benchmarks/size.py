@@ -180,7 +180,8 @@ def theirs(folder: Path, who: str) -> None:
 
 def print_times(name: str, question: Callable[[], object]) -> None:
     """Print a question's line: it is asked, and again if that was soon answered."""
-    own, over, seconds = [0], threading.Event(), []
+    own, over = [0], threading.Event()
+    seconds: list[float] = []
     watching = threading.Thread(target=watch, args=(os.getpid(), own, over), daemon=True)
     watching.start()
     while not seconds or (len(seconds) < 2 and seconds[0] < AGAIN):
