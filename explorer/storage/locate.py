@@ -57,9 +57,9 @@ def locate(
 ) -> Location:
     """Find a table. `relocate` are (old place, new place), the longest of which counts: a catalog's pointer into an old
     place is followed to the new one. Raises TableNotFound, saying what was looked for and what is there instead."""
-    moves = tuple(sorted(map(_move, relocate), key=lambda move: -len(move[0])))
     if not (names_a_path(table) if catalog is None else _is_path(table) and not _is_in_no_folder(table)):
-        return locate_named(table, catalog, properties, moves)
+        return locate_named(table, catalog, properties, relocate)
+    moves = _sort_moves(relocate)
     if catalog is not None:  # a path in its storage
         from explorer.storage.catalogs import catalogs
 
@@ -74,7 +74,7 @@ def locate_named(
     relocate: Iterable[tuple[str, str]] = (),
 ) -> Location:
     """Find a table by its name in a catalog, whatever the name looks like. Raises TableNotFound."""
-    moves = tuple(sorted(map(_move, relocate), key=lambda move: -len(move[0])))
+    moves = _sort_moves(relocate)
     named = _by_name(identifier, catalog, properties)
     path = move_path(named.metadata_location, moves)
     return _with_neighbours(replace(named, metadata_location=path, request=identifier, relocate=moves))
@@ -99,6 +99,11 @@ def parse_move(text: str) -> tuple[str, str]:
     if match is None:
         raise TableNotFound(f"{text!r} is not OLD=NEW with an absolute path or a URI")
     return match[1], match[2]
+
+
+def _sort_moves(relocate: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The moves, checked, the longest old place first. Raises TableNotFound."""
+    return tuple(sorted(map(_move, relocate), key=lambda move: -len(move[0])))
 
 
 def _move(pair: tuple[str, str]) -> tuple[str, str]:

@@ -61,7 +61,10 @@ def scratch(kind: str) -> Iterator[Path]:
 
 
 def remove_abandoned(place: Path) -> None:
-    """Remove from a folder those of this user's processes that have ended without removing them."""
+    """Remove from a folder those of this user's processes that have ended without removing them. None where there
+    are no such locks: there is no telling who has ended."""
+    if os.name != "posix":
+        return
     for folder in place.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             about = folder.lstat()
