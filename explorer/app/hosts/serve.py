@@ -86,16 +86,15 @@ def serve(
     COUNTERS.append(SocketHandler.count)
     server = Server(access, Rights(sql=alone or allow_sql, lab=alone or allow_lab), server_address.below, sign_in)
     url = access.url(server_address.url(listening_at))
-    click.echo(f"Iceberg metadata explorer: {url}")
     sys.setswitchinterval(SWITCH_S)
-    asyncio.run(_run(server, sockets, url if show else "", bool(prefix), kept))
+    asyncio.run(_run(server, sockets, url, show, bool(prefix), kept))
     pools.stop()
 
 
 async def _run(
-    server: Server, sockets: Sequence[socket.socket], url: str, is_behind_proxy: bool, kept: KeptCookie
+    server: Server, sockets: Sequence[socket.socket], url: str, show: bool, is_behind_proxy: bool, kept: KeptCookie
 ) -> None:
-    """Answer until the process is told to end; open a browser if there is a URL."""
+    """Print the URL once signals end it in order, and answer until one does; show: whether to open a browser."""
     http = HTTPServer(server, xheaders=is_behind_proxy, idle_connection_timeout=IDLE_S, body_timeout=IDLE_S)
     http.add_sockets(sockets)
     beat = PeriodicCallback(kept.beat, 1000 * BEAT_S)
@@ -103,8 +102,9 @@ async def _run(
     end = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, end.set)
+    click.echo(f"Iceberg metadata explorer: {url}")
     with scratch("door") as folder:  # which nobody else may read
-        if url:
+        if show:
             webbrowser.open(door_sign(folder, url))
         await end.wait()
     beat.stop()
