@@ -108,6 +108,19 @@ def test_a_double_click_puts_a_snapshot_in_view(page: Page, app: Served) -> None
     expect(snapshot(page)).to_have_value("snapshot-5")
 
 
+def test_a_double_click_counts_though_the_graph_moves_from_under_the_pointer(page: Page, app: Served) -> None:
+    page.goto(f"{app}?{LIFECYCLE}")
+    chosen = card(page, "^snapshot-2,")
+    chosen.hover()
+    page.mouse.down(click_count=1)
+    page.mouse.up(click_count=1)
+    page.mouse.down(click_count=2)
+    expect(inspector(page).get_by_role("heading", name="snapshot-2")).to_be_visible()
+    page.wait_for_timeout(MOVES_MS)
+    page.mouse.up(click_count=2)
+    expect(snapshot(page)).to_have_value("snapshot-2")
+
+
 # -- inspecting --------------------------------------------------------------------------------------------------------
 def test_the_inspector_tells_of_a_node_and_the_link_keeps_it(page: Page, app: Served, artifacts: Path) -> None:
     page.goto(f"{app}?{LIFECYCLE}&snapshot=snapshot-3")

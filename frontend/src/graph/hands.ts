@@ -69,17 +69,21 @@ export function listen(stage: HTMLElement, hands: Hands): void {
     });
   }
   stage.addEventListener("pointerleave", () => hands.hover(null));
-  // The first click of two opens the inspector, and the graph moves: the second means the same node, and not a fold.
+  // The first click of two opens the inspector, and the graph moves, perhaps from under a button that is held down: a
+  // browser then tells of no second click. The button's release means the first click's node, wherever it happens.
   let first: string | undefined, folds = false;
+  const release = (event: MouseEvent): void => {
+    if (event.detail === 2 && first !== undefined && !folds && !dragged) hands.open(first, true);
+  };
   stage.addEventListener("click", (event) => {
     const id = idOf(event), isFirst = event.detail < 2;
     if (dragged) return;
-    if (isFirst) [first, folds] = [id, onFold(event)];
+    if (isFirst) {
+      [first, folds] = [id, onFold(event)];
+      document.addEventListener("mouseup", release, { capture: true, once: true });
+    }
     if (id !== undefined && folds && onFold(event)) hands.open(id, false);
     else if (isFirst) hands.click(id, event.shiftKey || event.ctrlKey || event.metaKey);
-  });
-  stage.addEventListener("dblclick", () => {
-    if (first !== undefined && !folds) hands.open(first, true);
   });
   stage.addEventListener("keydown", (event) => {
     const act = own(hands.keys(), event.key);
