@@ -11,19 +11,20 @@ from typing import Any
 from explorer.app.protocol import REQUESTS, VERSION
 
 FILE = Path(__file__).parent.parent / "docs" / "protocol.schema.json"
-ID = {"type": "integer", "minimum": 0, "maximum": (1 << 53) - 1}
+NUMBER = {"type": "integer", "minimum": 0, "maximum": (1 << 53) - 1}
+ID = {**NUMBER, "minimum": 1}
 TYPES: dict[str, dict[str, Any]] = {
-    "int": ID, "str": {"type": "string"}, "bool": {"type": "boolean"}, "Mapping[str, Any]": {"type": "object"},
+    "int": NUMBER, "str": {"type": "string"}, "bool": {"type": "boolean"}, "Mapping[str, Any]": {"type": "object"},
     "tuple[str, ...]": {"type": "array", "items": {"type": "string"}},
 }  # fmt: skip
 ANSWERS: dict[str, dict[str, Any]] = {
     "answer": {"id": ID, "data": {}},
     "progress": {"id": ID, "text": {"type": "string"}, "done": {"type": "integer"}, "total": {"type": "integer"}},
     "error": {
-        "id": ID,
+        "id": NUMBER,
         "text": {"type": "string"},
         "kind": {"enum": ["error", "usage", "cancelled"]},
-        "position": ID,
+        "position": NUMBER,
     },
 }
 
@@ -44,7 +45,8 @@ def schema() -> dict[str, Any]:
     for kind, request in REQUESTS.items():
         described = fields(request)
         needed = [one.name for one in described if one.default is MISSING and one.default_factory is MISSING]
-        definitions[f"request.{kind}"] = message(kind, {one.name: TYPES[str(one.type)] for one in described}, needed)
+        given = {one.name: TYPES[str(one.type)] for one in described} | {"id": ID}
+        definitions[f"request.{kind}"] = message(kind, given, needed)
     for kind, properties in ANSWERS.items():
         needed = [name for name in properties if name != "position"]
         definitions[f"answer.{kind}"] = message(kind, properties, needed)

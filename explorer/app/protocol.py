@@ -234,8 +234,8 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 def request_of(data: Any) -> Request:
     """Return the request that JSON data stands for. Raises BadMessage."""
-    if not isinstance(data, dict) or not _is_number(data.get("id")):
-        raise BadMessage("a message is an object with an id")
+    if not isinstance(data, dict) or not _is_number(data.get("id")) or data["id"] == 0:
+        raise BadMessage("a message is an object with an id, from 1")  # an error about 0 is about no request
     kind = REQUESTS.get(data["type"]) if isinstance(data.get("type"), str) else None
     if kind is None:
         raise BadMessage("a message has one of the known types", data["id"])
