@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 # Modules are compiled when they are imported: most never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo teaching-tables test test-rest test-all first-tests quick test-servers test-pythons spark35 lab lint bench bench-remote bench-size bench-plan bench-lesson \
+.PHONY: demo teaching-tables test test-rest test-all first-tests quick test-servers test-pythons test-extras spark35 wheel lab lint bench bench-remote bench-size bench-plan bench-lesson \
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser frontend \
 	clean requirements
 
@@ -54,6 +54,12 @@ teaching-tables: $(STAMP)  ## minutes: have Spark build the teaching tables, and
 
 test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, where they are
 	$(BIN)/python -m tests.pythons
+
+wheel: $(STAMP)  ## build the wheel into dist/
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist .
+
+test-extras: $(STAMP)  ## minutes: install the wheel with each extra into an environment of its own, and use it
+	$(BIN)/python -m tests.extras
 
 lab: $(STAMP)  ## JupyterLab on notebooks/
 	$(BIN)/icedive demo
@@ -143,11 +149,12 @@ $(STAMP): requirements/all.txt requirements/build.txt pyproject.toml
 	$(PIP) --no-build-isolation --no-deps -e .
 	touch $@
 
+ALL := --extra spark --extra notebook --extra panel --extra graphviz
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.10 --no-emit-index-url --no-header
 requirements: $(STAMP)  ## compile the pinned requirements anew, for Python 3.10 to 3.13
 	$(BIN)/python -m pip install --quiet uv
 	$(COMPILE) requirements/build.in -o requirements/build.txt
-	$(COMPILE) --group dev pyproject.toml -o requirements/all.txt
+	$(COMPILE) $(ALL) --group dev pyproject.toml -o requirements/all.txt
 	$(COMPILE) --extra all pyproject.toml -c requirements/all.txt --annotation-style line -o requirements/run.txt
 
 clean:

@@ -45,6 +45,11 @@ class EngineError(ExplorerError):
     """Spark, or the Java that it needs, is not available; the message says what is missing and how to get it."""
 
 
+class NotInstalled(EngineError):
+    """A package that only some answers need (Spark's or another) is not installed; the message has the command that
+    installs it."""
+
+
 class StatementFailed(ExplorerError):
     """Spark or Iceberg refused a statement, a read or a commit; the message is their reason."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.errors import ExplorerError, NotFoundInTable, TableNotFound
+from explorer.errors import ExplorerError, NotFoundInTable, NotInstalled, TableNotFound
 from explorer.graph.diff_graph import diff_graph
 from explorer.graph.graph import Graph
 from explorer.graph.source import GraphView
@@ -457,12 +457,19 @@ class Table:
         return f"{self.why}\n{render_tree(self.graph())}"
 
     def _repr_mimebundle_(self, **_: Any) -> Any:
-        return self._display(self)._repr_mimebundle_()[0] if self._display else {"text/plain": repr(self)}
+        try:
+            return self._display(self)._repr_mimebundle_()[0] if self._display else {"text/plain": repr(self)}
+        except NotInstalled as error:
+            return {"text/plain": f"{self!r}\nNo live graph: {error}"}
 
     def _ipython_display_(self) -> None:
-        if self._display is None:
-            raise NotImplementedError  # IPython shows the text, then
-        self._display(self)._ipython_display_()
+        try:
+            if self._display is not None:
+                self._display(self)._ipython_display_()
+                return
+        except NotInstalled:
+            pass
+        raise NotImplementedError  # IPython shows the text, then
 
     def __panel__(self) -> Any:
         """As other people's Panel apps show it: the whole explorer."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from explorer.app.graph_state import MarkedState
 from explorer.app.graphs import carry_out
-from explorer.errors import NotPossible, WrongUsage
+from explorer.errors import NotInstalled, NotPossible, WrongUsage
 from explorer.lab.catalogue import predict
 from explorer.lab.interleave import interleave
 from explorer.lab.observe import API
@@ -21,7 +21,6 @@ from explorer.lab.sandbox import shared_bench
 from explorer.lab.stepper import Run, replay
 from explorer.progress import as_one_step, is_cancelled, tell
 from explorer.render.lab_runs import interleaving_rows, load_rows, race_svg, rows_words, sequence_svg
-from explorer.render.state_graph import state_svg
 from explorer.render.text import clean, clean_lines
 from explorer.serving.pools import CLICKS, ELSEWHERE, Pool
 from explorer.spec.commits.commit import Decision
@@ -210,9 +209,16 @@ class Lab:
                 shared_bench(), operations, lambda done, total: tell(done, total, "orders"), is_cancelled, version
             )
         self._orders = orders
+        summary = [f"{number:,} × {what}" for what, number in orders.summary().items()]
+        try:
+            from explorer.render.state_graph import state_svg
+
+            picture = state_svg(orders)
+        except NotInstalled as error:  # the orders are known without it
+            picture, summary = "", [*summary, f"No picture: {error}"]
         return {
-            "summary": [f"{number:,} × {what}" for what, number in orders.summary().items()],
-            "picture": state_svg(orders),
+            "summary": summary,
+            "picture": picture,
             "orders": interleaving_rows(orders),
             "serial": [{"order": order or "none", "rows": rows_words(rows)} for order, rows in orders.serial.items()],
         }

@@ -6,7 +6,7 @@ Exit codes:
   1    there is no answer; the message names the file and the cause
   2    wrong usage
   3    the answer is incomplete, since some files cannot be read; each is named on stderr
-  4    Spark or Java is not available
+  4    Spark, Java or a package that the answer needs is not available
   5    the doctor has warnings
   6    the doctor has errors
   130  interrupted"""
@@ -20,6 +20,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import click
@@ -51,7 +52,9 @@ class Group(click.Group):
 
 
 FIRST = ("show", "overview", "plan", "doctor", "health", "diff", "rows", "sql", "count")
-LAST = ("glossary", "demo", "serve", "course", "config", "completion")
+OPEN = "open"
+"""The command that is meant where none is named."""
+LAST = ("glossary", "demo", OPEN, "serve", "course", "config", "completion")
 
 
 class Main(Group):
@@ -60,6 +63,16 @@ class Main(Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         between = [name for name in GROUPS if name]
         return [*FIRST, *between, *LAST]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, args or [OPEN])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in self.commands and _is_place(args[0]):
+            args = [OPEN, *args]
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -81,6 +94,11 @@ class Main(Group):
         except OSError as error:
             _quiet_stdout()
             fail(NotPossible(safe(os_error_words(error))), FAILED)
+
+
+def _is_place(word: str) -> bool:
+    """Whether a word is the name or place of a table, and no mistyped command."""
+    return any(sign in word for sign in "./\\") or Path(word).exists()
 
 
 def _show_what_can_be() -> None:
@@ -151,6 +169,8 @@ def fail(error: Exception, code: int) -> None:
 @screen_options(is_global=True)
 def main() -> None:
     """Explore the metadata of Apache Iceberg tables.
+
+    Without a command it opens the page in a browser: with the teaching tables, or with the TABLE that is named.
 
     TABLE is db.table in the embedded sandbox, catalog.db.table from .pyiceberg.yaml, or a path or URI of a table folder
     or metadata.json. A snapshot is an id, a branch or tag, a name as shown (snapshot-3), or a time.

@@ -14,6 +14,7 @@ from explorer.cli.base import COMMAND, FAILED, fail, main
 from explorer.cli.output import FORMATS, output_option, print_object
 from explorer.cli.screen import say
 from explorer.errors import NotPossible
+from explorer.extras import needs_extra
 
 
 @main.command()
@@ -30,6 +31,8 @@ def course(folder: Path, jupyter: tuple[str, ...], only_progress: bool, output: 
     if only_progress:
         _progress(output)
         return
+    with needs_extra():
+        import jupyterlab  # noqa: F401
     if str(folder).startswith("-"):  # no folder was given, but options
         folder, jupyter = Path("iceberg-course"), (str(folder), *jupyter)
     try:

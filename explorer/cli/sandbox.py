@@ -11,6 +11,7 @@ import explorer
 from explorer.cli.base import COMMAND, main
 from explorer.cli.output import ROW_FORMATS, output_option, print_rows
 from explorer.cli.screen import say
+from explorer.serving.server_address import LOOPBACK, PORT, is_free
 
 if TYPE_CHECKING:
     from explorer.lab.scenarios import Scenario
@@ -82,10 +83,23 @@ def _rebuild(todo: Sequence[Scenario]) -> None:
 
 @main.command()
 @click.argument("table", required=False)
-@click.option("--port", type=click.IntRange(0, 65535), default=5006, show_default=True, help="0 for any free one.")
+def open(table: str | None) -> None:
+    """Open the page in a browser, with TABLE or with the teaching tables; also without the word `open`."""
+    from explorer.app.hosts.serve import serve as run
+    from explorer.lab import scenarios
+
+    if table is None and (missing := scenarios.missing()):
+        say("unpacking the teaching tables")
+        scenarios.unpack_all(missing)
+    run(table, PORT if is_free(PORT) else 0, LOOPBACK, True)
+
+
+@main.command()
+@click.argument("table", required=False)
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 for any free one.")
 @click.option(
     "--address",
-    default="127.0.0.1",
+    default=LOOPBACK,
     show_default=True,
     help="Others than loopback need a password in ICEDIVE_PASSWORD.",
 )

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from py4j.protocol import Py4JError
-
 from explorer.errors import NotFoundInTable, NotSupported, UnreadableFile
 from explorer.lab import java as reflect
 from explorer.reports.maintenance.procedure_calls import catalog_and_name
@@ -184,6 +182,8 @@ def _observe_action(
 
 def _commit_report(session: Any, name: str, snapshot_id: int) -> dict[str, Any] | None:
     """Iceberg's own CommitReport of a snapshot, if the reporter of the session's catalog still has it."""
+    from py4j.protocol import Py4JError
+
     jvm = session._jvm
     catalog = iceberg_catalog(session, name)
     try:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from explorer.errors import NotFoundInTable
+from explorer.extras import needs_extra
 from explorer.queries.filters import arrow_columns, matching, parse_filter
 from explorer.render.blocks import Block, Fact, FactTable, FoldedBlocks, Notice, Rows
 from explorer.render.list_columns import first_columns, with_times
@@ -240,14 +241,14 @@ class Collection(Sequence[Mapping[str, Any]]):
             >>> int(table.inspect.files().to_pandas()["record_count"].sum())
             3
         """
+        with needs_extra():
+            import pandas
         table = self.to_arrow()
         odd = [name for name in table.column_names if _is_odd(table.schema.field(name).type)]
         plain = table.drop_columns(odd)
         try:
             frame = plain.to_pandas(maps_as_pydicts="lossy")
         except (OverflowError, ValueError, TypeError):  # Arrow's own errors are among them
-            import pandas
-
             frame = pandas.DataFrame(dict(zip(plain.column_names, map(pandas_values, plain.columns), strict=True)))
         for name in odd:
             values = [row[name] for row in row_dicts(table.select([name]), "lossy")]

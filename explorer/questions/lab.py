@@ -16,6 +16,7 @@ from explorer.spec.commits.operations import TAKE_PART, operation_without
 
 if TYPE_CHECKING:
     from explorer.lab.observe import Observation
+    from explorer.spec.commits.lab_runs import Interleavings
     from explorer.table import Table
 
 Operations: TypeAlias = Annotated["Sequence[str]", Kind("choice", "OPERATION", choices=tuple(TAKE_PART), several=True)]
@@ -78,7 +79,6 @@ def run(
         run_json,
         sequence_svg,
     )
-    from explorer.render.state_graph import state_svg
 
     if not operations and not replay:
         raise WrongUsage("name an operation for each writer, or a run to --replay")
@@ -93,7 +93,7 @@ def run(
             orders,
             lambda: interleavings_json(orders),
             lambda: (render_interleavings(orders),),
-            picture=lambda: state_svg(orders),
+            picture=lambda: _state_graph(orders),
         )
     saved = _read_run(replay) if replay else ""
     if saved and (played := replay_folder(bench, saved)):
@@ -110,6 +110,12 @@ def run(
         lambda: (render_run(one.events, one.writers, one.rows()),),
         picture=lambda: sequence_svg(one.events, one.writers),
     )
+
+
+def _state_graph(orders: Interleavings) -> str:
+    from explorer.render.state_graph import state_svg
+
+    return state_svg(orders)
 
 
 def _read_run(file: str) -> str:

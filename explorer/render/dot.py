@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 
-import graphviz
-
+from explorer.extras import needs_extra
 from explorer.graph.graph import Graph
 from explorer.graph.vocabulary import EDGES, GONE, KINDS, MARKS, STATUSES
 from explorer.render.text import clean
+
+with needs_extra():
+    import graphviz
 
 LAYOUT_LOCK = threading.Lock()  # libgvc is not thread-safe
 
@@ -82,7 +84,7 @@ def render_dot(graph: Graph) -> str:
 
 def render_image(graph: Graph, image_format: str) -> bytes:
     """The graph laid out and drawn by Graphviz as `png`, `svg` or `pdf`."""
-    import pygraphviz
-
+    with needs_extra():
+        import pygraphviz
     with LAYOUT_LOCK:
         return bytes(pygraphviz.AGraph(string=render_dot(graph)).draw(prog="dot", format=image_format))

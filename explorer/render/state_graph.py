@@ -6,13 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Hashable
 
-import graphviz
-import pygraphviz
-
+from explorer.extras import needs_extra
 from explorer.render.dot import LAYOUT_LOCK, lines
 from explorer.render.svg_colors import text_color
 from explorer.spec.commits.lab_runs import Interleavings
 from explorer.spec.text.units import count
+
+with needs_extra():
+    import graphviz
+    import pygraphviz
 
 WRITER_COLORS = ("#0072b2", "#d55e00", "#7b4fd0")
 ENDS = {"serial": ("#00895a22", "#00895a"), "refused": ("#0072b222", "#0072b2"), "anomaly": ("#d0021b22", "#d0021b")}

@@ -13,6 +13,8 @@ from urllib.parse import SplitResult, urlsplit
 from explorer.errors import AccessRefused, NotPossible
 from explorer.storage.loopback import is_loopback
 
+LOOPBACK, PORT = "127.0.0.1", 5006
+"""Where a server listens unless it is told otherwise."""
 PASSWORD_VARIABLE = "ICEDIVE_PASSWORD"
 SWITCH_S = 0.0005
 """How long a thread computes before another may: of the event loop's thread, which lets go at each file and message,
@@ -95,6 +97,15 @@ class ServerAddress:
         taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
         hint = ". Another port may be free: --port, or PORT=… make demo; 0 is any" if taken else ""
         return NotPossible(f"nothing can be served at {self.address}, port {port}: {error.strerror or error}{hint}")
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen at a port of loopback."""
+    try:
+        socket.create_server((LOOPBACK, port)).close()
+    except OSError:
+        return False
+    return True
 
 
 def door_sign(folder: Path, url: str) -> str:

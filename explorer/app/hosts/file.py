@@ -13,7 +13,6 @@ from explorer.graph.graph import Graph
 from explorer.graph.ids import node_id
 from explorer.lab.scenarios import NAMESPACE, SCENARIOS
 from explorer.questions.answers import JSON_FORMAT
-from explorer.render.dot import render_dot, render_image
 from explorer.render.html_page import render_index, render_page
 from explorer.render.rows import graph_json
 from explorer.render.svg import render_svg
@@ -25,12 +24,13 @@ from explorer.table import Table
 
 def export(graph: Graph, picture: str) -> bytes:
     """The graph as svg, png, html, dot or json."""
-    if picture == "png":
-        return render_image(graph, "png")
+    if picture in ("png", "dot"):
+        from explorer.render.dot import render_dot, render_image
+
+        return render_image(graph, "png") if picture == "png" else render_dot(graph).encode()
     text = {
         "svg": render_svg,
         "html": lambda g: _page(g.title, of_graph(g), [], g),
-        "dot": render_dot,
         "json": lambda g: json_text({"json_format": JSON_FORMAT, **graph_json(g)}),
     }[picture](graph)
     return text.encode()

@@ -11,9 +11,6 @@ from functools import partial
 from html import escape
 from typing import Any, Protocol
 
-import anywidget
-from IPython.display import display
-
 from explorer.app.answer_states import CompareState, DeletesState, PlanState
 from explorer.app.assets import asset
 from explorer.app.graph_state import GraphState, ViewState
@@ -22,12 +19,17 @@ from explorer.app.hosts.views import Conversation, ShownView, WidgetViews
 from explorer.app.rights import Rights
 from explorer.app.session import Session
 from explorer.errors import NotFoundInTable, NotPossible, WrongUsage
+from explorer.extras import needs_extra
 from explorer.questions import QUESTIONS
 from explorer.render.pictures import sentence, still, with_white_ground
 from explorer.render.svg import render_svg
 from explorer.render.text import render_tree
 from explorer.spec.snapshots.snapshot_names import NOTHING
 from explorer.table import Table
+
+with needs_extra():
+    import anywidget
+    from IPython.display import display
 
 _OUT, _GONE = ".jp-OutputArea-child", ":is(.jupyter-widgets, .jp-RenderedSVG)"
 STILL = (

@@ -9,6 +9,7 @@ from typing import Any
 from tornado.web import RequestHandler
 
 from explorer.errors import AccessRefused
+from explorer.extras import needs_extra
 
 VARIABLES = ("PANEL_OAUTH_PROVIDER", "PANEL_OAUTH_KEY", "PANEL_OAUTH_SECRET", "PANEL_COOKIE_SECRET")
 """What must be set (docs/serving.md). Panel reads these and the others itself."""
@@ -25,8 +26,9 @@ class OAuthSignIn:
     def __init__(self) -> None:
         if missing := [name for name in VARIABLES if not os.environ.get(name)]:
             raise AccessRefused(f"{VARIABLES[0]} is set, and so must be {', '.join(missing)}")
-        import panel as pn
-        from panel.auth import OAuthProvider
+        with needs_extra():
+            import panel as pn
+            from panel.auth import OAuthProvider
 
         if key := os.environ.get(ENCRYPTION_VARIABLE):
             from cryptography.fernet import Fernet

@@ -15,6 +15,7 @@ from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NotInst
 from pyiceberg.typedef import FrozenDict
 
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
+from explorer.extras import remedy
 from explorer.progress import Cancelled, steps
 from explorer.spec.secrets.redaction import harmless, redact, secret_values
 from explorer.spec.text.identifiers import join_identifier, split_identifier
@@ -133,7 +134,7 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
         catalog = _connect(name, own)
     except NotInstalledError as error:
         ours = _extra(own)
-        fix = f"a package is missing: pip install 'iceberg-metadata-explorer[{ours}]'" if ours else _redact(error, own)
+        fix = f"a package is not installed. {remedy(ours)}" if ours else _redact(error, own)
         raise TableNotFound(f"catalog {name!r} cannot be opened: {fix}") from harmless(error, own)
     except Cancelled:
         raise
