@@ -177,7 +177,7 @@ def test_a_page_that_takes_no_answers_is_closed(
         connection = await visitor.connect()
         for number in range(400):  # each answer has sixty kilobytes, and none is read
             with suppress(WebSocketClosedError):
-                await connection.write_message(json.dumps({"type": "hello", "id": number}))
+                await connection.write_message(json.dumps({"type": "hello", "id": number + 1}))
             await asyncio.sleep(0)
             if "does not take its answers" in caplog.text:
                 break

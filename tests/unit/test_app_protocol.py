@@ -46,7 +46,8 @@ GOOD: list[dict[str, Any]] = [
 BAD: list[Any] = [
     "text", [], 1, None, {}, {"type": "hello"}, {"type": "hello", "id": "1"}, {"type": "hello", "id": True},
     {"type": "hello", "id": -1}, {"type": "hello", "id": 0}, {"type": "hello", "id": 1.5},
-    {"type": "hello", "id": 1 << 60}, {"type": "nothing", "id": 1}, {"type": ["hello"], "id": 1}, {"id": 1}, {"type": "hello", "id": 1, "more": 1},
+    {"type": "hello", "id": 1 << 60}, {"type": "nothing", "id": 1}, {"type": ["hello"], "id": 1}, {"id": 1},
+    {"type": "hello", "id": 1, "more": 1},
     {"type": "open", "id": 1}, {"type": "open", "id": 1, "table": 5},
     {"type": "open", "id": 1, "table": "t", "moves": "x"},
     {"type": "open", "id": 1, "table": "t", "moves": [1]},
