@@ -85,14 +85,15 @@ class Output:
             self._print_data(answer.document())
 
     def _print_data(self, data: Any) -> None:
-        from explorer.render.row_formats import json_array, json_lines
+        from explorer.render.row_formats import json_array
         from explorer.render.text import json_pieces, json_text
 
         if isinstance(data, Mapping) and self.form == "json":
             _print_pieces(json_pieces(data))
             click.echo()
         elif isinstance(data, Iterator) and self.form in ("json", "jsonl"):
-            _print_pieces(json_array(data) if self.form == "json" else (f"{line}\n" for line in json_lines(data)))
+            lines = (f"{json_text(row, indent=None)}\n" for row in data)
+            _print_pieces(json_array(data) if self.form == "json" else lines)
         elif self.form == "json":
             click.echo(json_text(data))
         else:
@@ -109,8 +110,7 @@ def print_rows(
     """Print a list of rows as it is read; in text, what `table` lists in words (partitions as paths), and where it must
     be `fitting` only as many columns as the terminal has room for."""
     from explorer.render.list_columns import first_columns, in_words
-    from explorer.render.row_formats import json_array, json_lines
-    from explorer.render.rows import json_rows
+    from explorer.render.row_formats import table_pieces
     from explorer.render.text import render_stream
 
     parts = rows.iter_tables(AT_A_TIME)
@@ -130,8 +130,7 @@ def print_rows(
         pages = render_stream(cells, width(), listed or first_columns(rows.what, rows.columns), fitting)
         show(page.rstrip("\n") for page in pages)
     else:
-        data = (row for part in parts for row in json_rows(part))
-        _print_pieces(json_array(data) if form == "json" else (f"{line}\n" for line in json_lines(data)))
+        _print_pieces(table_pieces(parts, is_array=form == "json"))
 
 
 def _print_pieces(pieces: Iterable[str]) -> None:

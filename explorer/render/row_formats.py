@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from explorer.render.rows import json_rows
+from explorer.render.json_columns import cell_texts, json_lines
 from explorer.render.text import json_text
 
 FORMULA = r"^\s*[=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]|^[\t\r\n]"
@@ -56,17 +56,26 @@ def write_parquet(tables: Iterable[pa.Table], schema: pa.Schema, file: Any) -> N
 
 def json_array(rows: Iterable[Any]) -> Iterator[str]:
     """Return the text of a JSON array in pieces, a row on each line."""
-    lines = json_lines(rows)
-    first = next(lines, None)
+    return _array(json_text(row, indent=None) for row in rows)
+
+
+def table_pieces(tables: Iterable[pa.Table], is_array: bool) -> Iterator[str]:
+    """Return rows as JSON in pieces, one for each part of the rows.
+
+    Args:
+        tables: The rows, in parts.
+        is_array: Whether they are a JSON array; else each is an object on its own line.
+    """
+    parts = (json_lines(table).to_pylist() for table in tables if table.num_rows)
+    return _array(map(",\n".join, parts)) if is_array else ("\n".join(lines) + "\n" for lines in parts)
+
+
+def _array(pieces: Iterator[str]) -> Iterator[str]:
+    first = next(pieces, None)
     yield "[]" if first is None else f"[\n{first}"
-    for line in lines:
-        yield f",\n{line}"
+    for piece in pieces:
+        yield f",\n{piece}"
     yield "\n" if first is None else "\n]\n"
-
-
-def json_lines(rows: Iterable[Any]) -> Iterator[str]:
-    """Return the JSON text of each row, on one line."""
-    return (json_text(row, indent=None) for row in rows)
 
 
 def _is_simple(kind: pa.DataType) -> bool:
@@ -80,9 +89,7 @@ def _flat_column(table: pa.Table, name: str) -> pa.ChunkedArray:
     """A column as it is, or as text: JSON, where it is nested."""
     if _is_simple(table.schema.field(name).type):
         return table[name]
-    values = [row[name] for row in json_rows(table.select([name]))]
-    texts = [v if v is None or isinstance(v, str) else json_text(v, indent=None) for v in values]
-    return pa.chunked_array([pa.array(texts, pa.string())])
+    return pa.chunked_array([cell_texts(table[name])])
 
 
 def _without_formulas(texts: pa.ChunkedArray) -> pa.ChunkedArray:

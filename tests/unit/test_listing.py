@@ -145,14 +145,17 @@ def test_the_first_rows_come_before_others_are_made(
         made += part.num_rows
         return part.to_pylist()  # type: ignore[no-any-return]
 
+    def lines(part: pa.Table) -> pa.StringArray:
+        return pa.array(map(str, told(part)))
+
     def read() -> Iterator[pa.Table]:
         yield pa.table({"n": range(5_000)})
         said = capsys.readouterr().out
         assert said.count("\n") > 4_000
         yield pa.table({"n": range(5_000, 5_100)})
 
-    for module in ("rows", "list_columns"):
-        monkeypatch.setattr(f"explorer.render.{module}.json_rows", told)
+    monkeypatch.setattr("explorer.render.list_columns.json_rows", told)
+    monkeypatch.setattr("explorer.render.row_formats.json_lines", lines)
     seen: list[int] = []
     monkeypatch.setattr(output.click, "echo", lambda text="", **_: (seen.append(made), print(text)))
     output.print_rows(Collection(Batches(pa.schema([("n", pa.int64())]), read), "numbers"), form)

@@ -1,0 +1,155 @@
+"""Rows as JSON text, column by column: the same text as json_text makes of each row of json_rows, without a Python
+object for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.render.rows import plain
+from explorer.render.text import json_text
+from explorer.spec.values.values import column_values
+
+NOT_PLAIN = r"[^ !#-\[\]-~]"
+"""A character that JSON escapes, or that `json_text` does: only these strings are written one by one."""
+NULL = "null"
+
+
+def json_lines(table: pa.Table) -> pa.StringArray:
+    """Return each row of a table as a JSON object on one line.
+
+    Args:
+        table: Rows of any types.
+
+    Returns:
+        As many texts as there are rows; see `rows.plain` for values that JSON does not have.
+    """
+    table = table.combine_chunks()
+    return _object([(field.name, _texts(_one(table[at]))) for at, field in enumerate(table.schema)], table.num_rows)
+
+
+def cell_texts(column: pa.ChunkedArray) -> pa.Array:
+    """Return the values of a column as texts of cells: strings as they are, nested values as JSON, null as null."""
+    array = _one(column.combine_chunks())
+    if pa.types.is_dictionary(array.type):
+        return cell_texts(pa.chunked_array([array.dictionary])).take(array.indices)
+    if pa.types.is_string(array.type):
+        return array
+    if pa.types.is_nested(array.type):
+        return pc.if_else(array.is_valid(), _texts(array), pa.scalar(None, pa.string()))
+    if pa.types.is_binary(array.type):
+        return _hex(array)
+    return _each(array, lambda value: value if isinstance(value, str) else json_text(value, indent=None))
+
+
+def _one(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    if isinstance(column, pa.Array):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [pa.array([], column.type)])
+
+
+def _texts(array: pa.Array) -> pa.Array:
+    """The JSON text of each value; of null too."""
+    kind, types = array.type, pa.types
+    if types.is_null(kind):
+        return pa.array([NULL] * len(array), pa.string())
+    if types.is_boolean(kind) or types.is_integer(kind):
+        texts = array.cast(pa.string())
+    elif types.is_dictionary(kind):
+        texts = _texts(array.dictionary).take(array.indices)
+    elif types.is_string(kind):
+        texts = _quoted(array)
+    elif types.is_binary(kind):
+        texts = _join('"', _hex(array), '"')
+    elif types.is_list(kind):
+        texts = _join("[", pc.binary_join(_over(array, _texts(_inner(array))), ", "), "]")
+    elif types.is_struct(kind) and kind.num_fields == len({field.name for field in kind}):
+        parts = [(field.name, _texts(pc.struct_field(array, at))) for at, field in enumerate(kind)]
+        texts = _object(parts, len(array))
+    elif types.is_map(kind) and _has_simple_keys(array):
+        entries = _inner(array)
+        keys = entries.field(0)
+        named = _quoted(keys) if types.is_string(keys.type) else _join('"', keys.cast(pa.string()), '"')
+        pairs = _join(named, ": ", _texts(entries.field(1)))
+        texts = _join("{", pc.binary_join(_over(array, pairs), ", "), "}")
+    else:
+        texts = _each(array, lambda value: json_text(value, indent=None))
+    return pc.fill_null(pc.if_else(array.is_valid(), texts, pa.scalar(None, pa.string())), NULL)
+
+
+def _join(*parts: pa.Array | str) -> pa.Array:
+    return pc.binary_join_element_wise(*parts, "")
+
+
+def _object(parts: list[tuple[str, pa.Array]], rows: int) -> pa.Array:
+    """Objects with these names and texts of values."""
+    if not parts:
+        return pa.array(["{}"] * rows, pa.string())
+    pieces: list[pa.Array | str] = []
+    for at, (name, texts) in enumerate(parts):
+        pieces += [f"{', ' if at else '{'}{json_text(name)}: ", texts]
+    return _join(*pieces, "}")
+
+
+def _quoted(array: pa.Array) -> pa.Array:
+    """Strings as JSON writes them."""
+    quoted = _join('"', array, '"')
+    is_odd = pc.fill_null(pc.match_substring_regex(array, NOT_PLAIN), False)
+    if not is_odd.true_count:
+        return quoted
+    odd = pa.array([json_text(text) for text in array.filter(is_odd).to_pylist()], pa.string())
+    return pc.replace_with_mask(quoted, is_odd, odd)
+
+
+def _hex(array: pa.Array) -> pa.Array:
+    """Bytes as 0x and hex digits: those of the whole buffer at once, with offsets twice as large."""
+    _, offsets, data = array.buffers()
+    at = (
+        np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1] if offsets else np.zeros(1, "i4")
+    )
+    first, last = (int(at[0]), int(at[-1])) if len(at) else (0, 0)
+    digits = bytes(memoryview(data)[first:last] if data else b"").hex().encode()
+    doubled = pa.py_buffer(((at.astype(np.int64) - first) * 2).astype(np.int64).tobytes())
+    texts = pa.Array.from_buffers(pa.large_string(), len(array), [None, doubled, pa.py_buffer(digits)])
+    return pc.if_else(array.is_valid(), _join("0x", texts.cast(pa.string())), pa.scalar(None, pa.string()))
+
+
+def _inner(array: pa.Array) -> pa.Array:
+    """The values within lists, or the entries within maps, of a part of an array."""
+    first, last = (array.offsets[0].as_py(), array.offsets[-1].as_py()) if len(array) else (0, 0)
+    entries = array.values if not pa.types.is_map(array.type) else pa.StructArray.from_arrays(
+        [array.keys, array.items], ["key", "value"]
+    )  # fmt: skip
+    return entries.slice(first, last - first)
+
+
+def _over(array: pa.Array, texts: pa.Array) -> pa.ListArray:
+    """Lists of texts as long as those of an array."""
+    offsets = pc.subtract(array.offsets, array.offsets[0]) if len(array) else pa.array([0], pa.int32())
+    return pa.ListArray.from_arrays(offsets, texts)
+
+
+def _has_simple_keys(array: pa.MapArray) -> bool:
+    """Whether keys are numbers or strings, and no map has one twice. Of two, a Python dictionary has the last value."""
+    keys = _inner(array).field(0)
+    if not (pa.types.is_integer(keys.type) or pa.types.is_string(keys.type)):
+        return False
+    values = keys if pa.types.is_integer(keys.type) else keys.dictionary_encode().indices
+    numbers = values.to_numpy(zero_copy_only=False).astype(np.int64)
+    lengths = np.diff(array.offsets.to_numpy())
+    owners = np.repeat(np.arange(len(lengths)), lengths)
+    same_map = owners[1:] == owners[:-1]
+    if not np.any(same_map & (numbers[1:] <= numbers[:-1])):
+        return True
+    order = np.lexsort((numbers, owners))
+    return not np.any((owners[order][1:] == owners[order][:-1]) & (numbers[order][1:] == numbers[order][:-1]))
+
+
+def _each(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
+    """The text of each value, made in Python: of floats, times, decimals and what has keys that JSON lacks."""
+    values = column_values(pa.chunked_array([array]), "lossy")
+    return pa.array([None if value is None else text(plain(value)) for value in values], pa.string())

@@ -1,0 +1,94 @@
+"""JSON and CSV that are written column by column have the text that Python makes of each row."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from explorer.render.json_columns import cell_texts, json_lines
+from explorer.render.rows import json_rows
+from explorer.render.text import json_text
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+SCALARS: list[tuple[pa.DataType, st.SearchStrategy[Any]]] = [
+    (pa.int32(), st.integers(-(2**31), 2**31 - 1)), (pa.int64(), st.integers(-(2**63), 2**63 - 1)),
+    (pa.bool_(), st.booleans()), (pa.string(), TEXTS), (pa.binary(), st.binary(max_size=6)),
+    (pa.float64(), st.floats()), (pa.float32(), st.floats(width=32)), (pa.null(), st.none()),
+    (pa.date32(), st.integers(-(2**31), 2**31 - 1).map(lambda day: pa.scalar(day, pa.int32()).cast(pa.date32()))),
+    (pa.timestamp("us"), st.integers(-(2**63), 2**63 - 1)),
+    (pa.timestamp("us", "UTC"), st.datetimes(timezones=st.just(datetime.timezone.utc))),
+    (pa.timestamp("ns"), st.integers(-(2**63), 2**63 - 1)), (pa.time64("us"), st.times()),
+    (pa.decimal128(20, 3), st.decimals(-(10**9), 10**9, places=3)), (pa.binary(3), st.binary(min_size=3, max_size=3)),
+    (pa.uint64(), st.integers(0, 2**64 - 1)), (pa.duration("us"), st.integers(-(2**63), 2**63 - 1)),
+]  # fmt: skip
+NAMES = st.lists(TEXTS, min_size=0, max_size=3, unique=True)
+
+
+def lists(inner: tuple[pa.DataType, st.SearchStrategy[Any]]) -> tuple[pa.DataType, st.SearchStrategy[Any]]:
+    kind, values = inner
+    return pa.list_(kind), st.lists(st.none() | values, max_size=3)
+
+
+@st.composite
+def kinds(draw: st.DrawFn, depth: int = 2) -> tuple[pa.DataType, st.SearchStrategy[Any]]:
+    """A type, and values of it."""
+    shape = draw(st.sampled_from(["scalar"] * 3 + (["list", "struct", "map"] if depth else [])))
+    if shape == "scalar":
+        return draw(st.sampled_from(SCALARS))
+    if shape == "list":
+        return lists(draw(kinds(depth - 1)))
+    if shape == "struct":
+        fields = [(name, draw(kinds(depth - 1))) for name in draw(NAMES)]
+        values = st.fixed_dictionaries({name: st.none() | inner for name, (_, inner) in fields})
+        return pa.struct([(name, kind) for name, (kind, _) in fields]), values
+    key, keys = draw(st.sampled_from(SCALARS[:2] + SCALARS[3:5]))
+    kind, inner = draw(kinds(depth - 1))
+    return pa.map_(key, kind), st.lists(st.tuples(keys, st.none() | inner), max_size=3)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> pa.Table:
+    """A part of a table in one or more chunks."""
+    rows = draw(st.integers(0, 5))
+    columns = {}
+    for name in draw(NAMES):
+        kind, values = draw(kinds())
+        chunks = [
+            pa.array([_value(one) for one in draw(st.lists(st.none() | values, min_size=rows, max_size=rows))], kind)
+            for _ in range(2)
+        ]
+        if pa.types.is_string(kind) and draw(st.booleans()):
+            chunks = [chunk.dictionary_encode() for chunk in chunks]
+        columns[name] = pa.chunked_array(chunks, chunks[0].type)
+    table = pa.table(columns)
+    return table.slice(draw(st.integers(0, rows)), draw(st.integers(0, 2 * rows)))
+
+
+def _value(value: Any) -> Any:
+    """Values of dates come as Arrow's, since Python has not all of them."""
+    if isinstance(value, pa.Scalar):
+        return value
+    if isinstance(value, list):
+        return [tuple(map(_value, one)) if isinstance(one, tuple) else _value(one) for one in value]
+    return {name: _value(one) for name, one in value.items()} if isinstance(value, dict) else value
+
+
+@given(tables())
+@example(pa.table({"a": pa.array([[(1, 2), (1, 3)], [(2, 1), (1, None)], None], pa.map_(pa.int32(), pa.int64()))}))
+@example(pa.table({"é": pa.array(['\x00\u202e"\\', "é", "~\x7f"]), "d": pa.array([decimal.Decimal("1.50")] * 3)}))
+def test_lines_are_those_of_the_rows(table: pa.Table) -> None:
+    assert json_lines(table).to_pylist() == [json_text(row, indent=None) for row in json_rows(table)]
+
+
+@given(tables())
+def test_cells_are_those_of_the_rows(table: pa.Table) -> None:
+    for name in table.column_names:
+        values = [row[name] for row in json_rows(table.select([name]))]
+        texts = [one if one is None or isinstance(one, str) else json_text(one, indent=None) for one in values]
+        if not pa.types.is_null(table.schema.field(name).type):
+            assert cell_texts(table[name]).to_pylist() == texts
