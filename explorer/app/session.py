@@ -160,6 +160,8 @@ class Session:
         self._send = _nowhere
         for task in list(self._tasks.values()):
             task.cancel()
+        for kept in (self._given, self._tables, self._graphs, self._answers, self._moves):
+            kept.clear()  # what refers to one another stays in memory until Python looks for it
         if self._lab is not None:
             ELSEWHERE.submit(self._lab.close, self, self._who, self._visitor)
 
@@ -187,7 +189,7 @@ class Session:
             block: Which of its lists of rows, where the file has rows.
 
         Returns:
-            Work whose result is the file's text or bytes.
+            Work whose result is the file.
 
         Raises:
             NotPossible: The question writes.

@@ -11,6 +11,8 @@ SEVERITIES: tuple[ProblemSeverity, ...] = ("error", "warning", "info")
 """The worst first."""
 LISTED = 100
 """Problems of one file that are listed."""
+ANYWHERE = "several places"
+"""The location of what sums up the others."""
 
 
 @dataclass(frozen=True)
@@ -58,4 +60,4 @@ class Problems:
             return list(self._listed)
         problems = "problem" if self._more == 1 else "problems"
         cause = f"has {self._more:,} more {problems}, which are not listed"
-        return [*self._listed, Problem(self.file, cause, severity=self._worst)]
+        return [*self._listed, Problem(self.file, cause, ANYWHERE, severity=self._worst)]

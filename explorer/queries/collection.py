@@ -339,8 +339,12 @@ class Collection(Sequence[Mapping[str, Any]]):
             name   type
             fruit  string
         """
+        return "".join(self.text_pieces())
+
+    def text_pieces(self) -> Iterator[str]:
+        """Return the text of `to_text` in pieces, as the rows are read."""
         rows = (row for part in self.iter_tables() for row in with_times(json_rows(part), self.what))
-        return "".join(render_stream(rows, None, first_columns(self.what, self.columns)))
+        return render_stream(rows, None, first_columns(self.what, self.columns))
 
     def blocks(self) -> Sequence[Block]:
         """Return the parts of a page that shows the rows.

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from explorer.errors import UnreadableFile
 from explorer.model.manifest import ManifestFile
+from explorer.model.problem import ANYWHERE
 from explorer.progress import steps
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.spec.commits.uncommitted_files import is_data_file
@@ -68,7 +69,7 @@ def all_files_in_metadata(tree: MetadataTree) -> Iterator[str]:
     if twice := [i for i, times in ids.items() if times > 1]:
         raise UnreadableFile(meta.metadata_location, f"it has two snapshots {twice[0]}: only one of them can be read")
     for problem in tree.problems:
-        own = problem.file == meta.metadata_location and problem.location.startswith(NAMING)
+        own = problem.file == meta.metadata_location and problem.location.startswith((*NAMING, ANYWHERE))
         if problem.severity == "error" and (own or problem.file in lost):
             raise UnreadableFile(problem.file, f"{problem.cause}; nobody knows which files it names")
     if lost:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import Counter
@@ -21,6 +22,9 @@ MOST_S = 10.0
 """What is aside may go on for so long while somebody waits for whom no thread is left at all."""
 LEFT = 4
 """Threads that one visitor, with however many pages, leaves to others where nothing that is long goes on aside."""
+LATELY_S, NEW_S, MOST_KNOWN = 60.0, 5.0, 1_000
+"""Of two who wait, the one goes first whose work took less lately: of the last minute, with so many seconds for who is
+new, for so many owners as are known."""
 TURN_S, REST_S, SHARE = 0.02, 0.005, 4
 """Long work asks this often whether something short is under way, waits for it in such bits, and for no longer than so
 many times what it worked: others' clicks slow it down, and never stop it."""
@@ -138,10 +142,10 @@ class _Courteous(Watch):
 
 
 class Pool:
-    """So many threads for all sessions. Of the tasks that wait, one goes first whose owner has the fewest running, and
-    no owner has more than `each`: whoever asks much waits, and the others do not. Where others wait, up to `aside` long
-    tasks go on beside these threads; when there is no room for more, the one that took longest is ended after MOST_S
-    for somebody who has none."""
+    """So many threads for all sessions. Of the tasks that wait, one goes first whose owner has the fewest running, or
+    else took the least time lately, and no owner has more than `each`: whoever asks much waits, and the others do not.
+    Where others wait, up to `aside` long tasks go on beside these threads; when there is no room for more, the one that
+    took longest is ended after MOST_S for somebody who has none."""
 
     every: ClassVar[list[Pool]] = []
 
@@ -152,6 +156,8 @@ class Pool:
         self._lock = threading.Lock()
         self._waiting: list[PoolTask] = []
         self._running: list[PoolTask] = []
+        self._took: dict[int, tuple[float, float]] = {}
+        """By owner: the seconds that their work took lately, and when that was counted."""
         self.every.append(self)
 
     def submit(self, work: Callable[[], Any], owner: Hashable, who: str = "", visitor: str = "") -> PoolTask:
@@ -195,10 +201,27 @@ class Pool:
             if sum(not task.aside for task in self._running) >= self.threads and not self._set_aside():
                 self._make_room(any(not busy[task.owner] for task in free))
                 return
-            task = min(free, key=lambda one: (visits[one.visitor], busy[one.owner]))  # of equals the oldest
+            task = min(
+                free, key=lambda one: (visits[one.visitor], busy[one.owner], self._use(one.owner))
+            )  # or the oldest
             self._waiting.remove(task)
             self._running.append(task)
             self._executor.submit(self._carry_out, task)
+
+    def _use(self, owner: Hashable) -> float:
+        """Seconds that an owner's work took lately: those of a minute ago count a third. Who is new goes before those
+        whose work takes long, and after those who are known to ask little."""
+        if (known := self._took.get(hash(owner))) is None:
+            return NEW_S
+        took, when = known
+        return took * math.exp((when - time.monotonic()) / LATELY_S)
+
+    def _note_use(self, task: PoolTask) -> None:
+        now = time.monotonic()
+        if len(self._took) > MOST_KNOWN:
+            self._took = {who: use for who, use in self._took.items() if now - use[1] < 5 * LATELY_S}
+        before = self._use(task.owner) if hash(task.owner) in self._took else 0.0
+        self._took[hash(task.owner)] = before + (now - task.began if task.began else 0.0), now
 
     def _set_aside(self) -> bool:
         """Whether a long task has left its thread to others."""
@@ -232,6 +255,7 @@ class Pool:
         task.run()
         with self._lock:
             self._running.remove(task)
+            self._note_use(task)
             self._start()
 
 

@@ -26,6 +26,7 @@ from explorer.model.metadata import (
 from explorer.model.problem import Problem, Problems, ProblemSeverity
 from explorer.progress import check_cancellation
 from explorer.spec.doctor.snapshot_rules import walkable
+from explorer.spec.schemas.schema_fields import MOST_NAME, MOST_PATH
 from explorer.storage import limits
 from explorer.storage.formats.json_text import Uncollected, load_json
 
@@ -211,7 +212,7 @@ class _Reader:
             # v1 did not require field ids: they count up from 1000 by position
             ids = tuple(_long(source) for source in sources)
             field_id = _long(item.get("field-id", 1000 + i))
-            fields.append(PartitionField(field_id, _str(item["name"]), _str(item["transform"]), ids))
+            fields.append(PartitionField(field_id, _name(item["name"]), _str(item["transform"]), ids))
         return PartitionSpec(_long(raw["spec-id"]), tuple(fields), raw)
 
     def sort_order(self, raw: Any) -> SortOrder:
@@ -245,6 +246,9 @@ class _Reader:
         )
 
     def is_ref(self, name: str, raw: Any) -> bool:
+        if len(name) > MOST_NAME:
+            self.problem(f"/refs/{name[:50]}…", f"a name has {len(name):,} characters; at most {MOST_NAME:,} are read")
+            return False
         if isinstance(raw, Mapping) and type(raw.get("snapshot-id")) is int:
             return True
         self.problem(f"/refs/{name}", "unreadable ref: it has no whole-number `snapshot-id`")
@@ -272,7 +276,7 @@ def parse_schema(raw: Any) -> Schema:
     def walk(fields: list[Any], prefix: str) -> list[Field]:
         parsed = []
         for item in fields:
-            name, doc = prefix + _str(item["name"]), item.get("doc")
+            name, doc = _path(prefix + _str(item["name"])), item.get("doc")
             kind, required = _type(item["type"]), bool(item.get("required"))
             parsed.append(Field(_long(item["id"]), name, kind, required, None if doc is None else _str(doc)))
             by_id[parsed[-1].id] = parsed[-1]
@@ -287,7 +291,7 @@ def parse_schema(raw: Any) -> Schema:
         for part in ("element", "key", "value"):
             if f"{part}-id" in kind:
                 member, required = _long(kind[f"{part}-id"]), bool(kind.get(f"{part}-required", part == "key"))
-                by_id[member] = Field(member, prefix + part, _type(kind[part]), required)
+                by_id[member] = Field(member, _path(prefix + part), _type(kind[part]), required)
                 walk_inside(kind[part], f"{prefix}{part}.")
 
     fields = tuple(walk(raw["fields"], ""))
@@ -309,6 +313,20 @@ def _str(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"expected text, found {json.dumps(value)[:60]}")
     return value
+
+
+def _name(value: Any) -> str:
+    return _short(_str(value), MOST_NAME, "a name")
+
+
+def _path(path: str) -> str:
+    return _short(path, MOST_PATH, "the path of a column")
+
+
+def _short(text: str, most: int, what: str) -> str:
+    if len(text) > most:
+        raise ValueError(f"{what} has {len(text):,} characters; at most {most:,} are read")
+    return text
 
 
 def _type(value: Any) -> Any:

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from html import escape
-from typing import Any, ClassVar, Protocol
+from typing import Any, BinaryIO, ClassVar, Protocol
 from urllib.parse import urlencode
 
 from tornado.httputil import HTTPServerRequest
+from tornado.iostream import StreamClosedError
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
@@ -28,6 +29,7 @@ from explorer.app.session import Session
 from explorer.errors import ExplorerError
 from explorer.render.text import clean_lines
 from explorer.serving.access import Doorkeeper
+from explorer.serving.allowance import Inflow
 from explorer.spec.secrets.redaction import redact
 
 log = logging.getLogger(__name__)
@@ -49,6 +51,8 @@ OWNER = "icedive-owner"
 """The cookie by which a browser is known as the owner of its copies of teaching tables."""
 POLICY_VIOLATION = 1008
 """What a WebSocket is closed with (RFC 6455, 7.4.1)."""
+CHUNK = 256 << 10
+"""Bytes of a file that are sent at a time."""
 MOST_SAVES = 4
 """Files that are saved at once by one visitor; four times as many by all."""
 MOST_TOGETHER = 500
@@ -164,6 +168,8 @@ class DownloadHandler(SignedIn):
             await self._save()
         finally:
             _leave(self._saves, visitor)
+            if self._asked is not None:
+                self._asked.close()
 
     async def _save(self) -> None:
         form = self.get_query_argument("format", "")
@@ -181,7 +187,7 @@ class DownloadHandler(SignedIn):
                 raise BadMessage("block is the number of a list")
             task = self._asked.download(request, form, int(block))
             await asyncio.wait_for(asyncio.wrap_future(task.answer), None)  # what it raises is told, not logged
-            content = task.result()
+            file: BinaryIO = task.result()
         except (ExplorerError, ValueError) as error:
             self.set_status(400)
             self.set_header("Content-Type", "text/plain; charset=utf-8")
@@ -190,7 +196,11 @@ class DownloadHandler(SignedIn):
         self.set_header("Content-Type", FILE_TYPES[form])
         self.set_header("Content-Disposition", f'attachment; filename="{file_name(request, form)}"')
         self.set_header("Cache-Control", "no-store")
-        await self.finish(content)
+        with file, suppress(StreamClosedError):  # the browser is gone
+            while chunk := file.read(CHUNK):
+                self.write(chunk)
+                await self.flush()
+        await self.finish()
 
     def on_connection_close(self) -> None:
         """Nobody waits for it any more."""
@@ -214,6 +224,8 @@ class SocketHandler(SignedIn, WebSocketHandler):
         self._rights = rights
         self._open_session: Session | None = None
         self._unsent = 0
+        self._is_closed = False
+        self._inflow: Inflow | None = None
 
     def check_origin(self, origin: str) -> bool:
         """The door has looked at it."""
@@ -230,6 +242,7 @@ class SocketHandler(SignedIn, WebSocketHandler):
             self.close(POLICY_VIOLATION, "too many pages")
             return
         self._pages[self._visitor] += 1
+        self._inflow = Inflow(self._visitor)
         loop = asyncio.get_running_loop()
 
         def send(text: str) -> None:  # from any thread
@@ -248,9 +261,12 @@ class SocketHandler(SignedIn, WebSocketHandler):
             await self.write_message(text)
         self._unsent -= len(text)
 
-    def on_message(self, message: str | bytes) -> None:
-        """A request of the page, or something else, after which the connection is closed."""
-        if self._open_session is None:
+    async def on_message(self, message: str | bytes) -> None:
+        """A request of the page, or something else, after which the connection is closed. Tornado takes no other
+        message of the connection until this one is taken."""
+        if self._inflow is not None:
+            await self._inflow.wait(message)
+        if self._open_session is None or self._is_closed:
             return
         try:
             self._open_session.handle(message)
@@ -260,6 +276,7 @@ class SocketHandler(SignedIn, WebSocketHandler):
 
     def on_close(self) -> None:
         """The page is gone."""
+        self._is_closed = True
         if self._open_session is not None:
             self._open_session.close()
             _leave(self._pages, self._visitor)

@@ -8,6 +8,7 @@ from typing import Any
 from bokeh.protocol.message import Message
 from panel.io.server import WSHandler
 
+from explorer.serving.allowance import Inflow
 from explorer.serving.messages import Messages, RefusedMessage
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ class CheckedSocket(WSHandler):
     def open(self, *args: Any, **options: Any) -> Any:
         """See Bokeh."""
         self._refused = False
+        self._inflow = Inflow(self.request.remote_ip or "")
         self._messages = Messages(lambda: _Page(self.connection.session.document) if self.connection else None)
         return super().open(*args, **options)
 
@@ -31,6 +33,7 @@ class CheckedSocket(WSHandler):
         """See Bokeh."""
         if self._refused:  # what comes before the connection is closed
             return
+        await self._inflow.wait(fragment)
         try:
             checked = self._messages.take(fragment)
         except RefusedMessage as refused:

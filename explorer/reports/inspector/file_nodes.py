@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from explorer.errors import ExplorerError, NotFoundInTable, NotSupported, UnreadableFile
@@ -11,7 +12,7 @@ from explorer.render.row_views import CHUNK_COLUMNS, FOOTER_COLUMNS, chunk_rows,
 from explorer.reports.inspector.sections import Fields, InspectorSection, order_words, raw_section, source_name
 from explorer.spec.deletes.deletes import KIND_WORDS
 from explorer.spec.entries import entries as core
-from explorer.spec.text.names import base_name, runs, snapshot_name, snapshot_ordinals
+from explorer.spec.text.names import base_name, first_named, runs, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes
 from explorer.spec.values.values import decode_metrics, partition_path, row_dicts
 from explorer.table import Table
@@ -57,7 +58,7 @@ def inspect_file(table: Table, facts: Mapping[str, Any]) -> list[InspectorSectio
         ),
     ]
     hints = {
-        "equality_ids": ", ".join(source_name(table.metadata, i) for i in row["equality_ids"] or ()),
+        "equality_ids": first_named(row["equality_ids"] or (), partial(source_name, table.metadata)),
         "sort_order_id": order_words(table.metadata, table.metadata.sort_order(row["sort_order_id"])),
     }
     for name in (

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from explorer.model.metadata import SortOrder, TableMetadata
+from explorer.model.metadata import SortField, SortOrder, TableMetadata
 from explorer.render import rows
 from explorer.spec.secrets.redaction import beginning, metadata_without_secrets, redact
+from explorer.spec.text.names import first_named
 
 Fields = list[tuple[str, Any, str]]
 SHORT, LONGEST, RAW, FIELD = 200_000, 2_000_000, 500_000, 20_000
@@ -101,12 +103,13 @@ def order_words(meta: TableMetadata, order: SortOrder | None) -> str:
     if not order.fields:
         return "unsorted"
     directions = {"asc": "ascending", "desc": "descending"}
-    fields = []
-    for f in order.fields:
-        source = ", ".join(source_name(meta, i) for i in f.source_ids)
+
+    def words(f: SortField) -> str:
+        source = first_named(f.source_ids, partial(source_name, meta))
         by = source if f.transform == "identity" else f"{f.transform} of {source}"
-        fields.append(f"{by} {directions.get(f.direction, f.direction)}, {f.null_order.replace('-', ' ')}")
-    return f"by {'; then '.join(fields)}"
+        return f"{by} {directions.get(f.direction, f.direction)}, {f.null_order.replace('-', ' ')}"
+
+    return f"by {first_named(order.fields, words, between='; then ')}"
 
 
 def schema_section(title: str, fields: Any) -> InspectorSection:

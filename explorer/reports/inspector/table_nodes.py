@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from explorer.errors import ExplorerError
@@ -21,7 +22,7 @@ from explorer.reports.inspector.sections import (
 )
 from explorer.spec.overview.summary_totals import totals
 from explorer.spec.secrets.redaction import beginning, metadata_without_secrets, without_secrets
-from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
+from explorer.spec.text.names import base_name, first_named, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import human_bytes, instant, whole
 from explorer.table import Table
 
@@ -82,7 +83,7 @@ def inspect_metadata(table: Table, facts: Mapping[str, Any]) -> list[InspectorSe
         sections.append(schema_section(f"current schema ({schema.schema_id})", schema.by_id.values()))
     for spec in meta.partition_specs:
         listed = [
-            (f.field_id, f.name, f.transform, ", ".join(source_name(meta, i) for i in f.source_ids))
+            (f.field_id, f.name, f.transform, first_named(f.source_ids, partial(source_name, meta)))
             for f in spec.fields
         ]
         default = " (default)" if spec.spec_id == meta.default_spec_id else ""
@@ -155,7 +156,7 @@ def inspect_statistics(table: Table, facts: Mapping[str, Any]) -> list[Inspector
         listed = [
             (
                 b.get("type"),
-                ", ".join(source_name(table.metadata, i) for i in b.get("fields", ())),
+                first_named(b.get("fields", ()), partial(source_name, table.metadata)),
                 json.dumps(metadata_without_secrets({"properties": b.get("properties", {})})["properties"]),
             )
             for b in statistics.blob_metadata

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from explorer.model.metadata import PartitionSpec, TableMetadata
 from explorer.spec.entries.live_files import LiveFile, LiveFiles, PartitionPlace
-from explorer.spec.text.names import base_name
+from explorer.spec.text.names import base_name, first_named
 from explorer.spec.values.values import comparable_bound, decode_bound, partition_path
 
 PATH_ID = 2147483546
@@ -273,7 +273,7 @@ class Applicability:
             if apart := self._apart(field_id, data, delete):
                 reasons.append(DeleteReason("bounds", False, apart))
         if all(r.clause != "bounds" for r in reasons):
-            names = ", ".join(self._name(i) for i in delete.equality_ids) or "no column"
+            names = first_named(delete.equality_ids, self._name) or "no column"
             reasons.append(DeleteReason("bounds", True, f"the bounds of {names} do not rule it out"))
         return reasons
 

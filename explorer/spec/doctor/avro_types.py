@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from explorer.spec.schemas.schema_fields import MOST_NAME
+
 WIDER = {("int", "long"), ("float", "double")}
 """Avro types that readers widen: written, wanted."""
 NUMBERS = {
@@ -136,7 +138,7 @@ def _full_name(record: Mapping[str, Any], space: str) -> str:
     name, own = record.get("name"), record.get("namespace", space)
     if not isinstance(name, str) or "." in name or not isinstance(own, str) or not own:
         return name if isinstance(name, str) else ""
-    return f"{own}.{name}"
+    return f"{own[:MOST_NAME]}.{name}"
 
 
 def odd_header(header: Mapping[str, str], version: int) -> Iterator[Oddity]:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.model.manifest import FileKind, ManifestFile
-from explorer.model.metadata import PartitionSpec, Snapshot, SortOrder, TableMetadata
+from explorer.model.metadata import PartitionField, PartitionSpec, Snapshot, SortField, SortOrder, TableMetadata
 from explorer.spec.health.measures import Bars, Tile
 from explorer.spec.overview.summary_totals import totals
 from explorer.spec.snapshots.lineage import LineageEntry, LogEntry, current_log, lineage
 from explorer.spec.snapshots.snapshot_names import without_current
-from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.spec.text.names import first_named, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, whole
 
 _ADDED = {
@@ -192,14 +192,20 @@ def transform_words(transform: str, source: str) -> str:
 
 
 def _source(ids: Sequence[int], metadata: TableMetadata) -> str:
-    names = [field.name if (field := metadata.field(i)) else f"field {i}, which is gone" for i in ids]
-    return " and ".join(names) or "no field"
+    def name(field_id: int) -> str:
+        field = metadata.field(field_id)
+        return field.name if field else f"field {field_id}, which is gone"
+
+    return first_named(ids, name, between=" and ") or "no field"
 
 
 def spec_words(spec: PartitionSpec | None, metadata: TableMetadata) -> str:
     """A partition spec in words; `not partitioned` without fields."""
-    fields = spec.fields if spec else ()
-    return "; ".join(transform_words(f.transform, _source(f.source_ids, metadata)) for f in fields) or "not partitioned"
+
+    def words(field: PartitionField) -> str:
+        return transform_words(field.transform, _source(field.source_ids, metadata))
+
+    return first_named(spec.fields if spec else (), words, between="; ") or "not partitioned"
 
 
 def order_words(order: SortOrder | None, metadata: TableMetadata) -> str:
@@ -209,7 +215,8 @@ def order_words(order: SortOrder | None, metadata: TableMetadata) -> str:
     def word(text: str) -> str:
         return ways.get(text, text)
 
-    return "; ".join(
-        f"{transform_words(f.transform, _source(f.source_ids, metadata))}, {word(f.direction)}, {word(f.null_order)}"
-        for f in (order.fields if order else ())
-    ) or "not sorted"  # fmt: skip
+    def words(field: SortField) -> str:
+        source = transform_words(field.transform, _source(field.source_ids, metadata))
+        return f"{source}, {word(field.direction)}, {word(field.null_order)}"
+
+    return first_named(order.fields if order else (), words, between="; ") or "not sorted"

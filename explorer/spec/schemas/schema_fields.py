@@ -7,6 +7,10 @@ from typing import Any
 
 from explorer.model.metadata import Json, Schema
 
+MOST_NAME, MOST_PATH = 500, 2_000
+"""Characters of a name, and of a column's path, that are read: some answers repeat them for each snapshot, file or
+field, of which a file has many."""
+
 
 def kinds_by_id(schema: Schema) -> dict[int, tuple[str, Any]]:
     """Return the path and type of every field of a schema, by its id."""

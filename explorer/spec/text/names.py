@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
+from typing import TypeVar
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.secrets.redaction import redact
 from explorer.spec.text.identifiers import split_identifier
 
+T = TypeVar("T")
 LABEL = 23
 """Characters of a name that fit a card of the graph."""
 LOOKED_AT = 20_000
@@ -99,8 +101,14 @@ def base_name(path: str) -> str:
 
 def first_of(names: Sequence[str], most: int = 20) -> str:
     """The first of some names, and how many more there are."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(shorten(name, 60) for name in names[:most]) + more
+    return first_named(names, lambda name: shorten(name, 60), most)
+
+
+def first_named(ids: Sequence[T], name: Callable[[T], str], most: int = 20, between: str = ", ") -> str:
+    """The names of the first of some things, and how many more there are: a file can name one long column a million
+    times."""
+    more = f" and {len(ids) - most:,} more" if len(ids) > most else ""
+    return between.join(map(name, ids[:most])) + more
 
 
 def natural(name: str) -> list[tuple[bool, int, str]]:
