@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from explorer.questions.answers import Answer
@@ -19,7 +19,7 @@ from explorer.questions.parameters import (
     Texts,
 )
 from explorer.questions.registry import question
-from explorer.spec.commits.operations import KINDS, isolation_of, operation_without
+from explorer.spec.commits.operations import KINDS, UNISOLATED, isolation_of, operation_without
 
 if TYPE_CHECKING:
     from explorer.queries.collection import Collection
@@ -174,6 +174,10 @@ def health(
 MERGE_WITH = (
     "the filter counts where it stands in the condition of the MERGE, with columns of the target: ON t.id = s.id AND …"
 )
+OVERWRITES = (
+    "INSERT OVERWRITE of Spark checks nothing: rows that others committed meanwhile to what it overwrites are gone. "
+    "The write option isolation-level (serializable or snapshot) sets checks; --isolation shows their answer"
+)
 MERGE_WITHOUT = (
     "a MERGE ON t.id = s.id pushes no filter down, so that every file counts: a condition on the target's columns "
     "beside it (--where) makes fewer count"
@@ -193,7 +197,8 @@ def conflict(
 ) -> Answer[Decision]:
     """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry or refuse, and why.
 
-    If the isolation level is left out, it is that of the table's property, else serializable.
+    If the isolation level is left out, it is that of the table's property, else serializable. INSERT OVERWRITE
+    (replace-partitions, overwrite-filter) has none then, as in Spark.
 
     Args:
         base: The snapshot at which the commit began.
@@ -218,14 +223,17 @@ def conflict(
     from explorer.render.writing_blocks import conflict_blocks
     from explorer.reports.conflicts import explain_conflict
 
-    level = isolation or isolation_of(operation, table.metadata.properties)
+    level: str = isolation or isolation_of(operation, table.metadata.properties)
     asked = operation_without(operation, level, without, also=also)
     asked.check()
+    if is_unisolated := operation in UNISOLATED and not isolation:
+        level, asked = "none", replace(asked, chosen=tuple(also))
     checks = asked.validations
     decision = explain_conflict(table, base, operation, checks, where)
     lines = [decision.words, f"isolation: {level}", f"validations: {', '.join(checks) or 'none'}"]
     lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
     note = (MERGE_WITH if where.strip() else MERGE_WITHOUT) if KINDS[operation].statement == "merge" else ""
+    note = OVERWRITES if is_unisolated else note
     lines += [note] if note else []
     data = plain(asdict(decision)) | {"words": decision.words, "isolation": level, "validations": list(checks)}
     return Answer(decision, lambda: data, lambda: lines, parts=lambda: conflict_blocks(decision, level, checks, note))

@@ -651,7 +651,8 @@ class CheckQuestions:
     ) -> Answer[Decision]:
         """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry or refuse, and why.
 
-        If the isolation level is left out, it is that of the table's property, else serializable.
+        If the isolation level is left out, it is that of the table's property, else serializable. INSERT OVERWRITE
+        (replace-partitions, overwrite-filter) has none then, as in Spark.
 
         Args:
             base: The snapshot at which the commit began.

@@ -186,7 +186,7 @@ def test_the_inspector_hides_secrets(folder: Path) -> None:
 
 def _csv(rows: Collection) -> bytes:
     """What a browser saves."""
-    content = file_of(ShownAnswer(rows, None), "csv")
+    content = file_of(ShownAnswer(rows, None), "csv").read()
     assert isinstance(content, bytes)
     return content
 

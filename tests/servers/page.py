@@ -96,4 +96,4 @@ def _save(client: Client, full: str, question: str, form: str) -> str:
         content = task.result()
     except ExplorerError as error:
         return str(error)
-    return content if isinstance(content, str) else content.decode(errors="replace")
+    return content.read().decode(errors="replace")

@@ -155,6 +155,6 @@ def test_each_list_of_an_answer_is_saved_by_itself(client: Client) -> None:
     from explorer.app.protocol import Ask
 
     asked = Ask(1, "maintain preview", TABLE, arguments={"operation": "compact"})
-    first, second = (client.session.download(asked, "csv", block).result(60) for block in (0, 1))
+    first, second = (client.session.download(asked, "csv", block).result(60).read() for block in (0, 1))
     assert first.splitlines()[0] != second.splitlines()[0]
     assert b"reason" in second.splitlines()[0]

@@ -13,6 +13,7 @@ from explorer.spec.maintenance.manifest_merges import (
     next_append,
     rewrite_manifests,
 )
+from explorer.spec.schemas.partition_names import refusal_of_clash
 from explorer.spec.text.names import manifest_names, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes
 
@@ -68,6 +69,8 @@ def plan_rewrite_manifests(
         raise ValueError(f"there is no partition spec {wanted}")
     if unknown := [name for name in sort_by if name not in {f.name for f in spec.fields}]:
         raise ValueError(f"there is no field {unknown[0]!r} of partition spec {wanted} to sort by")
+    if refusal := refusal_of_clash(metadata):
+        raise ValueError(f"{refusal}: two partition fields have one name (the doctor has the statement that mends it)")
     plans = rewrite_manifests(listed, metadata.properties, wanted or 0)
     sentences, rows = [], RowDicts()
     for plan in plans:

@@ -86,6 +86,8 @@ PROTECTS: Mapping[str, str] = {
 WriterEngine = Literal["java", "pyiceberg"]
 ENGINES: tuple[WriterEngine, ...] = ("java", "pyiceberg")
 ISOLATION = ("serializable", "snapshot")
+UNISOLATED = ("replace-partitions", "overwrite-filter")
+"""What Spark's INSERT OVERWRITE does: it validates nothing unless its write option `isolation-level` says a level."""
 Added = Literal["data_file", "position_deletes", "equality_deletes"]
 
 

@@ -12,7 +12,8 @@ from typing import Any
 from explorer.model.metadata import PartitionField, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.java_schema import JsonKind, Presence, Refusal, SchemaCheck, is_kind, json_text, lacks
-from explorer.spec.doctor.remedy_cases import OLD_FIELD, VOID
+from explorer.spec.doctor.remedy_cases import OLD_FIELD, SAME_NAMES, VOID
+from explorer.spec.schemas.partition_names import clashing_names
 from explorer.spec.values.transforms import parse_transform
 from explorer.spec.values.values import primitive_type
 
@@ -77,6 +78,12 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
         words = f"the partition spec has {json_text(field)}, {VOID}: Spark, pyiceberg and DuckDB read the table, other "
         words += "readers may not know the transform (Athena refused such a table, apache/iceberg#5637)"
         yield here("readers-differ", words, location=place, found="void", refused="", severity="info")
+    for name, ids in clashing_names(meta).items():
+        words = f"partition field {name[:100]!r} (ids {' and '.join(map(str, ids))}): {SAME_NAMES}"
+        yield here(
+            "readers-differ", words, location="/partition-specs", found=name[:100], refused="", severity="warning",
+            columns=(name,),
+        )  # fmt: skip
     for refusal in _spark_properties(meta.properties):
         yield here("property-refused", refusal.words, location=refusal.pointer, found=refusal.found)
     for at, schema in enumerate(_list(raw, "schemas")):
@@ -87,8 +94,12 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
             yield here(rule, f"in schema {_id(schema)}, {refusal.words}", location=refusal.pointer, found=refusal.found)
         if not refusals and isinstance(schema, Mapping) and schema.get("schema-id") == meta.current_schema_id:
             for refusal in check.spark():
-                words = f"{refusal.words}: the spec allows it, Spark 4.1 cannot read the table"
-                yield here("readers-differ", words, location=refusal.pointer, found=refusal.found, severity="error")
+                where = " where spark.sql.caseSensitive is false, its default" if refusal.columns else ""
+                words = f"{refusal.words}: the spec allows it, Spark 4.1 cannot read the table{where}"
+                yield here(
+                    "readers-differ", words, location=refusal.pointer, found=refusal.found, severity="error",
+                    columns=refusal.columns,
+                )  # fmt: skip
 
 
 def _version_1_requirements(raw: Mapping[str, Any]) -> Iterator[tuple[Refusal, str]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal, NamedTuple
 
+from explorer.spec.doctor.remedy_cases import NAMES_IN_CASE
 from explorer.spec.schemas.schema_fields import MOST_PATH
 
 JsonKind = Literal["int", "long", "text", "flag", "list", "object"]
@@ -41,11 +42,12 @@ _TIME = re.compile(r"\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?")
 
 
 class Refusal(NamedTuple):
-    """What a parser refuses: a JSON pointer, in words why, and what stands there."""
+    """What a parser refuses: a JSON pointer, in words why, what stands there, and the columns that it is about."""
 
     pointer: str
     words: str
     found: Any = None
+    columns: tuple[str, ...] = ()
 
 
 def lacks(node: Any, name: str, kind: JsonKind, presence: Presence, pointer: str) -> Iterator[Refusal]:
@@ -186,12 +188,14 @@ class SchemaCheck:
 
     def spark(self) -> Iterator[Refusal]:
         """What Spark cannot read, though the spec allows it, of the current schema."""
-        lower = Counter(name.lower() for name in self.names)
+        alike: dict[str, list[str]] = {}
         for name in self.names:
-            if lower[name.lower()] > 1 and len(self.names[name]) == 1:
-                words = f"the name of column {name[:100]!r} differs from another's in case only"
-                yield Refusal(self.pointer, words, name[:100])
-                lower[name.lower()] = 0
+            alike.setdefault(name.lower(), []).append(name)
+        for names in alike.values():
+            if len(names) > 1 and all(len(self.names[name]) == 1 for name in names):
+                named = " and ".join(repr(name[:100]) for name in names[:3])
+                words = f"the names of columns {named} differ {NAMES_IN_CASE}"
+                yield Refusal(self.pointer, words, names[0][:100], tuple(names))
         for name, item in self.fields.items():
             kind, column = item.get("type"), f"column {name[:100]!r}"
             if isinstance(kind, str) and (cause := _not_in_spark(kind)):

@@ -361,7 +361,8 @@ def _blocker(rule: str, letter: Remedy, situation: Situation) -> str:
     blockers = (NOT_REWRITTEN & situation.rules) - {rule} if rewrites else frozenset()
     blockers |= NOT_EXPIRED & situation.anywhere if letter in ("E", "A") else frozenset()
     blockers |= {"parent-cycle"} & situation.anywhere if letter in (*GOES_BACK, "K") else frozenset()
-    return ", ".join(sorted((blockers | situation.not_loaded) - ({rule} if letter == "U" else set())))
+    own = {rule} if letter == "U" else {"readers-differ"} if rule == "names-in-case" else set()
+    return ", ".join(sorted((blockers | situation.not_loaded) - own))
 
 
 def _distinct(situation: Situation, table: str) -> str:

@@ -38,6 +38,12 @@ BY_NAME = (
     "or show nulls (polars failed, polars#24915)"
 )
 UNCOMMITTED = "nobody has committed their rows, which may be nowhere else"
+SAME_NAMES = (
+    "two partition fields have this name: rows are read and written, but Iceberg Java's metadata tables (files, "
+    "entries, partitions, position_deletes), rewrite_manifests, rewrite_position_delete_files and "
+    "compute_partition_stats fail"
+)
+NAMES_IN_CASE = "in case only"
 NOT_MENDED = "not even without its vectorized reader"
 
 
@@ -58,6 +64,8 @@ CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", BEYOND_KEY): "beyond-key",
     ("readers-differ", BY_NAME): "by-name",
     ("readers-differ", DROPPED_SOURCE): "dropped-source",
+    ("readers-differ", SAME_NAMES): "partition-names",
+    ("readers-differ", NAMES_IN_CASE): "names-in-case",
     ("metadata-choice", BEHIND): "catalog-behind",
     ("metadata-choice", GREAT_VERSION): "great-version",
     ("spec-unknown", OTHER_HEADER_SPEC): "header-spec",

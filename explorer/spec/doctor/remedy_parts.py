@@ -8,6 +8,7 @@ from typing import Any
 
 from explorer.model.metadata import StatisticsFile, TableMetadata
 from explorer.spec.schemas.name_mapping import missing_name_mapping
+from explorer.spec.schemas.partition_names import rename_statement
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.refs import free_ref_name, preview_refs
 from explorer.spec.text.names import beside, name_in_sql, path_in_sql, text_in_sql
@@ -61,6 +62,10 @@ def fitting_statement(fault: FindingSubject) -> str:
         return _name_mapping(fault)
     if fault.rule == "wrapped-partition":
         return _field_drop(fault)
+    if fault.rule == "partition-names":
+        return _partition_rename(fault)
+    if fault.rule == "names-in-case":
+        return _column_rename(fault)
     return _optional_columns(fault)
 
 
@@ -167,6 +172,33 @@ def _field_drop(fault: FindingSubject) -> str:
         "Without the partition field filters find the rows: "
         f"{drop}CALL {fault.catalog}.system.rewrite_data_files(table => '{fault.text}', options => map('rewrite-all', "
         "'true')). Older snapshots keep the fault until they expire."
+    )
+
+
+def _partition_rename(fault: FindingSubject) -> str:
+    statements = [rename_statement(fault.metadata, fault.table, name) for name in fault.columns]
+    if not any(statements):
+        return (
+            "Nothing in Spark renames a field that only older specs have. Its rows can be written again by the current "
+            f"spec: CALL {fault.catalog}.system.rewrite_data_files(table => '{fault.text}', options => map("
+            "'rewrite-all', 'true')); once no snapshot uses the older specs, CALL "
+            f"{fault.catalog}.system.expire_snapshots(table => '{fault.text}', clean_expired_metadata => true) drops "
+            "them."
+        )
+    return f"{'; '.join(filter(None, statements))} gives it another name, and changes no file."
+
+
+def _column_rename(fault: FindingSubject) -> str:
+    """A new name for the later of two columns, in a session that tells their names apart."""
+    taken = {name.lower() for name in fault.columns}
+    parts = fault.columns[-1].split(".") if fault.columns else []
+    old = [name_in_sql(part) for part in parts]
+    new = next((name for n in range(2, 100) if (name := f"{parts[-1].lower()}_{n}") not in taken), "") if parts else ""
+    if not parts or not all(old) or not name_in_sql(new):
+        return "In a session with SET spark.sql.caseSensitive = true Spark reads the table: rename one of the columns."
+    return (
+        "SET spark.sql.caseSensitive = true, and Spark reads the table in that session. There, ALTER TABLE "
+        f"{fault.table} RENAME COLUMN {'.'.join(old)} TO {name_in_sql(new)} mends it for all sessions."
     )
 
 

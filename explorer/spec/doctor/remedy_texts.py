@@ -242,6 +242,8 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "catalog-behind": "Y",
     "uncommitted": "D",
     "dropped-source": "R",
+    "partition-names": "J",
+    "names-in-case": "J",
     "by-name": "R",
     "beyond-key": "C",
     "file-replaced": "F",

@@ -14,6 +14,8 @@ from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import instant, parse_int64
 
 LineagePlace = Literal["current", "ancestor", "branch", "staged", "abandoned", "detached"]
+LEFT = "a rollback or a reset left it"
+BEGAN_ANEW = "the table was replaced (CREATE OR REPLACE), or a writer began anew"
 MAX_CHAIN = 20
 """Snapshots of a circle that a sentence names."""
 How = Literal["commit", "rollback", "fast-forward", "jump", "expired"]
@@ -55,6 +57,7 @@ def lineage(metadata: TableMetadata) -> list[LineageEntry]:
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
     on_main = set(_walk(by_id, metadata.current_snapshot_id))
     on_refs = reachable_snapshots(parents_of(metadata.snapshots), (ref.snapshot_id for ref in metadata.refs))
+    replaced = _replaced(metadata)
     was_current: dict[int, list[int]] = {}
     for entry in metadata.snapshot_log:
         was_current.setdefault(entry.snapshot_id, []).append(entry.timestamp_ms)
@@ -78,7 +81,9 @@ def lineage(metadata: TableMetadata) -> list[LineageEntry]:
             kind = "branch"
         elif own in was_current:
             kind = "abandoned"
-            notes.append("it was current once, but a rollback or a reset left it, and no ref leads to it")
+            by = replaced.get(own)
+            left = f"{snapshot_name(by.snapshot_id, ordinals)}, which has no parent, took its place" if by else LEFT
+            notes.append(f"it was current once, but {left}, and no ref leads to it")
         elif "wap.id" in summary:
             kind = "staged"
         else:
@@ -187,6 +192,22 @@ def _with_missing_ancestor(by_id: Mapping[int, Snapshot]) -> set[int]:
     return broken
 
 
+def _replaced(metadata: TableMetadata) -> dict[int, Snapshot]:
+    """Snapshots that were left when one without a parent became current, with that one."""
+    by_id, parents = {s.snapshot_id: s for s in metadata.snapshots}, parents_of(metadata.snapshots)
+    replaced: dict[int, Snapshot] = {}
+    previous: int | None = None
+    for entry in metadata.snapshot_log:
+        own = entry.snapshot_id
+        if previous not in (None, own) and own in by_id and by_id[own].parent_snapshot_id is None:
+            at: int | None = previous
+            while at is not None and at not in replaced:
+                replaced[at] = by_id[own]
+                at = parents.get(at)
+        previous = own
+    return replaced
+
+
 def current_log(metadata: TableMetadata) -> list[LogEntry]:
     """The snapshot log with, for each change, how it came about: by lineage or against it."""
     ordinals = snapshot_ordinals(metadata)
@@ -219,6 +240,8 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
             how, reason = "fast-forward", f"{name} descends from {before}: several commits became current at once"
         elif own in broken and ordinals.get(previous, 0) < ordinals[own]:
             how, reason = "expired", f"whether {name} descends from {before} is not known: an ancestor has expired"
+        elif snapshot.parent_snapshot_id is None:
+            how, reason = "jump", f"{name} has no parent: {BEGAN_ANEW}"
         else:
             how, reason = "jump", f"{name} does not descend from {before}: set by hand, or from another branch"
         while later and later[-1] <= entry.timestamp_ms:
