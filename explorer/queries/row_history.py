@@ -24,7 +24,7 @@ from explorer.spec.rows.row_versions import RowEvent, RowPlace, RowVersion, Stor
 from explorer.spec.schemas.former_columns import former_columns
 from explorer.spec.snapshots.lineage import current_log
 from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
-from explorer.spec.text.units import count
+from explorer.spec.text.units import count, whole
 from explorer.storage.rows import read_schema
 
 SHOWN_UNREADABLE = 5
@@ -215,6 +215,8 @@ class RowHistory:
                     f"its data file was removed by this {snapshot.operation or 'commit'}, and no file it added "
                     f"has the row{again}"
                 )
+                if snapshot.operation == "delete" and not whole(snapshot.summary.get("added-data-files")):
+                    reason += "; a delete that takes all rows of a file writes no delete file"
                 events.append(self._event(snapshot, "deleted", place, place.file, reason))
         for place in come:
             if place in copied:

@@ -10,12 +10,12 @@ import pyarrow.compute as pc
 
 from explorer.render.text import clean, render_table
 from explorer.spec.deletes.deletes import lacks_place, missing_place_words, refusal
-from explorer.spec.filters.expressions import TRUE
+from explorer.spec.filters.expressions import TRUE, predicates
 from explorer.spec.filters.pushdown import Pushdown, advice
 from explorer.spec.layout.clustering import QUANTILES, Clustering
 from explorer.spec.layout.metrics_modes import ColumnMode
 from explorer.spec.scan.plan import Amount, Plan, PlannerAnswer
-from explorer.spec.scan.pruning import ScanReason
+from explorer.spec.scan.pruning import MANY, ScanReason
 from explorer.spec.scan.row_groups import GroupVerdict
 from explorer.spec.scan.tasks import Task
 from explorer.spec.text.names import base_name, first_of
@@ -162,6 +162,13 @@ def summary_lines(plan: Plan) -> Iterator[str]:
     if plan.wholly:
         why = ": every row is asked for" if plan.bound == TRUE else ", by partition or bounds"
         yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}{why}"
+    for leaf in predicates(plan.bound):
+        if leaf.op == "in" and len(leaf.literals) > MANY:
+            yield clean(
+                f"⚠ {leaf.term} IN has {len(leaf.literals):,} values, and Iceberg compares more than {MANY} with no "
+                f"bounds of files: a range beside it ({leaf.term} >= the least AND {leaf.term} <= the greatest) skips "
+                "files"
+            )
     if plan.delete_files:
         yield f"{count(plan.delete_files, 'delete file')} {'comes' if plan.delete_files == 1 else 'come'} along"
     if plan.skipped_deletes:

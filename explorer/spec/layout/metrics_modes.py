@@ -75,7 +75,8 @@ class ColumnMode:
             counts = f"{self.counts:,} of {self.files:,} files have counts of values, {self.nulls:,} of nulls"
         parts = [f"{counts}, {self.lower:,} bounds"]
         if self.bounds and self.lower < self.files:
-            parts.append("the others are older than the mode, by another writer, or hold nulls and NaN only")
+            others = "older than the column or the mode, by another writer, or hold nulls and NaN only"
+            parts.append(f"the others are {others}")
         if not self.bounds and self.lower:
             parts.append("those with bounds are older than the mode or by another writer")
         return "; ".join(parts)

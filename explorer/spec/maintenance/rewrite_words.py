@@ -32,8 +32,19 @@ def sentences(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping)
         yield from _would(metadata, rule, grouping, kind)
     else:
         yield _nothing(rule, grouping)
+    yield from _unsorted(metadata, rule, grouping)
     yield from _remainder(rule, grouping)
     yield from _again(metadata, rule, grouping)
+
+
+def _unsorted(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) -> Iterator[str]:
+    """Where bin-packing meets a sort order: Iceberg sorts the rows of each task, and files overlap as before."""
+    order = metadata.sort_order(metadata.default_sort_order_id)
+    if rule.strategy == "binpack" and order is not None and order.fields and len(grouping.amounts[0]):
+        yield (
+            "The table has a sort order, and this packs files without sorting rows across them: their bounds overlap "
+            "as before. The strategy sort (compact-sort) makes files of separate ranges."
+        )
 
 
 def _candidate_words(rule: RewriteOptions, grouping: Grouping, kind: str) -> str:
