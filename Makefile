@@ -8,6 +8,8 @@ PROCESSES := -n 3 --dist loadfile --no-loadscope-reorder
 STAMP := .venv/.installed
 # Modules are compiled when they are imported: most never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# uv, which requirements/build.txt pins, installs in a fraction of the time; where it cannot reach what pip can, pip does.
+INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(1)
 
 .PHONY: demo teaching-tables test test-rest test-all first-tests quick test-servers test-pythons test-extras spark35 wheel lab lint bench bench-remote bench-size bench-plan bench-lesson \
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser frontend \
@@ -145,14 +147,13 @@ $(STAMP): requirements/all.txt requirements/build.txt pyproject.toml
 		else "Python 3.10 or newer is needed: make PYTHON=python3.x")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(PIP) --require-hashes -r requirements/build.txt
-	$(PIP) --no-build-isolation --require-hashes -r requirements/all.txt
-	$(PIP) --no-build-isolation --no-deps -e .
+	$(call INSTALL,--no-build-isolation --require-hashes -r requirements/all.txt)
+	$(call INSTALL,--no-build-isolation --no-deps -e .)
 	touch $@
 
 ALL := --extra spark --extra notebook --extra panel --extra graphviz
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.10 --no-emit-index-url --no-header
 requirements: $(STAMP)  ## compile the pinned requirements anew, for Python 3.10 to 3.13
-	$(BIN)/python -m pip install --quiet uv
 	$(COMPILE) requirements/build.in -o requirements/build.txt
 	$(COMPILE) $(ALL) --group dev pyproject.toml -o requirements/all.txt
 	$(COMPILE) --extra all pyproject.toml -c requirements/all.txt --annotation-style line -o requirements/run.txt
