@@ -287,7 +287,7 @@ def panel_component(table: Named | None = None, sql: bool = False, writes: bool 
         height: The height of the component, in CSS.
 
     Returns:
-        The component. Visitors can open every table that this process can read: see docs/serving.md.
+        The component. Visitors can open every table that this process can read: see icedive docs serving.
 
     Example:
         >>> type(explorer.panel_component("demo.three_inserts")).__name__
@@ -348,7 +348,7 @@ def show_plan_graph(table: Named, where: str, snapshot: str | int | None = None,
 
     Args:
         table: An open table, or what open_table takes for one.
-        where: A filter (docs/filters.md).
+        where: A filter (icedive docs filters).
         snapshot: The snapshot; the current one if left out.
         height: The height of the widget, in CSS.
 
@@ -368,7 +368,7 @@ def show_plan_graph(table: Named, where: str, snapshot: str | int | None = None,
 
 
 def export_html(table: Named, file: str | Path) -> dict[str, Any]:
-    """Write a table as one HTML file that needs no kernel, server or network (docs/exports.md). It steps through
+    """Write a table as one HTML file that needs no kernel, server or network (icedive docs exports). It steps through
     snapshots, unfolds nodes, searches and inspects. It has no rows, and what the inspector hides of secrets is not in
     it.
 

@@ -71,7 +71,7 @@ class RowHistory:
 
     Args:
         reader: Reads the table's files.
-        where: The filter (docs/filters.md).
+        where: The filter (icedive docs filters).
         keys: Columns that tell a changed row from a new one; else the identifier fields or, in version 3, row ids do.
         engine: Who looks for the rows in data files.
         every_file: Read the data files that the filter excludes by partition values, counts or bounds too, since these
@@ -366,7 +366,7 @@ class RowHistory:
             lines.append(
                 f"⚠ Spark returns {count(number, 'row')} more for this filter: it does not open the deletes that hide "
                 f"{'it' if number == 1 else 'them'}, as their own bounds, counts or partition exclude the filter "
-                "(docs/readers.md). A scan without the filter hides "
+                "(icedive docs readers). A scan without the filter hides "
                 f"{'it' if number == 1 else 'them'}."
             )
         absent = self.rows.keys() - {place.row_key for place in (*standing.visible, *standing.hidden)}
@@ -414,7 +414,7 @@ class RowHistory:
         elif why := standing.skipped.get(place):
             lines.append(f"  A scan with this filter skips it: {why}.")
         elif readers := standing.other_readers.get(place):
-            lines.append(f"  {readers} {'skip' if ' and ' in readers else 'skips'} its file (docs/readers.md).")
+            lines.append(f"  {readers} {'skip' if ' and ' in readers else 'skips'} its file (icedive docs readers).")
         if columns := standing.misread.get(place):
             lines.append(f"  Spark may show another value of {columns}.")
         for verdict in standing.kept_off[place]:

@@ -235,7 +235,7 @@ def health(
     """Measure the health of every table of a catalog, the worst first.
 
     Args:
-        threshold: The value above which a measure matters (docs/health.md). May be given several times.
+        threshold: The value above which a measure matters (icedive docs health). May be given several times.
         clustering: Also measure how files are clustered by column, which reads all bounds.
         namespace: Only tables of this namespace.
 

@@ -46,7 +46,7 @@ def doctor(
     """Check a table against the spec and itself.
 
     Each finding has the file, both values, the affected snapshots, what Spark cannot do, and a remedy. It also
-    works on tables that cannot be opened. docs/doctor.md has the rules.
+    works on tables that cannot be opened. icedive docs doctor has the rules.
 
     Args:
         files: Also check that each file exists and is as long as recorded, and look for files that nothing refers to.
@@ -137,7 +137,7 @@ def health(
     It measures file sizes, partitions, deletes, manifests, commits, snapshots and the metadata file.
 
     Args:
-        threshold: The value above which a measure matters (docs/health.md). May be given several times.
+        threshold: The value above which a measure matters (icedive docs health). May be given several times.
         clustering: Also measure how files are clustered by column, which reads all bounds.
 
     Returns:

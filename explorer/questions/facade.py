@@ -602,7 +602,8 @@ class ScanQuestions:
         """Estimate what queries would read if the table were sorted, partitioned or compacted.
 
         It estimates the effect of sorting by a column, of one more partition field, and of compaction
-        (docs/estimates.md). Filters are ranked by the bytes that they read, changes by what all filters would read
+        (icedive docs estimates). Filters are ranked by the bytes that they read, changes by what all filters would
+        read
         together.
 
         Args:
@@ -697,7 +698,7 @@ class MaintainQuestions:
         """Plan maintenance from metadata alone, as Iceberg would.
 
         It shows groups, files, manifests or snapshots with the reason for each; why nothing would happen, or why it
-        never ends; and the statement to paste (docs/maintenance.md). next-append shows what appends merge,
+        never ends; and the statement to paste (icedive docs maintenance). next-append shows what appends merge,
         dangling-deletes what drops deletes that hide nothing.
 
         Args:
@@ -985,7 +986,7 @@ class OpenTable:
         """Check a table against the spec and itself.
 
         Each finding has the file, both values, the affected snapshots, what Spark cannot do, and a remedy. It also
-        works on tables that cannot be opened. docs/doctor.md has the rules.
+        works on tables that cannot be opened. icedive docs doctor has the rules.
 
         Args:
             files: Also check that each file exists and is as long as recorded, and look for files that nothing
@@ -1035,7 +1036,7 @@ class OpenTable:
         It measures file sizes, partitions, deletes, manifests, commits, snapshots and the metadata file.
 
         Args:
-            threshold: The value above which a measure matters (docs/health.md). May be given several times.
+            threshold: The value above which a measure matters (icedive docs health). May be given several times.
             clustering: Also measure how files are clustered by column, which reads all bounds.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
             engine: What decodes manifests and reads files: this process, or Spark's workers.
@@ -1224,7 +1225,7 @@ class OpenTable:
         dictionaries or bloom filters skip, and which pages may match.
 
         Args:
-            where: A filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (docs/filters.md).
+            where: A filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (icedive docs filters).
             stage: Show only the rows of this stage, in full.
             sql: The filter is Spark SQL: also show what Spark hands to Iceberg of it.
             engines: Also ask Iceberg's own planner, in Spark, and pyiceberg's.
@@ -1360,7 +1361,7 @@ class OpenCatalog:
         """Measure the health of every table of a catalog, the worst first.
 
         Args:
-            threshold: The value above which a measure matters (docs/health.md). May be given several times.
+            threshold: The value above which a measure matters (icedive docs health). May be given several times.
             clustering: Also measure how files are clustered by column, which reads all bounds.
             namespace: Only tables of this namespace.
             engine: What decodes manifests and reads files: this process, or Spark's workers.

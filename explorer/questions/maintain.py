@@ -36,7 +36,7 @@ def preview(
     """Plan maintenance from metadata alone, as Iceberg would.
 
     It shows groups, files, manifests or snapshots with the reason for each; why nothing would happen, or why it
-    never ends; and the statement to paste (docs/maintenance.md). next-append shows what appends merge,
+    never ends; and the statement to paste (icedive docs maintenance). next-append shows what appends merge,
     dangling-deletes what drops deletes that hide nothing.
 
     Args:

@@ -57,7 +57,7 @@ def plan(
     dictionaries or bloom filters skip, and which pages may match.
 
     Args:
-        where: A filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (docs/filters.md).
+        where: A filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (icedive docs filters).
         stage: Show only the rows of this stage, in full.
         sql: The filter is Spark SQL: also show what Spark hands to Iceberg of it.
         engines: Also ask Iceberg's own planner, in Spark, and pyiceberg's.
@@ -135,7 +135,7 @@ def estimate(
     """Estimate what queries would read if the table were sorted, partitioned or compacted.
 
     It estimates the effect of sorting by a column, of one more partition field, and of compaction
-    (docs/estimates.md). Filters are ranked by the bytes that they read, changes by what all filters would read
+    (icedive docs estimates). Filters are ranked by the bytes that they read, changes by what all filters would read
     together.
 
     Args:

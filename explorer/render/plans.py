@@ -175,7 +175,7 @@ def summary_lines(plan: Plan) -> Iterator[str]:
         its, hide = ("its", "it alone hides") if plan.skipped_deletes == 1 else ("their", "they alone hide")
         yield (
             f"⚠ the filter skips {count(plan.skipped_deletes, 'delete file')} by {its} own bounds, counts or "
-            f"partition: matching rows that {hide} come back (docs/readers.md)"
+            f"partition: matching rows that {hide} come back (icedive docs readers)"
         )
     for text, files in list(plan.residuals.items())[:5]:
         what = "nothing more" if text == "true" else text

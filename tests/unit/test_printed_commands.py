@@ -24,7 +24,8 @@ DOCUMENTS = [
 ]
 SPANS = (r"`icedive ([^`]+)`", r"^[ \t]*\$? ?(?:\w+=\S+ )*icedive (.+)$", r"\$\(BIN\)/icedive (.+)$")
 """A command inside a sentence, and one that has a line of its own."""
-IN_SENTENCES = re.compile(r"icedive ([a-z]+(?: (?:[a-z]+(?:-[a-z]+)*|[A-Z]+|-O \S+|--\w+))*?) (?:prints|tells|shows)\b|"
+VERBS = "prints|tells|shows|names|lists|has"
+IN_SENTENCES = re.compile(rf"icedive ([a-z]+(?: (?:[a-z]+(?:-[a-z]+)*|[A-Z]+|-O \S+|--\w+))*?) (?:{VERBS})\b|"
                           r"icedive ([a-z ]+TABLE [a-z-]+)")  # fmt: skip
 
 

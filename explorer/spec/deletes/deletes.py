@@ -82,7 +82,7 @@ def refusal(files: int) -> str:
     return (
         f"Iceberg Java 1.12, and Spark with it, refuses to scan {files:,} data file{'' if one else 's'} "
         f"(mismatched partitions): a delete of {'it' if one else 'theirs'} is recorded in another partition; rows are "
-        "as readers see them that apply it (docs/readers.md)"
+        "as readers see them that apply it (icedive docs readers)"
     )
 
 

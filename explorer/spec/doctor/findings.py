@@ -172,7 +172,7 @@ class RuleChoice:
 def _rules_by_name(name: str) -> list[Rule]:
     rules = [rule for rule in RULES if name in (rule.id, str(rule.number))]
     if not rules:
-        raise NotFoundInTable(f"no rule {name!r}; docs/doctor.md lists them")
+        raise NotFoundInTable(f"no rule {name!r}; icedive docs doctor lists them")
     return rules
 
 

@@ -146,8 +146,8 @@ TEXTS: Mapping[Remedy, str] = {
     "Q": "{corrected}",
     "Z": "Nothing in Spark makes the delete apply. Delete its rows again, by the keys that it holds (icedive "
     "inspect file TABLE PATH --show deletes shows them), if they are to go; compaction drops the delete.",
-    "X": "Nothing in Spark mends it. Ask a reader that answers right (docs/readers.md names them), or keep such values "
-    "in a column of another type.",
+    "X": "Nothing in Spark mends it. Ask a reader that answers right (icedive docs readers names them), or keep such "
+    "values in a column of another type.",
     "Y": "Nothing in Spark mends where files are.",
     "H": "Nothing has to be done: no row is affected. Nothing in Spark mends it.",
 }

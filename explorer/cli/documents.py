@@ -1,0 +1,38 @@
+"""The documents, which are in the wheel too."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import click
+
+from explorer.cli.base import COMMAND, main
+from explorer.cli.screen import show
+from explorer.errors import NotFoundInTable
+from explorer.spec.text.names import similar_names
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each document by its name."""
+    folder = files("explorer") / "docs"
+    return {
+        one.name.removesuffix(".md"): one.read_text("utf-8")
+        for one in sorted(folder.iterdir(), key=lambda one: one.name)
+        if one.name.endswith(".md")
+    }
+
+
+@main.command()
+@click.argument("page", required=False)
+def docs(page: str | None) -> None:
+    """Show a PAGE of the documents, or list them."""
+    known = pages()
+    if page is None:
+        titles = {name: text.partition("\n")[0].lstrip("# ") for name, text in known.items()}
+        wide = max(map(len, titles))
+        show([*(f"{name:<{wide}}  {title}" for name, title in titles.items()), "", f"{COMMAND} docs PAGE shows one."])
+        return
+    if page not in known:
+        near = similar_names(page, known)
+        raise NotFoundInTable(f"there is no page {page!r}{f'; did you mean {near[0]}?' if near else ''}")
+    show(known[page].splitlines())
