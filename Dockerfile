@@ -1,5 +1,5 @@
-# The base image is yours to choose: docker build --build-arg BASE=… (docs/serving.md)
-ARG BASE
+# docker build . builds it from the public image of Python; --build-arg BASE=… takes another (docs/serving.md)
+ARG BASE=python:3.12-slim
 FROM ${BASE}
 WORKDIR /opt/explorer
 COPY requirements requirements
@@ -7,9 +7,9 @@ RUN python -m pip install --no-cache-dir --require-hashes -r requirements/build.
     && python -m pip install --no-cache-dir --no-build-isolation --require-hashes -r requirements/run.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY explorer explorer
-# explorer/notebooks and explorer/replays are links to these
+# explorer/docs, explorer/notebooks and explorer/replays are links to these
+COPY docs docs
 COPY notebooks notebooks
-COPY docs/replays docs/replays
 RUN python -m pip install --no-cache-dir --no-build-isolation --no-deps . \
     && useradd --create-home explorer && mkdir /data && chown explorer /data
 USER explorer
