@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # uv, which requirements/build.txt pins, installs in a fraction of the time; where it cannot reach what pip can, pip does.
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(1)
 
-.PHONY: demo teaching-tables test test-rest test-all first-tests quick test-servers test-pythons test-extras spark35 wheel lab lint bench bench-remote bench-size bench-plan bench-lesson \
+.PHONY: demo teaching-tables test test-rest test-all first-tests quick test-servers test-pythons test-extras spark35 wheel release lab lint bench bench-remote bench-size bench-plan bench-lesson \
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser frontend \
 	clean requirements
 
@@ -59,6 +59,9 @@ test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, whe
 
 wheel: $(STAMP)  ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist .
+
+release: $(STAMP)  ## minutes: write wheel, source distribution and notes to dist/, and use both on every Python that is here
+	$(BIN)/python -m tests.release
 
 test-extras: $(STAMP)  ## minutes: install the wheel with each extra into an environment of its own, and use it
 	$(BIN)/python -m tests.extras
