@@ -9,7 +9,6 @@ import click
 from explorer.cli.base import COMMAND, main
 from explorer.cli.screen import show
 from explorer.errors import NotFoundInTable
-from explorer.spec.text.names import similar_names
 
 
 def pages() -> dict[str, str]:
@@ -33,6 +32,8 @@ def docs(page: str | None) -> None:
         show([*(f"{name:<{wide}}  {title}" for name, title in titles.items()), "", f"{COMMAND} docs PAGE shows one."])
         return
     if page not in known:
+        from explorer.spec.text.names import similar_names
+
         near = similar_names(page, known)
         raise NotFoundInTable(f"there is no page {page!r}{f'; did you mean {near[0]}?' if near else ''}")
     show(known[page].splitlines())
