@@ -88,6 +88,8 @@ def open(table: str | None) -> None:
     from explorer.app.hosts.serve import serve as run
     from explorer.lab import scenarios
 
+    if table is not None:
+        explorer.open_table(table)  # one that is not there is told here, and no server starts
     if table is None and (missing := scenarios.missing()):
         say("unpacking the teaching tables")
         scenarios.unpack_all(missing)

@@ -116,7 +116,7 @@ export function Welcome() {
       </p>
       {problem.value && <p class="message message-error" role="alert"><b>Error: </b>{problem.value}</p>}
       <div class="welcome-open">
-        <Field label="Open a table" value="" hint="catalog.db.table, a folder or a metadata.json" width="28rem" enter={(name) => name && openTable(name)} />
+        <Field label="Open a table" value={place.value.table} hint="catalog.db.table, a folder or a metadata.json" width="28rem" enter={(name) => name && openTable(name)} />
         <button type="button" onClick={() => (isCatalogOpen.value = true)}>Browse catalogs</button>
       </div>
       <h2>Or begin with a teaching table</h2>

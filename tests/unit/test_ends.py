@@ -23,6 +23,11 @@ LONG = (
 )
 
 
+def not_as_under_nohup() -> None:
+    """Take SIGHUP as usual, however the tests were started."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def wait_for(holds: Callable[[], object], seconds: float = 60) -> object:
     until = time.monotonic() + seconds
     while not (found := holds()):
@@ -65,7 +70,9 @@ def test_a_command_takes_its_children_and_folders_with_it(
     environment = {**os.environ, "TMPDIR": str(place), "ICEDIVE_HOME": str(place / "home")}
     command = [sys.executable, "-m", "explorer.cli", *words]
     with open(place / "log", "wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdout=log, stderr=log, env=environment, start_new_session=True, preexec_fn=not_as_under_nohup
+        )
     wait_for(lambda: [*place.glob("icedive-*/*.acks")] or process.poll() is not None)
     assert process.poll() is None, (place / "log").read_text()
     process.send_signal(number)
@@ -83,7 +90,10 @@ def test_the_server_takes_its_folders_with_it(place: Path) -> None:
         environment = {**os.environ, "TMPDIR": str(place), "ICEDIVE_HOME": str(place / "home")}
         command = [sys.executable, "-m", "explorer.cli", "serve", "--port", "0"]
         with open(place / "log", "wb") as log:
-            process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, env=environment, start_new_session=True,
+                preexec_fn=not_as_under_nohup,
+            )  # fmt: skip
         wait_for(lambda: b"http://" in (place / "log").read_bytes())
         process.send_signal(number)
         assert process.wait(60) == 0

@@ -64,6 +64,16 @@ def test_it_opens_the_page(named: bool, tmp_path: Path) -> None:
     assert len(told["teaching"]) == (0 if named else 26)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("name", ["/nowhere/at/all", "demo.nothing"])
+def test_what_is_not_there_is_told_and_no_server_starts(name: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "ICEDIVE_HOME": str(tmp_path / "home"), "BROWSER": "true"}
+    command = [sys.executable, "-m", "explorer.cli", name]
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert told.returncode == 1
+    assert told.stderr
+    assert "http" not in told.stdout
+
+
 def test_a_second_one_takes_another_port(tmp_path: Path) -> None:
     table = str(make_table(tmp_path))
     with ExitStack() as stack:
