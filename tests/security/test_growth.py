@@ -53,7 +53,7 @@ COMMANDS = [
     "inspect file {} a.parquet --show footer", "inspect file {} p.parquet --show deletes", "history metadata {} 1",
 ]  # fmt: skip
 ELSEWHERE = {
-    "demo", "serve", "course", "config", "completion", "glossary", "check rules", "catalog tables",
+    "demo", "open", "serve", "course", "config", "docs", "completion", "glossary", "check rules", "catalog tables",
     "catalog namespaces",
     "catalog doctor", "catalog health", "export gallery", "history watch", "rows", "sql", "lab copy", "lab observe",
     "lab run", "lab race", "lab streaming", "lab catalogue", "maintain run", "refs run",
