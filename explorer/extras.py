@@ -20,8 +20,8 @@ PACKAGES = {
     "anywidget": "notebook", "IPython": "notebook", "jupyterlab": "notebook", "pandas": "notebook",
     "panel": "panel", "bokeh": "panel", "param": "panel",
     "graphviz": "graphviz", "pygraphviz": "graphviz",
-    "boto3": "glue", "thrift": "hive", "psycopg2": "postgres",
-    "obstore": "s3", "s3fs": "s3", "gcsfs": "gcs", "adlfs": "azure",
+    "mypy_boto3_glue": "glue", "thrift": "hive", "psycopg2": "postgres",
+    "obstore": "s3", "s3fs": "s3", "boto3": "s3", "gcsfs": "gcs", "adlfs": "azure",
 }  # fmt: skip
 """The extra that brings a package, by the name that it is imported by. In the last row are packages that pyiceberg asks
 for, where the extra brings another one that reads the same store."""

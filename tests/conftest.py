@@ -11,8 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support.tiers import is_rest, needs
+
+settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any speed")  # no test depends on the speed of the machine
 
 KEPT = os.environ.get("ICEDIVE_TEST_HOME")
 HOME = Path(KEPT or tempfile.mkdtemp(prefix="icedive-test-"))

@@ -56,13 +56,14 @@ def file_of(answer: ShownAnswer, form: str, block: int = 0) -> BinaryIO:
         NotPossible: The answer has no rows, or no picture.
     """
     file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
+    limited = _Limited(file)
     try:
         if form in ("csv", "parquet"):
-            _write_rows(answer.rows(block), form, _Limited(file))
+            _write_rows(answer.rows(block), form, limited)
         else:
             for piece in _pieces(answer.result, form):
                 check_cancellation()
-                _Limited(file).write(piece.encode("utf-8", "replace"))
+                limited.write(piece.encode("utf-8", "replace"))
     except BaseException:
         file.close()
         raise

@@ -25,7 +25,15 @@ from explorer.render.text import clean, clean_lines
 from explorer.serving.pools import CLICKS, ELSEWHERE, Pool
 from explorer.spec.commits.commit import Decision
 from explorer.spec.commits.lab_runs import Event, Interleavings, Lap
-from explorer.spec.commits.operations import ISOLATION, PROTECTS, TAKE_PART, Operation, operation_title
+from explorer.spec.commits.operations import (
+    ISOLATION,
+    NO_ISOLATION,
+    PROTECTS,
+    TAKE_PART,
+    Operation,
+    default_isolation,
+    operation_title,
+)
 from explorer.spec.text.names import base_name
 
 MAX_LANES = 3
@@ -48,7 +56,8 @@ def choices() -> dict[str, Any]:
         {
             "name": kind, "title": operation_title(kind), "engines": list(traits.engines), "reads": traits.reads,
             "validations": list(Operation(kind).available_validations),
-            "usual": {level: list(Operation(kind, level).validations) for level in ISOLATION},
+            "usual": {level: list(Operation(kind, level).validations) for level in (*ISOLATION, NO_ISOLATION)},
+            "isolation": default_isolation(kind, {}),
         }
         for kind, traits in TAKE_PART.items()
     ]  # fmt: skip

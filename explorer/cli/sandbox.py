@@ -28,8 +28,6 @@ def demo(names: tuple[str, ...], listing: bool, rebuild: bool, output: str) -> N
     """Unpack the teaching tables, which Spark wrote by real commits, into the sandbox, skipping those that are
     there."""
     from explorer.lab import scenarios
-    from explorer.storage.catalogs.sandbox_entries import forget_other_places
-    from explorer.storage.data_dirs import sandbox_home
 
     done = scenarios.available_names()
     unknown = set(names) - {s.name for s in scenarios.SCENARIOS}
@@ -48,8 +46,7 @@ def demo(names: tuple[str, ...], listing: bool, rebuild: bool, output: str) -> N
     if listing:
         print_rows(explorer.Collection.of_rows(rows, "scenarios"), output)
         return
-    if note := forget_other_places(sandbox_home()):
-        say(note)
+    _forget_other_places()
     todo = [s for s in chosen if rebuild or s.name not in done]
     if todo and rebuild:
         _rebuild(todo)
@@ -58,6 +55,15 @@ def demo(names: tuple[str, ...], listing: bool, rebuild: bool, output: str) -> N
     print_rows(explorer.Collection.of_rows([row | {"built": True} for row in rows], "scenarios"), output)
     if todo and output == "text":
         click.echo(f"They are in the sandbox: `{COMMAND} serve` shows them in a browser.", err=True)
+
+
+def _forget_other_places() -> None:
+    """Take out of the sandbox's catalog what a move or a copy left in it, and say so."""
+    from explorer.storage.catalogs.sandbox_entries import forget_other_places
+    from explorer.storage.data_dirs import sandbox_home
+
+    if note := forget_other_places(sandbox_home()):
+        say(note)
 
 
 def _rebuild(todo: Sequence[Scenario]) -> None:
@@ -90,7 +96,8 @@ def open(table: str | None) -> None:
 
     if table is not None:
         explorer.open_table(table)  # one that is not there is told here, and no server starts
-    if table is None and (missing := scenarios.missing()):
+    elif missing := scenarios.missing():
+        _forget_other_places()
         say("unpacking the teaching tables")
         scenarios.unpack_all(missing)
     run(table, PORT if is_free(PORT) else 0, LOOPBACK, True)

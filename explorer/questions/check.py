@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from explorer.questions.answers import Answer
@@ -19,7 +19,7 @@ from explorer.questions.parameters import (
     Texts,
 )
 from explorer.questions.registry import question
-from explorer.spec.commits.operations import KINDS, UNISOLATED, isolation_of, operation_without
+from explorer.spec.commits.operations import KINDS, NO_ISOLATION, default_isolation, operation_without
 
 if TYPE_CHECKING:
     from explorer.queries.collection import Collection
@@ -223,17 +223,15 @@ def conflict(
     from explorer.render.writing_blocks import conflict_blocks
     from explorer.reports.conflicts import explain_conflict
 
-    level: str = isolation or isolation_of(operation, table.metadata.properties)
+    level = isolation or default_isolation(operation, table.metadata.properties)
     asked = operation_without(operation, level, without, also=also)
     asked.check()
-    if is_unisolated := operation in UNISOLATED and not isolation:
-        level, asked = "none", replace(asked, chosen=tuple(also))
     checks = asked.validations
     decision = explain_conflict(table, base, operation, checks, where)
     lines = [decision.words, f"isolation: {level}", f"validations: {', '.join(checks) or 'none'}"]
     lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
     note = (MERGE_WITH if where.strip() else MERGE_WITHOUT) if KINDS[operation].statement == "merge" else ""
-    note = OVERWRITES if is_unisolated else note
+    note = OVERWRITES if level == NO_ISOLATION else note
     lines += [note] if note else []
     data = plain(asdict(decision)) | {"words": decision.words, "isolation": level, "validations": list(checks)}
     return Answer(decision, lambda: data, lambda: lines, parts=lambda: conflict_blocks(decision, level, checks, note))

@@ -135,8 +135,8 @@ def estimate(
     """Estimate what queries would read if the table were sorted, partitioned or compacted.
 
     It estimates the effect of sorting by a column, of one more partition field, and of compaction
-    (icedive docs estimates). Filters are ranked by the bytes that they read, changes by what all filters would read
-    together.
+    (icedive docs estimates). Filters are ranked by the bytes that they read, changes by what all filters would
+    read together.
 
     Args:
         where: A filter; several may be given, and @FILE stands for the lines of a file. With --write it may be left

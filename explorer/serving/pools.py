@@ -201,9 +201,8 @@ class Pool:
             if sum(not task.aside for task in self._running) >= self.threads and not self._set_aside():
                 self._make_room(any(not busy[task.owner] for task in free))
                 return
-            task = min(
-                free, key=lambda one: (visits[one.visitor], busy[one.owner], self._use(one.owner))
-            )  # or the oldest
+            # of equals the oldest
+            task = min(free, key=lambda one: (visits[one.visitor], busy[one.owner], self._use(one.owner)))
             self._waiting.remove(task)
             self._running.append(task)
             self._executor.submit(self._carry_out, task)

@@ -22,7 +22,7 @@ export function ConflictView() {
   const isAsked = at.arguments !== "";
   const given: Arguments = isAsked ? parseArguments(at.arguments) : { base: nameBeforeCurrent(), operation: "cow-update" };
   const operation = choices.value?.operations.find(({ name }) => name === given["operation"]);
-  const usual = operation?.usual[String(given["isolation"] || "serializable")] ?? [], all = operation?.validations ?? [];
+  const usual = operation?.usual[String(given["isolation"] || operation?.isolation)] ?? [], all = operation?.validations ?? [];
   const on = checksOf(given, usual);
   const ask = ({ without, also, ...next }: Arguments) => {
     const isSame = next["operation"] === given["operation"] && next["isolation"] === given["isolation"];

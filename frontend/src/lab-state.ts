@@ -12,6 +12,8 @@ export interface LaneChoice {
   reads: boolean;
   validations: string[];
   usual: Record<string, string[]>;
+  /** The isolation level where a statement names none. */
+  isolation: string;
 }
 
 export interface Choices {

@@ -9,8 +9,8 @@ import { NOWHERE, placeOf } from "../src/place";
 import { Connection, type Wire } from "../src/protocol";
 
 const OPERATIONS: LaneChoice[] = [
-  { name: "append", title: "append: INSERT", engines: ["java", "pyiceberg"], reads: false, validations: [], usual: { serializable: [], snapshot: [] } },
-  { name: "update", title: "update: UPDATE", engines: ["java"], reads: false, validations: ["a", "b", "c"], usual: { serializable: ["a", "b"], snapshot: ["a"] } },
+  { name: "append", title: "append: INSERT", engines: ["java", "pyiceberg"], reads: false, validations: [], isolation: "serializable", usual: { serializable: [], snapshot: [] } },
+  { name: "update", title: "update: UPDATE", engines: ["java"], reads: false, validations: ["a", "b", "c"], isolation: "serializable", usual: { serializable: ["a", "b"], snapshot: ["a"] } },
 ];
 
 function lane(name: string, state: string, over = false): Lane {

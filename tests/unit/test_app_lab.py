@@ -45,6 +45,9 @@ def test_a_form_for_writers_knows_every_operation(client: Client) -> None:
     update = named["mor-update"]
     assert set(update["usual"]["snapshot"]) < set(update["usual"]["serializable"]) <= set(update["validations"])
     assert all(told["protects"][name] for name in update["validations"])
+    overwrite = named["replace-partitions"]  # what the form has switched on is what `check conflict` sets
+    assert (overwrite["isolation"], overwrite["usual"]["none"]) == ("none", [])
+    assert update["isolation"] == "serializable"
     assert lab(client, "state") == {"run": None}
     assert client.data(type="graph", table="", mode="lab") == {"same": True}
 

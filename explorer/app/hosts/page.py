@@ -224,8 +224,6 @@ class SocketHandler(SignedIn, WebSocketHandler):
         self._rights = rights
         self._open_session: Session | None = None
         self._unsent = 0
-        self._is_closed = False
-        self._inflow: Inflow | None = None
 
     def check_origin(self, origin: str) -> bool:
         """The door has looked at it."""
@@ -238,11 +236,11 @@ class SocketHandler(SignedIn, WebSocketHandler):
     def open(self, *_: str, **__: str) -> None:
         """A page is there."""
         self._visitor = self.user or self.request.remote_ip or ""
+        self._inflow = Inflow(self._visitor)
         if self._pages[self._visitor] >= MOST_OPEN or self.count() >= MOST_TOGETHER:
             self.close(POLICY_VIOLATION, "too many pages")
             return
         self._pages[self._visitor] += 1
-        self._inflow = Inflow(self._visitor)
         loop = asyncio.get_running_loop()
 
         def send(text: str) -> None:  # from any thread
@@ -264,9 +262,8 @@ class SocketHandler(SignedIn, WebSocketHandler):
     async def on_message(self, message: str | bytes) -> None:
         """A request of the page, or something else, after which the connection is closed. Tornado takes no other
         message of the connection until this one is taken."""
-        if self._inflow is not None:
-            await self._inflow.wait(message)
-        if self._open_session is None or self._is_closed:
+        await self._inflow.wait(message)
+        if self._open_session is None:  # it is closed
             return
         try:
             self._open_session.handle(message)
@@ -276,9 +273,9 @@ class SocketHandler(SignedIn, WebSocketHandler):
 
     def on_close(self) -> None:
         """The page is gone."""
-        self._is_closed = True
         if self._open_session is not None:
             self._open_session.close()
+            self._open_session = None
             _leave(self._pages, self._visitor)
 
 

@@ -86,6 +86,7 @@ PROTECTS: Mapping[str, str] = {
 WriterEngine = Literal["java", "pyiceberg"]
 ENGINES: tuple[WriterEngine, ...] = ("java", "pyiceberg")
 ISOLATION = ("serializable", "snapshot")
+NO_ISOLATION = "none"
 UNISOLATED = ("replace-partitions", "overwrite-filter")
 """What Spark's INSERT OVERWRITE does: it validates nothing unless its write option `isolation-level` says a level."""
 Added = Literal["data_file", "position_deletes", "equality_deletes"]
@@ -303,7 +304,7 @@ def operation_title(kind: str) -> str:
 
 def isolation_property(kind: str) -> str:
     """The table property that says the isolation level of an operation in Spark; empty where none does."""
-    statement = KINDS[kind].statement
+    statement = TAKE_PART[kind].statement
     return f"write.{statement}.isolation-level" if statement else ""
 
 
@@ -312,6 +313,11 @@ def isolation_of(kind: str, properties: Mapping[str, str]) -> str:
     ISOLATION."""
     level = properties.get(isolation_property(kind), "").lower()
     return level if level in ISOLATION else "serializable"
+
+
+def default_isolation(kind: str, properties: Mapping[str, str]) -> str:
+    """The isolation level that an operation has in Spark where its statement names none."""
+    return NO_ISOLATION if kind in UNISOLATED else isolation_of(kind, properties)
 
 
 @dataclass(frozen=True)
@@ -326,7 +332,8 @@ class Operation:
 
     def check(self) -> None:
         """Raises NotFoundInTable for what there is not."""
-        if self.kind not in TAKE_PART or self.isolation not in ISOLATION:
+        levels = (*ISOLATION, NO_ISOLATION) if self.kind in UNISOLATED else ISOLATION
+        if self.kind not in TAKE_PART or self.isolation not in levels:
             raise NotFoundInTable(
                 f"no operation {self.kind!r} with isolation {self.isolation!r}: there are {', '.join(TAKE_PART)}"
             )
@@ -351,6 +358,8 @@ class Operation:
         """The validations that are set on it, by the names of Iceberg's API."""
         if self.chosen is not None:
             return self.chosen
+        if self.isolation == NO_ISOLATION:
+            return ()
         wanted = {*self.what.always, *(self.what.serializable if self.isolation == "serializable" else ())}
         return tuple(v for v in PROTECTS if v in wanted)
 
