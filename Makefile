@@ -11,7 +11,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # uv, which requirements/build.txt pins, installs in a fraction of the time; where it cannot reach what pip can, pip does.
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(1)
 
-.PHONY: demo teaching-tables test test-rest test-all first-tests quick test-servers test-pythons test-extras spark35 wheel release lab lint bench bench-remote bench-size bench-plan bench-lesson \
+# The native decoder is built where cargo is; everything works without it.
+NATIVE := $(if $(shell command -v cargo),native)
+
+.PHONY: demo native teaching-tables test test-rest test-all first-tests quick test-servers test-pythons test-extras spark35 wheel release lab lint bench bench-remote bench-size bench-plan bench-lesson \
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser frontend \
 	clean requirements
 
@@ -19,10 +22,10 @@ demo: $(STAMP)  ## unpack the teaching tables and open the page on loopback
 	$(BIN)/icedive demo
 	$(BIN)/icedive serve --browser --port $(PORT)
 
-test: $(STAMP) browser  ## lint, what needs no Spark and no browser, and a pass of each (tests/support/tiers.py); minutes
+test: $(STAMP) browser $(NATIVE)  ## lint, what needs no Spark and no browser, and a pass of each (tests/support/tiers.py); minutes
 	$(MAKE) --no-print-directory -j 2 lint first-tests
 
-test-rest: $(STAMP) browser  ## every other test, in a real browser and on real Spark
+test-rest: $(STAMP) browser $(NATIVE)  ## every other test, in a real browser and on real Spark
 	$(BIN)/python -m pytest $(PROCESSES) -m rest
 
 test-all: test test-rest  ## every test
@@ -56,6 +59,9 @@ teaching-tables: $(STAMP)  ## minutes: have Spark build the teaching tables, and
 
 test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, where they are
 	$(BIN)/python -m tests.pythons
+
+native: $(STAMP)  ## a minute or two: build the native decoder (native/); needs cargo
+	$(BIN)/python native/build.py
 
 wheel: $(STAMP)  ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist .

@@ -14,8 +14,8 @@ returns its items unchanged. Work that waits for others instead of looping (Spar
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from operator import length_hint
@@ -67,6 +67,7 @@ class Watch:
         self.note = ""
         self._telling = False
         self._cancelled = threading.Event()
+        self._when_cancelled: list[Callable[[], None]] = []
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -85,6 +86,20 @@ class Watch:
     def cancel(self) -> None:
         """Tell the work to stop at its next step."""
         self._cancelled.set()
+        for tell in list(self._when_cancelled):
+            tell()
+
+    @contextmanager
+    def when_cancelled(self, tell: Callable[[], None]) -> Iterator[None]:
+        """In the block, call `tell` when the work is told to stop, on the thread that says so; now if it was already.
+        For code that does not look, such as native code."""
+        self._when_cancelled.append(tell)
+        try:
+            if self.cancelled:
+                tell()
+            yield
+        finally:
+            self._when_cancelled.remove(tell)
 
     def tell(self, done: int, total: int, what: str) -> None:
         """Set the progress."""
@@ -124,6 +139,11 @@ class PartWatch(Watch):
     @property
     def cancelled(self) -> bool:
         return super().cancelled or (self._whole is not None and self._whole.cancelled)
+
+    @contextmanager
+    def when_cancelled(self, tell: Callable[[], None]) -> Iterator[None]:
+        with super().when_cancelled(tell), nullcontext() if self._whole is None else self._whole.when_cancelled(tell):
+            yield
 
 
 _WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
@@ -170,6 +190,14 @@ def check_cancellation() -> None:
     """Raise Cancelled if this thread's work was cancelled. For loops without items for `steps`."""
     if is_cancelled():
         raise Cancelled("cancelled")
+
+
+@contextmanager
+def when_cancelled(tell: Callable[[], None]) -> Iterator[None]:
+    """In the block, call `tell` when this thread's work is cancelled, from whichever thread cancels it."""
+    watch = _WATCH.get()
+    with nullcontext() if watch is None else watch.when_cancelled(tell):
+        yield
 
 
 def is_cancelled() -> bool:

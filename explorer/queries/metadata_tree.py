@@ -25,8 +25,8 @@ from explorer.spark_engine.pipeline import batches, compare_sets
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.commits.costs import metadata_files
 from explorer.spec.entries.entries import as_of_snapshot
-from explorer.spec.entries.entry_views import entries_as_of
-from explorer.spec.entries.lazy_table import Batches, Parts, omissions, together
+from explorer.spec.entries.entry_views import entries_as_of, entries_of_run
+from explorer.spec.entries.lazy_table import Batches, Parts, omissions
 from explorer.spec.entries.manifest_set_diff import KEY, compare, compare_keys, comparisons, keys_of
 from explorer.spec.entries.manifest_sets import Comparison, Sets
 from explorer.spec.rows.spilled_rows import RowParts
@@ -248,7 +248,8 @@ class MetadataTree:
             return Parts((), metrics, _nothing, pa.schema([]))
         part = partial(entries_as_of, snapshot.snapshot_id, unified)
         manifest, table = next(iter(alike.values()))
-        return Parts(listed, metrics, part, part(manifest, table.slice(0, 0)).schema)
+        of_run = partial(entries_of_run, snapshot.snapshot_id, unified)
+        return Parts(listed, metrics, part, part(manifest, table.slice(0, 0)).schema, of_run=of_run)
 
     def read(self, parts: Parts) -> Batches:
         """A table that is made of manifests."""
@@ -297,9 +298,9 @@ class MetadataTree:
 
     def _read(self, parts: Parts) -> Batches:
         def read() -> Iterator[pa.Table]:
-            for manifest, stored in together(parts, self.stored_entries(parts.manifests, parts.metrics)):
-                part = parts.part(manifest, stored)
-                self.note(omissions(manifest, stored.schema, part.schema))
+            for some, stored, part in parts.make(self.stored_entries(parts.manifests, parts.metrics)):
+                for manifest in some:
+                    self.note(omissions(manifest, stored, part.schema))
                 yield part
 
         return Batches(parts.schema, read)

@@ -167,20 +167,27 @@ def _decoder(
     storage: Storage, parts: Parts, plain: pa.Schema, note: Accumulator[list[Problem]] | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     manifests = [pickle.dumps(replace(m, raw={})) for m in parts.manifests]
-    stored, part, metrics, wire = pickle.dumps(storage), parts.part, parts.metrics, plain.serialize().to_pybytes()
+    stored, made, wire = pickle.dumps(storage), replace(parts, manifests=()), plain.serialize().to_pybytes()
 
     def decode(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         target = pa.ipc.read_schema(pa.py_buffer(wire))
         reader = _reader(stored)
         places = (place for batch in given for place in batch.column(0).to_pylist())
-        for manifest, read in reader.many_entries([pickle.loads(manifests[place]) for place in places], metrics):
-            problems = list(read.problems)
-            if read.value is not None:
-                table = part(manifest, read.value)
-                problems += omissions(manifest, read.value.schema, table.schema)
-                yield from table.cast(target).to_batches()
+        wanted = [pickle.loads(manifests[place]) for place in places]
+
+        def tell(problems: Sequence[Problem]) -> None:
             if problems and note is not None:
-                note.add(problems)
+                note.add(list(problems))
+
+        def entries() -> Iterator[tuple[ManifestFile, pa.Table]]:
+            for manifest, read in reader.many_entries(wanted, made.metrics):
+                tell(read.problems)
+                if read.value is not None:
+                    yield manifest, read.value
+
+        for some, schema, table in made.make(entries()):
+            tell([problem for manifest in some for problem in omissions(manifest, schema, table.schema)])
+            yield from table.cast(target).to_batches()
 
     return decode
 

@@ -2,104 +2,147 @@
 it into memory without reading what is not looked at. With the metric columns (whole) or, where nobody asked for these,
 without (narrow). And the bytes of metadata files of stores, as they are: fetched once.
 
-Keyed by what identifies the bytes (see storage.reader) and the version of this code; a damaged or missing cache file is
-just decoded again. The oldest files go when the cache outgrows its limit. The folder is the user's alone: others
-neither read what was decoded nor put something there."""
+Manifests that were decoded together are kept in one file, a record batch for each, which has a name for each of them:
+to open a file for each would take longer than to decode them. A name is of what identifies the bytes (see
+storage.manifest_reader) and the version of this code; a damaged or missing cache file is just decoded again. The oldest
+files go when the cache outgrows its limit. The folder is the user's alone: others neither read what was decoded nor put
+something there."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import logging
+import json
+import mmap
 import os
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from weakref import WeakValueDictionary
 
 import pyarrow as pa
+from cachetools import LRUCache
 
 from explorer.storage.data_dirs import cache_home, not_private
 
-log = logging.getLogger(__name__)
-CACHE_VERSION = 5
+CACHE_VERSION = 6
 SMALLEST = 64 << 10
 """Manifests below this many bytes decode faster than a second file opens."""
 LIMIT_BYTES = 4 << 30
-WAITING_BYTES = 64 << 20
+OPEN = 16
+"""Files that stay open: manifests that were decoded together are asked for together."""
+INDEX = b"manifests"
 
 
-def _folder() -> Path:
-    return cache_home() / f"manifests-{CACHE_VERSION}"
+def _folder() -> str:
+    return f"{cache_home()}/manifests-{CACHE_VERSION}"
 
 
-def _file(key: str, part: str) -> str:
-    name = hashlib.blake2b(f"{key}|{part}".encode(), digest_size=16).hexdigest()
-    return f"{_folder()}/{name[:2]}/{name}.{'bytes' if part == 'bytes' else 'arrow'}"
+def _private_folder() -> str | None:
+    """The folder of the cache; None where others may write to it."""
+    folder = _folder()
+    return None if not_private(folder) else folder
+
+
+def _name(key: str, part: str) -> str:
+    return hashlib.blake2b(f"{key}|{part}".encode(), digest_size=16).hexdigest()
+
+
+def _file(folder: str, name: str, suffix: str) -> str:
+    return f"{folder}/{name[:2]}/{name}.{suffix}"
+
+
+class _Pack:
+    """Manifests in one file, which is mapped."""
+
+    def __init__(self, file: str) -> None:
+        with open(file, "rb") as opened:
+            bytes_ = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+        buffer = pa.py_buffer(bytes_)
+        _mapped[buffer.address] = bytes_
+        self._reader, self._lock = pa.ipc.open_file(buffer), threading.Lock()
+        schema = self._reader.schema
+        digest, *names = json.loads((schema.metadata or {})[INDEX])
+        if digest != _digest(schema.remove_metadata()):
+            raise ValueError("damaged")
+        self._places = {name: place for place, name in enumerate(names)}
+
+    def get(self, name: str) -> pa.Table:
+        """The table of a name. Raises KeyError."""
+        with self._lock:
+            batch = self._reader.get_batch(self._places[name])
+        return pa.Table.from_batches([batch]).replace_schema_metadata(None)
+
+
+_mapped = WeakValueDictionary[int, mmap.mmap]()
+"""What is mapped, by its address: it lives as long as something is held that lies in it."""
+_packs = LRUCache[tuple[int, int, int], _Pack](OPEN)
+_lock = threading.Lock()
 
 
 def get(key: str, part: str) -> pa.Table | None:
-    """The cached table, memory-mapped, or None. All who ask while somebody has it get the same one."""
-    file = _file(key, part)
-    if not_private(_folder()):
+    """The cached table, memory-mapped, or None."""
+    name, folder = _name(key, part), _private_folder()
+    if folder is None:
         return None
+    file = _file(folder, name, "arrow")
     try:
-        table = _mapped.get(file)
-        if table is None:
-            with pa.memory_map(file) as source:
-                table = _mapped[file] = pa.ipc.open_file(source).read_all()
-    except (OSError, pa.ArrowException):
+        state = os.stat(file)
+        identity = state.st_dev, state.st_ino, state.st_mtime_ns
+        with _lock:
+            pack = _packs.get(identity)
+        if pack is None:
+            pack = _Pack(file)
+            with _lock:
+                _packs[identity] = pack
+        return pack.get(name)
+    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError):
         return None
-    return table
 
 
-_mapped = WeakValueDictionary[str, pa.Table]()
+def mapped_columns(table: pa.Table) -> list[str]:
+    """The columns of a table that lie in cache files, and so take no memory of ours."""
+    places = sorted((address, address + len(bytes_)) for address, bytes_ in list(_mapped.items()))
+    starts = [start for start, _ in places]
+
+    def lies(address: int) -> bool:
+        at = bisect_right(starts, address) - 1
+        return at >= 0 and address < places[at][1]
+
+    return [
+        name
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if all(lies(buffer.address) for chunk in column.chunks for buffer in chunk.buffers() if buffer and buffer.size)
+    ]
 
 
-def put(key: str, part: str, table: pa.Table, kept: Callable[[], object]) -> None:
-    """Keep a table, behind the answer that it is for, and call `kept` when it is. A full or read-only disk, or a
-    folder that others write to, is no reason to fail: it is just not kept. Who has much to keep waits for it."""
-    file = _file(key, part)
-
-    def write(scratch: str) -> None:
-        with pa.OSFile(scratch, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-            writer.write_table(table)
-
-    def later() -> None:
-        try:
-            if _put(file, write):
-                kept()
-        except Exception:  # the answer is there without it
-            log.warning("a decoded manifest could not be kept", exc_info=True)
-        finally:
-            _Waiting.add(-table.nbytes)
-
-    if _Waiting.add(table.nbytes) > WAITING_BYTES:
-        later()
-        return
-    try:
-        _Waiting.pool.submit(later)
-    except RuntimeError:  # this process is ending
-        later()
+def put(tables: Mapping[str, pa.Table], part: str) -> None:
+    """Keep tables by their keys; those of one schema in one file. A full or read-only disk, or a folder that others
+    write to, is no reason to fail: it is just not kept."""
+    alike: dict[pa.Schema, dict[str, pa.Table]] = {}
+    folder = _folder()
+    for key, table in tables.items():
+        alike.setdefault(table.schema, {})[_name(key, part)] = table
+    for schema, named in alike.items():
+        _put([_file(folder, name, "arrow") for name in named], partial(_write, schema, named))
 
 
-class _Waiting:
-    """Tables that are yet to be written: how many bytes, and by whom. A process that ends waits for them."""
-
-    lock, bytes = threading.Lock(), 0
-    pool = ThreadPoolExecutor(1, thread_name_prefix="write-cache")
-
-    @classmethod
-    def add(cls, size: int) -> int:
-        with cls.lock:
-            cls.bytes += size
-            return cls.bytes
+def _write(schema: pa.Schema, named: Mapping[str, pa.Table], scratch: str) -> None:
+    packed = schema.with_metadata({INDEX: json.dumps([_digest(schema), *named])})
+    with pa.OSFile(scratch, "wb") as sink, pa.ipc.new_file(sink, packed) as writer:
+        for table in named.values():
+            columns = [column.combine_chunks() for column in table.columns]
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=packed))
 
 
-def settle() -> None:
-    """Wait until what was to be kept is."""
-    _Waiting.pool.submit(lambda: None).result()
+def _digest(schema: pa.Schema) -> str:
+    return hashlib.blake2b(schema.serialize(), digest_size=16).hexdigest()
+
+
+def _bytes_file(key: str) -> str:
+    return _file(_folder(), _name(key, "bytes"), "bytes")
 
 
 def get_bytes(key: str) -> bytes | None:
@@ -107,7 +150,7 @@ def get_bytes(key: str) -> bytes | None:
     if not_private(_folder()):
         return None
     try:
-        return Path(_file(key, "bytes")).read_bytes() or None  # none were kept, or none came to the disk
+        return Path(_bytes_file(key)).read_bytes() or None  # none were kept, or none came to the disk
     except OSError:
         return None
 
@@ -117,7 +160,7 @@ def count_bytes(key: str) -> int:
     if not_private(_folder()):
         return 0
     try:
-        return os.stat(_file(key, "bytes")).st_size
+        return os.stat(_bytes_file(key)).st_size
     except OSError:
         return 0
 
@@ -128,23 +171,28 @@ def put_bytes(key: str, data: bytes) -> bool:
     def write(scratch: str) -> None:
         Path(scratch).write_bytes(data)
 
-    return _put(_file(key, "bytes"), write)
+    return _put([_bytes_file(key)], write)
 
 
-def _put(file: str, write: Callable[[str], None]) -> bool:
-    scratch = f"{file}.{os.getpid()}.{threading.get_ident()}"
+def _put(files: Sequence[str], write: Callable[[str], None]) -> bool:
+    """Write a file that has several names. Return whether it is there."""
+    scratch = f"{files[0]}.{os.getpid()}.{threading.get_ident()}"
     with contextlib.suppress(OSError):
-        if not os.path.isdir(os.path.dirname(file)):
-            os.makedirs(cache_home(), exist_ok=True)
-            _folder().mkdir(mode=0o700, exist_ok=True)
-            os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+        for folder in {os.path.dirname(file) for file in files}:
+            if not os.path.isdir(folder):
+                os.makedirs(cache_home(), exist_ok=True)
+                Path(_folder()).mkdir(mode=0o700, exist_ok=True)
+                os.makedirs(folder, mode=0o700, exist_ok=True)
         if not_private(_folder()):
             return False
         try:
             os.close(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # who writes opens it, but not so
             write(scratch)
             _make_room(os.stat(scratch).st_size)
-            os.replace(scratch, file)
+            for n, file in enumerate(files[1:]):
+                os.link(scratch, f"{scratch}.{n}")
+                os.replace(f"{scratch}.{n}", file)
+            os.replace(scratch, files[0])
         except BaseException:
             os.unlink(scratch)
             raise
@@ -172,10 +220,10 @@ def _make_room(size: int) -> None:
 def trim(limit: int = LIMIT_BYTES) -> None:
     """Delete the longest unused files until the cache is below `limit` bytes."""
     files = []
-    for file in _folder().glob("*/*.*"):
+    for file in Path(_folder()).glob("*/*.*"):
         with contextlib.suppress(OSError):
             state = file.stat()
-            files.append((max(state.st_atime, state.st_mtime), state.st_size, file))
+            files.append((max(state.st_atime, state.st_mtime), state.st_size // state.st_nlink, file))
     total = sum(size for _, size, _ in files)
     for _, size, file in sorted(files):
         if total <= limit:

@@ -74,11 +74,11 @@ def private(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def not_private(path: Path) -> str | None:
+def not_private(path: str | Path) -> str | None:
     """Why a file or folder may hold what others than this user wrote, in words with the fix; None when it cannot, or is
     not there. Who owns what is not known on Windows."""
     try:
-        state = path.stat()
+        state = os.stat(path)
     except OSError:
         return None
     if not hasattr(os, "geteuid"):

@@ -11,8 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import pyarrow as pa
 from cachetools import LRUCache
@@ -21,8 +20,9 @@ from explorer.errors import AccessRefused, NotNow, UnreadableFile
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
 from explorer.model.problem import Problem
 from explorer.progress import PartWatch, check_cancellation, listener, steps
-from explorer.storage import cache, limits, manifests
+from explorer.storage import cache, limits, manifests, native_decoder
 from explorer.storage.formats import avro
+from explorer.storage.manifest_layout import count_partition_fields
 from explorer.storage.paths import local_path
 from explorer.storage.storage import Storage
 
@@ -71,15 +71,16 @@ def unreadable(error: UnreadableFile, others: str) -> Problem:
     return Problem(error.path, error.cause, unaffected=f"other {others} are not affected", rule=rule)
 
 
-def _decode_size(waiting: Iterable[tuple[list[ManifestFile], Future[list[EntriesRead | None]]]]) -> int:
+class _Batch(NamedTuple):
+    """Manifests that were read together, in order; None for those that are read alone. And the bytes they take."""
+
+    reads: list[EntriesRead | None]
+    size: int
+
+
+def _decode_size(waiting: Iterable[tuple[list[ManifestFile], Future[_Batch]]]) -> int:
     """What is decoded and not yet asked for takes."""
-    return sum(
-        _bytes(read)
-        for _, future in waiting
-        if future.done() and not future.exception()
-        for read in future.result()
-        if read is not None
-    )
+    return sum(future.result().size for _, future in waiting if future.done() and not future.exception())
 
 
 class ManifestReader:
@@ -122,10 +123,11 @@ class ManifestReader:
         assert read is not None
         return read
 
-    def _part_of(self, wanted: Sequence[ManifestFile], metrics: bool, watch: PartWatch) -> list[EntriesRead | None]:
+    def _part_of(self, wanted: Sequence[ManifestFile], metrics: bool, watch: PartWatch) -> _Batch:
         """`_entries_of`, on a thread of its own."""
         with watch.listening():
-            return self._entries_of(wanted, metrics)
+            reads = self._entries_of(wanted, metrics)
+        return _Batch(reads, sum(_bytes(read) for read in reads if read is not None))
 
     def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool) -> list[EntriesRead | None]:
         """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
@@ -150,29 +152,28 @@ class ManifestReader:
                 reads |= self._decode(packed, metrics)
         except UnreadableFile as error:  # no room for them
             reads |= {path: _unreadable(type(error)(path, error.cause)) for path in packed}
+        reads |= self._keep({path: keys[path] for path in packed}, reads, metrics)
         with self._lock:
             for path, result in reads.items():
                 if not result.lasting:
                     continue
                 with contextlib.suppress(ValueError):  # larger than the memory for all: it comes from the disk cache
                     self._entries[(path, metrics)] = result
-        for path, data in packed.items():
-            key = keys[path]
-            if key is not None and path in reads and not reads[path].problems and key == self._key(path, len(data)):
-                part = "whole" if metrics else "narrow"
-                cache.put(key, part, reads[path].value, partial(self._map, path, key, metrics))
         return [reads.get(m.manifest_path) for m in wanted]
 
     def _decode(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, EntriesRead]:
-        reads: dict[str, EntriesRead] = {}
+        decoded = native_decoder.decode(packed, metrics, TOGETHER_BYTES)
+        reads: dict[str, EntriesRead] = {path: ReadResult(table, ()) for path, table in decoded.tables.items()}
         opened: list[avro.Container] = []
-        size = 0
+        size = decoded.unpacked
         for path, data in packed.items():
+            if path in reads or path in decoded.later:
+                continue
             if size > TOGETHER_BYTES:
                 break
             try:
                 container = avro.open_container(data, path, room=limits.unpack_limit(len(data)))
-                most = limits.entry_limit(manifests.count_partition_fields(container))
+                most = limits.entry_limit(count_partition_fields(container))
                 limits.within(container.count, most, path, "entries", f"set {limits.VARIABLE} to more")
                 opened.append(container)
                 size += sum(len(block.data) for block in container.blocks)
@@ -196,12 +197,18 @@ class ManifestReader:
             limits.BytesRead.note(length, length, 0, *(identity[1:3] if kind == "local" else identity[1:]))
         return mapped
 
-    def _map(self, path: str, key: str, metrics: bool) -> None:
-        """From now on from the disk cache, which takes no memory of ours."""
-        mapped = self._from_disk(key, metrics)
-        with self._lock:
-            if mapped is not None and (path, metrics) in self._entries:
-                self._entries[(path, metrics)] = mapped
+    def _keep(
+        self, keys: Mapping[str, str | None], reads: Mapping[str, EntriesRead], metrics: bool
+    ) -> dict[str, EntriesRead]:
+        """Keep what was decoded on the disk. Return it as it is mapped from there, which takes no memory of ours."""
+        kept: dict[str, str] = {}
+        for path, key in keys.items():
+            length = None if key is None else json.loads(key)[-1]
+            if key is not None and path in reads and not reads[path].problems and key == self._key(path, length):
+                kept[path] = key
+        cache.put({key: reads[path].value for path, key in kept.items()}, "whole" if metrics else "narrow")
+        mapped = {path: self._from_disk(key, metrics) for path, key in kept.items()}
+        return {path: read for path, read in mapped.items() if read is not None}
 
     def _from_disk(self, key: str, metrics: bool) -> EntriesRead | None:
         """From the disk cache."""
@@ -258,7 +265,7 @@ class ManifestReader:
             start += length
         pool, watch = ThreadPoolExecutor(workers), PartWatch(listener())
         try:
-            waiting: deque[tuple[list[ManifestFile], Future[list[EntriesRead | None]]]] = deque()
+            waiting: deque[tuple[list[ManifestFile], Future[_Batch]]] = deque()
             for batch in batches.values():
                 waiting.append((batch, pool.submit(self._part_of, batch, metrics, watch)))
                 while len(waiting) > workers * 2 or _decode_size(waiting) > limits.share(8):
@@ -270,9 +277,9 @@ class ManifestReader:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _each(
-        self, batch: list[ManifestFile], future: Future[list[EntriesRead | None]], metrics: bool
+        self, batch: list[ManifestFile], future: Future[_Batch], metrics: bool
     ) -> Iterator[tuple[ManifestFile, EntriesRead]]:
-        reads = future.result()
+        reads = future.result().reads
         del future
         for n, manifest in enumerate(batch):
             read, reads[n] = reads[n], None  # whoever took one need not hold the others

@@ -20,7 +20,7 @@ from explorer.errors import ExplorerError
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.values.values import no_rows
-from explorer.storage import limits
+from explorer.storage import cache, limits
 from explorer.storage.data_dirs import cache_home
 
 DEALS = 64
@@ -50,18 +50,30 @@ def _let_go(held: list[pa.Table]) -> Iterator[pa.Table]:
 
 
 def _on_disk(schema: pa.Schema, parts: Iterator[pa.Table]) -> RowParts:
-    """Rows in a file, each part of which can be mapped alone. It is open as long as they are held."""
+    """Rows in a file, each part of which can be mapped alone: it is open as long as they are held. Columns that lie in
+    cache files are not written again."""
     file = _file()
-    places, counts = list[tuple[int, int]](), list[int]()
+    mapped, places = list[pa.Table](), list[tuple[int, int]]()
+    size = 0
     for part in _larger(parts):
+        lying = cache.mapped_columns(part)
+        own = part.drop_columns(lying)
         with _disk():
             start = file.seek(-(-file.tell() // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY)
-            with pa.ipc.new_stream(file, schema) as writer:
-                writer.write_table(part)
+            with pa.ipc.new_stream(file, own.schema) as writer:
+                writer.write_table(_as_one(own))
             file.flush()
+        mapped.append(part.select(lying))
         places.append((start, file.tell() - start))
-        counts.append(part.num_rows)
-    return RowParts(schema, counts, lambda at: _map_part(file, *places[at]), sum(size for _, size in places))
+        size += part.nbytes
+
+    def open_part(at: int) -> pa.Table:
+        own, lying = _map_part(file, *places[at]), mapped[at]
+        names = set(lying.column_names)
+        columns = [(lying if name in names else own)[name] for name in schema.names]
+        return pa.Table.from_arrays(columns, schema=schema)
+
+    return RowParts(schema, [len(part) for part in mapped], open_part, size)
 
 
 def in_order(batches: Batches, by: Sequence[str]) -> RowParts:
@@ -114,7 +126,7 @@ def _deal(
         writers = [open_writers.enter_context(pa.ipc.new_stream(file, schema)) for file in files]
         for part in _larger(parts):
             deals = deal_of(polars.Series(polars.from_arrow(part[key]))).to_numpy()
-            rows = part.take(pa.array(np.argsort(deals, kind="stable")))
+            rows = _as_one(part).take(pa.array(np.argsort(deals, kind="stable")))
             ends = np.cumsum(np.bincount(deals.astype(np.int64), minlength=number)).tolist()
             for writer, start, end in zip(writers, [0, *ends], ends, strict=False):
                 if end > start:
@@ -155,16 +167,18 @@ def _larger(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
     held: list[pa.Table] = []
     size = 0
     for part in parts:
-        rows = max(1, part.num_rows * LARGER // max(part.nbytes, 1))
+        bytes_ = part.nbytes
+        rows = max(1, part.num_rows * LARGER // max(bytes_, 1))
         for at in range(0, part.num_rows, rows):
-            held.append(part if rows >= part.num_rows else _own_dictionaries(part.slice(at, rows)))
-            size += held[-1].nbytes
+            whole = rows >= part.num_rows
+            held.append(part if whole else _own_dictionaries(part.slice(at, rows)))
+            size += bytes_ if whole else held[-1].nbytes
             if size >= LARGER:
-                yield _as_one(held)
+                yield pa.concat_tables(held)
                 held, size = [], 0
     if held:
-        yield _as_one(held)
+        yield pa.concat_tables(held)
 
 
-def _as_one(parts: list[pa.Table]) -> pa.Table:
-    return pa.concat_tables(parts).unify_dictionaries().combine_chunks()
+def _as_one(part: pa.Table) -> pa.Table:
+    return part.unify_dictionaries().combine_chunks()

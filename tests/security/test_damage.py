@@ -254,8 +254,7 @@ def test_json_that_is_not_closed_is_refused_in_linear_time() -> None:
 def test_a_damaged_file_of_the_cache_is_none_or_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path))
     table = pa.table({"n": range(9), "of": pa.array(["a", "b", "c"] * 3).dictionary_encode()})
-    cache.put("key", "whole", table, lambda: None)
-    cache.settle()
+    cache.put({"key": table}, "whole")
     [file] = tmp_path.rglob("*.arrow")
     whole, draw, read = file.read_bytes(), random.Random(1), 0
     for _ in range(700):

@@ -190,7 +190,6 @@ def cached(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "SMALLEST", 0)
     direct.open_table(str(table)).entries()
-    cache.settle()
     return next((tmp_path / "cache").iterdir())
 
 

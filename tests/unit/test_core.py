@@ -15,7 +15,7 @@ from explorer.spec.entries import entries as core
 from explorer.spec.text.glossary import TERMS, find_terms
 from explorer.spec.text.units import human_bytes, instant
 from explorer.spec.values.values import decode_bound, partition_value, summary_bound
-from explorer.storage.manifests import LIST_IDS
+from explorer.storage.manifest_layout import LIST_IDS
 
 MANIFEST = ManifestFile("m.avro", 10, 0, 0, 7, 3, 70, 1, 1, 1, 1, 1, 1, None, None, None, {})
 

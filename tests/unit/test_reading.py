@@ -371,7 +371,6 @@ def test_the_disk_cache_gives_the_same_and_survives_damage(
     monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "SMALLEST", 0)
     first = direct.open_table(str(table)).entries(metrics=True).to_arrow()
-    cache.settle()
     stored = list((tmp_path / "cache").rglob("*.arrow"))
     assert len(stored) == 3
     assert direct.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
@@ -379,7 +378,6 @@ def test_the_disk_cache_gives_the_same_and_survives_damage(
         file.unlink()  # the old one is mapped still
         file.write_bytes(b"damaged")
     assert direct.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
-    cache.settle()
     cache.trim(limit=0)
     assert not list((tmp_path / "cache").rglob("*.arrow"))
 

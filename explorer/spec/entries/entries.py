@@ -6,6 +6,8 @@ from, so that all three states of an entry can be shown side by side."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -34,30 +36,34 @@ def fill_nulls(stored: pa.Table, manifest: ManifestFile) -> dict[str, pa.Chunked
     }
 
 
+def origins(sequence_number: int) -> dict[str, tuple[str, str, str]]:
+    """What is said of each name of INHERITED in a manifest of that sequence number: where the value is stored, where it
+    was filled, and where it stays null."""
+    listed = "inherited: the manifest list's {} for this manifest"
+    sequence = (
+        "inherited: 0, since version 1 has no sequence numbers"
+        if sequence_number == 0
+        else listed.format("sequence_number")
+    )
+    invalid = "null: only ADDED entries may inherit it, so this entry is invalid"
+    lineage = "inherited: the manifest's first_row_id, plus the rows of earlier files without one"
+    no_snapshot = "null: the manifest list has no added_snapshot_id"
+    return {
+        "snapshot_id": (STORED_ORIGIN, listed.format("added_snapshot_id"), no_snapshot),
+        "sequence_number": (STORED_ORIGIN, sequence, invalid),
+        "file_sequence_number": (STORED_ORIGIN, sequence, invalid),
+        "first_row_id": (STORED_ORIGIN, lineage, "null: no row lineage"),
+    }
+
+
 def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
     """Add `inherited_<name>` and `<name>_origin` for each name of INHERITED. Rows and stored columns stay as they are.
 
     A null that nothing fills stays null, and its origin says why."""
-    table = stored
-    listed = "inherited: the manifest list's {} for this manifest"
-    sequence = (
-        "inherited: 0, since version 1 has no sequence numbers"
-        if manifest.sequence_number == 0
-        else listed.format("sequence_number")
-    )
-    invalid = "null: only ADDED entries may inherit it, so this entry is invalid"
-    origins = {
-        "snapshot_id": (listed.format("added_snapshot_id"), "null: the manifest list has no added_snapshot_id"),
-        "sequence_number": (sequence, invalid),
-        "file_sequence_number": (sequence, invalid),
-        "first_row_id": (
-            "inherited: the manifest's first_row_id, plus the rows of earlier files without one",
-            "null: no row lineage",
-        ),
-    }
+    table, texts = stored, origins(manifest.sequence_number)
     for name, filled in fill_nulls(stored, manifest).items():
         was_null, still_null = pc.is_null(stored[name]), pc.is_null(filled)
-        origin = _take_texts(pc.if_else(still_null, 2, pc.if_else(was_null, 1, 0)), [STORED_ORIGIN, *origins[name]])
+        origin = _take_texts(pc.if_else(still_null, 2, pc.if_else(was_null, 1, 0)), texts[name])
         table = table.append_column(f"inherited_{name}", filled).append_column(f"{name}_origin", origin)
     return table
 
@@ -67,7 +73,7 @@ def snapshot_ids(stored: pa.Table, manifest: ManifestFile) -> pa.ChunkedArray:
     return pc.fill_null(stored["snapshot_id"], pa.scalar(manifest.added_snapshot_id, pa.int64()))
 
 
-def _take_texts(index: pa.ChunkedArray, texts: list[str]) -> pa.ChunkedArray:
+def _take_texts(index: pa.ChunkedArray, texts: Sequence[str]) -> pa.ChunkedArray:
     """The words at each index, written once."""
     chunks = [
         pa.DictionaryArray.from_arrays(chunk.cast(pa.int32()), pa.array(texts, pa.string())) for chunk in index.chunks
@@ -86,27 +92,30 @@ def _first_row_ids(stored: pa.Table, manifest: ManifestFile) -> pa.ChunkedArray:
     return pc.coalesce(stored["first_row_id"], own_ids)
 
 
+def reasons(manifest: ManifestFile, snapshot_id: int | None) -> list[tuple[str | None, str]]:
+    """The logical status, and the reason, of each stored status 0, 1 and 2, and of any other, as of a snapshot."""
+    unknown = None, "the stored status is not 0, 1 or 2, so the entry is invalid"
+    if snapshot_id is not None and manifest.added_snapshot_id == snapshot_id:
+        own = "this snapshot added the manifest, so the stored status stands"
+        return [*((name, f"stored {name}; {own}") for name in STATUS.values()), unknown]
+    by = f"an earlier snapshot ({manifest.added_snapshot_id}) added the manifest"
+    gone = f"stored DELETED, filtered out: {by}, so the file was gone before this snapshot"
+    return [
+        ("EXISTING", f"stored EXISTING: {by}"),
+        ("EXISTING", f"stored ADDED, reads as EXISTING: {by}"),
+        (None, gone),
+        unknown,
+    ]
+
+
 def as_of(table: pa.Table, manifest: ManifestFile, snapshot_id: int | None) -> pa.Table:
     """Add `logical_status` (ADDED, EXISTING, DELETED or null when filtered out) as of a snapshot (None: one after that
     which added the manifest), and the `reason`."""
     stored = table["status"]
-    if snapshot_id is not None and manifest.added_snapshot_id == snapshot_id:
-        mapping: dict[int, tuple[str | None, str]] = {
-            code: (name, f"stored {name}; this snapshot added the manifest, so the stored status stands")
-            for code, name in STATUS.items()
-        }
-    else:
-        by = f"an earlier snapshot ({manifest.added_snapshot_id}) added the manifest"
-        mapping = {
-            ADDED: ("EXISTING", f"stored ADDED, reads as EXISTING: {by}"),
-            EXISTING: ("EXISTING", f"stored EXISTING: {by}"),
-            DELETED: (None, f"stored DELETED, filtered out: {by}, so the file was gone before this snapshot"),
-        }
-    codes = pa.array(mapping.keys(), pa.int32())
-    index = pc.index_in(stored, codes)
-    status = pc.take(pa.array([m[0] for m in mapping.values()], pa.string()), index)
-    unknown = "the stored status is not 0, 1 or 2, so the entry is invalid"
-    reason = _take_texts(pc.fill_null(index, len(mapping)), [*(m[1] for m in mapping.values()), unknown])
+    said = reasons(manifest, snapshot_id)
+    index = pc.fill_null(pc.index_in(stored, pa.array(list(STATUS), pa.int32())), len(STATUS))
+    status = pc.take(pa.array([status for status, _ in said], pa.string()), index)
+    reason = _take_texts(index, [text for _, text in said])
     return table.append_column("logical_status", status).append_column("reason", reason)
 
 
@@ -128,7 +137,8 @@ def read_as(logical_status: str | None) -> str:
 
 def live(table: pa.Table) -> pa.Table:
     """The entries a reader of that snapshot sees: logical status ADDED or EXISTING."""
-    return table.filter(pc.is_in(table["logical_status"], pa.array(LIVE)))
+    is_live = pc.is_in(table["logical_status"], pa.array(LIVE))
+    return table if pc.all(is_live, min_count=0).as_py() else table.filter(is_live)
 
 
 def status_counts(table: pa.Table) -> dict[str, int]:

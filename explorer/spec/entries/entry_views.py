@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 
 from explorer.model.manifest import ManifestFile
-from explorer.spec.entries.entries import INHERITED, as_of_snapshot, live
+from explorer.spec.entries.entries import INHERITED, live
 from explorer.spec.entries.lazy_table import Parts
+from explorer.spec.entries.manifest_run import ManifestRun, as_of_run
 from explorer.spec.values.values import conform_partition
 
 VIEWS = ("stored", "inherited", "logical", "all")
@@ -19,17 +21,21 @@ SAID = ["logical_status", "reason"]
 def entries_as_of(snapshot_id: int, unified: pa.StructType, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """The entries of a manifest as of a snapshot, so that they can stand in one table with those of others: `partition`
     of one type for all, `spec_id`, `manifest_path` and `ordinal` (in the manifest)."""
-    entries = as_of_snapshot(stored, manifest, snapshot_id)
-    count = entries.num_rows
+    return entries_of_run(snapshot_id, unified, ManifestRun([manifest], [stored.num_rows]), stored)
+
+
+def entries_of_run(snapshot_id: int, unified: pa.StructType, run: ManifestRun, stored: pa.Table) -> pa.Table:
+    """`entries_as_of` of manifests whose entries follow each other."""
+    entries = as_of_run(stored, run, snapshot_id)
     at = entries.schema.get_field_index("partition")
     wide = entries.set_column(at, pa.field("partition", unified), conform_partition(entries, unified))
-    path = pa.DictionaryArray.from_arrays(
-        pa.repeat(pa.scalar(0, pa.int32()), count), pa.array([manifest.manifest_path])
-    )
+    paths = pa.array([manifest.manifest_path for manifest in run.manifests], pa.string())
+    path = pa.DictionaryArray.from_arrays(pa.array(run.places(), pa.int32()), paths)
+    spec_ids = np.array([manifest.partition_spec_id for manifest in run.manifests], np.int32)
     return (
-        wide.append_column("spec_id", pa.repeat(pa.scalar(manifest.partition_spec_id, pa.int32()), count))
+        wide.append_column("spec_id", pa.array(np.repeat(spec_ids, run.counts)))
         .append_column("manifest_path", path)
-        .append_column("ordinal", pa.array(range(count), pa.int64()))
+        .append_column("ordinal", pa.array(run.ordinals()))
     )
 
 

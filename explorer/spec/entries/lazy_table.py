@@ -7,16 +7,21 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
+from typing import TypeVar
 
 import pyarrow as pa
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.problem import Problem
+from explorer.spec.entries.manifest_run import ManifestRun
 from explorer.spec.values.values import fields_left_out, no_rows
 
+T = TypeVar("T")
 Change = Callable[[pa.Table], pa.Table]
 MakePart = Callable[[ManifestFile, pa.Table], pa.Table]
 """Makes a part of a table of one manifest's stored entries; can be pickled."""
+PartOfRun = Callable[[ManifestRun, pa.Table], pa.Table]
+"""The same of several manifests whose entries follow each other."""
 
 
 @dataclass(frozen=True)
@@ -32,34 +37,59 @@ class Parts:
     """Manifests of which it says the same may be made a part of together, as the first of them."""
     folded: bool = False
     """Whether a part is small beside its manifest, so that all of them may come from Spark at once."""
+    of_run: PartOfRun | None = None
+    """Makes what `part` makes of each, of several manifests in one call."""
 
     def map(self, change: Change) -> Parts:
         """What a change of each part makes of the table; of nothing, nothing."""
         if not self.schema.names:
             return self
-        return replace(self, part=partial(_apply_change, self.part, change), schema=change(no_rows(self.schema)).schema)
+        return replace(
+            self,
+            part=partial(_apply_change, self.part, change),
+            of_run=self.of_run and partial(_apply_change, self.of_run, change),
+            schema=change(no_rows(self.schema)).schema,
+        )
+
+    def make(
+        self, stored: Iterable[tuple[ManifestFile, pa.Table]]
+    ) -> Iterator[tuple[list[ManifestFile], pa.Schema, pa.Table]]:
+        """All parts, each with the manifests that it is made of and the schema of their stored entries. Manifests that
+        follow each other are made a part of together where that may be: a call for many small ones costs hardly more
+        than one for one."""
+        alike = self.alike or (_any if self.of_run else None)
+        if alike is None:
+            yield from (([manifest], entries.schema, self.part(manifest, entries)) for manifest, entries in stored)
+            return
+        for (_, schema), group in groupby(stored, lambda pair: (alike(pair[0]), pair[1].schema)):
+            for some in _runs(group):
+                yield [manifest for manifest, _ in some], schema, self._together(some)
+
+    def _together(self, read: Sequence[tuple[ManifestFile, pa.Table]]) -> pa.Table:
+        entries = pa.concat_tables([table for _, table in read])
+        return self.of_run(ManifestRun.of(read), entries) if self.of_run else self.part(read[0][0], entries)
 
 
-def _apply_change(part: MakePart, change: Change, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    return change(part(manifest, stored))
+def _runs(read: Iterable[tuple[ManifestFile, pa.Table]]) -> Iterator[list[tuple[ManifestFile, pa.Table]]]:
+    """Manifests of together TOGETHER entries, about."""
+    held: list[tuple[ManifestFile, pa.Table]] = []
+    rows = 0
+    for pair in read:
+        held.append(pair)
+        rows += pair[1].num_rows
+        if rows >= TOGETHER:
+            yield held
+            held, rows = [], 0
+    if held:
+        yield held
 
 
-def together(parts: Parts, stored: Iterable[tuple[ManifestFile, pa.Table]]) -> Iterator[tuple[ManifestFile, pa.Table]]:
-    """Manifests and their entries, those that are alike and follow each other as one: a call for many small ones costs
-    hardly more than one for one."""
-    alike = parts.alike
-    if alike is None:
-        yield from stored
-        return
-    for _, group in groupby(stored, lambda pair: (alike(pair[0]), pair[1].schema)):
-        held: list[tuple[ManifestFile, pa.Table]] = []
-        for pair in group:
-            held.append(pair)
-            if sum(table.num_rows for _, table in held) >= TOGETHER:
-                yield held[0][0], pa.concat_tables(table for _, table in held)
-                held = []
-        if held:
-            yield held[0][0], pa.concat_tables(table for _, table in held)
+def _any(manifest: ManifestFile) -> Hashable:
+    return None
+
+
+def _apply_change(part: Callable[[T, pa.Table], pa.Table], change: Change, of: T, stored: pa.Table) -> pa.Table:
+    return change(part(of, stored))
 
 
 TOGETHER = 20_000

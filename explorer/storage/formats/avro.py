@@ -149,21 +149,33 @@ def _unpack(codec: str, data: bytes, room: int, most: int) -> bytes:
 
 def _schema(text: bytes, path: str) -> tuple[Any, Shape]:
     try:
-        return _schema_and_shape(text)
+        return cached_schema(text)
     except UnreadableFile as error:
         raise UnreadableFile(path, error.cause) from error
 
 
 @functools.lru_cache(16)
-def _schema_and_shape(text: bytes) -> tuple[Any, Shape]:
-    """A schema and its shape; manifests of a table share a few."""
+def cached_schema(text: bytes) -> tuple[Any, Shape]:
+    """A schema and its shape; manifests of a table share a few. Raises UnreadableFile."""
     schema = load_schema(text, "")
     return schema, check_schema(schema, "")
 
 
-def open_container(data: bytes, path: str, header_only: bool = False, room: int | None = None) -> Container:
-    """Open an Avro file's bytes, which unpack to no more than `room`, or else to as many as any file. Raises
-    UnreadableFile when the header is unusable; damage after it is a Problem."""
+@dataclass(frozen=True)
+class Header:
+    """The header of an Avro file: its schema, as text too, and what that amounts to, its codec, its other metadata, and
+    the byte at which its first block starts."""
+
+    text: bytes = field(repr=False)
+    schema: Any = field(repr=False)
+    shape: Shape
+    codec: str
+    metadata: Mapping[str, str]
+    start: int
+
+
+def read_header(data: bytes, path: str) -> Header:
+    """Read the header of an Avro file's bytes. Raises UnreadableFile when it is unusable."""
     if data[:4] != MAGIC:
         what = "it is empty" if not data else f"it starts with {quote(data[:12])}, not with Avro's {MAGIC!r}"
         raise UnreadableFile(path, f"not an Avro file: {what}")
@@ -179,7 +191,7 @@ def open_container(data: bytes, path: str, header_only: bool = False, room: int 
                 value, at = _read_bytes(data, at)
                 meta[key.decode()] = value
             count, at = _long(data, at)
-        sync, at = data[at : at + 16], at + 16
+        at += 16
         if at > len(data):
             raise IndexError
         text = meta["avro.schema"]
@@ -189,11 +201,20 @@ def open_container(data: bytes, path: str, header_only: bool = False, room: int 
     schema, shape = _schema(text, path)
     codec = meta.get("avro.codec", b"null").decode("latin-1")
     others = {k: v.decode("utf-8", "replace") for k, v in meta.items() if k != "avro.schema"}
+    return Header(text, schema, shape, codec, others, at)
+
+
+def open_container(data: bytes, path: str, header_only: bool = False, room: int | None = None) -> Container:
+    """Open an Avro file's bytes, which unpack to no more than `room`, or else to as many as any file. Raises
+    UnreadableFile when the header is unusable; damage after it is a Problem."""
+    header = read_header(data, path)
+    shape = header.shape
     if header_only:
-        return Container(path, schema, others, codec, (), plain=shape.plain)
-    blocks, problems = _blocks(data, at, sync, codec, path, shape.least, room or limits.UNPACKED)
+        return Container(path, header.schema, header.metadata, header.codec, (), plain=shape.plain)
+    sync = data[header.start - 16 : header.start]
+    blocks, problems = _blocks(data, header.start, sync, header.codec, path, shape.least, room or limits.UNPACKED)
     plain = shape.plain and all(len(block.data) <= PLAIN_BLOCK for block in blocks)
-    return Container(path, schema, others, codec, tuple(blocks), tuple(problems), plain)
+    return Container(path, header.schema, header.metadata, header.codec, tuple(blocks), tuple(problems), plain)
 
 
 def _blocks(
