@@ -57,6 +57,7 @@ __all__ = [
     "TableNotFound",
     "UnreadableFile",
     "WrongUsage",
+    "about",
     "catalog",
     "compare",
     "doctor",
@@ -92,6 +93,32 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def about() -> dict[str, str | None]:
+    """Say what runs here.
+
+    Returns:
+        The versions of this package, Python, pyarrow and pyspark (None where it is not installed), and what decodes
+        manifests: the native decoder with its version, or polars (docs/size.md).
+
+    Example:
+        >>> explorer.about()["version"] == explorer.__version__
+        True
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    from explorer.storage.native_decoder import decoder
+
+    def installed(name: str) -> str | None:
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            return None
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    packages = {name: installed(name) for name in ("pyarrow", "pyspark")}
+    return {"version": __version__, "decoder": decoder(), "python": python, **packages}
 
 
 def open_table(

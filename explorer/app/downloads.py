@@ -31,8 +31,6 @@ TYPES: Mapping[str, str] = {
 """What a file can be, by the end of its name."""
 MOST_BYTES = 1 << 30
 """Of a file."""
-AT_A_TIME = 1_000
-"""Rows that are made before they are written."""
 
 
 def file_name(request: Ask, form: str) -> str:
@@ -84,7 +82,7 @@ def _pieces(result: Any, form: str) -> Iterable[str]:
     """The text of a file that is no table, in pieces."""
     if isinstance(result, Collection):
         if form == "json":
-            return table_pieces(result.iter_tables(AT_A_TIME), is_array=True)
+            return table_pieces(result.iter_tables(), is_array=True)
         if form == "txt":
             return result.text_pieces()
     if form == "json":

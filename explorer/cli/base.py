@@ -160,12 +160,22 @@ def fail(error: Exception, code: int) -> None:
     sys.exit(code)
 
 
+def _version(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
+    if asked:
+        from explorer.storage.native_decoder import decoder
+
+        click.echo(f"{COMMAND} {explorer.__version__}, JSON format {JSON_FORMAT}, decoder: {decoder()}")
+        context.exit()
+
+
 @click.group(
     cls=Main,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=__doc__.partition("\n\n")[2] if __doc__ else None,
 )
-@click.version_option(explorer.__version__, message=f"%(prog)s %(version)s, JSON format {JSON_FORMAT}")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit."
+)
 @screen_options(is_global=True)
 def main() -> None:
     """Explore the metadata of Apache Iceberg tables.

@@ -113,7 +113,6 @@ def print_rows(
     from explorer.render.row_formats import table_pieces
     from explorer.render.text import render_stream
 
-    parts = rows.iter_tables(AT_A_TIME)
     if form == "csv" and sys.stdout.isatty():
         written = io.BytesIO()
         rows.to_csv(written)
@@ -125,12 +124,13 @@ def print_rows(
             raise WrongUsage("Parquet is not text for a terminal: write it to a file with >")
         rows.to_parquet(sys.stdout.buffer)
     elif form == "text":
+        parts = rows.iter_tables(AT_A_TIME)
         cells = (row for part in parts for row in in_words(part, rows.what, table.metadata if table else None))
         listed = [c for c in columns if c in rows.columns and not chosen("wide")]
         pages = render_stream(cells, width(), listed or first_columns(rows.what, rows.columns), fitting)
         show(page.rstrip("\n") for page in pages)
     else:
-        _print_pieces(table_pieces(parts, is_array=form == "json"))
+        _print_pieces(table_pieces(rows.iter_tables(), is_array=form == "json"))
 
 
 def _print_pieces(pieces: Iterable[str]) -> None:

@@ -150,6 +150,22 @@ def _has_simple_keys(array: pa.MapArray) -> bool:
 
 
 def _each(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
-    """The text of each value, made in Python: of floats, times, decimals and what has keys that JSON lacks."""
+    """The text of each value, made in Python: of floats, times, decimals and what has keys that JSON lacks. Few times
+    and decimals are different: each text is made once."""
+    if pa.types.is_temporal(array.type) or pa.types.is_decimal(array.type):
+        encoded = array.dictionary_encode()
+        return _made(encoded.dictionary, text).take(encoded.indices)
+    return _made(array, text)
+
+
+def _made(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
     values = column_values(pa.chunked_array([array]), "lossy")
     return pa.array([None if value is None else text(plain(value)) for value in values], pa.string())
+
+
+def joined(texts: pa.Array, end: str) -> str:
+    """All texts, each with an end, as one text."""
+    ended = _join(texts, end)
+    _, offsets, data = ended.buffers()
+    at = np.frombuffer(offsets, np.int32)[ended.offset : ended.offset + len(ended) + 1]
+    return memoryview(data)[int(at[0]) : int(at[-1])].tobytes().decode()

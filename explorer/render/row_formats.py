@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from explorer.render.json_columns import cell_texts, json_lines
+from explorer.render.json_columns import cell_texts, joined, json_lines
 from explorer.render.text import json_text
 
+T = TypeVar("T")
+AT_ONCE, MOST_ROWS = 4 << 20, 4_000
+"""Bytes, and number, of rows that become text at once."""
+THREADS = 2
 FORMULA = r"^\s*[=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]|^[\t\r\n]"
 """What a spreadsheet may compute, also in full-width signs."""
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
@@ -32,11 +38,15 @@ def write_csv(tables: Iterable[pa.Table], schema: pa.Schema, file: Any, for_spre
     names = (_without_formulas(names) if for_spreadsheet else names).to_pylist()
     head = pa.schema([pa.field(name, field.type) for name, field in zip(names, flat, strict=True)])
     with pa_csv.CSVWriter(file, head) as writer:
-        for table in tables:
+
+        def flat_rows(table: pa.Table) -> pa.Table:
             columns = [_flat_column(table, field.name) for field in schema]
             if for_spreadsheet:
                 columns = [_without_formulas(c) if pa.types.is_string(c.type) else c for c in columns]
-            writer.write_table(pa.table(columns, schema=head))
+            return pa.table(columns, schema=head)
+
+        for rows in _on_threads(tables, flat_rows):
+            writer.write_table(rows)
 
 
 def write_parquet(tables: Iterable[pa.Table], schema: pa.Schema, file: Any) -> None:
@@ -66,8 +76,28 @@ def table_pieces(tables: Iterable[pa.Table], is_array: bool) -> Iterator[str]:
         tables: The rows, in parts.
         is_array: Whether they are a JSON array; else each is an object on its own line.
     """
-    parts = (json_lines(table).to_pylist() for table in tables if table.num_rows)
-    return _array(map(",\n".join, parts)) if is_array else ("\n".join(lines) + "\n" for lines in parts)
+    ends = ",\n" if is_array else "\n"
+    texts = _on_threads(tables, lambda table: joined(json_lines(table), ends))
+    return _array(text[: -len(ends)] for text in texts) if is_array else texts
+
+
+def _on_threads(tables: Iterable[pa.Table], change: Callable[[pa.Table], T]) -> Iterator[T]:
+    """What a change makes of all rows, some of them at a time, in order. Those of a table are made on several threads,
+    and given before the next table is asked for."""
+    with ThreadPoolExecutor(THREADS) as threads:
+        for table in tables:
+            waiting: deque[Future[T]] = deque()
+            for rows in _slices(table):
+                waiting.append(threads.submit(change, rows))
+                if len(waiting) > THREADS:
+                    yield waiting.popleft().result()
+            yield from (future.result() for future in waiting)
+
+
+def _slices(table: pa.Table) -> Iterator[pa.Table]:
+    """The same rows in parts of AT_ONCE bytes, about, and MOST_ROWS at most: as text they are a few times as long."""
+    rows = max(1, min(MOST_ROWS, table.num_rows * AT_ONCE // max(table.nbytes, 1)))
+    return (table.slice(at, rows) for at in range(0, table.num_rows, rows))
 
 
 def _array(pieces: Iterator[str]) -> Iterator[str]:

@@ -61,6 +61,11 @@ def version() -> str | None:
     return None if _native is None else str(_native.__version__)
 
 
+def decoder() -> str:
+    """What decodes manifests here."""
+    return "polars" if _native is None else f"native {version()}"
+
+
 def decode(packed: Mapping[str, bytes], metrics: bool, together: int) -> Decoded:
     """Decode the entries of those manifests that are sound and of the kind that writers make.
 

@@ -73,7 +73,8 @@ impl Type {
             Type::Int | Type::Long => cursor.skip_long()?,
             Type::Float => drop(cursor.take(4)?),
             Type::Double => drop(cursor.take(8)?),
-            Type::Bytes | Type::Text => drop(cursor.bytes()?),
+            Type::Bytes => drop(cursor.bytes()?),
+            Type::Text => drop(std::str::from_utf8(cursor.bytes()?).map_err(|_| Refused::Unsound)?),
             Type::Fixed(size) => drop(cursor.take(*size)?),
             Type::Array(item) => match item.as_ref() {
                 Type::Record(fields) => match fields.as_slice() {
@@ -90,7 +91,7 @@ impl Type {
                 _ => skip_items(cursor, |cursor| item.skip(cursor))?,
             },
             Type::Map(item) => skip_items(cursor, |cursor| {
-                cursor.bytes()?;
+                Type::Text.skip(cursor)?;
                 item.skip(cursor)
             })?,
             Type::Union(branches) => {

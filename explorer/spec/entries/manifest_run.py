@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 
 from explorer.model.manifest import STATUS, ManifestFile
 from explorer.spec.entries.entries import ADDED, DELETED, INHERITED, WORDS, as_of_snapshot, origins, reasons
-
-Ints = npt.NDArray[np.int64]
+from explorer.spec.entries.numpy_columns import Ints
 
 
 class ManifestRun:

@@ -58,3 +58,15 @@ def hashes(column: pa.ChunkedArray) -> Ints:
     """64 bits of each text, the same wherever the same version of polars runs."""
     series = polars.Series(polars.from_arrow(column.cast(pa.large_string())))
     return series.hash(seed=7).to_numpy().view(np.int64)
+
+
+def map_keys(column: pa.ChunkedArray) -> Ints:
+    """The keys of all maps of a column, which are numbers. A chunk may be a part of an array, whose keys are others'
+    too."""
+    keys = [np.zeros(0, np.int64)]
+    for chunk in column.chunks:
+        maps = chunk.drop_null()
+        if len(maps):
+            first, last = maps.offsets[0].as_py(), maps.offsets[-1].as_py()
+            keys.append(maps.keys.slice(first, last - first).to_numpy(zero_copy_only=False))
+    return np.concatenate(keys)

@@ -17,6 +17,7 @@ import pyarrow as pa
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, TableMetadata
 from explorer.spec.entries.entries import live_entries
+from explorer.spec.entries.numpy_columns import map_keys
 from explorer.spec.text.units import whole
 from explorer.spec.values.transforms import parse_transform
 
@@ -185,8 +186,7 @@ def count_statistics(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     files = live_entries(stored, manifest)
     rows: list[tuple[str, int, int]] = [(_FILES, 0, files.num_rows)]
     for name in STATISTICS:
-        keys = [chunk.drop_null().keys.to_numpy(zero_copy_only=False) for chunk in files[name].chunks]
-        ids, often = np.unique(np.concatenate([np.zeros(0, np.int32), *keys]), return_counts=True)
+        ids, often = np.unique(map_keys(files[name]), return_counts=True)
         rows += [(name, i, number) for i, number in zip(ids.tolist(), often.tolist(), strict=True)]
     return pa.Table.from_pylist([dict(zip(METRICS_COUNTS.names, row, strict=True)) for row in rows], METRICS_COUNTS)
 

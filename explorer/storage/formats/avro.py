@@ -113,7 +113,7 @@ def _unpack(codec: str, data: bytes, room: int, most: int) -> bytes:
     if codec == "deflate":
         unpacker = isal_zlib.decompressobj(-15)  # 3 times as fast as zlib
         out = unpacker.decompress(data, room)
-        if unpacker.unconsumed_tail:
+        if unpacker.unconsumed_tail or (len(out) >= room and not unpacker.eof):  # what it holds back is no tail
             raise ValueError(too_much)
         return out
     if codec == "snappy":
