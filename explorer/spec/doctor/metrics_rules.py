@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO
 from explorer.spec.doctor.remedy_cases import BEYOND_KEY
-from explorer.spec.entries.numpy_columns import Flags, Ints
+from explorer.spec.entries.numpy_columns import Flags, Ints, numbers_of
 from explorer.spec.scan.ranges import decode_bounds
 from explorer.spec.schemas.required_nulls import FAILS, SHOWS, spark_reading
 from explorer.spec.values.values import decode_bound
@@ -275,7 +275,7 @@ def _fit(notes: Notes, table: pa.Table, bound: Bound, column: BoundedColumn) -> 
             column=column.name,
         )
     if base in ("float", "double") and not odd.any():
-        nan = np.array([is_nan(value) for value in bound[1].to_pylist()], bool) if len(bound[0]) else odd
+        nan = _are_nan(bound[1], lengths)
         what = "a bound is NaN, which bounds must leave out: readers skip nothing by it"
         notes.add("metrics-wrong", _mask(table, bound[0][nan]), what, severity="warning", column=column.name)
         return not nan.any()
@@ -288,6 +288,16 @@ def is_nan(value: bytes | None) -> bool:
         return False
     number = struct.unpack("<f" if len(value) == 4 else "<d", value)[0]
     return bool(number != number)
+
+
+def _are_nan(values: pa.Array, lengths: Ints) -> Flags:
+    """`is_nan` of each bound."""
+    nan = np.zeros(len(values), bool)
+    known = values.is_valid().to_numpy(zero_copy_only=False)
+    for length, code in ((4, "<f4"), (8, "<f8")):
+        those = known & (lengths == length)
+        nan[those] = np.isnan(numbers_of(values.filter(pa.array(those)), code))
+    return nan
 
 
 def _text_fits(notes: Notes, table: pa.Table, bound: Bound, column: BoundedColumn) -> bool:

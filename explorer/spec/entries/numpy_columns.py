@@ -70,3 +70,13 @@ def map_keys(column: pa.ChunkedArray) -> Ints:
             first, last = maps.offsets[0].as_py(), maps.offsets[-1].as_py()
             keys.append(maps.keys.slice(first, last - first).to_numpy(zero_copy_only=False))
     return np.concatenate(keys)
+
+
+def numbers_of(column: pa.Array, code: str) -> npt.NDArray[Any]:
+    """The numbers, of a numpy type, whose bytes the values of a binary column are: none is null, and each has the
+    type's length."""
+    _, offsets, data = column.buffers()
+    if not len(column) or data is None:
+        return np.zeros(0, code)
+    ends = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
+    return np.frombuffer(memoryview(data)[int(ends[0]) : int(ends[-1])], code)

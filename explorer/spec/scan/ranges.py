@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
+from explorer.spec.entries.numpy_columns import numbers_of
 from explorer.spec.filters.expressions import BoundTerm
 from explorer.spec.values.ordering import comparable, float_keys, plain
 from explorer.spec.values.transforms import parse_transform, transform_function
@@ -146,7 +147,7 @@ def decode_bounds(data: pa.Array | pa.ChunkedArray, kind: Any, short_days: bool 
         width, code = _WIDTHS.get(kind, (8, "<i8") if kind.startswith("timestamp") else (0, ""))
         lengths = pc.binary_length(column).drop_null()
         if width and pc.all(pc.equal(lengths, width)).as_py():
-            numbers = np.frombuffer(b"".join(column.drop_null().to_pylist()), code)
+            numbers = numbers_of(column.drop_null(), code)
             keys = float_keys(numbers.astype(np.float64)) if code[1] == "f" else numbers.astype(np.int64)
             values = np.zeros(len(column), np.int64)
             values[valid] = keys
