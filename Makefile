@@ -14,7 +14,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(
 # The native decoder is built where cargo is; everything works without it.
 NATIVE := $(if $(shell command -v cargo),native)
 
-.PHONY: demo native teaching-tables test test-rest test-all first-tests quick test-servers test-pythons test-extras spark35 wheel release lab lint bench bench-remote bench-size bench-plan bench-lesson \
+.PHONY: demo native bench-decode teaching-tables test test-rest test-all first-tests quick test-servers test-pythons test-extras spark35 wheel release lab lint bench bench-remote bench-size bench-plan bench-lesson \
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser frontend \
 	clean requirements
 
@@ -89,6 +89,9 @@ lint: $(STAMP)
 bench: $(STAMP)  ## minutes: decoding, first screen, cache, memory; writes docs/benchmarks.md
 	$(BIN)/python -m benchmarks.run
 
+bench-decode: $(STAMP) $(NATIVE)  ## half an hour: decode manifests of many kinds, in turns with others; writes docs/decoding.md
+	$(BIN)/python -m benchmarks.decode
+
 bench-remote: $(STAMP)  ## minutes: a table in a store, behind 0, 5 and 50 ms a request; writes docs/remote.md
 	$(BIN)/python -m benchmarks.remote
 
@@ -128,9 +131,10 @@ pairs: $(STAMP)  ## a quarter of an hour: every pair of operations, each validat
 screens: $(STAMP) browser  ## an hour and a half: pictures of every view of seven tables, and what does not fit
 	ICEDIVE_EVERY_SCREEN=1 $(BIN)/python -m pytest -n 2 --dist load tests/browser/test_rooms_fit.py
 
-fuzz: $(STAMP)  ## a quarter of an hour: thousands of tables damaged where meaning sits, from another seed each day
+fuzz: $(STAMP) $(NATIVE)  ## half an hour: thousands of tables damaged where meaning sits, and a million blocks, from another seed each day
 	ICEDIVE_MUTATIONS=4000 ICEDIVE_SEED=$$(date +%j) \
 		$(BIN)/python -m pytest tests/security/test_damage.py
+	$(if $(NATIVE),$(BIN)/python -m tests.support.native_mutations 1000000 $$(date +%j))
 
 attacks: $(STAMP)  ## ten hours: 5,000 statements that reach out, every example of Spark's pages, large tables of every kind, and the largest of 2 MB in each
 	ICEDIVE_EVERY_STATEMENT=1 $(BIN)/python -m pytest tests/security/test_sql.py tests/browser/test_markup.py \

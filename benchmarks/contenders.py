@@ -14,6 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 import explorer
+from explorer.render.row_formats import table_pieces
+from explorer.storage import native_decoder
 from explorer.storage.formats import avro
 from explorer.table import open_table
 
@@ -41,6 +43,48 @@ def ours_threads_1(folder: str) -> int:
     return sum(table.reader.entries(m, True).value.num_rows for m in listed)
 
 
+def files(folder: str) -> int:
+    return int(open_table(folder).files().to_arrow().num_rows)
+
+
+def files_full(folder: str) -> int:
+    return int(open_table(folder).files(metrics=True).to_arrow().num_rows)
+
+
+def files_without(folder: str) -> int:
+    native_decoder._native = None  # type: ignore[assignment]
+    return files(folder)
+
+
+def files_full_without(folder: str) -> int:
+    native_decoder._native = None  # type: ignore[assignment]
+    return files_full(folder)
+
+
+def _written(folder: str, form: str) -> int:
+    """Entries with all columns as the command line prints them."""
+    rows = open_table(folder).entries(metrics=True)
+    with open(os.devnull, "wb") as file:
+        if form == "jsonl":
+            for piece in table_pieces(rows.iter_tables(), is_array=False):
+                file.write(piece.encode())
+        else:
+            (rows.to_csv if form == "csv" else rows.to_parquet)(file)
+    return 0
+
+
+def jsonl(folder: str) -> int:
+    return _written(folder, "jsonl")
+
+
+def csv(folder: str) -> int:
+    return _written(folder, "csv")
+
+
+def parquet(folder: str) -> int:
+    return _written(folder, "parquet")
+
+
 def warm_diff(folder: str) -> Callable[[], int]:
     """The last two snapshots, of which the later one changed one manifest; the libraries are loaded before, the table
     is not."""
@@ -50,7 +94,7 @@ def warm_diff(folder: str) -> Callable[[], int]:
         return len(change.added) + len(change.removed)
 
     run()
-    shutil.rmtree(os.path.join(os.environ["ICEDIVE_CACHE"], "manifests"), ignore_errors=True)
+    shutil.rmtree(os.environ["ICEDIVE_CACHE"], ignore_errors=True)
     return run
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from benchmarks.tables import deep_history, with_one_change
 from explorer.spark_engine.java import find_java, resolve_jars
+from explorer.storage.cache import CACHE_VERSION
 
 HERE = Path(__file__).parent
 GENERATOR = HERE.parent.parent / "shared" / "bench" / "gen.py"
@@ -40,7 +41,7 @@ def table(size: str) -> Path:
 
 def measure(name: str, folder: Path, cache: Path) -> dict[str, Any] | None:
     environment = {**os.environ, "ICEDIVE_CACHE": str(cache)}
-    shutil.rmtree(cache / "manifests", ignore_errors=True) if not name.startswith("reopen") else None
+    shutil.rmtree(cache / f"manifests-{CACHE_VERSION}", ignore_errors=True) if not name.startswith("reopen") else None
     command = [sys.executable, "-m", "benchmarks.contenders", name.removeprefix("reopen_"), str(folder)]
     result = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=HERE.parent)
     lines = [line for line in result.stdout.splitlines() if line.startswith("{")]

@@ -14,9 +14,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 STORAGE = HERE.parent / "explorer" / "storage"
-BUILT = {"linux": "lib_native.so", "darwin": "lib_native.dylib", "win32": "_native.dll"}
-MODULE = "_native.pyd" if sys.platform == "win32" else "_native.abi3.so"
-LICENSES = "_native.licenses.txt"
+BUILT = {"linux": "libicedive_native.so", "darwin": "libicedive_native.dylib", "win32": "icedive_native.dll"}
+MODULE = "icedive_native.pyd" if sys.platform == "win32" else "icedive_native.abi3.so"
+LICENSES = "icedive_native.licenses.txt"
 
 
 def cargo(*arguments: str) -> str:
@@ -50,7 +50,9 @@ def licenses() -> str:
         if (package["name"], f"v{package['version']}") not in names or package["source"] is None:
             continue
         folder = Path(package["manifest_path"]).parent
-        files = sorted(f for f in folder.iterdir() if re.match(r"(?i)(licen[cs]e|copying|notice)", f.name) and f.is_file())
+        files = sorted(
+            f for f in folder.iterdir() if re.match(r"(?i)(licen[cs]e|copying|notice)", f.name) and f.is_file()
+        )
         head = f"{package['name']} {package['version']}: {package['license']}"
         texts.append("\n\n".join([head, *(file.read_text(errors="replace").strip() for file in files)]))
     rule = "\n\n" + "=" * 100 + "\n\n"
@@ -62,7 +64,7 @@ def main() -> None:
     restore_lock()
     cargo("build", "--release", "--locked", "--quiet")
     scratch = STORAGE / f"{MODULE}.new"
-    shutil.copy(HERE / "target" / "release" / BUILT.get(sys.platform, "lib_native.so"), scratch)
+    shutil.copy(HERE / "target" / "release" / BUILT.get(sys.platform, "libicedive_native.so"), scratch)
     scratch.replace(STORAGE / MODULE)  # one that is loaded stays as it is
     (STORAGE / LICENSES).write_text(licenses())
 

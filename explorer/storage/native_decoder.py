@@ -20,9 +20,12 @@ from explorer.storage.formats.avro import PLAIN_BLOCK, Container, cached_schema,
 from explorer.storage.manifest_layout import ManifestLayout, has_ids
 
 try:
-    from explorer.storage import _native
+    from explorer.storage import icedive_native as _native
 except ImportError:
-    _native = None  # type: ignore[assignment]
+    try:
+        import icedive_native as _native  # type: ignore[import-not-found, no-redef]  # where Spark's workers have it
+    except ImportError:
+        _native = None  # type: ignore[assignment]
 
 LATER = -2
 """What stands for the number of entries of a file that was left for another call."""
@@ -59,6 +62,11 @@ class _Limits(NamedTuple):
 def version() -> str | None:
     """The version of the native module; None where there is none."""
     return None if _native is None else str(_native.__version__)
+
+
+def module_file() -> str | None:
+    """The file of the native module, to be sent to Spark's workers; None where there is none."""
+    return None if _native is None else str(_native.__file__)
 
 
 def decoder() -> str:
