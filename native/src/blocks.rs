@@ -20,7 +20,8 @@ pub fn frame<'a>(data: &'a [u8], at: usize, sync: &[u8]) -> Result<(usize, &'a [
     Ok((count, packed, at + cursor.at()))
 }
 
-/// Unpacks blocks, one after the other, into the same memory.
+/// Unpacks blocks, one after the other, into the same memory. What follows the end of packed bytes is passed over, as
+/// other decoders do.
 #[derive(Default)]
 pub struct Blocks {
     unpacked: Vec<u8>,
@@ -73,9 +74,8 @@ impl Blocks {
                 _ => {}
             }
         }
-        let is_whole = inflate.total_in() as usize == packed.len() && self.unpacked.len() <= room;
         self.inflate = Some(inflate);
-        if is_whole { Ok(()) } else { Err(Refused::Unsound) }
+        if self.unpacked.len() <= room { Ok(()) } else { Err(Refused::Unsound) }
     }
 
     fn unpack_zstd(&mut self, packed: &[u8], room: usize) -> Result<(), Refused> {
@@ -98,9 +98,8 @@ impl Blocks {
                 return Err(Refused::Unsound); // cut off
             }
         }
-        let is_whole = input.pos() == packed.len() && self.unpacked.len() <= room;
         self.zstd = Some(decoder);
-        if is_whole { Ok(()) } else { Err(Refused::Unsound) }
+        if self.unpacked.len() <= room { Ok(()) } else { Err(Refused::Unsound) }
     }
 
     /// Avro adds a CRC of four bytes to raw snappy.

@@ -42,7 +42,7 @@ def asked(
 ) -> int:
     """How many entries Spark's workers make of a table's first manifests, by a function made of the real one."""
     parts = entry_view(table.tree.entries(table.metadata.current_snapshot), "stored")
-    some = replace(parts, manifests=parts.manifests[:first], part=change(parts.part))
+    some = replace(parts, manifests=parts.manifests[:first], part=change(parts.part), of_run=None)
     made = batches(engine.session(), table.reader.storage, some, table.tree.note, f"entries of {table.name}")
     return sum(rows.num_rows for rows in made.read())
 
