@@ -136,7 +136,9 @@ fuzz: $(STAMP) $(NATIVE)  ## half an hour: thousands of tables damaged where mea
 		$(BIN)/python -m pytest tests/security/test_damage.py
 	$(if $(NATIVE),$(BIN)/python -m tests.support.native_mutations 1000000 $$(date +%j))
 
-attacks: $(STAMP)  ## ten hours: 5,000 statements that reach out, every example of Spark's pages, large tables of every kind, and the largest of 2 MB in each
+# Parts can be run one by one, on several machines or days: make attacks PART=3/12. Each test is in one of them.
+attacks: export ICEDIVE_PART = $(PART)
+attacks: $(STAMP)  ## ten hours, or a part of it with PART=1/40: 5,000 statements that reach out, every example of Spark's pages, large tables of every kind, and the largest of 2 MB in each
 	ICEDIVE_EVERY_STATEMENT=1 $(BIN)/python -m pytest tests/security/test_sql.py tests/browser/test_markup.py \
 		tests/browser/test_outlives.py tests/spark/test_projection.py
 	ICEDIVE_EVERY_SIZE=1 $(BIN)/python -m pytest $(PROCESSES) tests/security/test_growth.py tests/security/test_regexes.py

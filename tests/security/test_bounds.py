@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.clients import Client, Refused, Served, serve
+from explorer.storage import processor_time
 from tests.security.bounds import ENDS, MOST_SECONDS, compact, measured
 from tests.security.dimensions import DIMENSIONS, make
 from tests.security.test_growth import COMMANDS
@@ -25,6 +26,14 @@ from tests.security.test_growth import COMMANDS
 pytestmark = pytest.mark.skipif("ICEDIVE_EVERY_BOUND" not in os.environ, reason="hours: make attacks does it")
 STARTED_S = 2.0
 """What Python's start takes of the processor: commands are measured without it."""
+
+
+@pytest.fixture(autouse=True)
+def own_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limits are those of a person who sets none."""
+    monkeypatch.delenv(processor_time.VARIABLE, raising=False)
+
+
 WORST = {"snapshots": 110_000, "entries of one path": 250_000, "branches on a chain, of many ages": 60_000}
 """Dimensions whose largest tables keep the server busy for the longest; none has 2 MB of metadata."""
 ATTACKERS, ATTACK_S, CLICKS = 3, 90, 20
