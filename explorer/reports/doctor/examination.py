@@ -52,6 +52,9 @@ from explorer.storage.formats.json_text import NO_JSON
 from explorer.storage.manifest_reader import NOT_NOW
 from explorer.table import Table
 
+MOST_LISTS = 10_000
+"""Snapshots whose manifest lists are compared: for each manifest, finding and ancestor something is kept of each of
+them, so that the memory for it is the product."""
 PLUGINS = "icedive.doctor"
 """The entry points of installed packages that bring further rules: functions of a Table that give findings."""
 
@@ -88,6 +91,14 @@ def diagnose(
     return ShownReport(table.name, final_findings, examination.checked, tuple(examination.not_checked))
 
 
+def _newest(meta: TableMetadata) -> list[Snapshot]:
+    """The snapshots that refs name and the newest others, MOST_LISTS at most, in their order."""
+    named = {ref.snapshot_id for ref in meta.refs} | {meta.current_snapshot_id}
+    from_newest = sorted(meta.snapshots[::-1], key=lambda snapshot: snapshot.snapshot_id not in named)
+    kept = {id(snapshot) for snapshot in from_newest[:MOST_LISTS]}
+    return [snapshot for snapshot in meta.snapshots if id(snapshot) in kept]
+
+
 class Examination:
     """One table looked at. What was read stays here until the report is made."""
 
@@ -96,8 +107,11 @@ class Examination:
         self.checked: dict[str, int] = {}
         self.not_checked: list[str] = []
         meta = table.metadata
-        chosen = [table.resolve(depth.snapshot).snapshot] if depth.snapshot is not None else list(meta.snapshots)
+        chosen = [table.resolve(depth.snapshot).snapshot] if depth.snapshot is not None else _newest(meta)
         self.snapshots: list[Snapshot] = [s for s in chosen if s is not None]
+        if depth.snapshot is None and (older := len(meta.snapshots) - len(self.snapshots)):
+            left_out = f"the manifest lists of {older:,} older snapshots: those of {MOST_LISTS:,} are read at most"
+            self.not_checked.append(f"{left_out} (name one with --snapshot)")
         self.lists = Lists(meta, {}, {})
         self.doubts: dict[str, tuple[int, str]] | None = None
         """See remedies.Situation."""

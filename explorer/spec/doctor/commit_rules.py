@@ -64,10 +64,8 @@ def _cut_off(lists: Lists) -> Iterator[tuple[Snapshot, Snapshot]]:
     for entry in meta.snapshot_log:
         later = meta.snapshot(entry.snapshot_id)
         committed = later is not None and entry.timestamp_ms == later.timestamp_ms and entry.snapshot_id not in seen
-        if earlier and later and committed:
-            descendants = lists.descendants.get(earlier.snapshot_id, 0)
-            if not descendants & lists.bit(later.snapshot_id):
-                yield earlier, later
+        if earlier and later and committed and not lists.ancestors.has(later.snapshot_id, earlier.snapshot_id):
+            yield earlier, later
         seen.add(entry.snapshot_id)
         earlier = later or earlier
 

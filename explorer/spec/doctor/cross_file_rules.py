@@ -3,8 +3,10 @@ snapshot decides. What is found is looked up again, by name."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -69,12 +71,12 @@ class CrossFileRules:
             for n in np.unique(which[times > 1]).tolist():
                 met.add((n, n), keys[(which == n) & (times > 1)])
             for some, manifests in _alike(keys, which):
-                seen = 0
-                for at, n in enumerate(manifests):
+                seen: list[int] = []  # the snapshots of the first manifest, of the first two, and so on
+                for n in manifests:
                     mask = self.lists.masks[self._paths[n]]
-                    if mask & seen:
-                        met.add((n, next(m for m in manifests[:at] if self._together(n, m))), some)
-                    seen |= mask
+                    if seen and mask & seen[-1]:
+                        met.add((n, manifests[bisect_left(seen, True, key=partial(_share, mask))]), some)
+                    seen.append(mask | (seen[-1] if seen else 0))
         pairs = sorted(met.keys, key=lambda pair: (pair[0] != pair[1], pair))  # those with themselves first
         for pair in pairs[:TOLD]:
             yield from self._pair(met.keys[pair], met.counts[pair], pair, name, rule, what, refused)
@@ -146,9 +148,13 @@ class CrossFileRules:
     def _live_again(self, one: int, other: int, keys: Ints) -> Iterator[Finding]:
         path, later = self._paths[other], self._after(one)
         entries = self._named(path, keys.tolist(), "keys", None)
-        old = [e for e in entries if not self.lists.bit(e["inherited_snapshot_id"]) & later]
+        deleter = self.lists.records[self._paths[one]].added_snapshot_id
+        old = [
+            e for e in entries
+            if not self.lists.bit(e["inherited_snapshot_id"]) & later
+            and not self.lists.ancestors.has(e["inherited_snapshot_id"], deleter or 0)
+        ]  # fmt: skip
         if old:
-            deleter = self.lists.records[self._paths[one]].added_snapshot_id
             yield self.lists.of(
                 "deleted-file-live",
                 f"snapshot {deleter} deleted a file that is live here, and nothing added it since",
@@ -281,6 +287,11 @@ class CrossFileRules:
         return self.lists.of(
             rule, what, path, place, found=value, expected=expected, examples=tuple(e["file_path"] for e in entries[:1])
         )
+
+
+def _share(snapshots: int, others: int) -> bool:
+    """Whether two masks have a snapshot in common."""
+    return bool(snapshots & others)
 
 
 class _Pairs:

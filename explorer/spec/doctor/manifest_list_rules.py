@@ -18,6 +18,7 @@ from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.header_rules import header_rules
 from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE
 from explorer.spec.entries.numpy_columns import Ints
+from explorer.spec.snapshots.ancestors import Ancestors
 from explorer.spec.text.units import parse_int64, whole
 
 
@@ -65,6 +66,7 @@ class Lists:
         self.meta, self.lists, self.held, self.unread = meta, lists, held, unread
         self.snapshots = [s for s in meta.snapshots if s.snapshot_id in lists]
         self._at = {s.snapshot_id: n for n, s in enumerate(self.snapshots)}
+        self._listings: dict[int, tuple[int, ...]] = {}
         self.masks: dict[str, int] = {}
         """By manifest: which snapshots list it, as bits."""
         self.records: dict[str, ManifestFile] = {}
@@ -81,8 +83,13 @@ class Lists:
         return any(number > 1 if parent is None else not self.meta.snapshot(parent) for parent, number in parents)
 
     def listing(self, mask: int) -> tuple[int, ...]:
-        """The snapshots of a mask."""
-        return tuple(s.snapshot_id for n, s in enumerate(self.snapshots) if mask >> n & 1)
+        """The snapshots of a mask: one tuple for all that have the same."""
+        if mask not in self._listings:
+            digits = reversed(f"{mask:b}")
+            self._listings[mask] = tuple(
+                s.snapshot_id for s, digit in zip(self.snapshots, digits, strict=False) if digit == "1"
+            )
+        return self._listings[mask]
 
     @cached_property
     def descendants(self) -> dict[int, int]:
@@ -94,10 +101,16 @@ class Lists:
         while ready:  # from the youngest; those of a circle never come to it
             snapshot = ready.pop()
             if (parent := parents.get(snapshot)) is not None:
-                masks[parent] = masks.get(parent, 0) | masks.get(snapshot, 0)
+                below = masks.get(snapshot, 0)
+                masks[parent] = masks[parent] | below if parent in masks else below  # a chain of others shares one
                 children[parent] -= 1
                 ready += [] if children[parent] else [parent]
         return masks
+
+    @cached_property
+    def ancestors(self) -> Ancestors:
+        """Which snapshots of the table descend from which, those that are not among these too."""
+        return Ancestors(self.meta.snapshots)
 
     def bit(self, snapshot_id: int | None) -> int:
         """A snapshot's bit; 0 for one that is not among these."""

@@ -161,16 +161,7 @@ def _lost_rows(
         f"/snapshots ({snapshot.snapshot_id})/summary/operation",
         found=own["added_data_rows"],
         expected=own["removed_data_rows"] - deleted,
-        snapshots=_with_descendants(lists.meta, snapshot),
+        snapshots=lists.listing(lists.descendants[snapshot.snapshot_id]),
         node=("snapshot", snapshot.snapshot_id),
         severity="error",
     )
-
-
-def _with_descendants(meta: TableMetadata, snapshot: Snapshot) -> tuple[int, ...]:
-    """A snapshot and all that came of it."""
-    ids = [snapshot.snapshot_id]
-    for other in sorted(meta.snapshots, key=lambda one: one.sequence_number):
-        if other.parent_snapshot_id in ids and other.snapshot_id not in ids:
-            ids.append(other.snapshot_id)
-    return tuple(ids)

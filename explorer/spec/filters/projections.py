@@ -9,20 +9,20 @@ import decimal
 from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from functools import reduce
 from typing import Any
 
 from explorer.model.metadata import PartitionField, PartitionSpec, TableMetadata
 from explorer.spec.filters.expressions import (
     FALSE,
     TRUE,
+    And,
     BoundTerm,
     Expression,
     FilterColumn,
+    Or,
     Predicate,
     PredicateOperation,
-    both,
-    either,
+    join_parts,
     rebuilt,
 )
 from explorer.spec.scan.reader_rules import JAVA, ReaderRules
@@ -61,11 +61,11 @@ class Projection:
 
     def inclusive(self, bound: Expression) -> Expression:
         """What holds for the partition of every row that matches a bound filter without NOT."""
-        return rebuilt(bound, lambda leaf: _join(both, TRUE, self.each(leaf, strict=False)))
+        return rebuilt(bound, lambda leaf: _join(And, TRUE, self.each(leaf, strict=False)))
 
     def strict(self, bound: Expression) -> Expression:
         """What holds for partitions of which every row matches."""
-        return rebuilt(bound, lambda leaf: _join(either, FALSE, self.each(leaf, strict=True)))
+        return rebuilt(bound, lambda leaf: _join(Or, FALSE, self.each(leaf, strict=True)))
 
     def each(self, leaf: Predicate, strict: bool) -> list[Predicate | None]:
         """A bound predicate projected onto each field of its column; None for a field that says nothing."""
@@ -111,10 +111,9 @@ class Projection:
         return Predicate(op, onto, values)
 
 
-def _join(
-    join: Callable[[Expression, Expression], Expression], nothing: Expression, projected: Sequence[Predicate | None]
-) -> Expression:
-    return reduce(join, (p for p in projected if p is not None), nothing)
+def _join(join: type[And] | type[Or], nothing: Expression, projected: Sequence[Predicate | None]) -> Expression:
+    known = [predicate for predicate in projected if predicate is not None]
+    return join_parts(join, known) if known else nothing
 
 
 Projected = tuple[PredicateOperation, Sequence[Any]] | None

@@ -56,6 +56,12 @@ class SpecPlan:
     """The partition fields of the filter's columns: the others say nothing."""
 
 
+def _last_place(plan: SpecPlan) -> int:
+    """The place of the last of a spec's fields that a filter is projected onto; -1 if there is none."""
+    asked = {p.term.column.field_id for p in predicates(plan.inclusive) if isinstance(p.term, BoundTerm)}
+    return max((at for at, field in enumerate(plan.spec.fields) if field.field_id in asked), default=-1)
+
+
 @dataclass(frozen=True)
 class ManifestVerdict:
     """Whether a manifest is read, and why. `by` is "summaries", or "entries" where it has none that are live. `why` is
@@ -119,18 +125,7 @@ class Scan:
     def failing_manifests(self, listed: Sequence[ManifestFile]) -> list[ManifestFile]:
         """Return the manifests, of data and deletes, on which Iceberg Java fails with this filter: they have partition
         summaries, but not of every field that the filter is projected onto (ManifestEvaluator reads these by place)."""
-        places = {
-            spec_id: max(
-                (
-                    at
-                    for p in predicates(plan.inclusive)
-                    for at, field in enumerate(plan.spec.fields)
-                    if isinstance(p.term, BoundTerm) and p.term.column.field_id == field.field_id
-                ),
-                default=-1,
-            )
-            for spec_id, plan in self.specs.items()
-        }
+        places = {spec_id: _last_place(plan) for spec_id, plan in self.specs.items()}
         return [
             m for m in listed if m.partitions is not None and len(m.partitions) <= places.get(m.partition_spec_id, -1)
         ]
