@@ -35,6 +35,8 @@ MOST = 5 if ALONE else 8
 sixteen. Small sizes are below some limits that make work linear, such as the columns of a matrix."""
 SMALL = {"nesting": 15, "definitions": 5}
 """What a limit of its own ends soon."""
+MOST_IN_ALL = 4
+"""Times the work in all: no linear work has more, also where a limit ended some of it at the smallest size."""
 NOISE = 400
 """Steps or bytes that are not worth a word."""
 PACKAGE = str(Path(explorer.__file__).parent)
@@ -135,7 +137,7 @@ def growth(place: Path, name: str, size: int) -> dict[str, str]:
         quarter, one, four = (ask(command, folder) for folder in folders)
         for what, steps in four.items():
             added = max(NOISE, one[what] - quarter[what])
-            if steps - one[what] > MOST * added and steps > 2 * one[what]:
+            if steps - one[what] > MOST * added and steps > MOST_IN_ALL * one[what]:
                 slow[f"{command}: {what}"] = f"{quarter[what]}, {one[what]}, {steps}"
     return slow
 
