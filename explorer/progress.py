@@ -14,10 +14,12 @@ returns its items unchanged. Work that waits for others instead of looping (Spar
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from operator import length_hint
 from typing import Literal, TypeVar
 
@@ -26,6 +28,8 @@ from explorer.errors import ExplorerError
 T = TypeVar("T")
 ESTIMATE_AFTER_S, ESTIMATE_AFTER_SHARE = 2, 0.05
 """The remaining time is unknown before this many seconds, and before this share of the work."""
+Clock = Callable[[], float]
+"""Says how many seconds of the processor a thread or process has taken."""
 Phase = Literal["queued", "planning", "running", "done", "failed", "cancelled"]
 
 
@@ -56,6 +60,26 @@ class Progress:
         return f", about {max(1, round(left)):,} s left"
 
 
+class BytesRead:
+    """Bytes that some work has read of tables' files, from wherever they came; the same bytes once, however often a
+    table names them."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._known: set[int] = set()
+        self._of_file: dict[int, int] = {}
+
+    def note(self, size: int, whole: int, offset: int, *file: object) -> None:
+        """So many bytes of a file of `whole` bytes were read from an offset; `file` identifies it. Of parts that
+        overlap no more counts than the file has."""
+        if (read_key := hash((size, offset, *file))) not in self._known:
+            self._known.add(read_key)
+            counted = self._of_file.get(hash(file), 0)
+            more = max(0, min(size, whole - counted))
+            self._of_file[hash(file)] = counted + more
+            self.total += more
+
+
 class Watch:
     """Someone who waits for one piece of work: reads its progress, and may cancel it. The work runs on one thread;
     every method may be called from any thread. `owner` is who asked for the work, if several people share its
@@ -68,15 +92,52 @@ class Watch:
         self._telling = False
         self._cancelled = threading.Event()
         self._when_cancelled: list[Callable[[], None]] = []
+        self.bytes_read: BytesRead | None = None
+        self._clocks: dict[Hashable, tuple[Clock, float]] = {}
+        self._spent = 0.0
+        self._clocks_lock = threading.Lock()
 
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Watch the work of this thread in the block."""
         token = _WATCH.set(self)
         try:
-            yield
+            with self.counting(threading.get_ident(), thread_clock()):
+                yield
         finally:
             _WATCH.reset(token)
+
+    @contextmanager
+    def counting(self, key: Hashable, clock: Clock) -> Iterator[None]:
+        """Count what a processor does in the block for this work.
+
+        Args:
+            key: The thread or process that does it; what is counted already is not counted twice.
+            clock: Says how many seconds of the processor that has taken so far.
+        """
+        if key in self._clocks:
+            yield
+            return
+        began = clock()
+        with self._clocks_lock:
+            self._clocks[key] = clock, began
+        try:
+            yield
+        finally:
+            with self._clocks_lock:
+                self._clocks.pop(key, None)
+                self._spent += clock() - began
+
+    @property
+    def processor_seconds(self) -> float:
+        """Seconds of the processor that the work has taken so far."""
+        with self._clocks_lock:
+            return self._spent + sum(clock() - began for clock, began in self._clocks.values())
+
+    def note_read(self, size: int, whole: int, offset: int, *file: object) -> None:
+        """Note that the work has read bytes; see BytesRead."""
+        if self.bytes_read is not None:
+            self.bytes_read.note(size, whole, offset, *file)
 
     @property
     def cancelled(self) -> bool:
@@ -145,6 +206,28 @@ class PartWatch(Watch):
         with super().when_cancelled(tell), nullcontext() if self._whole is None else self._whole.when_cancelled(tell):
             yield
 
+    @contextmanager
+    def counting(self, key: Hashable, clock: Clock) -> Iterator[None]:
+        """See Watch; it is of the whole, too."""
+        with nullcontext() if self._whole is None else self._whole.counting(key, clock), super().counting(key, clock):
+            yield
+
+    def note_read(self, size: int, whole: int, offset: int, *file: object) -> None:
+        """See Watch; it is of the whole, too."""
+        super().note_read(size, whole, offset, *file)
+        if self._whole is not None:
+            self._whole.note_read(size, whole, offset, *file)
+
+
+def thread_clock() -> Clock:
+    """The clock of this thread, which other threads may ask until it ends; where the system has none for them, it
+    stands still for them."""
+    if not hasattr(time, "pthread_getcpuclockid"):
+        own, began = threading.get_ident(), time.thread_time()
+        return lambda: time.thread_time() if threading.get_ident() == own else began
+    number = time.pthread_getcpuclockid(threading.get_ident())
+    return partial(time.clock_gettime, number)
+
 
 _WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
@@ -170,6 +253,13 @@ def as_one_step() -> Iterator[None]:
 def listener() -> Watch | None:
     """The watch of this thread's work, if there is one."""
     return _WATCH.get()
+
+
+def note_read(size: int, whole: int, offset: int, *file: object) -> None:
+    """Note that this thread's work has read bytes of a file; see BytesRead."""
+    watch = _WATCH.get()
+    if watch is not None:
+        watch.note_read(size, whole, offset, *file)
 
 
 def tell(done: int, total: int, what: str) -> None:

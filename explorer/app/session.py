@@ -42,7 +42,7 @@ from explorer.app.protocol import (
 from explorer.app.rights import Rights
 from explorer.app.start import TABLE_VARIABLE, catalog_names, header, namespaces, tables, teaching_tables
 from explorer.errors import AccessRefused, ExplorerError, NotPossible, WrongUsage
-from explorer.progress import as_one_step, check_cancellation
+from explorer.progress import BytesRead, as_one_step, check_cancellation
 from explorer.questions import QUESTIONS, Question
 from explorer.questions.offers import offers
 from explorer.questions.parameters import CatalogAt, TableAt
@@ -53,6 +53,7 @@ from explorer.serving.pools import AWAY, CLICKS, ELSEWHERE, HERE, Pool, PoolTask
 from explorer.spark_engine.spark import shared_engine
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
 from explorer.storage.locate import parse_move
+from explorer.storage.processor_time import within_limit
 from explorer.table import Table
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class Session:
         self._send, self.rights, self._who, self._visitor = send, rights, who, visitor
         self._owner = owner or secrets.token_urlsafe(16)
         self._given = dict(given)
+        self._read = BytesRead()
         self._lab: Lab | None = None
         self._tasks: dict[int, PoolTask] = {}
         self._on_spark: set[int] = set()
@@ -197,9 +199,13 @@ class Session:
         """
         if _question(request.question).is_writing or any(request.arguments.get(name) for name in NOT_SAVED):
             raise NotPossible("this answer is not saved: the question would write or run again")
-        return self._pool(request).submit(
-            lambda: file_of(self._answered(request), form, block), self, self._who, self._visitor
-        )
+        return self._pool(request).submit(partial(self._file, request, form, block), self, self._who, self._visitor)
+
+    def _file(self, request: Ask, form: str, block: int) -> Any:
+        def work() -> Any:
+            return file_of(self._answered(request), form, block)
+
+        return within_limit(work, self._read) if self._is_limited(request) else work()
 
     # -- under way ----------------------------------------------------------------------------------------------------
     def _pool(self, request: Request) -> Pool:
@@ -241,9 +247,22 @@ class Session:
         }  # fmt: skip
         if self._pool(request) is ELSEWHERE:
             shared_engine().revive()
-        data = answers[type(request)](request)
+        work = partial(answers[type(request)], request)
+        data = within_limit(work, self._read) if self._is_limited(request) else work()
         table = self._tables.get(request.table) if isinstance(request, DrawGraph | Ask | GetRows) else None
         return data if table is None else {**data, "lacks": clean_lines(table.tree.lacks)}
+
+    def _is_limited(self, request: Request) -> bool:
+        """Whether the answer may take no more of the processor than its table is worth: not what writes, what is of all
+        tables of a catalog (each of them has its own limit), nor what is of a table of the notebook's own."""
+        if isinstance(request, Ask | GetRows):
+            question = _question(request.question)
+            writes = question.is_writing or any(request.arguments.get(name) for name in NOT_SAVED)
+            if writes or question.subject == "catalog":
+                return False
+        elif isinstance(request, UseLab | Catalogs) or (isinstance(request, DrawGraph) and request.mode == "lab"):
+            return False
+        return getattr(request, "table", "") not in self._given
 
     def _hello(self, _: Hello) -> dict[str, Any]:
         return {

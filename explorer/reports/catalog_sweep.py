@@ -14,13 +14,14 @@ import pyarrow as pa
 
 from explorer.errors import ExplorerError
 from explorer.model.problem import Problem
-from explorer.progress import Cancelled, listener, steps
+from explorer.progress import BytesRead, Cancelled, listener, steps
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.overview.summary_totals import totals
 from explorer.spec.secrets.redaction import redact, secret_values
 from explorer.spec.text.units import whole
 from explorer.storage.catalogs import catalogs
 from explorer.storage.locate import locate_named
+from explorer.storage.processor_time import within_limit
 from explorer.storage.reader import TableReader
 from explorer.table import Table
 
@@ -88,12 +89,18 @@ def _answers(answer_for: Callable[[str], TableResult[T]], names: Sequence[str]) 
 def _ask_one(
     ask: Callable[[Table], T], open_table: Callable[[], Table], name: str, secrets: Collection[str]
 ) -> TableResult[T]:
-    began, table = time.perf_counter(), None
+    began = time.perf_counter()
+    table: Table | None = None
     answer, error = None, ""
     failure: Exception | None = None
-    try:
+
+    def open_and_ask() -> T:
+        nonlocal table
         table = open_table()
-        answer = ask(table)
+        return ask(table)
+
+    try:
+        answer = within_limit(open_and_ask, BytesRead())
     except Cancelled:
         raise
     except ExplorerError as problem:

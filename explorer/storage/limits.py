@@ -13,7 +13,6 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from typing import ClassVar
 
 import psutil
 
@@ -57,27 +56,6 @@ LARGE = 8 << 20
 """Smaller reads are not counted."""
 WAIT, LOOK_S = 30.0, 0.1
 """Seconds that a read waits for others to end; and after which it looks whether anybody still waits for it."""
-
-
-class BytesRead:
-    """Bytes that a process has read of tables' files, from wherever they came; the same bytes once, however often a
-    table names them. Counted where somebody says so: a server reads for ever."""
-
-    counting = False
-    total = 0
-    _known: ClassVar[set[int]] = set()
-    _of_file: ClassVar[dict[int, int]] = {}
-
-    @classmethod
-    def note(cls, size: int, whole: int, offset: int, *file: object) -> None:
-        """So many bytes of a file of `whole` bytes were read from an offset; `file` identifies it. Of parts that
-        overlap no more counts than the file has."""
-        if cls.counting and (read_key := hash((size, offset, *file))) not in cls._known:
-            cls._known.add(read_key)
-            counted = cls._of_file.get(hash(file), 0)
-            more = max(0, min(size, whole - counted))
-            cls._of_file[hash(file)] = counted + more
-            cls.total += more
 
 
 _under_way = 0

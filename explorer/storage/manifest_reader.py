@@ -19,7 +19,7 @@ from cachetools import LRUCache
 from explorer.errors import AccessRefused, NotNow, UnreadableFile
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
 from explorer.model.problem import Problem
-from explorer.progress import PartWatch, check_cancellation, listener, steps
+from explorer.progress import PartWatch, check_cancellation, listener, note_read, steps
 from explorer.storage import cache, limits, manifests, native_decoder
 from explorer.storage.formats import avro
 from explorer.storage.manifest_layout import count_partition_fields
@@ -194,7 +194,7 @@ class ManifestReader:
         mapped = None if key is None else self._from_disk(key, metrics)
         if key is not None and mapped is not None:
             kind, *identity, length = json.loads(key)  # the same bytes as those that Storage reads
-            limits.BytesRead.note(length, length, 0, *(identity[1:3] if kind == "local" else identity[1:]))
+            note_read(length, length, 0, *(identity[1:3] if kind == "local" else identity[1:]))
         return mapped
 
     def _keep(

@@ -1,24 +1,29 @@
-"""How much of the processor's time a command takes for a table, at most: so much for the bytes that it reads.
+"""How much of the processor's time a command, or a question of a page, takes for a table, at most: so much for the
+bytes that it reads.
 
 Files of a few kilobytes may unpack to millions of entries, and lists may name each other's parts in ways that nobody
 foresaw. An honest table is far below this; what is not is refused, whatever loop or library is at it. The system counts
-the time and sends a signal, so this is of the main thread, and of systems that have such signals."""
+the time of a command and sends a signal, so this is of the main thread, and of systems that have such signals. Of a
+question on a thread of a server, another thread looks at the time, on systems that tell it."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
+from typing import ClassVar, TypeVar
 
 from explorer.errors import ExplorerError
-from explorer.progress import listener
+from explorer.progress import BytesRead, Cancelled, PartWatch, listener
 from explorer.spec.text.units import human_bytes
-from explorer.storage import limits
+
+T = TypeVar("T")
 
 VARIABLE = "ICEDIVE_SECONDS"
 SECONDS, BYTES, SECONDS_PER_MB = 7.5, 2_000_000, 20.0
@@ -28,6 +33,9 @@ CHILDREN_S = 0.5
 """The time of children is looked at each so many seconds."""
 AGAIN_S = 0.25
 """What did not end is told again after so much of the processor."""
+LOOK_S, GRACE_S = 0.25, 1.0
+"""The time of questions is looked at each so many seconds. One that is refused and does not end at its next step, after
+so much more of the processor, is ended where it is."""
 
 
 class OutOfTime(BaseException):
@@ -35,13 +43,13 @@ class OutOfTime(BaseException):
 
 
 class _Limit:
-    """That of this process: the table, and what was taken and read before it began. `turn` is another one with each
-    table, and when one ends; `depth` says how many commands are within each other."""
+    """That of this process: the table, what was taken before it began, and what was read since. `turn` is another one
+    with each table, and when one ends; `depth` says how many commands are within each other."""
 
     table = ""
     began = 0.0
     turn = 0
-    read = 0
+    read = BytesRead()
     depth = 0
 
 
@@ -64,8 +72,9 @@ def begin(table: str) -> None:
     """From now on the command is about this table, and its time is counted."""
     if not _Limit.depth or not hasattr(signal, "setitimer"):
         return
-    _Limit.table, _Limit.began, _Limit.read = table, _processor_seconds(), limits.BytesRead.total
-    limits.BytesRead.counting = True
+    _Limit.table, _Limit.began, _Limit.read = table, _processor_seconds(), BytesRead()
+    if watch := listener():
+        watch.bytes_read = _Limit.read
     seconds_for(0)
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGPROF, _look)
@@ -94,8 +103,9 @@ def _watch_children(turn: int) -> None:
 
     while _Limit.depth and _Limit.turn == turn:
         time.sleep(CHILDREN_S)
-        late = client.processor_seconds() > SECONDS and seconds_for(limits.BytesRead.total - _Limit.read) < (
-            _processor_seconds() - _Limit.began
+        late = (
+            client.processor_seconds() > SECONDS
+            and seconds_for(_Limit.read.total) < _processor_seconds() - _Limit.began
         )
         if late and _Limit.depth and _Limit.turn == turn:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGPROF)
@@ -115,7 +125,7 @@ def _set(seconds: float) -> None:
 
 
 def _look(_: int, __: FrameType | None) -> None:
-    read = limits.BytesRead.total - _Limit.read
+    read = _Limit.read.total
     taken = _processor_seconds() - _Limit.began
     if (left := seconds_for(read) - taken) > 0:
         _set(max(left, 0.01))
@@ -128,3 +138,110 @@ def _look(_: int, __: FrameType | None) -> None:
         f"that it read of the table {seconds_for(read):.1f} s are the most; if you trust who wrote it, set {VARIABLE} "
         f"to more, or ask for less (--limit, --where)"
     )
+
+
+# -- questions on other threads ---------------------------------------------------------------------------------------
+def within_limit(work: Callable[[], T], read: BytesRead) -> T:
+    """Do work on a thread of its own, which takes no more of the processor than what was read is worth.
+
+    Args:
+        work: The work; it may have threads and children of its own, where they watch for it (progress.PartWatch).
+        read: What those who ask have read so far; what the work reads is added.
+
+    Returns:
+        What the work returns.
+
+    Raises:
+        ExplorerError: It took too long.
+    """
+    watch = _LimitedWatch(read)
+    try:
+        try:
+            with watch.listening():
+                _Looks.begin(watch)
+                return work()
+        finally:
+            watch.leave()
+    except (OutOfTime, Cancelled):
+        if not watch.refused:
+            raise
+        raise ExplorerError(watch.refused) from None
+
+
+class _LimitedWatch(PartWatch):
+    """The watch of work that has a limit; `refused` says that it is beyond it."""
+
+    def __init__(self, read: BytesRead) -> None:
+        super().__init__(listener())
+        self.bytes_read = read
+        self.refused = ""
+
+    def tell(self, done: int, total: int, what: str) -> None:
+        """See Watch: who waits for the whole is told."""
+        if self._whole is not None:
+            self._whole.tell(done, total, what)
+
+    def say(self, text: str) -> None:
+        """See Watch; as above."""
+        if self._whole is not None:
+            self._whole.say(text)
+
+    def look(self) -> None:
+        """End what took too long: by its steps, or else where it is."""
+        read = self.bytes_read.total if self.bytes_read else 0
+        taken, most = self.processor_seconds, seconds_for(read)
+        if taken > most + GRACE_S:
+            self._end_threads()
+        if taken > most and not self.refused:
+            self.refused = (
+                f"refused: the question took {taken:.1f} s of the processor, and for the {human_bytes(read)} that were "
+                f"read {most:.1f} s are the most; ask for less, or set {VARIABLE} to more where the program starts"
+            )
+            self.cancel()
+
+    def _end_threads(self) -> None:
+        """Have OutOfTime raised where its threads are: each is at this work as long as its time is counted."""
+        with self._clocks_lock:
+            for thread in self._clocks:
+                if isinstance(thread, int):
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(OutOfTime))
+
+    def leave(self) -> None:
+        """End no thread any more: it does other work now."""
+        with contextlib.suppress(OutOfTime):  # which was on its way
+            with self._clocks_lock:
+                self._clocks.clear()
+            _Looks.end(self)
+
+
+class _Looks:
+    """Looks after the work that has a limit, on a thread of its own."""
+
+    _lock: ClassVar[threading.Lock] = threading.Lock()
+    _watches: ClassVar[set[_LimitedWatch]] = set()
+    _thread: ClassVar[threading.Thread | None] = None
+
+    @classmethod
+    def begin(cls, watch: _LimitedWatch) -> None:
+        with cls._lock:
+            cls._watches.add(watch)
+            if cls._thread is None:
+                cls._thread = threading.Thread(target=cls._run, name="time-limits", daemon=True)
+                cls._thread.start()
+
+    @classmethod
+    def end(cls, watch: _LimitedWatch) -> None:
+        with cls._lock:
+            cls._watches.discard(watch)
+
+    @classmethod
+    def _run(cls) -> None:
+        while True:
+            time.sleep(LOOK_S)
+            with cls._lock:
+                if not cls._watches:
+                    cls._thread = None
+                    return
+                watches = list(cls._watches)
+            for watch in watches:
+                watch.look()

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from explorer.errors import AccessRefused, ExplorerError, NotNow, OutsideRoots, UnreadableFile
-from explorer.progress import steps
+from explorer.progress import note_read, steps
 from explorer.spec.secrets.redaction import harmless
 from explorer.storage import cache, limits
 from explorer.storage.paths import DOTS, LONGEST, below, canonical, is_written_once, local_path, move_path, normal_path
@@ -157,7 +157,7 @@ class Storage:
                         raise UnreadableFile(path, "not a regular file")
                     size = _part(path, state.st_size, offset, length, limit)
                     file.seek(offset)
-                    limits.BytesRead.note(size, state.st_size, offset, state.st_dev, state.st_ino)
+                    note_read(size, state.st_size, offset, state.st_dev, state.st_ino)
                     return file.read(size)
         except UnreadableFile:
             raise
@@ -171,14 +171,14 @@ class Storage:
                 options = {"range": {"offset": offset}} if offset else {}
             answer = store.get(key, options=options)  # one request; its head tells the size
             whole = answer.meta["size"]
-            limits.BytesRead.note(_part(path, whole, offset, length, limit), whole, offset, resolved)
+            note_read(_part(path, whole, offset, length, limit), whole, offset, resolved)
             return bytes(answer.bytes())
 
         def read(io: FileIO) -> bytes:
             with io.new_input(resolved).open() as stream:
                 stream.seek(0, os.SEEK_END)  # stores tell the size when a file is opened
                 size = _part(path, whole := stream.tell(), offset, length, limit)
-                limits.BytesRead.note(size, whole, offset, resolved)
+                note_read(size, whole, offset, resolved)
                 stream.seek(offset)
                 return bytes(stream.read(size))
 
@@ -235,7 +235,7 @@ class Storage:
                 data = self.read(path, limit=limit)
                 cache.put_bytes(self._cache_key(resolved), data)
         limits.within(len(data), limit, path)
-        limits.BytesRead.note(len(data), len(data), 0, resolved)
+        note_read(len(data), len(data), 0, resolved)
         return data
 
     def ahead(self, wanted: Iterable[tuple[str, int | None]]) -> None:
@@ -269,7 +269,7 @@ class Storage:
         def get(store: ObjectStore, key: str) -> tuple[bytes, int]:
             answer = store.get(key, options={"range": {"suffix": length}})
             data = bytes(answer.bytes())
-            limits.BytesRead.note(len(data), answer.meta["size"], -1, resolved)
+            note_read(len(data), answer.meta["size"], -1, resolved)
             return data, answer.meta["size"]
 
         def by_size(_: FileIO | None = None) -> tuple[bytes, int]:

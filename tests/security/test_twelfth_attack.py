@@ -35,7 +35,7 @@ def test_a_filter_is_projected_onto_thousands_of_fields(transform: str, tmp_path
         assert answer.exit_code in (0, 3), (words, answer.output, answer.exception)
 
 
-# -- a bit of each snapshot, for each manifest and each snapshot ---------------------------------------------------------
+# -- a bit of each snapshot, for each manifest and each snapshot -------------------------------------------------------
 def masks_of(lists: Lists) -> int:
     """Bytes of all the sets of snapshots that the doctor keeps."""
     every = {id(mask): mask for mask in (*lists.masks.values(), *lists.descendants.values())}

@@ -94,8 +94,9 @@ def diagnose(
 def _newest(meta: TableMetadata) -> list[Snapshot]:
     """The snapshots that refs name and the newest others, MOST_LISTS at most, in their order."""
     named = {ref.snapshot_id for ref in meta.refs} | {meta.current_snapshot_id}
-    from_newest = sorted(meta.snapshots[::-1], key=lambda snapshot: snapshot.snapshot_id not in named)
-    kept = {id(snapshot) for snapshot in from_newest[:MOST_LISTS]}
+    newest_first = list(reversed(meta.snapshots))
+    newest_first.sort(key=lambda snapshot: snapshot.snapshot_id not in named)
+    kept = {id(snapshot) for snapshot in newest_first[:MOST_LISTS]}
     return [snapshot for snapshot in meta.snapshots if id(snapshot) in kept]
 
 

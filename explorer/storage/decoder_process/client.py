@@ -125,6 +125,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self.healthy = self._ready = False
+        self._seconds = 0.0
         environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
         self._process = subprocess.Popen(
@@ -143,10 +144,10 @@ class _Worker:
         return self._process.poll() is None
 
     def processor_seconds(self) -> float:
-        with contextlib.suppress(psutil.Error):
+        with contextlib.suppress(psutil.Error):  # it has ended
             times = psutil.Process(self._process.pid).cpu_times()
-            return float(times.user + times.system)
-        return 0.0
+            self._seconds = float(times.user + times.system)
+        return self._seconds
 
     def kill(self) -> None:
         global _ended
@@ -163,7 +164,8 @@ class _Worker:
     def ask(self, task: str, path: str, data: bytes, arguments: dict[str, Any], turn: Turn) -> pa.Table:
         self.healthy = False
         try:
-            with self._watch(turn):
+            counting = turn.watch.counting(self, self.processor_seconds) if turn.watch else contextlib.nullcontext()
+            with counting, self._watch(turn):
                 return self._ask(task, path, data, arguments)
         except (OSError, ValueError) as error:  # the pipe broke, or ended early
             if turn.ended:
