@@ -11,7 +11,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from typing import Any, ClassVar
 
 from explorer.errors import NotPossible
-from explorer.progress import Cancelled, Phase, Progress, Watch, is_cancelled, tell
+from explorer.progress import Cancelled, Clock, Phase, Progress, Watch, is_cancelled, tell, thread_clock
 from explorer.spark_engine.sql_guard.quotas import acting
 
 LOOK_S = 0.1
@@ -25,17 +25,26 @@ LEFT = 4
 LATELY_S, NEW_S, MOST_KNOWN = 60.0, 5.0, 1_000
 """Of two who wait, the one goes first whose work took less lately: of the last minute, with so many seconds for who is
 new, for so many owners as are known."""
+LIGHT_S, LIGHTEST_S = 0.1, 5.0
+"""Work that has taken less of the processor than the first is light, for as long as the second: then it waits for
+something else."""
 TURN_S, REST_S, SHARE = 0.02, 0.005, 4
-"""Long work asks this often whether something short is under way, waits for it in such bits, and for no longer than so
-many times what it worked: others' clicks slow it down, and never stop it."""
+"""Work that is not light asks this often whether something light is under way, waits for it in such bits, and for no
+longer than so many times what it worked: others' clicks slow it down, and never stop it. As much work as is under way,
+so many times as long each waits: all together they leave as much to others as one alone."""
 
 
 class PoolTask:
     """Work under way, in the words of spark_engine.read_queue.SparkRead. May be used from any thread. What it shares
     with the work of all pools (decoders) its visitor has a fair part of, where one is known, or else its owner."""
 
-    def __init__(self, work: Callable[[], Any], owner: Hashable, who: str = "", visitor: str = "") -> None:
+    def __init__(
+        self, work: Callable[[], Any], owner: Hashable, who: str = "", visitor: str = "", computes: bool = True
+    ) -> None:
         self.owner, self.visitor = owner, visitor
+        self._computes = computes
+        self._clock: Clock = time.thread_time
+        self._clock_began = 0.0
         self._work, self._who = work, who
         self._watch = _Courteous(self, visitor or owner)
         self.answer: Future[Any] = Future()
@@ -50,6 +59,14 @@ class PoolTask:
     def long(self) -> bool:
         """Whether it runs for longer than what a person waits for."""
         return bool(self.began) and time.monotonic() - self.began >= LONG_S
+
+    @property
+    def is_light(self) -> bool:
+        """Whether it is an answer that has hardly taken anything of the processor yet."""
+        if not self._computes or not self.began:  # a thread is about to begin it
+            return self._computes
+        waited = time.monotonic() - self.began >= LIGHTEST_S
+        return not waited and self._clock() - self._clock_began < LIGHT_S
 
     @property
     def over(self) -> bool:
@@ -109,6 +126,8 @@ class PoolTask:
         """Do it, on this thread."""
         if not self.answer.set_running_or_notify_cancel():
             return
+        self._clock = thread_clock()
+        self._clock_began = self._clock()
         self.thread, self.began = threading.get_ident(), time.monotonic()
         try:
             with self._watch.listening(), acting(self._who):
@@ -122,7 +141,7 @@ class PoolTask:
 
 
 class _Courteous(Watch):
-    """That of a task: where it asks whether to go on, it lets short work of others go first."""
+    """That of a task: where it asks whether to go on, it lets light work of others go first."""
 
     def __init__(self, task: PoolTask, owner: Hashable) -> None:
         super().__init__(owner)
@@ -132,10 +151,11 @@ class _Courteous(Watch):
     @property
     def cancelled(self) -> bool:
         now = time.monotonic()
-        if now >= self._turn and self._task.long and threading.get_ident() == self._task.thread:
-            rest = now + SHARE * TURN_S
-            while now < rest and not super().cancelled and Pool.short(self._task):
-                time.sleep(REST_S)
+        if now >= self._turn and threading.get_ident() == self._task.thread and not self._task.is_light:
+            heavy = max(1, Pool.count_heavy())
+            rest = now + SHARE * TURN_S * heavy
+            while now < rest and not super().cancelled and Pool.has_light(self._task):
+                time.sleep(REST_S * heavy)
                 now = time.monotonic()
             self._turn = now + TURN_S
         return super().cancelled
@@ -162,18 +182,21 @@ class Pool:
 
     def submit(self, work: Callable[[], Any], owner: Hashable, who: str = "", visitor: str = "") -> PoolTask:
         """Have it done when it is its turn; `who` asks is in the log of what is run, from where in `visitor`."""
-        task = PoolTask(work, owner, who, visitor)
+        task = PoolTask(work, owner, who, visitor, bool(self.aside))
         with self._lock:
             self._waiting.append(task)
             self._start()
         return task
 
     @classmethod
-    def short(cls, task: PoolTask) -> bool:
-        """Whether something short is under way, of others, where answers are computed."""
-        return any(
-            other is not task and not other.long for pool in cls.every if pool.aside for other in list(pool._running)
-        )
+    def has_light(cls, task: PoolTask) -> bool:
+        """Whether something light is under way, of others."""
+        return any(other is not task and other.is_light for pool in cls.every for other in list(pool._running))
+
+    @classmethod
+    def count_heavy(cls) -> int:
+        """How much is under way that is not light."""
+        return sum(not task.is_light for pool in cls.every for task in list(pool._running))
 
     def counts(self) -> tuple[int, int]:
         """How many are running, and how many wait."""

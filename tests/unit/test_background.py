@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -248,7 +249,7 @@ def test_long_work_lets_short_work_go_first(one_thread: Pool, monkeypatch: pytes
     while not task.long:
         time.sleep(0.01)
     quick = Gate()
-    monkeypatch.setattr(PoolTask, "long", property(lambda self: self is task))
+    monkeypatch.setattr(PoolTask, "is_light", property(lambda self: self is not task))
     short = one_thread.submit(quick, "short")
     assert quick.entered.wait(30)
     time.sleep(2 * pools.TURN_S + 0.2)
@@ -261,6 +262,63 @@ def test_long_work_lets_short_work_go_first(one_thread: Pool, monkeypatch: pytes
         time.sleep(0.01)
     enough.set()
     task.result(30)
+
+
+def test_work_is_light_until_it_has_computed_for_a_while(one_thread: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits takes nothing of the processor, and what waits for a catalog is never in a person's way."""
+    if not hasattr(time, "pthread_getcpuclockid"):
+        pytest.skip("the system does not tell what another thread has taken")
+    gate = Gate()
+    waits = one_thread.submit(gate, "waits")
+    assert gate.entered.wait(30)
+    time.sleep(2 * pools.LIGHT_S)
+    assert waits.is_light
+    assert PoolTask(lambda: None, "one").is_light
+    assert not PoolTask(lambda: None, "one", computes=False).is_light
+    monkeypatch.setattr(pools, "LIGHTEST_S", 0.1)
+    assert not waits.is_light
+    monkeypatch.undo()
+    gate.open.set()
+    waits.result(30)
+    seen = list[bool]()
+
+    def compute() -> None:
+        until = time.thread_time() + 2 * pools.LIGHT_S
+        seen.append(task.is_light)
+        while time.thread_time() < until:
+            pass
+        seen.append(task.is_light)
+
+    began = threading.Event()
+    task = one_thread.submit(lambda: began.wait(30) and compute(), "computes")
+    began.set()
+    task.result(30)
+    assert seen == [True, False]
+
+
+@pytest.mark.parametrize("others", [0, 7])
+def test_all_that_is_under_way_leaves_as_much_to_light_work_as_one(
+    others: int, one_thread: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So much longer each waits: counted are the bits in which it does."""
+    rests, now = list[float](), [100.0]
+    monkeypatch.setattr(PoolTask, "is_light", property(lambda task: task.owner == "light"))
+    heavy = [PoolTask(lambda: None, number) for number in range(1 + others)]
+    monkeypatch.setattr(one_thread, "_running", [*heavy, PoolTask(lambda: None, "light")])
+    monkeypatch.setattr(Pool, "every", [one_thread])
+    heavy[0].thread = threading.get_ident()
+
+    def sleep(seconds: float) -> None:
+        rests.append(seconds)
+        now[0] += seconds
+
+    monkeypatch.setattr(pools, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    assert not heavy[0]._watch.cancelled
+    assert sum(rests) == pytest.approx(pools.SHARE * pools.TURN_S * (1 + others), rel=0.3)
+    assert len(rests) <= pools.SHARE * pools.TURN_S / pools.REST_S + 1
+    before = len(rests)
+    assert not heavy[0]._watch.cancelled  # it is its turn
+    assert len(rests) == before
 
 
 def test_a_task_tells_its_phase_and_its_end(pool: Pool) -> None:

@@ -21,7 +21,7 @@ from explorer.app.hosts.page import Server, SocketHandler
 from explorer.app.rights import Rights
 from explorer.app.start import TABLE_VARIABLE
 from explorer.errors import AccessRefused, IncompleteAnswer
-from explorer.serving import places, pools
+from explorer.serving import collector, places, pools
 from explorer.serving.access import Doorkeeper
 from explorer.serving.kept_cookie import BEAT_S, KeptCookie
 from explorer.serving.monitoring import COUNTERS, HANDLERS
@@ -87,6 +87,7 @@ def serve(
     server = Server(access, Rights(sql=alone or allow_sql, lab=alone or allow_lab), server_address.below, sign_in)
     url = access.url(server_address.url(listening_at))
     sys.setswitchinterval(SWITCH_S)
+    collector.start()
     asyncio.run(_run(server, sockets, url, show, bool(prefix), kept))
     pools.stop()
 

@@ -85,10 +85,12 @@ class Lists:
     def listing(self, mask: int) -> tuple[int, ...]:
         """The snapshots of a mask: one tuple for all that have the same."""
         if mask not in self._listings:
-            digits = reversed(f"{mask:b}")
-            self._listings[mask] = tuple(
-                s.snapshot_id for s, digit in zip(self.snapshots, digits, strict=False) if digit == "1"
-            )
+            digits, places = f"{mask:b}"[::-1], []
+            at = digits.find("1")
+            while at >= 0:
+                places.append(at)
+                at = digits.find("1", at + 1)
+            self._listings[mask] = tuple(self.snapshots[at].snapshot_id for at in places)
         return self._listings[mask]
 
     @cached_property
