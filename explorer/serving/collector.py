@@ -17,11 +17,10 @@ import psutil
 from explorer.serving.pools import Pool
 from explorer.storage import limits
 
-LOOK_S = 1.0
-"""How often it is looked whether it is time."""
-NEW_S, EVERYTHING_S = 60.0, 600.0
-"""Seconds between two looks at what is new, and through everything, at most; while nobody waits, it looks through
-everything as often as at what is new."""
+LOOK_S = 0.25
+"""How often it is looked whether it is time: what is new by then takes no longer than a person notices."""
+AGAIN_S = 60.0
+"""Seconds after which it looks anew, at what is new, or through everything while nobody waits."""
 NEVER = 1 << 30
 """Collections of young objects after which Python would look through everything by itself."""
 
@@ -47,9 +46,9 @@ class Collector:
         self._has_worked |= is_busy
         now, memory = time.monotonic(), self._memory()
         (new_at, new_memory), (all_at, all_memory) = self._new, self._everything
-        is_late = now - all_at >= (EVERYTHING_S if is_busy else NEW_S)
-        everything = (self._has_worked and is_late) or memory - all_memory >= limits.share(1)
-        is_new = (self._has_worked and now - new_at >= NEW_S) or memory - new_memory >= limits.share(8)
+        is_quiet = self._has_worked and not is_busy and now - all_at >= AGAIN_S
+        everything = is_quiet or memory - all_memory >= 2 * limits.share(1)
+        is_new = (self._has_worked and now - new_at >= AGAIN_S) or memory - new_memory >= limits.share(16)
         if everything:
             gc.unfreeze()
         if everything or is_new:
