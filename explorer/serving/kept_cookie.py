@@ -52,6 +52,7 @@ class KeptCookie:
             cookie, born = secrets.token_urlsafe(32), str(int(time.time()))
         with contextlib.suppress(OSError):  # a folder that cannot be written: then it is good until the server ends
             private(self._file.parent)
+            self._remove_old()
             self._file.unlink(missing_ok=True)
             place = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(place, "w") as file:
@@ -62,6 +63,13 @@ class KeptCookie:
         """Say that the server lives."""
         with contextlib.suppress(OSError):
             os.utime(self._file)
+
+    def _remove_old(self) -> None:
+        """Remove what servers have left that ended long ago: each address and port has a file of its own."""
+        for other in self._file.parent.glob("*.cookie"):
+            with contextlib.suppress(OSError):  # it is another user's, or another server removes it
+                if not 0 <= time.time() - other.lstat().st_mtime < KEPT_S:
+                    other.unlink()
 
     def _read(self) -> str:
         """What is kept, if it is ours alone and young; else nothing."""

@@ -74,3 +74,18 @@ def test_a_server_that_lives_keeps_it_young(tmp_path: Path) -> None:
 def test_where_nothing_can_be_kept_a_server_starts_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert len(KeptCookie(tmp_path / "file" / "folder", "localhost", 1).take()) == 43
+
+
+def test_files_of_servers_that_ended_are_removed(tmp_path: Path) -> None:
+    """The next server removes them, at whichever port; one that lives says so each minute."""
+    for port in range(5):
+        KeptCookie(tmp_path, "127.0.0.1", port).take()
+    lives, *ended = sorted(tmp_path.iterdir())
+    for file in (lives, *ended):
+        os.utime(file, (time.time() - KEPT_S - 5,) * 2)
+    (tmp_path / "dangling.cookie").symlink_to(tmp_path / "nowhere")
+    os.utime(tmp_path / "dangling.cookie", (0, 0), follow_symlinks=False)
+    (tmp_path / "other").write_text("not ours")
+    KeptCookie(tmp_path, "127.0.0.1", 0).beat()
+    KeptCookie(tmp_path, "127.0.0.1", 77).take()
+    assert {path.name for path in tmp_path.iterdir()} == {lives.name, "127.0.0.1-77.cookie", "other"}

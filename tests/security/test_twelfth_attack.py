@@ -10,10 +10,12 @@ import pytest
 
 from explorer.reports.doctor import examination
 from explorer.reports.doctor.examination import Examination, ExaminationDepth, diagnose
+from explorer.spark_engine.sql_guard import patterns
 from explorer.spec.doctor.cross_file_rules import CrossFileRules
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.table import open_table
 from tests.security.dimensions import data_file, make
+from tests.security.test_regexes import LINEAR, growth
 from tests.support.small_tables import edit_metadata
 from tests.unit.test_screen import run
 
@@ -33,6 +35,14 @@ def test_a_filter_is_projected_onto_thousands_of_fields(transform: str, tmp_path
     for words in (["plan", "id = 1"], ["scan", "estimate", "id = 1"], ["data", "history", "id = 1"]):
         answer = run(*words[:-1], str(folder), words[-1])
         assert answer.exit_code in (0, 3), (words, answer.output, answer.exception)
+
+
+def test_a_count_of_repeats_is_read_once() -> None:
+    """Where it is not closed, its digits were dealt out to its two numbers in every way."""
+    for before in ("{", "{1,"):
+        assert growth((patterns._REPEAT.pattern, 0, False), before, "0", "\n", 32) <= LINEAR
+    for text in ("*", "+?", "{3}", "{3,}", "{0,7}?"):
+        assert patterns._REPEAT.fullmatch(text)
 
 
 # -- a bit of each snapshot, for each manifest and each snapshot -------------------------------------------------------

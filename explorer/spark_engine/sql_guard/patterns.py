@@ -11,7 +11,7 @@ LONGEST, MOST = 1_000, 12
 _ESCAPE = re.compile(r"\\(?:[pPxN]\{[^}]*\}|c.|.)", re.DOTALL)
 _QUOTED = re.compile(r"\\Q(?:[^\\]|\\(?!E))*(?:\\E)?")
 _OPENING = re.compile(r"\((?:\?(?:<?[=!]|[:>]|<\w+>|(?P<flags>[\w-]*):?))?")
-_REPEAT = re.compile(r"(?:[*+?]|\{(?P<least>\d+)(?P<comma>,)?(?P<most>\d*)\})[+?]?")
+_REPEAT = re.compile(r"(?:[*+?]|\{(?P<least>\d+)(?:(?P<comma>,)\d*)?\})[+?]?")
 
 
 @dataclass
