@@ -19,9 +19,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import pytest
 
 from explorer.errors import NotSupported, TableNotFound
-from explorer.storage.catalogs import catalogs
+from explorer.storage.catalogs import catalogs, deadlines, metastores
 from explorer.storage.storage import Storage
 from explorer.storage.stores import combine
+from tests.security.test_catalog_answers import WAYS
+from tests.security.test_catalog_answers import server as answering
 from tests.support import direct
 from tests.support.small_tables import make_table, newest_metadata
 
@@ -289,7 +291,7 @@ THRIFT_REPLY = b"\x80\x01\x00\x02"
 
 
 @contextlib.contextmanager
-def metastore(name: bytes, pause: float = 0) -> Iterator[dict[str, str]]:
+def metastore(name: bytes, pause: float = 0, reply: bytes = THRIFT_REPLY) -> Iterator[dict[str, str]]:
     """A metastore of Hive's whose answers never end, and have a name of such a length: its catalog's properties."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
@@ -299,7 +301,7 @@ def metastore(name: bytes, pause: float = 0) -> Iterator[dict[str, str]]:
                     asked, _ = listening.accept()
                     with asked, contextlib.suppress(OSError):
                         asked.recv(1 << 16)
-                        asked.sendall(THRIFT_REPLY + name)
+                        asked.sendall(reply + name)
                         while True:
                             asked.sendall(b"x" * (1 if pause else 1 << 16))
                             time.sleep(pause)
@@ -325,6 +327,41 @@ def test_a_metastore_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("explorer.storage.catalogs.rest.ANSWER_S", 0.5)
     with metastore((1000).to_bytes(4, "big"), 0.05) as own, pytest.raises(TableNotFound, match="takes more than"):
         catalogs.pointer("mine", "db.t", own)
+
+
+def test_what_is_between_a_metastore_and_us_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kerberos reads frames from the socket, as this does: a whole one, however slowly its bytes come."""
+    from thrift.transport.TSocket import TSocket
+    from thrift.transport.TTransport import TFramedTransport
+
+    class Framed(TFramedTransport):  # type: ignore[misc]  # thrift has no types
+        def __init__(self, transport: Any) -> None:
+            super().__init__(transport)
+            self.transport = transport
+
+    monkeypatch.setattr("explorer.storage.catalogs.rest.ANSWER_S", 0.5)
+    with metastore((1000).to_bytes(4, "big"), 0.05, b"") as own:
+        _, port = own["uri"].rsplit(":", 1)
+        transport = metastores._limit_answers(Framed(TSocket("127.0.0.1", int(port))))
+        transport.open()
+        transport.write(b"asked")
+        transport.flush()
+        with pytest.raises(metastores.AnswerTooLong, match="takes more than"):
+            transport.read(4)
+        transport.close()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_headers_of_glue_come_in_time(way: Callable[[Any], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadlines, "SECONDS", 0.5)
+    with answering(way) as (_, own):
+        glue = {
+            "type": "glue", "glue.endpoint": own["uri"], "glue.region": "us-east-1",
+            "glue.access-key-id": "key", "glue.secret-access-key": "hush",
+        }  # fmt: skip
+        with pytest.raises(TableNotFound, match=r"takes more than 0\.5 s"):
+            catalogs.pointer("mine", "db.t", glue)
+    assert not [thread for thread in threading.enumerate() if thread.name == "deadline"]
 
 
 @pytest.mark.parametrize(("limit", "pause", "told"), [("ANSWER_BYTES", 0.0, "has more"), ("ANSWER_S", 0.05, "takes")])

@@ -7,12 +7,11 @@ import contextlib
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 import requests
-from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from explorer.progress import Cancelled, listener
@@ -103,20 +102,16 @@ def _why(waits: Any) -> Exception:
     return ConnectionError(f"its answer takes more than {SECONDS} s")
 
 
-class _Plain(_Ending, HTTPConnection):
-    pass
+def ending(pools: Mapping[str, type[HTTPConnectionPool]]) -> dict[str, type[HTTPConnectionPool]]:
+    """Return pools, by scheme, that are as others but for their connections, which end in time."""
+    made = {}
+    for scheme, pool in pools.items():
+        connection = type("Ending", (_Ending, pool.ConnectionCls), {})
+        made[scheme] = type(pool.__name__, (pool,), {"ConnectionCls": connection})
+    return made
 
 
-class _Secure(_Ending, HTTPSConnection):
-    pass
-
-
-class _PlainPool(HTTPConnectionPool):
-    ConnectionCls = _Plain  # type: ignore[assignment]
-
-
-class _SecurePool(HTTPSConnectionPool):
-    ConnectionCls = _Secure  # type: ignore[assignment]
+_POOLS = ending({"http": HTTPConnectionPool, "https": HTTPSConnectionPool})
 
 
 def set_deadlines(session: requests.Session, url: str) -> None:
@@ -124,14 +119,13 @@ def set_deadlines(session: requests.Session, url: str) -> None:
     adapter: Any = session.get_adapter(url)
     if getattr(adapter, "ends", False):
         return
-    pools = {"http": _PlainPool, "https": _SecurePool}
     through = adapter.proxy_manager_for
 
     def manager(*args: Any, **options: Any) -> Any:
         proxy_manager = through(*args, **options)
-        proxy_manager.pool_classes_by_scheme = pools
+        proxy_manager.pool_classes_by_scheme = _POOLS
         return proxy_manager
 
-    adapter.poolmanager.pool_classes_by_scheme = pools
+    adapter.poolmanager.pool_classes_by_scheme = _POOLS
     adapter.proxy_manager_for = manager
     adapter.ends = True
