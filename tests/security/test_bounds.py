@@ -13,7 +13,9 @@ import os
 import random
 import statistics
 import time
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +25,10 @@ from tests.security.bounds import ENDS, MOST_SECONDS, compact, measured
 from tests.security.dimensions import DIMENSIONS, make
 from tests.security.test_growth import COMMANDS
 
-pytestmark = pytest.mark.skipif("ICEDIVE_EVERY_BOUND" not in os.environ, reason="hours: make attacks does it")
+pytestmark = [
+    pytest.mark.skipif("ICEDIVE_EVERY_BOUND" not in os.environ, reason="hours: make attacks does it"),
+    pytest.mark.timeout(7_200),  # each runs fifty commands, on a machine that may be busy
+]
 STARTED_S = 2.0
 """What Python's start takes of the processor: commands are measured without it."""
 
@@ -36,8 +41,9 @@ def own_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 WORST = {"snapshots": 110_000, "entries of one path": 250_000, "branches on a chain, of many ages": 60_000}
 """Dimensions whose largest tables keep the server busy for the longest; none has 2 MB of metadata."""
-ATTACKERS, ATTACK_S, CLICKS = 3, 90, 20
+ATTACKERS, MANY, ATTACK_S, CLICKS = 3, 20, 90, 20
 CLICK_S = 1.0
+Stranger = Callable[[int, Served, list[Path]], Coroutine[Any, Any, None]]
 HEAVY = ("doctor", "inspect files", "history lifecycle", "inspect deletes", "health", "overview", "show", "plan")
 
 
@@ -56,8 +62,18 @@ def test_small_metadata_takes_little(name: str, packed: bool, tmp_path: Path) ->
 def test_an_honest_click_is_answered_meanwhile(tmp_path: Path) -> None:
     """A stranger's sessions open the worst tables, look at what takes longest, and come again."""
     worst = [compact(make(tmp_path / f"worst-{i}", name, n), True) for i, (name, n) in enumerate(WORST.items())]
-    honest = make(tmp_path / "honest", "commits, a manifest each", 20)
-    alone, beside, share = asyncio.run(_clicks(honest, worst, tmp_path))
+    _check_clicks(tmp_path, worst, [_come_again] * ATTACKERS)
+
+
+def test_an_honest_click_is_answered_beside_many_who_ask_little_again_and_again(tmp_path: Path) -> None:
+    """Twenty sessions at the same address, each of which always has a question that takes half a second."""
+    tables = [compact(make(tmp_path / f"table-{i}", name, n // 5), True) for i, (name, n) in enumerate(WORST.items())]
+    _check_clicks(tmp_path, tables, [_ask_on] * MANY)
+
+
+def _check_clicks(place: Path, tables: list[Path], strangers: list[Stranger]) -> None:
+    honest = make(place / "honest", "commits, a manifest each", 20)
+    alone, beside, share = asyncio.run(_clicks(honest, tables, place, strangers))
     told = f"alone {_told(alone)}, meanwhile {_told(beside)}, when the server had {share:.2f} of a core"
     print(told)
     assert len(beside) >= CLICKS, told
@@ -69,7 +85,9 @@ def _told(seconds: list[float]) -> str:
     return f"median {statistics.median(seconds):.2f} s, 95 of 100 within {cut[-1]:.2f} s, slowest {max(seconds):.2f} s"
 
 
-async def _clicks(honest: Path, worst: list[Path], work: Path) -> tuple[list[float], list[float], float]:
+async def _clicks(
+    honest: Path, tables: list[Path], work: Path, strangers: list[Stranger]
+) -> tuple[list[float], list[float], float]:
     """Seconds that clicks on a small table took, alone and during the attack; and how much of a core the server, which
     always has something to do then, got from the machine."""
     async with serve(cache=str(work / "cache")) as served:
@@ -78,13 +96,13 @@ async def _clicks(honest: Path, worst: list[Path], work: Path) -> tuple[list[flo
         names = itertools.cycle(f"snapshot-{n}" for n in range(2, 21))
         alone = [await _click(client, table, next(names)) for _ in range(20)]
         ends = time.monotonic() + ATTACK_S
-        strangers = [asyncio.create_task(_attack(n, served, worst)) for n in range(ATTACKERS)]
+        under_way = [asyncio.create_task(stranger(n, served, tables)) for n, stranger in enumerate(strangers)]
         await asyncio.sleep(5)
         beside, began, used = [], time.monotonic(), sum(served.process.cpu_times()[:2])
         while time.monotonic() < ends:
             beside.append(await _click(client, table, next(names)))
         used = sum(served.process.cpu_times()[:2]) - used
-        for task in strangers:
+        for task in under_way:
             task.cancel()
         client.close()
         return alone, beside, min(1.0, used / (time.monotonic() - began))
@@ -98,14 +116,13 @@ async def _click(client: Client, table: str, name: str) -> float:
     return time.perf_counter() - began
 
 
-async def _attack(number: int, served: Served, tables: list[Path]) -> None:
+async def _come_again(number: int, served: Served, tables: list[Path]) -> None:
     rng = random.Random(number)
     while True:
         client, table, question = await served.client(), str(rng.choice(tables)), rng.choice(HEAVY)
-        arguments = {"where": "id = 1"} if question == "plan" else {}
         asked = [
             asyncio.create_task(client.request("graph", "graph", mode="table", table=table)),
-            asyncio.create_task(client.request("ask", "ask", question=question, table=table, arguments=arguments)),
+            asyncio.create_task(_ask(client, question, table)),
         ]
         await asyncio.sleep(rng.uniform(1, 10))
         client.close()
@@ -113,3 +130,17 @@ async def _attack(number: int, served: Served, tables: list[Path]) -> None:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, Refused):
                 await task
+
+
+async def _ask_on(number: int, served: Served, tables: list[Path]) -> None:
+    rng, client = random.Random(number), await served.client()
+    while True:
+        table = str(rng.choice(tables))
+        with contextlib.suppress(Refused):
+            await client.request("open", table=table)
+            await _ask(client, rng.choice(HEAVY), table)
+
+
+async def _ask(client: Client, question: str, table: str) -> None:
+    arguments = {"where": "id = 1"} if question == "plan" else {}
+    await client.request("ask", "ask", question=question, table=table, arguments=arguments)
