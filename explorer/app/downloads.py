@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Any, BinaryIO
@@ -31,6 +32,8 @@ TYPES: Mapping[str, str] = {
 """What a file can be, by the end of its name."""
 MOST_BYTES = 1 << 30
 """Of a file."""
+SMALL, LEAST_FREE = 16 << 20, 512 << 20
+"""A file of more bytes than the first leaves as many free as the second: the server and its machine need some."""
 
 
 def file_name(request: Ask, form: str) -> str:
@@ -110,7 +113,10 @@ class _Limited(io.RawIOBase):
 
     def write(self, data: Any) -> int:
         """See io.RawIOBase."""
-        if self._file.tell() > MOST_BYTES:
+        size = self._file.tell()
+        if size > SMALL and shutil.disk_usage(tempfile.gettempdir()).free < LEAST_FREE:
+            raise NotPossible("the server has too little room on its disk for this file: filter the rows, or try later")
+        if size > MOST_BYTES:
             most = human_bytes(MOST_BYTES)
             raise NotPossible(f"the file would be larger than {most}: filter the rows, or use the command line")
         return self._file.write(data)

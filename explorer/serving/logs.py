@@ -1,10 +1,12 @@
 """What a server writes into its log, much of which strangers chose: messages of at most 1,000 characters that command
-no terminal, without credentials, and of addresses no queries, which have tokens and names of tables."""
+no terminal, without credentials, and of addresses no queries, which have tokens and names of tables; and not each of
+many that are alike."""
 
 from __future__ import annotations
 
 import logging
 import re
+import time
 
 from explorer.render.text import printable_lines
 from explorer.spec.secrets.redaction import HIDDEN, redact
@@ -14,6 +16,9 @@ LONGEST, LINES = 1_000, 40
 """Characters of a message, and lines of a traceback, which has its last ones."""
 LOOKED_AT = 10 * LONGEST
 """Characters in which credentials are looked for, before it is cut."""
+MOST, PERIOD_S = 50, 60.0
+"""Messages of one place in the code that are written in each such time: what a stranger brings about a thousand times a
+second would fill the disk."""
 _QUERY = re.compile(r"(?<=[\w/.~%-])\?[^\s'\"<>)\]]+")
 
 
@@ -31,11 +36,29 @@ class Careful(logging.Formatter):
             message = record.getMessage()
         except Exception:  # who logs it gave other values than the text has places for
             message = str(record.msg)
-        safe.msg, safe.args, safe.exc_info = line(message), (), None
+        left_out = " (more of these within a minute are left out)" if getattr(record, "is_last", False) else ""
+        safe.msg, safe.args, safe.exc_info = line(message) + left_out, (), None
         if record.exc_info or record.exc_text:
             trace = record.exc_text or self.inner.formatException(record.exc_info)  # type: ignore[arg-type]
             safe.exc_text = "\n".join(map(line, trace[-LINES * LOOKED_AT :].splitlines()[-LINES:]))
         return self.inner.format(safe)
+
+
+class Seldom(logging.Filter):
+    """Lets so many messages of one place in the code pass in a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._counts: dict[tuple[str, str, int], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """See logging."""
+        key, now = (record.name, record.pathname, record.lineno), time.monotonic()
+        began, count = self._counts.get(key, (now, 0))
+        began, count = (began, count + 1) if now - began < PERIOD_S else (now, 1)
+        self._counts[key] = began, count
+        record.is_last = count == MOST
+        return count <= MOST
 
 
 def line(text: str) -> str:
@@ -51,3 +74,4 @@ def guard() -> None:
     for handler in {*handlers, *filter(None, [logging.lastResort])}:
         if not isinstance(handler.formatter, Careful):
             handler.setFormatter(Careful(handler.formatter))
+            handler.addFilter(Seldom())

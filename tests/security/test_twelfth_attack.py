@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
+import json
+import logging
+import socket
+import subprocess
 import sys
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+from tornado.websocket import WebSocketClosedError
 
+from explorer.app import downloads
+from explorer.app.blocks import ShownAnswer
+from explorer.app.hosts import page
+from explorer.app.hosts.page import DownloadHandler, Server, SocketHandler
+from explorer.app.rights import Rights
+from explorer.app.session import Session
+from explorer.errors import NotPossible
+from explorer.questions import QUESTIONS
 from explorer.reports.doctor import examination
 from explorer.reports.doctor.examination import Examination, ExaminationDepth, diagnose
+from explorer.serving import logs
+from explorer.serving.access import Doorkeeper
+from explorer.serving.connections import Connections, LimitedServer
+from explorer.serving.monitoring import HANDLERS
 from explorer.spark_engine.sql_guard import patterns
 from explorer.spec.doctor.cross_file_rules import CrossFileRules
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.table import open_table
 from tests.security.dimensions import data_file, make
+from tests.security.test_app_page import Visitor, ask, listening, visit
 from tests.security.test_regexes import LINEAR, growth
+from tests.support.helpers import run_apart
 from tests.support.small_tables import edit_metadata
 from tests.unit.test_screen import run
+
+__all__ = ["listening"]
 
 
 # -- a filter, and many partition fields of one column -----------------------------------------------------------------
@@ -110,3 +135,140 @@ def test_the_first_manifest_that_shares_a_snapshot_is_found_without_asking_all(
         assert any(f.rule == "file-twice" for f in report.findings)
         counts.append(asked)
     assert counts[1] <= 5 * counts[0]
+
+
+# -- connections, and what waits for them ------------------------------------------------------------------------------
+def test_who_only_connects_keeps_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections over which nobody asks for anything end for new ones; those of pages and their visitors stay."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        listening.setblocking(False)
+        port = listening.getsockname()[1]
+        door = Doorkeeper(["127.0.0.1"], "", False, HANDLERS, False)
+
+        async def test() -> None:
+            server = Server(door, Rights())
+            server.connections = Connections(20)
+            http = LimitedServer(server, server.connections)
+            http.add_sockets([listening])
+            visitor = Visitor(door, port)
+            page_socket = await visitor.connect()
+            kept, kept_writer = await asyncio.open_connection("127.0.0.1", port)
+            request = f"GET / HTTP/1.1\r\nHost: localhost:{port}\r\nCookie: {visitor.cookie}\r\n\r\n".encode()
+            kept_writer.write(request)
+            assert b"200 OK" in await kept.readline()
+            idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(100)]
+            while len(server.connections._strangers) < 19:
+                await asyncio.sleep(0.01)
+            assert await idle[0][0].read() == b""  # which was the first to end
+            assert len(server.connections._strangers) + len(server.connections._known) <= 20
+            assert (await visitor.get("/")).code == 200
+            assert (await ask(page_socket, type="hello"))["type"] == "answer"
+            kept_writer.write(request)
+            while b"200 OK" not in (line := await kept.readline()):
+                assert line, "the connection of somebody who may come in was ended"
+            for _, writer in (*idle, (kept, kept_writer)):
+                writer.close()
+            while server.connections._strangers or server.connections._known:
+                await asyncio.sleep(0.01)
+            http.stop()
+
+        run_apart(test)
+
+
+def test_the_system_gives_the_server_as_many_files_as_it_may() -> None:
+    code = """
+import resource
+from explorer.serving.connections import MOST_FILES, SHARE, connection_limit
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+most = connection_limit()
+soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+assert soft == (MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)), soft
+assert most == soft // SHARE
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_a_log_does_not_grow_with_each_of_many_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    written, now = io.StringIO(), [0.0]
+    monkeypatch.setattr(logs.time, "monotonic", lambda: now[0])
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(logs.Careful(None))
+    handler.addFilter(logs.Seldom())
+    logger = logging.getLogger("explorer.test_twelfth_attack")
+    monkeypatch.setattr(logger, "handlers", [handler])
+    monkeypatch.setattr(logger, "propagate", False)
+
+    def refuse(times: int) -> None:
+        for number in range(times):
+            logger.warning("refused: %s", number)
+
+    refuse(100_000)
+    logger.warning("something else")
+    lines = written.getvalue().splitlines()
+    assert len(lines) == logs.MOST + 1
+    assert lines[-2:] == [
+        f"refused: {logs.MOST - 1} (more of these within a minute are left out)",
+        "something else",
+    ]
+    now[0] += logs.PERIOD_S
+    refuse(2)
+    assert len(written.getvalue().splitlines()) == logs.MOST + 3
+
+
+def test_pages_of_one_visitor_together_take_their_answers(
+    listening: socket.socket, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """However many they are; another page, which takes its answers, stays."""
+    monkeypatch.setattr(page, "MOST_UNSENT", 400_000)
+
+    async def test(visitor: Visitor) -> None:
+        pages = [await visitor.connect() for _ in range(20)]
+        for number in range(40):  # each answer has sixty kilobytes, and none is read
+            for one in pages:
+                with suppress(WebSocketClosedError):
+                    await one.write_message(json.dumps({"type": "hello", "id": number + 1}))
+            await asyncio.sleep(0.05)
+            if "does not take its answers" in caplog.text:
+                break
+        assert "does not take its answers" in caplog.text
+        for one in pages:
+            one.close()
+        while SocketHandler._unsent:
+            await asyncio.sleep(0.02)
+        assert (await ask(await visitor.connect(), type="hello"))["type"] == "answer"
+
+    visit(listening, test)
+
+
+def test_a_browser_that_takes_no_file_leaves_its_place(
+    listening: socket.socket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(page, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(page, "SLOWEST", 1 << 40)
+    monkeypatch.setattr(Session, "_file", lambda *_: io.BytesIO(b"x" * (64 << 20)))
+    query = urlencode({"question": "inspect files", "table": str(tmp_path), "format": "csv"})
+
+    async def test(visitor: Visitor) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", listening.getsockname()[1], limit=1 << 10)
+        asked = f"GET /download?{query} HTTP/1.1\r\nHost: localhost:{listening.getsockname()[1]}\r\n"
+        writer.write(f"{asked}Cookie: {visitor.cookie}\r\n\r\n".encode())
+        assert b"200 OK" in await reader.readline()
+        while DownloadHandler._saves:
+            await asyncio.sleep(0.02)
+        assert "takes a file too slowly" in caplog.text
+        writer.close()
+
+    visit(listening, test)
+
+
+def test_a_file_leaves_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = open_table(str(make(tmp_path / "t", "entries", 3)))
+    answer = ShownAnswer(QUESTIONS[("inspect", "files")].ask(table), table)
+    monkeypatch.setattr(downloads, "SMALL", -1)
+    with downloads.file_of(answer, "csv") as file:
+        assert file.read()
+    monkeypatch.setattr(downloads, "LEAST_FREE", 1 << 62)
+    for form in ("csv", "json", "txt", "parquet"):
+        with pytest.raises(NotPossible, match="too little room on its disk"):
+            downloads.file_of(answer, form)

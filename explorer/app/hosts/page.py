@@ -7,6 +7,7 @@ import gzip
 import json
 import logging
 import secrets
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -30,6 +31,7 @@ from explorer.errors import ExplorerError
 from explorer.render.text import clean_lines
 from explorer.serving.access import Doorkeeper
 from explorer.serving.allowance import Inflow
+from explorer.serving.connections import Connections, connection_limit, stream_of
 from explorer.spec.secrets.redaction import redact
 
 log = logging.getLogger(__name__)
@@ -53,12 +55,16 @@ POLICY_VIOLATION = 1008
 """What a WebSocket is closed with (RFC 6455, 7.4.1)."""
 CHUNK = 256 << 10
 """Bytes of a file that are sent at a time."""
+PATIENCE_S, SLOWEST = 60.0, 64 << 10
+"""How long a browser may take for a file: so many seconds, and one more for so many bytes. Until then it keeps its
+place among those that save, and the file its room on the disk."""
 MOST_SAVES = 4
 """Files that are saved at once by one visitor; four times as many by all."""
 MOST_TOGETHER = 500
 """Pages of all visitors that may be open."""
-MOST_UNSENT = 64 << 20
-"""Characters of answers that wait for a page to take them."""
+MOST_UNSENT, MOST_UNSENT_TOGETHER = 64 << 20, 256 << 20
+"""Characters of answers that wait for the pages of one visitor to take them; and for all pages, beyond which a visitor
+may have an eighth."""
 MOST_OPEN = 200
 """Pages of one visitor that may be open: an office may share an address."""
 
@@ -196,11 +202,17 @@ class DownloadHandler(SignedIn):
         self.set_header("Content-Type", FILE_TYPES[form])
         self.set_header("Content-Disposition", f'attachment; filename="{file_name(request, form)}"')
         self.set_header("Cache-Control", "no-store")
+        until = time.monotonic() + PATIENCE_S
         with file, suppress(StreamClosedError):  # the browser is gone
-            while chunk := file.read(CHUNK):
-                self.write(chunk)
-                await self.flush()
-        await self.finish()
+            try:
+                while chunk := file.read(CHUNK):
+                    self.write(chunk)
+                    await asyncio.wait_for(self.flush(), until - time.monotonic())
+                    until += len(chunk) / SLOWEST
+                await self.finish()
+            except asyncio.TimeoutError:
+                log.warning("a browser takes a file too slowly: its connection is closed")
+                self.detach().close()
 
     def on_connection_close(self) -> None:
         """Nobody waits for it any more."""
@@ -213,6 +225,8 @@ class SocketHandler(SignedIn, WebSocketHandler):
 
     _pages: ClassVar[Counter[str]] = Counter()
     """How many pages each visitor has open."""
+    _unsent: ClassVar[Counter[str]] = Counter()
+    """How many characters wait for the pages of each visitor to take them."""
 
     @classmethod
     def count(cls) -> int:
@@ -223,7 +237,6 @@ class SocketHandler(SignedIn, WebSocketHandler):
         """See Tornado."""
         self._rights = rights
         self._open_session: Session | None = None
-        self._unsent = 0
 
     def check_origin(self, origin: str) -> bool:
         """The door has looked at it."""
@@ -250,14 +263,17 @@ class SocketHandler(SignedIn, WebSocketHandler):
         self._open_session = self._session(send, self._rights)
 
     async def _write(self, text: str) -> None:
-        self._unsent += len(text)
-        if self._unsent > MOST_UNSENT:
-            log.warning("a page does not take its answers: it is closed")
-            self.close(POLICY_VIOLATION, "too slow")
-            return
-        with suppress(WebSocketClosedError):  # the page is gone
-            await self.write_message(text)
-        self._unsent -= len(text)
+        self._unsent[self._visitor] += len(text)
+        try:
+            own, most = self._unsent[self._visitor], MOST_UNSENT
+            if own > (most if self._unsent.total() <= MOST_UNSENT_TOGETHER else most // 8):
+                log.warning("a page does not take its answers: it is closed")
+                self.close(POLICY_VIOLATION, "too slow")
+                return
+            with suppress(WebSocketClosedError):  # the page is gone
+                await self.write_message(text)
+        finally:
+            _leave(self._unsent, self._visitor, len(text))
 
     async def on_message(self, message: str | bytes) -> None:
         """A request of the page, or something else, after which the connection is closed. Tornado takes no other
@@ -279,9 +295,9 @@ class SocketHandler(SignedIn, WebSocketHandler):
             _leave(self._pages, self._visitor)
 
 
-def _leave(counts: Counter[str], visitor: str) -> None:
-    """Count one less for a visitor; one who has nothing any more is forgotten."""
-    counts[visitor] -= 1
+def _leave(counts: Counter[str], visitor: str, count: int = 1) -> None:
+    """Count less for a visitor; one who has nothing any more is forgotten."""
+    counts[visitor] -= count
     if counts[visitor] <= 0:
         del counts[visitor]
 
@@ -299,6 +315,7 @@ class Server(Application):
     def __init__(self, access: Doorkeeper, rights: Rights, prefix: str = "", sign_in: SignIn | None = None) -> None:
         self.prefix, self.app_paths, self.sign_in = prefix, ("/",), sign_in
         self._door = access
+        self.connections = Connections(connection_limit())
         routes: list[Any] = [
             (rf"{prefix}/", PageHandler),
             (rf"{prefix}/static/([\w.-]+)", FileHandler),
@@ -313,8 +330,11 @@ class Server(Application):
 
     def find_handler(self, request: HTTPServerRequest, **options: Any) -> Any:
         """See Tornado; the door first."""
-        admitted = self._door.admit(self, request)
-        return super().find_handler(request, **options) if admitted is None else admitted
+        refused = self._door.admit(self, request)
+        if refused is not None:
+            return refused
+        self.connections.admit(stream_of(request))
+        return super().find_handler(request, **options)
 
 
 def _log_errors(handler: RequestHandler) -> None:

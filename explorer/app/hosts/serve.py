@@ -12,7 +12,6 @@ import webbrowser
 from collections.abc import Sequence
 
 import click
-from tornado.httpserver import HTTPServer
 from tornado.ioloop import PeriodicCallback
 from tornado.netutil import bind_sockets
 
@@ -23,6 +22,7 @@ from explorer.app.start import TABLE_VARIABLE
 from explorer.errors import AccessRefused, IncompleteAnswer
 from explorer.serving import collector, places, pools
 from explorer.serving.access import Doorkeeper
+from explorer.serving.connections import LimitedServer
 from explorer.serving.kept_cookie import BEAT_S, KeptCookie
 from explorer.serving.monitoring import COUNTERS, HANDLERS
 from explorer.serving.server_address import PASSWORD_VARIABLE, SWITCH_S, ServerAddress, door_sign
@@ -96,7 +96,8 @@ async def _run(
     server: Server, sockets: Sequence[socket.socket], url: str, show: bool, is_behind_proxy: bool, kept: KeptCookie
 ) -> None:
     """Print the URL once signals end it in order, and answer until one does; show: whether to open a browser."""
-    http = HTTPServer(server, xheaders=is_behind_proxy, idle_connection_timeout=IDLE_S, body_timeout=IDLE_S)
+    times = {"idle_connection_timeout": IDLE_S, "body_timeout": IDLE_S}
+    http = LimitedServer(server, server.connections, xheaders=is_behind_proxy, **times)
     http.add_sockets(sockets)
     beat = PeriodicCallback(kept.beat, 1000 * BEAT_S)
     beat.start()
