@@ -28,6 +28,8 @@ from explorer.errors import ExplorerError
 T = TypeVar("T")
 ESTIMATE_AFTER_S, ESTIMATE_AFTER_SHARE = 2, 0.05
 """The remaining time is unknown before this many seconds, and before this share of the work."""
+MOST_KNOWN = 100_000
+"""Reads of which it is known that they were counted: a session may go on for days."""
 Clock = Callable[[], float]
 """Says how many seconds of the processor a thread or process has taken."""
 Phase = Literal["queued", "planning", "running", "done", "failed", "cancelled"]
@@ -73,6 +75,8 @@ class BytesRead:
         """So many bytes of a file of `whole` bytes were read from an offset; `file` identifies it. Of parts that
         overlap no more counts than the file has."""
         if (read_key := hash((size, offset, *file))) not in self._known:
+            if len(self._known) >= MOST_KNOWN:  # no file counts for more than it has all the same
+                self._known.clear()
             self._known.add(read_key)
             counted = self._of_file.get(hash(file), 0)
             more = max(0, min(size, whole - counted))

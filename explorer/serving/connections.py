@@ -32,7 +32,8 @@ def connection_limit() -> int:
 
 
 class Connections:
-    """Those of a server. Where there are too many, the oldest ends over which nobody came who may come in.
+    """Those of a server. Where there are too many, the oldest ends over which nobody came who may come in; if there is
+    none, the one over which nobody has asked for the longest.
 
     Args:
         most: How many there are at once.
@@ -41,26 +42,26 @@ class Connections:
     def __init__(self, most: int) -> None:
         self._most = most
         self._strangers: dict[IOStream, None] = {}
-        self._known: set[IOStream] = set()
+        self._known: dict[IOStream, None] = {}
 
     def add(self, stream: IOStream) -> None:
         """Count a new one; another one ends if there are too many."""
-        self._strangers[stream] = None
-        if len(self._strangers) + len(self._known) > self._most:
-            oldest = next(iter(self._strangers))
+        if len(self._strangers) + len(self._known) >= self._most:
+            oldest = next(iter(self._strangers or self._known))
             self.remove(oldest)
             oldest.close()
+        self._strangers[stream] = None
 
     def admit(self, stream: IOStream | None) -> None:
         """Note that somebody who may come in has asked over one."""
-        if stream in self._strangers:
-            del self._strangers[stream]
-            self._known.add(stream)
+        if stream is not None and (stream in self._strangers or stream in self._known):
+            self.remove(stream)
+            self._known[stream] = None
 
     def remove(self, stream: IOStream) -> None:
         """Note that one has ended, or has become the socket of a page, which is counted as such."""
         self._strangers.pop(stream, None)
-        self._known.discard(stream)
+        self._known.pop(stream, None)
 
 
 class LimitedServer(HTTPServer):
@@ -80,8 +81,7 @@ class LimitedServer(HTTPServer):
     def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
         """See Tornado: a connection has come."""
         self._counted.add(stream)
-        if not stream.closed():
-            super().handle_stream(stream, address)
+        super().handle_stream(stream, address)
 
     def on_close(self, server_conn: object) -> None:
         """See Tornado: a connection answers no request any more."""

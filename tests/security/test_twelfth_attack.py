@@ -175,6 +175,28 @@ def test_who_only_connects_keeps_nobody_out(monkeypatch: pytest.MonkeyPatch) -> 
         run_apart(test)
 
 
+def test_of_those_who_may_come_in_the_one_ends_who_has_not_asked_for_longest() -> None:
+    """With OAuth everybody comes to the page that asks who they are."""
+
+    class Stream:
+        def __init__(self, name: str) -> None:
+            self.name, self.has_ended = name, False
+
+        def close(self) -> None:
+            self.has_ended = True
+
+    streams: list[Any] = [Stream(name) for name in "abcde"]
+    connections = Connections(3)
+    for one in streams[:3]:
+        connections.add(one)
+        connections.admit(one)
+    connections.admit(streams[0])  # asks again
+    connections.add(streams[3])
+    assert [one.name for one in streams if one.has_ended] == ["b"]
+    connections.add(streams[4])
+    assert [one.name for one in streams if one.has_ended] == ["b", "d"]  # a stranger goes first
+
+
 def test_the_system_gives_the_server_as_many_files_as_it_may() -> None:
     code = """
 import resource
