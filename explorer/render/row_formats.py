@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from explorer.progress import PartWatch, listener
 from explorer.render.json_columns import cell_texts, joined, json_lines
 from explorer.render.text import json_text
 
@@ -84,11 +85,17 @@ def table_pieces(tables: Iterable[pa.Table], is_array: bool) -> Iterator[str]:
 def _on_threads(tables: Iterable[pa.Table], change: Callable[[pa.Table], T]) -> Iterator[T]:
     """What a change makes of all rows, some of them at a time, in order. Those of a table are made on several threads,
     and given before the next table is asked for."""
+    watch = PartWatch(listener())
+
+    def change_watched(rows: pa.Table) -> T:
+        with watch.listening():
+            return change(rows)
+
     with ThreadPoolExecutor(THREADS) as threads:
         for table in tables:
             waiting: deque[Future[T]] = deque()
             for rows in _slices(table):
-                waiting.append(threads.submit(change, rows))
+                waiting.append(threads.submit(change_watched, rows))
                 if len(waiting) > THREADS:
                     yield waiting.popleft().result()
             yield from (future.result() for future in waiting)

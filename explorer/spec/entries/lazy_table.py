@@ -71,15 +71,16 @@ class Parts:
 
 
 def _runs(read: Iterable[tuple[ManifestFile, pa.Table]]) -> Iterator[list[tuple[ManifestFile, pa.Table]]]:
-    """Manifests of together TOGETHER entries, about."""
+    """Manifests of together TOGETHER entries, about. The first alone, and few after it: who waits for the first rows is
+    not kept waiting for many."""
     held: list[tuple[ManifestFile, pa.Table]] = []
-    rows = 0
+    rows, enough = 0, 1
     for pair in read:
         held.append(pair)
         rows += pair[1].num_rows
-        if rows >= TOGETHER:
+        if rows >= enough:
             yield held
-            held, rows = [], 0
+            held, rows, enough = [], 0, min(TOGETHER, 4 * max(rows, enough))
     if held:
         yield held
 
