@@ -16,7 +16,7 @@ NATIVE := $(if $(shell command -v cargo),native)
 
 .PHONY: demo native bench-decode teaching-tables test test-rest test-all first-tests quick test-servers test-pythons test-extras spark35 wheel release lab lint bench bench-remote bench-size bench-plan bench-lesson \
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser frontend \
-	clean requirements
+	clean requirements docs test-docs
 
 demo: $(STAMP)  ## unpack the teaching tables and open the page on loopback
 	$(BIN)/icedive demo
@@ -28,7 +28,7 @@ test: $(STAMP) browser $(NATIVE)  ## lint, what needs no Spark and no browser, a
 test-rest: $(STAMP) browser $(NATIVE)  ## every other test, in a real browser and on real Spark
 	$(BIN)/python -m pytest $(PROCESSES) -m rest
 
-test-all: test test-rest  ## every test
+test-all: test test-rest test-docs  ## every test
 
 first-tests:
 	$(BIN)/python -m pytest $(PROCESSES) -m "not rest"
@@ -71,6 +71,20 @@ release: $(STAMP)  ## minutes: write wheel, source distribution and notes to dis
 
 test-extras: $(STAMP)  ## minutes: install the wheel with each extra into an environment of its own, and use it
 	$(BIN)/python -m tests.extras
+
+# What builds the site has an environment of its own: no test and no user needs it.
+DOCS_STAMP := .venv-docs/.installed
+$(DOCS_STAMP): $(STAMP) requirements/docs.txt
+	test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
+	$(BIN)/uv pip install --quiet --python .venv-docs/bin/python --require-hashes -r requirements/docs.txt || \
+		.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
+	touch $@
+
+docs: $(DOCS_STAMP)  ## build the documentation site in site/, with the teaching tables as live pages; broken links are errors
+	.venv-docs/bin/python website/build.py $(CURDIR)/$(BIN)/icedive
+
+test-docs: docs browser  ## build the site, and open it in a real browser
+	ICEDIVE_SITE=$(CURDIR)/site $(BIN)/python -m pytest tests/browser/test_site.py
 
 lab: $(STAMP)  ## JupyterLab on notebooks/
 	$(BIN)/icedive demo
@@ -171,7 +185,8 @@ COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --python-versi
 requirements: $(STAMP)  ## compile the pinned requirements anew, for Python 3.10 to 3.13
 	$(COMPILE) requirements/build.in -o requirements/build.txt
 	$(COMPILE) $(ALL) --group dev pyproject.toml -o requirements/all.txt
+	$(COMPILE) requirements/docs.in -o requirements/docs.txt
 	$(COMPILE) --extra all pyproject.toml -c requirements/all.txt --annotation-style line -o requirements/run.txt
 
 clean:
-	rm -rf .venv test-artifacts
+	rm -rf .venv .venv-docs site test-artifacts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 
 import click
@@ -10,13 +11,18 @@ from explorer.cli.base import COMMAND, main
 from explorer.cli.screen import show
 from explorer.errors import NotFoundInTable
 
+COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
+"""What a page says to tests and benchmarks, and not to its readers."""
+
 
 def pages() -> dict[str, str]:
-    """Return the text of each document by its name."""
+    """Return the text of each document by its name, those in folders after the others."""
     folder = files("explorer") / "docs"
+    folders = sorted((one for one in folder.iterdir() if one.is_dir()), key=lambda one: one.name)
     return {
-        one.name.removesuffix(".md"): one.read_text("utf-8")
-        for one in sorted(folder.iterdir(), key=lambda one: one.name)
+        one.name.removesuffix(".md"): COMMENT.sub("", one.read_text("utf-8"))
+        for place in (folder, *folders)
+        for one in sorted(place.iterdir(), key=lambda one: one.name)
         if one.name.endswith(".md")
     }
 

@@ -42,3 +42,12 @@ def test_pages_are_listed_and_shown() -> None:
     wrong = run("docs", "filter")
     assert wrong.exit_code == 1
     assert "did you mean filters?" in wrong.stderr
+
+
+def test_pages_in_folders_have_names_of_their_own() -> None:
+    """`icedive docs slow-query` shows docs/tutorials/slow-query.md: no other page may have its name."""
+    names = [path.stem for path in (PACKAGE / "docs").rglob("*.md")]
+    assert len(names) == len(set(names)) == len(pages())
+    told = run("docs", "broken-tables").output
+    assert told.startswith("# The table does not load")
+    assert "<!--" not in told
