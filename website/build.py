@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -55,7 +56,7 @@ def live_table(match: re.Match[str]) -> str:
 
 
 def write_pages() -> None:
-    shutil.copytree(ROOT / "docs", PAGES, ignore=shutil.ignore_patterns("*.yaml"))
+    shutil.copytree(ROOT / "docs", PAGES)
     for path in PAGES.rglob("*.md"):
         path.write_text(site_text(path.read_text("utf-8"), len(path.relative_to(PAGES).parts) - 1), "utf-8")
     for name in ROOT_PAGES:
@@ -85,10 +86,11 @@ def public_names() -> list[str]:
 
 
 def write_tables(icedive: str) -> None:
-    """Export the teaching tables as pages of their own, from a sandbox that is made for it."""
-    environment = {**os.environ, "ICEDIVE_HOME": str(WORK / "home")}
-    for words in (["demo"], ["export", "gallery", str(PAGES / "tables")]):
-        subprocess.run([icedive, *words], env=environment, check=True, stdout=subprocess.DEVNULL)
+    """Export the teaching tables as pages of their own, from a sandbox that is made for it: pages name its folder."""
+    with tempfile.TemporaryDirectory(prefix="icedive-") as home:
+        environment = {**os.environ, "ICEDIVE_HOME": home}
+        for words in (["demo"], ["export", "gallery", str(PAGES / "tables")]):
+            subprocess.run([icedive, *words], env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
 def write_configuration() -> Path:

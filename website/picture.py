@@ -5,6 +5,7 @@ It opens the teaching table of Part 1's figure 8 as an exported page, steps thro
 from __future__ import annotations
 
 import io
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -13,11 +14,12 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 import explorer
+from explorer.lab.scenarios import SCENARIOS, unpack_all
 from tests.browser.find_browser import FLAGS, find
 
 TARGET = Path(__file__).parents[1] / "docs" / "steps.gif"
-VIEW = {"width": 1200, "height": 760}
-SHOWN = {"x": 0, "y": 0, "width": 1200, "height": 600}
+VIEW = {"width": 1200, "height": 840}
+SHOWN = {"x": 0, "y": 0, "width": 1200, "height": 640}
 """Without the foot of the page, which names a folder of this machine."""
 STEP_MS, LAST_MS = 1700, 3500
 
@@ -43,7 +45,9 @@ def frames(page: Page) -> list[Image.Image]:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory(prefix="icedive-") as folder, sync_playwright() as playwright:
+        os.environ["ICEDIVE_HOME"] = folder  # the picture names it
+        unpack_all([scenario for scenario in SCENARIOS if scenario.name == "manifest_lifecycle"])
         file = Path(folder) / "table.html"
         explorer.export_html(explorer.open_table("demo.manifest_lifecycle"), file)
         browser = playwright.chromium.launch(executable_path=find(), args=FLAGS)

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from explorer.cli import main
 from explorer.questions import QUESTIONS
 from explorer.storage.locate import parse_move
-from tests import examples, reference
+from tests import examples, reference, table_pages
 from tests.support import direct
 from tests.support.small_tables import edit_metadata, make_table, newest_metadata
 
@@ -147,15 +147,8 @@ def test_the_reference_is_that_of_the_registry() -> None:
     assert (ROOT / "docs" / "reference.md").read_text() == reference.text()
 
 
-def test_every_command_of_the_readme_is_there() -> None:
-    terminal = (ROOT / "README.md").read_text().split("## In the terminal")[1].split("\n## ")[0]
-    for words in re.findall(r"icedive ([a-z][a-z -]*[a-z])", terminal):
-        command: click.Command = main
-        for word in words.split():
-            if not isinstance(command, click.Group):
-                break
-            assert word in command.commands, words
-            command = command.commands[word]
+def test_the_page_of_teaching_tables_is_that_of_the_scenarios() -> None:
+    assert (ROOT / "docs" / "teaching-tables.md").read_text() == table_pages.text()
 
 
 SEVERAL_MEANINGS = {
