@@ -16,7 +16,7 @@ NATIVE := $(if $(shell command -v cargo),native)
 
 .PHONY: demo native bench-decode teaching-tables test test-rest test-all first-tests quick test-servers test-pythons test-extras spark35 wheel release lab lint bench bench-remote bench-size bench-plan bench-lesson \
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser frontend \
-	clean requirements docs test-docs
+	clean requirements docs test-docs test-image
 
 demo: $(STAMP)  ## unpack the teaching tables and open the page on loopback
 	$(BIN)/icedive demo
@@ -68,6 +68,9 @@ wheel: $(STAMP)  ## build the wheel into dist/
 
 release: $(STAMP)  ## minutes: write wheel, source distribution and notes to dist/, and use both on every Python that is here
 	$(BIN)/python -m tests.release
+
+test-image: $(STAMP)  ## minutes: execute the steps of the Dockerfile in an empty folder and environment, and ask its health check
+	$(BIN)/python -m tests.image
 
 test-extras: $(STAMP)  ## minutes: install the wheel with each extra into an environment of its own, and use it
 	$(BIN)/python -m tests.extras

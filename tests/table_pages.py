@@ -9,12 +9,13 @@ from explorer.lab.scenarios import NAMESPACE, SCENARIOS, Scenario
 TARGET = Path(__file__).parents[1] / "docs" / "teaching-tables.md"
 HEAD = """# Teaching tables
 
-Spark wrote these tables by real commits. Each reproduces one mechanism of Iceberg. `icedive demo` unpacks them in seconds, without
-Java. Then `icedive open sandbox.demo.NAME` shows one on the page, and every command takes its name. On the website each of
-them is a live page: step through its snapshots, unfold manifests, search, and read what the inspector says.
+Spark wrote these tables by real commits. Each reproduces one mechanism of Iceberg. `icedive demo` unpacks them in
+seconds, without Java. Then `icedive open sandbox.demo.NAME` shows one on the page, and every command takes its name. On
+the website each of them is a live page: step through its snapshots, unfold manifests, search, and read what the
+inspector says.
 
-`python -m tests.table_pages` writes this page. Part 1, the walk-through and the hierarchy are the [texts](texts.md) whose figures
-the tables reproduce.
+`python -m tests.table_pages` writes this page. Part 1, the walk-through and the hierarchy are the [texts](texts.md)
+whose figures the tables reproduce.
 """
 
 

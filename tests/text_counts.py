@@ -90,8 +90,9 @@ def words(sentence: str) -> int:
 
 
 def documents() -> list[Path]:
-    """The Markdown files of the root and of docs/, without docs/decisions."""
-    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+    """The Markdown files of the root, of docs/ and of its folders, without docs/decisions."""
+    pages = (path for path in sorted((ROOT / "docs").rglob("*.md")) if path.parent.name != "decisions")
+    return [*sorted(ROOT.glob("*.md")), *pages]
 
 
 def lengths(paths: list[Path]) -> list[int]:

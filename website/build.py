@@ -2,9 +2,10 @@
 
     .venv-docs/bin/python website/build.py ICEDIVE
 
-The pages are those of docs/, which GitHub and `icedive docs` show as well. A copy of them becomes the site, in build/website:
-with the teaching tables as live pages, which ICEDIVE exports, with the documents of the repository's root, and with the
-reference of the Python API. A broken link or anchor ends the build with an error. The site is in site/."""
+The pages are those of docs/, which GitHub and `icedive docs` show as well. A copy of them becomes the site, in
+build/website: with the teaching tables as live pages, which ICEDIVE exports, with the documents of the repository's
+root, and with the reference of the Python API. A broken link or anchor ends the build with an error. The site is in
+site/."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ ROOT_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 TABLE_LINK = re.compile(r"\]\((?:\.\./)*teaching-tables\.md#demo(\w+)\)")
 API = """# The Python API
 
-`import explorer` gives all of this. The questions that `table` and `catalog` answer are in the [reference](reference.md): each is
-a command, too. Every answer has `to_text()` and `to_json()`.
+`import explorer` gives all of this. The questions that `table` and `catalog` answer are in the
+[reference](reference.md): each is a command, too. Every answer has `to_text()` and `to_json()`.
 
 """
 
@@ -63,7 +64,9 @@ def write_pages() -> None:
         text = (ROOT / name).read_text("utf-8").replace("](docs/", "](")
         (PAGES / name.lower()).write_text(site_text(text, 0), "utf-8")
     tables = PAGES / "teaching-tables.md"
-    tables.write_text(re.sub(r"^## demo\.(\w+)\n\n.+\n\n.+\n", live_table, tables.read_text("utf-8"), flags=re.MULTILINE), "utf-8")
+    tables.write_text(
+        re.sub(r"^## demo\.(\w+)\n\n.+\n\n.+\n", live_table, tables.read_text("utf-8"), flags=re.MULTILINE), "utf-8"
+    )
     (PAGES / "api.md").write_text(API + "\n".join(f"::: explorer.{name}\n" for name in public_names()), "utf-8")
     shutil.copy(ROOT / "website" / "site.css", PAGES)
 

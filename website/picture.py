@@ -1,6 +1,7 @@
 """Record docs/steps.gif, the picture of the first page: `python -m website.picture`, which needs Pillow and a browser.
 
-It opens the teaching table of Part 1's figure 8 as an exported page, steps through its five snapshots, and looks at a manifest."""
+It opens the teaching table of Part 1's figure 8 as an exported page, steps through its five snapshots, and looks at a
+manifest."""
 
 from __future__ import annotations
 

@@ -93,7 +93,9 @@ def test_every_teaching_table_is_a_live_page() -> None:
         assert (SITE / "tables" / f"sandbox.demo.{scenario.name}.html").is_file()
 
 
-def test_a_reader_goes_from_a_symptom_to_an_answer_to_a_live_table(watched: Watched, site: str, artifacts: Path) -> None:
+def test_a_reader_goes_from_a_symptom_to_an_answer_to_a_live_table(
+    watched: Watched, site: str, artifacts: Path
+) -> None:
     page = watched.page
     page.goto(f"{site}/index.html")
     expect(page.get_by_role("heading", name="Iceberg metadata explorer", exact=False).first).to_be_visible()

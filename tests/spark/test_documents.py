@@ -1,8 +1,9 @@
 """What documents print can be run: each command of a block prints what stands below it, and each statement of Python
 does something, on the table that it names.
 
-A comment before a block says on what its commands run, and how they end: `<!-- case: 05-lost-manifest, exit: 3 -->` runs
-them in a folder where warehouse/orders is that table of tests/cases, and `moved` moves it there after it was written."""
+A comment before a block says on what its commands run, and how they end: `<!-- case: 05-lost-manifest, exit: 3 -->`
+runs them in a folder where warehouse/orders is that table of tests/cases, and `moved` moves it there after it was
+written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The documents are readable on GitHub and on the site: links lead to files and headings, and the site lists each page."""
+"""The documents are readable on GitHub and on the site: links lead to files and headings, and the site lists each
+page."""
 
 from __future__ import annotations
 
