@@ -44,12 +44,16 @@ test-servers: $(STAMP)  ## minutes: every server there is, some of them fetched 
 	-mvn -B -q -f tests/servers/rest/pom.xml dependency:build-classpath -Dmdep.outputFile=/dev/null
 	ICEDIVE_EVERY_SERVER=1 $(BIN)/python -m pytest tests/servers
 
-# Spark 3.5 has a Python environment of its own, with the last pyspark 3.5 and Iceberg's jar for it.
+# Spark 3.5 has a Python environment of its own, with the last pyspark 3.5; it needs Python 3.10 or 3.11.
 SPARK35 := .venv-spark35
 SPARK35_JAR := org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.12.0
-spark35: $(STAMP)  ## minutes: what is printed, put to the real parser of Spark 3.5, which is fetched
+SPARK35_PACKAGES := -c $(SPARK35)/pins.txt -e '.[spark,notebook,panel,graphviz]' --group dev pyspark==3.5.7
+SPARK35_TESTS := $(addprefix tests/spark/test_,rows.py reads.py jobs.py maintenance.py lab.py)
+spark35: $(STAMP)  ## a quarter of an hour: the engine on Spark 3.5, and what is printed, put to its real parser; both are fetched
 	test -x $(SPARK35)/bin/python || $(PYTHON) -m venv $(SPARK35)
-	$(SPARK35)/bin/python -m pip install --quiet --disable-pip-version-check pyspark==3.5.7
+	sed -nE '/^(pyspark|py4j)==/d; s/^([A-Za-z0-9._-]+==.*) \\$$/\1/p' requirements/all.txt > $(SPARK35)/pins.txt
+	$(BIN)/uv pip install --quiet --python $(SPARK35)/bin/python $(SPARK35_PACKAGES)
+	$(SPARK35)/bin/python -m pytest -n 2 --dist loadfile $(SPARK35_TESTS)
 	mvn -B -q dependency:copy -Dartifact=$(SPARK35_JAR) -DoutputDirectory=$(CURDIR)/$(SPARK35)
 	ICEDIVE_SPARK35="$(SPARK35)/bin/python,$$(ls $(SPARK35)/iceberg-spark-runtime-*.jar)" \
 		$(BIN)/python -m pytest tests/unit/test_statements.py tests/spark/test_remedies35.py

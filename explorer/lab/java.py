@@ -24,6 +24,15 @@ def _classes(target: Any) -> Any:
         java_class = java_class.getSuperclass()
 
 
+def constant(jvm: Any, value: Any) -> Any:
+    """A java.util.function.Function that always returns a value: that of Guava is none in Spark 3."""
+    handles, any_class = jvm.java.lang.invoke.MethodHandles, jvm.java.lang.Class.forName("java.lang.Object")
+    one_argument = jvm.java.util.Collections.singletonList(any_class)
+    handle = handles.dropArguments(handles.constant(any_class, value), 0, one_argument)
+    function = jvm.java.lang.Class.forName("java.util.function.Function")
+    return jvm.java.lang.invoke.MethodHandleProxies.asInterfaceInstance(function, handle)
+
+
 def items(java_list: Any) -> list[Any]:
     """The items of a Java list, by index. Iterating over the list would end with an exception, which pyspark examines
     for 70 ms."""

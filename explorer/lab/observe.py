@@ -21,6 +21,7 @@ from explorer.spark_engine.sql_guard import quoting
 from explorer.spark_engine.sql_guard.guard import run
 from explorer.spark_engine.sql_guard.quotas import audit, person
 from explorer.spark_engine.tables import iceberg_catalog, iceberg_catalog_table
+from explorer.spark_engine.versions import arrow_table
 from explorer.spec.commits.statement_effects import Effects, WrittenFile
 from explorer.spec.text.identifiers import split_identifier
 from explorer.storage.paths import local_path
@@ -50,7 +51,7 @@ def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_wri
     statement = _NAMED.sub(lambda match: match.group(1) or name, sql.strip().rstrip(";"))
     statement = statement.replace("{name}", quoting.literal(catalog_and_name(table)[1])[1:-1])
     session, plan = prepare_write(table, statement, spark)
-    return _observe_action(table, spark, session, statement, lambda: tuple(run(session, plan).toArrow().to_pylist()))
+    return _observe_action(table, spark, session, statement, lambda: tuple(arrow_table(run(session, plan)).to_pylist()))
 
 
 def observe_api(
@@ -118,9 +119,7 @@ API: Mapping[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "newDelete": ("newDelete() of the first data file", _delete_first),
     "rewriteManifests": (
         "rewriteManifests() into one",
-        lambda java, jvm: (
-            java.rewriteManifests().clusterBy(jvm.com.google.common.base.Functions.constant("all")).commit()
-        ),
+        lambda java, jvm: java.rewriteManifests().clusterBy(reflect.constant(jvm, "all")).commit(),
     ),
     "updateSchema": ("updateSchema(): add a column", _column),
     "updateSpec": ("updateSpec(): add a field, bucket 4 of the first column", _partition_field),

@@ -245,7 +245,7 @@ class _Planner:
         return WritePlan(replaced=self.of_partition)
 
     def rewrite_manifests(self, pending: Any) -> WritePlan:
-        pending.clusterBy(self.jvm.com.google.common.base.Functions.constant("all"))
+        pending.clusterBy(reflect.constant(self.jvm, "all"))
         return WritePlan()
 
     def base(self) -> Any:

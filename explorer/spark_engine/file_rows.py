@@ -18,6 +18,7 @@ from explorer.errors import UnreadableFile
 from explorer.model.manifest import ManifestFile, without_metrics
 from explorer.spark_engine import workers
 from explorer.spark_engine.jobs import question
+from explorer.spark_engine.versions import arrow_table
 from explorer.spec.deletes.delete_pairs import live_in
 from explorer.spec.deletes.deletes import Applicability, DeleteVerdict
 from explorer.spec.entries.live_files import LiveFile, LiveFiles, live_files
@@ -101,7 +102,7 @@ def compare_rows(
         differ = pieces.mapInArrow(_both_sides(empty, partial(_differing, columns, keys, 4 * tasks)), _spark(PIECES))
         if keys:
             differ = differ.repartition(tasks, "deal")
-        answer = differ.mapInArrow(by_keys, _spark(FOUND)).toArrow()
+        answer = arrow_table(differ.mapInArrow(by_keys, _spark(FOUND)))
     rows_of: dict[str, list[pa.Table]] = {kind: [empty] for kind in RowChanges.kinds()}
     counted: ChangeCounts = Counter()
     repeated: list[pa.Table] = []

@@ -1,4 +1,4 @@
-"""Find a Java that Spark 4.1 runs on, and resolve the jars Iceberg needs, once, into a folder reused offline."""
+"""Find a Java that Spark runs on, and resolve the jars Iceberg needs, once, into a folder reused offline."""
 
 from __future__ import annotations
 
@@ -15,13 +15,10 @@ from pathlib import Path
 
 from explorer.errors import EngineError
 from explorer.extras import needs_extra, remedy
+from explorer.spark_engine.versions import ICEBERG, SQLITE, packages
 from explorer.storage.data_dirs import cache_home, not_private, private
 
 SUPPORTED_VERSIONS = (17, 21)
-PACKAGES = (
-    "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
-    "org.xerial:sqlite-jdbc:3.54.1.0",
-)
 
 
 @dataclass(frozen=True)
@@ -41,8 +38,10 @@ BUNDLES = {
 }
 """By store; fetched when a table there is first read, those with a digest below."""
 SHA256 = {
-    PACKAGES[0]: "3123c3798af642dd537230923548e013ef41cc28b6626e5225808cf5670a0f82",
-    PACKAGES[1]: "f8dce420a6016278497f4f0560f65602b9db858de141b541cf91a4644ebe4639",
+    ICEBERG[3, 5]: "8dd8c90e54ed1a20f2461309d047a255ee56382eb7c0a46162b27a4936fd86dc",
+    ICEBERG[4, 0]: "63c3b812549dc232c1920865ff42436df8604a9bbacd693930985c06bd97e6dc",
+    ICEBERG[4, 1]: "3123c3798af642dd537230923548e013ef41cc28b6626e5225808cf5670a0f82",
+    SQLITE: "f8dce420a6016278497f4f0560f65602b9db858de141b541cf91a4644ebe4639",
     BUNDLES["aws"].package: "dd7e49ffa4ac9b215bed846581991259e3aec9bb2fa08d6cec029c46cd66d957",
     BUNDLES["gcp"].package: "d9248fc76d94d232e153bf760631229cd3b7c6bc3b20f47d4b2caffe011a8a2f",
 }
@@ -89,7 +88,7 @@ def find_java() -> Java:
             return Java(command, version, origin)
         tried.append(f"{origin}: {f'Java {version}' if version else 'does not run'} ({command})")
     raise EngineError(
-        "Spark 4.1 needs Java 17 or 21, and none was found. Tried "
+        "Spark needs Java 17 or 21, and none was found. Tried "
         + ("; ".join(tried) or "JAVA_HOME and PATH, both empty")
         + f". Install a JDK 17 or 21 and set JAVA_HOME. Or have a package bring one. {remedy('spark')}"
     )
@@ -102,8 +101,9 @@ def spark_home() -> Path:
     return Path(pyspark.__file__).parent
 
 
-def resolve_jars(java: Java, packages: tuple[str, ...] = PACKAGES, ivy_settings: str | None = None) -> list[Path]:
-    """Return the jars of `packages` ("group:artifact:version"), downloading what is not in the cache yet.
+def resolve_jars(java: Java, wanted: tuple[str, ...] | None = None, ivy_settings: str | None = None) -> list[Path]:
+    """Return the jars of packages ("group:artifact:version"), by default those that the installed pyspark needs for
+    Iceberg, downloading what is not in the cache yet.
 
     Ivy comes with Spark, so this works with any Java, `spark-submit` or not. A jar is moved into the cache only when it
     is complete. Raises EngineError with Ivy's own words when a jar cannot be had."""
@@ -111,7 +111,7 @@ def resolve_jars(java: Java, packages: tuple[str, ...] = PACKAGES, ivy_settings:
     private(folder)
     _refuse_foreign(folder.parent, folder)
     jars = []
-    for package in packages:
+    for package in packages() if wanted is None else wanted:
         group, artifact, version = package.split(":")
         jar = folder / f"{group}_{artifact}-{version}.jar"
         if not jar.is_file():

@@ -17,6 +17,7 @@ from explorer.progress import steps
 from explorer.spark_engine import workers
 from explorer.spark_engine.engine_choice import entries_in
 from explorer.spark_engine.jobs import question
+from explorer.spark_engine.versions import arrow_table
 from explorer.spec.entries.lazy_table import Batches, Change, Parts, omissions
 from explorer.spec.entries.manifest_set_diff import FOUND, KEYS, compare_keys, comparisons
 from explorer.spec.entries.manifest_sets import Comparison
@@ -100,7 +101,7 @@ def batches(spark: SparkSession, storage: Storage, parts: Parts, noted: Noted, n
         for group in steps(groups, "jobs"):
             note: Accumulator[list[Problem]] = context.accumulator([], _Noted())
             with question(context, name):
-                table = frame(spark, storage, replace(parts, manifests=group), note).toArrow()
+                table = arrow_table(frame(spark, storage, replace(parts, manifests=group), note))
             noted(note.value)
             yield from (pa.Table.from_batches([batch]).cast(plain) for batch in table.to_batches())
 
@@ -119,7 +120,7 @@ def compare_sets(
     note: Accumulator[list[Problem]] = context.accumulator([], _Noted())
     with question(context, name):
         dealt = frame(spark, storage, keys, note).repartition(max(1, -(-entries // A_DEAL)), "file_path")
-        rows = dealt.mapInArrow(_compare_deal(by), from_arrow_schema(FOUND)).toArrow()
+        rows = arrow_table(dealt.mapInArrow(_compare_deal(by), from_arrow_schema(FOUND)))
     noted(note.value)
     return comparisons(rows.cast(FOUND), count)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from explorer.spark_engine.versions import field_names, spark_version
+
 CATALYST = "org.apache.spark.sql.catalyst."
 CONTAINERS = ("scala.collection.", "scala.Some", "scala.None$", "scala.Tuple")
 VALUES = (
@@ -45,6 +47,7 @@ class Walk:
         derived: frozenset[str] = frozenset(),
     ) -> None:
         self._name_of = jvm.org.apache.commons.lang3.ClassUtils.getName
+        self._says_names = spark_version(jvm) >= (4, 0)
         self.nodes, self.leaves, self.visit, self.derived = nodes, leaves, visit, derived
 
     def of(self, part: Any, scope: frozenset[str] = frozenset()) -> None:
@@ -85,19 +88,21 @@ class Walk:
         if name == "plans.logical.UnresolvedWith":
             self._with(node, scope)
             return
+        names = field_names(node, self._says_names) if self.derived else []
         for i in range(node.productArity()):
-            if not (self.derived and str(node.productElementName(i)) in self.derived):
+            if not (names and names[i] in self.derived):
                 self.of(node.productElement(i), scope)
 
     def _with(self, node: Any, scope: frozenset[str]) -> None:
         """Each common table expression sees those before it, and itself if it is recursive; the query sees all."""
-        names = [node.productElementName(i) for i in range(node.productArity())]
-        if names != ["child", "cteRelations", "allowRecursion"]:
+        names = field_names(node, self._says_names)
+        if names not in (["child", "cteRelations"], ["child", "cteRelations", "allowRecursion"]):
             raise Unknown(f"plans.logical.UnresolvedWith of {', '.join(names)}")
+        is_recursive = len(names) > 2 and node.allowRecursion()  # not before Spark 4.1
         relations = node.cteRelations()
         for i in range(relations.size()):
             name = str(relations.apply(i)._1()).lower()
-            self.of(relations.apply(i)._2(), scope | {name} if node.allowRecursion() else scope)
+            self.of(relations.apply(i)._2(), scope | {name} if is_recursive else scope)
             scope |= {name}
         self.of(node.child(), scope)
 

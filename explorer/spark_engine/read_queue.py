@@ -26,6 +26,7 @@ from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.sql_guard import guard
 from explorer.spark_engine.sql_guard.quotas import VARIABLE, audit, note, person, quotas, slot
 from explorer.spark_engine.tables import FileAccess, load
+from explorer.spark_engine.versions import arrow_table
 from explorer.spec.secrets.redaction import redact
 from explorer.spec.text.units import count
 from explorer.storage.paths import canonical
@@ -348,7 +349,7 @@ class ReadSession:
             read._phase = "running"
             began = time.perf_counter()
             counts = isinstance(read.request, ReadRequest) and read.request.count
-            rows = _row_count(frame) if counts else read._cut_to_limit(frame.toArrow())
+            rows = _row_count(frame) if counts else read._cut_to_limit(arrow_table(frame))
             read.seconds = time.perf_counter() - began
             read.reports = tuple(_reports(frame))
             read._end(rows)

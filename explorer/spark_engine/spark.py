@@ -23,18 +23,18 @@ from explorer.extras import needs_extra
 from explorer.progress import tell
 from explorer.spark_engine import gateway
 from explorer.spark_engine.failures import explain
-from explorer.spark_engine.java import PACKAGES, SHA256, Bundle, Java, find_java, resolve_jars
+from explorer.spark_engine.java import SHA256, Bundle, Java, find_java, resolve_jars
 from explorer.spark_engine.local_files import write_plainly
 from explorer.spark_engine.spark_master import VARIABLE, driver_address, is_local
 from explorer.spark_engine.sql_guard.sql_allowlist import FUNCTIONS, TABLE_FUNCTIONS
 from explorer.spark_engine.user_spark import (
     OWN,
     require_iceberg,
-    require_version,
     session_beside,
     session_settings,
     user_context,
 )
+from explorer.spark_engine.versions import packages, require_version, session_conf
 from explorer.storage.catalogs.sandbox_entries import SANDBOX, explain_move, stray_entries
 from explorer.storage.data_dirs import data_home, private, sandbox_home
 
@@ -221,7 +221,7 @@ class SparkEngine:
             java = find_java()
             self._enter("resolving jars", f"Java {java.version} from {java.origin}")
             extra = tuple(p for p in self._settings.get("spark.jars.packages", "").split(",") if p)
-            jars = resolve_jars(java, PACKAGES + extra, self._settings.get("spark.jars.ivySettings"))
+            jars = resolve_jars(java, packages() + extra, self._settings.get("spark.jars.ivySettings"))
             self._enter("starting", f"Java {java.version} from {java.origin}")
             with self._waiting_for_master():
                 self._session = _create_session(java, jars, self._settings, self.sandbox)
@@ -276,7 +276,7 @@ class SparkEngine:
         """A new session with the catalogs and keys of `session`, and otherwise our settings. Raises EngineError."""
         base = self.session()
         session = base.newSession()
-        catalog_settings = {k: v for k, v in base.conf.getAll.items() if k.startswith(("spark.sql.catalog.", "fs."))}
+        catalog_settings = {k: v for k, v in session_conf(base).items() if k.startswith(("spark.sql.catalog.", "fs."))}
         ours = session_settings(session, self._settings) if self.in_users_spark else {}
         for key, value in {**ours, **catalog_settings}.items():
             session.conf.set(key, value)
@@ -433,7 +433,7 @@ def java_without_spark() -> Any:
     with needs_extra():
         from pyspark.java_gateway import launch_gateway
     java = find_java()
-    gateway.launch(java, resolve_jars(java, PACKAGES), settings())
+    gateway.launch(java, resolve_jars(java), settings())
     java_gateway = launch_gateway()
     write_plainly(java_gateway.jvm, java_gateway.jvm.org.apache.hadoop.conf.Configuration())
     return java_gateway

@@ -15,6 +15,7 @@ from explorer.spark_engine.failures import failure
 from explorer.spark_engine.fileio import JavaFileIO, java_file_io
 from explorer.spark_engine.sql_guard.quoting import identifier
 from explorer.spark_engine.user_spark import active_session
+from explorer.spark_engine.versions import source_table, sql_package
 from explorer.spec.text.identifiers import split_identifier
 from explorer.storage.paths import SAME_STORE, local_path, normal_path, split_store
 
@@ -107,12 +108,11 @@ def load(
 
     jvm: Any = spark._jvm
     table = iceberg_table(engine, spark, files, opened)
-    iceberg = jvm.org.apache.iceberg
-    source = iceberg.spark.source.SparkTable
-    source_table = source(table) if version is None else source.create(table, iceberg.spark.TimeTravel.version(version))
     none = jvm.scala.Option.apply(None)
-    relation = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation.create(source_table, none, none)
-    rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, relation)  # type: ignore[attr-defined]
+    relation = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation.create(
+        source_table(jvm, table, version), none, none
+    )
+    rows = sql_package(jvm).Dataset.ofRows(spark._jsparkSession, relation)  # type: ignore[attr-defined]
     return DataFrame(rows, spark)
 
 

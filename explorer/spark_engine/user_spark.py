@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import EngineError
-from explorer.spark_engine.java import PACKAGES
+from explorer.spark_engine.versions import packages, sql_package
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -16,18 +16,7 @@ if TYPE_CHECKING:
 
 OWN = "spark.icebergExplorer.own"
 """The setting by which we know a SparkContext of ours."""
-OLDEST = (4, 0)
 NEEDED = "org.apache.iceberg.spark.SparkCatalog"
-
-
-def require_version(version: str) -> None:
-    """Raise EngineError when this pyspark is older than what the explorer is written for."""
-    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
-    if numbers < OLDEST:
-        raise EngineError(
-            f"pyspark {version} is installed, and rows, SQL and maintenance through Spark need pyspark 4.1: "
-            "pip install 'pyspark==4.1.*'. What reads metadata needs no Spark"
-        )
 
 
 def user_context() -> SparkContext | None:
@@ -47,7 +36,7 @@ def require_iceberg(jvm: Any) -> None:
     except Py4JJavaError as error:
         raise EngineError(
             "this process has a Spark of yours whose Java has no Iceberg: start it with "
-            f"spark.jars.packages={PACKAGES[0]}, or use the explorer in a process of its own. What reads metadata "
+            f"spark.jars.packages={packages()[0]}, or use the explorer in a process of its own. What reads metadata "
             "needs no Spark"
         ) from error
 
@@ -60,7 +49,7 @@ def session_beside(context: SparkContext, settings: Mapping[str, str]) -> SparkS
 
     require_iceberg(context._jvm)
     theirs = SparkSession._instantiatedSession
-    classic: Any = context._jvm.org.apache.spark.sql.classic.SparkSession  # type: ignore[union-attr]
+    classic: Any = sql_package(context._jvm).SparkSession
     with keep_active_session(context):
         base = classic(context._jsc.sc(), {}) if theirs is None else theirs._jsparkSession  # type: ignore[attr-defined]
         session = SparkSession(context, base.cloneSession())
@@ -84,7 +73,7 @@ def keep_active_session(context: SparkContext) -> Iterator[None]:
     """Whatever sessions are made and used meanwhile: the active session of this thread is the same afterwards."""
     from pyspark.sql import SparkSession
 
-    classic: Any = context._jvm.org.apache.spark.sql.classic.SparkSession  # type: ignore[union-attr]
+    classic: Any = sql_package(context._jvm).SparkSession
     active, python_active = classic.getActiveSession(), SparkSession._activeSession
     try:
         yield
@@ -99,7 +88,7 @@ def keep_active_session(context: SparkContext) -> Iterator[None]:
 @contextmanager
 def active_session(session: SparkSession) -> Iterator[None]:
     """Meanwhile a session is the active one of this thread: Spark looks there for settings, catalogs among them."""
-    classic: Any = session._jvm.org.apache.spark.sql.classic.SparkSession  # type: ignore[union-attr]
+    classic: Any = sql_package(session._jvm).SparkSession
     with keep_active_session(session.sparkContext):
         classic.setActiveSession(session._jsparkSession)  # type: ignore[attr-defined]
         yield

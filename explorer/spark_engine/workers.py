@@ -28,7 +28,15 @@ _PARTS = (
     "queries/parquet_groups.py",
     "progress.py",
 )
-_ENGINES = ("engine_choice.py", "file_rows.py", "jobs.py", "pipeline.py", "spark_master.py", "workers.py")
+_ENGINES = (
+    "engine_choice.py",
+    "file_rows.py",
+    "jobs.py",
+    "pipeline.py",
+    "spark_master.py",
+    "versions.py",
+    "workers.py",
+)
 _WHERE = re.compile(r"Lost task [\d.]+ in stage [\d.]+ \(TID \d+\) \(([^)]+)\)")
 _LACKS = re.compile(r"No module named '([\w.]+)'|(PyArrow|pyarrow) >= [\d.]+ must be installed")
 _PYTHONS = re.compile(r"Python in worker has different version: (\S+) than that in driver: ([\d.]+)")

@@ -19,8 +19,9 @@ from pathlib import Path
 import pytest
 
 from explorer.errors import EngineError
-from explorer.spark_engine.java import PACKAGES, find_java, resolve_jars, spark_home
+from explorer.spark_engine.java import find_java, resolve_jars, spark_home
 from explorer.spark_engine.tables import mounts
+from explorer.spark_engine.versions import SQLITE
 from tests.support.ports import free_port
 
 JARS = "ICEDIVE_REST_JARS"
@@ -78,7 +79,7 @@ def rest_server(folder: Path, properties: Mapping[str, str]) -> Iterator[str]:
     jars = _rest_jars(folder)
     try:
         java = find_java()
-        own = resolve_jars(java, PACKAGES[1:])
+        own = resolve_jars(java, (SQLITE,))
     except EngineError as error:
         pytest.skip(f"Iceberg's REST server: {error}")
     path = ":".join([str(folder / "classes"), jars, *map(str, own)])

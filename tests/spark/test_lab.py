@@ -472,7 +472,9 @@ def test_one_statement_observed(sandbox: Path, engine: SparkEngine) -> None:
     )
     assert called.answer[0]["rewritten_data_files_count"] > 0
     for sql in REFUSED:
-        with pytest.raises(AccessRefused):
+        # Iceberg's own parser of CALL, for Spark 3, knows fewer statements: what it does not know is none
+        is_parsed_by_iceberg = sql.startswith("CALL") and engine.session().version < "4"
+        with pytest.raises((AccessRefused, StatementFailed) if is_parsed_by_iceberg else AccessRefused):
             observe(called.table, sql, engine)
     with pytest.raises(AccessRefused, match="teaching table"):
         observe(direct.open_table("demo.three_inserts"), "DELETE FROM t", engine)

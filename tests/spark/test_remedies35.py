@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.spark_engine.java import PACKAGES, find_java, resolve_jars
+from explorer.spark_engine.java import find_java, resolve_jars
+from explorer.spark_engine.versions import SQLITE
 from tests.cases import build_case
 from tests.spark.test_remedies import CASES, FAULTS, faulty_table, found
 from tests.statements import run35
@@ -44,7 +45,7 @@ def test_what_is_printed_runs_in_spark_35(tmp_path: Path) -> None:
         for at in range(2 if rule == "file-twice" else 1):
             job(build_case(case, tmp_path / f"{case}-{at}"), rule, at, at + 1, None)
     python, jar = SPARK35.split(",")
-    sqlite = resolve_jars(find_java(), PACKAGES[1:])
+    sqlite = resolve_jars(find_java(), (SQLITE,))
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     run = subprocess.run(
         [python, run35.__file__, jar, *map(str, sqlite)], input="".join(json.dumps(j) + "\n" for j in jobs),

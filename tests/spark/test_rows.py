@@ -19,6 +19,7 @@ from explorer.model.metadata import Field, Schema
 from explorer.queries.row_diff import row_diff
 from explorer.queries.row_reader import RowReader
 from explorer.spark_engine.spark import SparkEngine
+from explorer.spark_engine.versions import arrow_table
 from explorer.storage.rows import read_schema
 from explorer.table import Table
 from tests.spark.test_scenarios import plain, sampled
@@ -55,7 +56,7 @@ def ours(table: Table, snapshot: Any) -> list[dict[str, Any]]:
 
 
 def sparks(engine: SparkEngine, name: str, snapshot: Any) -> list[dict[str, Any]]:
-    rows = engine.session().sql(f"SELECT * FROM {name} VERSION AS OF {snapshot.snapshot_id}").toArrow()
+    rows = arrow_table(engine.session().sql(f"SELECT * FROM {name} VERSION AS OF {snapshot.snapshot_id}"))
     return rows.to_pylist()  # type: ignore[no-any-return]
 
 
@@ -120,7 +121,7 @@ def test_row_diffs_are_except_all(name: str, sandbox: Path, engine: SparkEngine)
         if a is not b and abs(snapshots.index(a) - snapshots.index(b)) == 1 and a.schema_id == b.schema_id:
             sides = [f"SELECT * FROM {full} VERSION AS OF {s.snapshot_id}" for s in (a, b)]
             for (first, second), mine in (((0, 1), gone), ((1, 0), come)):
-                truth = engine.session().sql(f"{sides[first]} EXCEPT ALL {sides[second]}").toArrow().to_pylist()
+                truth = arrow_table(engine.session().sql(f"{sides[first]} EXCEPT ALL {sides[second]}")).to_pylist()
                 assert mine == bag(truth)
 
 

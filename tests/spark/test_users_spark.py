@@ -46,7 +46,9 @@ def test_a_session_that_was_stopped_is_made_anew(engine: SparkEngine) -> None:
 
 
 def test_an_older_pyspark_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pyspark.__version__", "3.5.6")
+    monkeypatch.setattr("pyspark.__version__", "3.4.6")
     engine = SparkEngine()
-    with pytest.raises(EngineError, match=r"pyspark 3.5.6 is installed.*pyspark==4.1"):
+    with pytest.raises(
+        EngineError, match=r"3\.4\.6 is installed.* 3\.5, 4\.0, 4\.1: pip install 'pyspark>=3\.5,<4\.2'"
+    ):
         engine.session()

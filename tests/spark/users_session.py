@@ -14,10 +14,10 @@ def start(with_iceberg: bool, folder: Path) -> Any:
     from pyspark.sql import SparkSession
 
     from explorer.spark_engine import gateway
-    from explorer.spark_engine.java import PACKAGES, find_java, resolve_jars
+    from explorer.spark_engine.java import find_java, resolve_jars
 
     java = find_java()
-    jars = resolve_jars(java, PACKAGES)
+    jars = resolve_jars(java)
     gateway.launch(java, jars if with_iceberg else jars[1:], {"spark.master": "local[1]"})
     builder = SparkSession.builder.master("local[1]").appName("users").config("spark.ui.enabled", "false")
     session = builder.config("spark.sql.warehouse.dir", str(folder / "users")).getOrCreate()

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from explorer.errors import EngineError, NotSupported
-from explorer.spark_engine import gateway, java, spark
+from explorer.spark_engine import gateway, java, spark, versions
 from explorer.spark_engine.failures import explain
 from explorer.spark_engine.pipeline import frame
 from explorer.spark_engine.spark import SparkEngine, settings
@@ -85,7 +85,8 @@ def test_a_failed_start_is_a_state_and_an_error(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_jar_that_is_not_the_one_that_is_pinned_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path))
-    assert set(java.SHA256) == {*java.PACKAGES, *(java.BUNDLES[store].package for store in ("aws", "gcp"))}
+    bundles = {java.BUNDLES[store].package for store in ("aws", "gcp")}
+    assert set(java.SHA256) == {*versions.ICEBERG.values(), versions.SQLITE, *bundles}
     for pinned in java.SHA256:
         group, artifact, version = pinned.split(":")
         jar = tmp_path / "jars" / f"{group}_{artifact}-{version}.jar"

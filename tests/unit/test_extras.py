@@ -105,7 +105,7 @@ def test_extras_and_their_packages_are_those_of_the_distribution() -> None:
     assert {*PACKAGES.values(), "all"} == set(declared)
     for extra in set(PACKAGES.values()):
         assert all(requirements(extra)), extra
-    assert "pyspark==4.1.4" in requirements("spark")
+    assert "pyspark<4.2,>=3.5" in requirements("spark")
     assert "boto3" not in " ".join(metadata.requires(DISTRIBUTION) or ())  # that of pyiceberg[glue]
 
 

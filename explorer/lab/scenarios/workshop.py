@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from explorer.lab.java import constant
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.tables import iceberg_catalog_table
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
@@ -151,7 +152,7 @@ class Workshop:
         DeleteFile."""
         factory = self.iceberg("io.OutputFileFactory").builderFor(table, 1, 1).operationId(name)
         factory = factory.format(self.iceberg("FileFormat").PUFFIN).build()
-        none_before = self.jvm.com.google.common.base.Functions.constant(None)
+        none_before = constant(self.jvm, None)
         writer = self.iceberg("deletes.BaseDVFileWriter")(factory, none_before)
         for position in positions:
             writer.delete(str(of.location()), position, table.specs().get(of.specId()), of.partition())

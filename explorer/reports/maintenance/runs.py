@@ -28,6 +28,7 @@ from explorer.spark_engine.sql_guard.guard import check_write
 from explorer.spark_engine.sql_guard.guard import run as run_checked
 from explorer.spark_engine.sql_guard.quotas import audit, person
 from explorer.spark_engine.tables import catalog_table_uuid
+from explorer.spark_engine.versions import arrow_table
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.manifest_set_diff import KEY
 from explorer.spec.maintenance.reachability import HELD, Holdings, holdings, live_file_rows, reach
@@ -134,7 +135,7 @@ def _sql(table: Table, sql: str, what: str, engine: SparkEngine | None) -> list[
     session, plan = prepare_write(table, sql, spark)
     noted = partial(audit, "write", person(), sql, [table.metadata.metadata_location])
     try:
-        answer: list[dict[str, Any]] = run_checked(session, plan).toArrow().to_pylist()
+        answer: list[dict[str, Any]] = arrow_table(run_checked(session, plan)).to_pylist()
     except Exception as error:  # Spark raises many kinds
         failed = failure(error, spark.is_lost, what)
         noted(f"failed: {failed}", time.perf_counter() - began, 0)

@@ -16,6 +16,7 @@ from explorer.spark_engine.sql_guard import sql_allowlist
 from explorer.spark_engine.sql_guard.patterns import why_slow
 from explorer.spark_engine.sql_guard.quoting import identifier
 from explorer.spark_engine.user_spark import active_session
+from explorer.spark_engine.versions import sql_package
 from explorer.spec.text.names import similar_names
 from explorer.storage.paths import canonical
 
@@ -33,6 +34,8 @@ _PLAIN = re.compile(r"[^./\\:#?*\x00-\x1f]+")
 """A part of a table's name: Iceberg takes what has a slash in it for a path."""
 _PRIVILEGES = "__required_write_privileges__"
 """An option that Spark's parser itself sets on what is written to."""
+ICEBERG_CALL = "plans.logical.CallStatement"
+"""CALL as Iceberg's extension parses it, for Spark 3, which has none."""
 _SELECTOR = re.compile(r"branch_\w+")
 
 
@@ -69,9 +72,8 @@ def run(spark: SparkSession, plan: Any) -> DataFrame:
     query is analysed, not yet read; a statement is carried out."""
     from pyspark.sql import DataFrame
 
-    classic: Any = spark._jvm.org.apache.spark.sql.classic  # type: ignore[union-attr]
     try:
-        rows = classic.Dataset.ofRows(spark._jsparkSession, plan)  # type: ignore[attr-defined]
+        rows = sql_package(spark._jvm).Dataset.ofRows(spark._jsparkSession, plan)  # type: ignore[attr-defined]
     except Exception as error:
         raise StatementFailed(reason(error)) from error
     return DataFrame(rows, spark)
@@ -93,7 +95,7 @@ def check_write(spark: SparkSession, sql: str, table: Sequence[str], tables: Tab
 
     plan = _parse(spark, sql)
     statement = _Statement(spark, {}, readable)
-    if statement.kind(plan) == "plans.logical.Call":
+    if statement.kind(plan) in ("plans.logical.Call", ICEBERG_CALL):
         # Spark's analysis already runs a procedure, so its arguments are all checked as they are written
         _check_call(spark, statement, plan, own)
         return plan
@@ -314,7 +316,8 @@ def _spellings(own: tuple[str, ...]) -> set[str]:
 
 def _check_call(spark: SparkSession, statement: _Statement, plan: Any, own: tuple[str, ...]) -> None:
     """A procedure on the list, about this table, whose arguments are constants or computed."""
-    procedure = strings(plan.procedure().nameParts())
+    is_icebergs = statement.kind(plan) == ICEBERG_CALL
+    procedure = strings(plan.name() if is_icebergs else plan.procedure().nameParts())
     parameters = sql_allowlist.PROCEDURES.get(procedure[-1].lower())
     if procedure[:-1] != (own[0], "system") or parameters is None:
         raise AccessRefused(
@@ -323,14 +326,13 @@ def _check_call(spark: SparkSession, statement: _Statement, plan: Any, own: tupl
         )
     arguments: dict[str, Any] = {}
     for i in range(plan.args().size()):
-        argument = plan.args().apply(i)
-        named = statement.kind(argument) == "expressions.NamedArgumentExpression"
-        name = str(argument.key()).lower() if named else parameters[i] if i < len(parameters) else f"number {i + 1}"
+        key, value = _argument(statement, plan.args().apply(i))
+        name = key or (parameters[i] if i < len(parameters) else f"number {i + 1}")
         if name not in parameters or name in sql_allowlist.WITHHELD:
             raise AccessRefused(f"the argument {name} of {procedure[-1]} is not taken here")
         if name in arguments:
             raise AccessRefused(f"the argument {name} is given twice")
-        arguments[name] = argument.value() if named else argument
+        arguments[name] = value
     table = _literal(statement, arguments.get("table"))
     if table not in _spellings(own):
         raise AccessRefused(f"this is about {table or 'no table'}, and only {'.'.join(own[1:])} may be written to")
@@ -340,7 +342,18 @@ def _check_call(spark: SparkSession, statement: _Statement, plan: Any, own: tupl
             raise AccessRefused(f"the argument {name} must be a plain text here")
         if name == "where":
             check_condition(spark, text)
-    statement.check(plan.args(), sql_allowlist.QUERIES)
+    for value in arguments.values():
+        statement.check(value, sql_allowlist.QUERIES)
+
+
+def _argument(statement: _Statement, argument: Any) -> tuple[str, Any]:
+    """The name of an argument of CALL in lower case, empty if it has none, and its value."""
+    kind = statement.kind(argument)
+    if kind == "expressions.NamedArgumentExpression":
+        return str(argument.key()).lower(), argument.value()
+    if kind == "plans.logical.NamedArgument":
+        return str(argument.name()).lower(), argument.expr()
+    return "", argument.expr() if kind == "plans.logical.PositionalArgument" else argument
 
 
 def _literal(statement: _Statement, argument: Any) -> str | None:
