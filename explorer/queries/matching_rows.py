@@ -135,7 +135,7 @@ class MatchingRows:
         self.unreadable: dict[str, str] = {}
         """By data file why it cannot be read; of files that a scan with the filter skips."""
         self.value_words: dict[str, list[str]] = {}
-        """How the values of rows come through the table's name mapping, by data file; of files where they do."""
+        """Where the values of rows come from that the file does not have, or has by other names, by data file."""
         self._read_here: dict[tuple[str, str], SparkReading] = {}
         """By data file and what must still be asked of its rows, where this process looks through them."""
         self._readings: dict[tuple[str, str], SparkReading] | None = None

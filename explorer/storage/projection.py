@@ -96,6 +96,15 @@ def paths_by_id(fields: Sequence[pa.Field], above: str = "") -> Iterator[tuple[i
             yield from paths_by_id(children(field.type), f"{above}{field.name}.")
 
 
+def ids_within(fields: Sequence[pa.Field]) -> Iterator[int]:
+    """The ids of all fields, and of all that is inside them."""
+    for field in fields:
+        own = field_id(field)
+        if own is not None:
+            yield own
+        yield from ids_within(children(field.type))
+
+
 def name_mapping(value: Any) -> dict[str, Json]:
     """A name mapping's JSON by name, without what is none (spec: "Name Mapping Serialization"); of two entries with one
     name the first has it."""

@@ -15,13 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.errors import UnreadableFile
-from explorer.model.metadata import Schema, TableMetadata
+from explorer.model.metadata import Schema, StatisticsFile, TableMetadata
 from explorer.model.problem import Problems
 from explorer.spec.deletes.deletes import PATH_ID
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.rows.row_diff import field_places
-from explorer.spec.text.names import first_of
+from explorer.spec.schemas.schema_fields import walk_fields
+from explorer.spec.text.names import first_of, shorten
 from explorer.spec.text.units import count
+from explorer.spec.values.values import result_type
 from explorer.storage import limits
 from explorer.storage.decoder_process import client
 from explorer.storage.excerpts import quote
@@ -35,6 +37,7 @@ from explorer.storage.projection import (
     arrow_type,
     constant_array,
     has_ids,
+    ids_within,
     map_ids,
     mapping_by_names,
     name_mapping,
@@ -53,11 +56,18 @@ LINEAGE = (
 LINEAGE_IDS = frozenset(field["id"] for field in LINEAGE)
 POSITIONS = ({"id": PATH_ID, "name": "file_path", "type": "string"}, {"id": POSITION_ID, "name": "pos", "type": "long"})
 POSITION_NAMES = name_mapping([{"field-id": f["id"], "names": [f["name"]]} for f in POSITIONS])
+STATISTICS_COUNTS = {
+    2: "spec_id", 3: "data_record_count", 4: "data_file_count", 5: "total_data_file_size_in_bytes", 6: "position_delete_record_count",
+    7: "position_delete_file_count", 8: "equality_delete_record_count", 9: "equality_delete_file_count", 13: "dv_count",
+}  # fmt: skip
+"""The columns of a partition statistics file that are numbers, by field id."""
 READ_BY = b"read by"
 """In the metadata of rows of a file without field ids, where the table has no name mapping either: `places` or `names`,
 as Iceberg Java reads such files."""
 MAPPED = b"mapped"
 """In the metadata of rows of a file without field ids, where the table has a name mapping: `mapping_words`."""
+ABSENT = b"absent"
+"""In the metadata of rows of a file that lacks columns: `absent_words`."""
 OF_PARTITION = b"of the partition"
 """In the metadata of rows of a data file with other values than its identity partition: `partition_words`."""
 TOLD_COLUMNS = 10
@@ -199,6 +209,8 @@ def _columns(
         about[READ_BY] = "places" if by_place else "names"
     elif without_ids and len(whole):
         about[MAPPED] = mapping_words(fields, whole, absent)
+    if words := absent_words(fields, whole, absent, by_place and without_ids):
+        about[ABSENT] = words
     return projected.replace_schema_metadata(about) if about else projected
 
 
@@ -244,6 +256,45 @@ def mapping_words(fields: Sequence[Any], file: pa.Schema, constants: Mapping[int
     if lacks:
         words += f"; the mapping finds no column for {first_of(lacks, TOLD_COLUMNS)}"
     return words
+
+
+def absent_words(
+    fields: Sequence[Any], file: pa.Schema, constants: Mapping[int, Any], by_place: bool = False
+) -> str:
+    """Say which columns a file lacks, and what they are then (spec: "Column Projection").
+
+    Args:
+        fields: The JSON fields that are read.
+        file: The file's schema, with field ids.
+        constants: Values of identity partitions by column.
+        by_place: Whether only the columns at the top have ids.
+
+    Returns:
+        A sentence without its full stop; empty where the file has all columns.
+    """
+    there = set(ids_within(file))
+    defaults: list[str] = []
+    nulls: list[str] = []
+    lacks: list[str] = []
+    for path, field in walk_fields(fields):
+        own, default = field["id"], field.get("initial-default")
+        if own in there or own in constants or own in LINEAGE_IDS or any(path.startswith(f"{up}.") for up in lacks):
+            continue
+        lacks.append(path)
+        if by_place and "." in path:
+            continue
+        defaults += [f"{path} = {shorten(repr(default), 60)}"] if default is not None else []
+        nulls += [path] if default is None else []
+    if not lacks:
+        return ""
+    words = []
+    if defaults:
+        some = first_of(defaults, TOLD_COLUMNS)
+        words.append(f"{some} by the schema's initial default (readers that do not know defaults show null)")
+    if nulls:
+        are = "are" if len(nulls) > 1 else "is"
+        words.append(f"{first_of(nulls, TOLD_COLUMNS)} {are} null, without an initial default")
+    return f"its file lacks columns that the schema has: {'; '.join(words)}" if words else ""
 
 
 def data_rows(
@@ -294,7 +345,7 @@ def partition_words(fields: Sequence[Any], rows: pa.Table, constants: Mapping[in
 def value_words(rows: pa.Table) -> list[str]:
     """All that is to be said of where the values of a data file's rows come from, in sentences without full stops."""
     about = rows.schema.metadata or {}
-    return [about[key].decode() for key in (MAPPED, OF_PARTITION) if key in about]
+    return [about[key].decode() for key in (MAPPED, OF_PARTITION, ABSENT) if key in about]
 
 
 def _constants(file: LiveFile, metadata: TableMetadata) -> dict[int, Any]:
@@ -315,6 +366,22 @@ def position_deletes(storage: Storage, file: LiveFile) -> pa.Table:
         row = pc.index(table["pos"], least).as_py()
         raise UnreadableFile(file.path, f"row {row} deletes the position {least}; positions start at 0")
     return table
+
+
+def partition_statistics(storage: Storage, file: StatisticsFile, metadata: TableMetadata) -> pa.Table:
+    """A partition statistics file (spec: "Partition Statistics File"): `partition`, a struct whose fields are called by
+    their partition field ids, and the counts. Raises UnreadableFile."""
+    kinds = {field.id: field.type for schema in metadata.schemas for field in schema.by_id.values()}
+    parts: dict[int, Any] = {}
+    for part in (part for spec in metadata.partition_specs for part in spec.fields):
+        kind = result_type(part.transform, kinds.get(part.source_ids[0])) if len(part.source_ids) == 1 else None
+        if kind is not None and part.transform != "void":
+            parts.setdefault(part.field_id, {"id": part.field_id, "name": str(part.field_id), "type": kind})
+    partition = {"id": 1, "name": "partition", "type": {"type": "struct", "fields": list(parts.values())}}
+    counts = [{"id": own, "name": name, "type": "long"} for own, name in STATISTICS_COUNTS.items()]
+    data_format = file.path.rpartition(".")[2].upper()
+    read_as = LiveFile(file.path, "data_file", 0, {}, None, None, 0, file.file_size_in_bytes or 0, "", data_format)
+    return _columns(storage, read_as, [partition, *counts], {}, {})
 
 
 def vector_place(file: LiveFile) -> tuple[int, int]:

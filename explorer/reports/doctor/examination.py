@@ -23,6 +23,7 @@ from explorer.reports.doctor.delete_rules import dangling_rules, doubts_by_kind,
 from explorer.reports.doctor.file_rules import file_rules
 from explorer.reports.doctor.lost_manifests import find_lost_files
 from explorer.reports.doctor.other_metadata import fork_rules, other_attempts
+from explorer.reports.doctor.partition_statistics import partition_statistics_rules
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.doctor.commit_rules import commit_rules
 from explorer.spec.doctor.cross_file_rules import CrossFileRules
@@ -139,6 +140,7 @@ class Examination:
             yield from commit_rules(self.lists, self._current_before)
             yield from fork_rules(table)
         yield from self._other_files()
+        yield from partition_statistics_rules(table, self.lists, self.not_checked, self.depth.deep)
         if self.depth.files:
             yield from file_rules(table, self.lists, self.not_checked, self.checked, self.depth.snapshot is None)
         if self.depth.deep:

@@ -12,7 +12,7 @@ from explorer.spec.doctor.remedy_parts import (
     FindingSubject,
     commit_recovery,
     fitting_statement,
-    statistics_procedure,
+    statistics_renewal,
     value_corrections,
 )
 from explorer.spec.doctor.remedy_texts import (
@@ -182,7 +182,7 @@ def remedy(
         alone=DROPS_ALONE if rule == "file-missing" and not _is_of_deletes(situation, file, node, location) else "",
         distinct=_distinct(situation, f"{catalog}.{name}"),
         fields="partition field" if rule == "last-partition-id-low" else "column",
-        statistics=statistics_procedure(metadata, node[1] if node else ""),
+        renewed=statistics_renewal(fault, rule == "statistics-stale") if fault and letter == "S" else "",
         fitted=fitting_statement(fault) if fault and letter == "J" else "",
         corrected=value_corrections(fault) if fault and letter == "Q" else "",
         regained=commit_recovery(fault) if fault and letter == "A" else "",

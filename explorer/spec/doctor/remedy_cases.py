@@ -44,6 +44,10 @@ SAME_NAMES = (
     "compute_partition_stats fail"
 )
 NAMES_IN_CASE = "in case only"
+WRONG_COUNTS = (
+    "of a partition statistics file have other counts than the live files: no row is affected, but who plans by these "
+    "statistics, or computes the next ones from them, goes by wrong numbers"
+)
 NOT_MENDED = "not even without its vectorized reader"
 
 
@@ -73,6 +77,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("spec-unknown", HEADER_ALONE): "header-alone",
     ("manifest-content", HEADER_ALONE): "header-alone",
     ("value-suspect", HIVE_NULL): "hive-null",
+    ("statistics-file", WRONG_COUNTS): "partition-counts",
     ("orphan-files", UNCOMMITTED): "uncommitted",
     ("column-type", RIGHT): "type-read-right",
     ("column-type", NOT_MENDED): "type-misread",

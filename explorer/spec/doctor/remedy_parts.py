@@ -99,11 +99,37 @@ def commit_recovery(fault: FindingSubject) -> str:
     return _twice(fault, own) if fault.rule == "sequence-twice" else _cut_off(fault, own)
 
 
-def statistics_procedure(metadata: TableMetadata | None, path: Any) -> str:
-    """Return the procedure that writes statistics of the kind of a statistics file."""
-    files = metadata.statistics if metadata else ()
-    partition = any(f.path == path and "partition" in f.kind for f in files)
-    return "compute_partition_stats" if partition else "compute_table_stats"
+def statistics_renewal(fault: FindingSubject, is_stale: bool) -> str:
+    """Say how statistics are computed anew.
+
+    Args:
+        fault: What is wrong with a statistics file.
+        is_stale: Whether it is only older than the current snapshot.
+
+    Returns:
+        Sentences. Spark returns partition statistics of a snapshot that has some, and counts on from those of its
+        ancestors.
+    """
+    meta, path = fault.metadata, fault.node[1] if fault.node else ""
+    file = next((f for f in meta.statistics if f.path == path), None)
+    call = f"CALL {fault.catalog}.system."
+    if file is None or "partition" not in file.kind:
+        of = f"table => '{fault.text}', snapshot_id => {file.snapshot_id}" if file and not is_stale else ""
+        of = of if file and file.snapshot_id != meta.current_snapshot_id else ""
+        return f"{call}compute_table_stats({of or repr(fault.text)}) writes new ones."
+    compute = f"{call}compute_partition_stats('{fault.text}')"
+    if is_stale:
+        return f"{compute} writes new ones."
+    ids = [f.snapshot_id for f in meta.statistics if f.kind == file.kind]
+    if fault.rule != "partition-counts":
+        ids = [file.snapshot_id]
+    removals = ".".join(f"removePartitionStatistics({own}L)" for own in ids[:MAX_STATEMENTS])
+    more = f" (and so on, for {len(ids):,} snapshots in all)" if len(ids) > MAX_STATEMENTS else ""
+    return (
+        "Iceberg returns the statistics that a snapshot has, and counts on from those of its ancestors, so first take "
+        f"them out, in Java: table.updatePartitionStatistics().{removals}.commit(){more}. Then {compute} counts anew. "
+        "Nothing in Spark's SQL takes them out; they also go with the snapshots that have them."
+    )
 
 
 def of_gone_snapshot(metadata: TableMetadata, file: StatisticsFile) -> dict[str, Any]:

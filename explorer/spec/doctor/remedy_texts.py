@@ -129,7 +129,7 @@ TEXTS: Mapping[Remedy, str] = {
     "days; without dry_run it removes them.",
     "K": "The data files are intact: Spark cannot read them by the sizes that are recorded, and no procedure mends "
     "these. {back} Or add the files to a new table, by the procedure add_files.",
-    "S": "CALL {catalog}.system.{statistics}('{name}') writes new ones.",
+    "S": "{renewed}",
     "E": "Nothing is lost; the fault goes with the snapshots that have it: CALL {catalog}.system.expire_snapshots("
     "'{name}') once they are old enough.",
     "I": "Add no {fields} until this is mended: it would get an id that is in use, and the table may not be readable "
@@ -221,6 +221,7 @@ TEXTS_OF: Mapping[str, str] = {
 }
 """By rule, or by what a finding of a rule is: in place of the letter's."""
 LETTER_OF_CASE: Mapping[str, Remedy] = {
+    "partition-counts": "S",
     "file-size": "K",
     "early-partition": "R",
     "wrapped-partition": "J",
