@@ -20,7 +20,15 @@ from explorer.queries.metadata_tree import MetadataTree
 from explorer.spec.commits.uncommitted_files import is_data_file
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.entries.lazy_table import Parts
-from explorer.spec.maintenance.orphan_rules import is_hidden, partition_folder_prefixes
+from explorer.spec.maintenance.orphan_rules import (
+    EQUAL,
+    Listing,
+    Prefix,
+    is_hidden,
+    missing_equalities,
+    partition_folder_prefixes,
+    split_uri,
+)
 from explorer.spec.text.names import base_name
 from explorer.storage.folder_state import metadata_version
 from explorer.storage.reader import TableReader
@@ -174,12 +182,15 @@ class FolderFiles:
         for rest in self.written:
             self._by_name[base_name(rest)].append(rest)
         self.live: set[str] = set()
+        self.prefixes: set[Prefix] = set()
+        """The schemes and authorities by which metadata names files."""
         self.namesakes: dict[str, str] = {}
         """Files whose name metadata has in a place that is not below the folder, each with that path."""
 
     def telling(self, named: Iterable[str]) -> Iterator[str]:
         """The same paths; the files that they name, however these are spelled, are live."""
         for path in named:
+            self.prefixes.add(split_uri(path)[0])
             live: Sequence[str] = ()
             with contextlib.suppress(UnreadableFile):  # names nothing that could be below the folder
                 live = self._really.get(self._storage.canonical(self._storage.resolve(path)), ())
@@ -222,22 +233,24 @@ def _files_below(tree: MetadataTree, folder: str) -> dict[str, ListedFile]:
     return there
 
 
-def orphan_files(tree: MetadataTree) -> tuple[dict[str, ListedFile], list[OtherMetadata]]:
+def orphan_files(tree: MetadataTree) -> tuple[dict[str, ListedFile], list[OtherMetadata], bool]:
     """Find the files below a table's folder that no metadata there leads to.
 
     Args:
         tree: The table's.
 
     Returns:
-        Such files, and the metadata files that the table does not know. Files whose name metadata has in another place
-        are left out.
+        Such files, the metadata files that the table does not know, and whether metadata names files by other schemes
+        or authorities than the table's location has. Files whose name metadata has in another place are left out.
 
     Raises:
         UnreadableFile: The folder cannot be listed, or a manifest list or manifest cannot be read.
     """
     below = _read_below(tree)
+    prefixes = frozenset(below.prefixes)
     others = other_metadata(tree, {**below.paths, **files_beside(tree)})
-    return _orphans_below(tree, below, below.may_be_live(others)), others
+    listing = Listing(tree.metadata.location, 0, 0, "", EQUAL, {})
+    return _orphans_below(tree, below, below.may_be_live(others)), others, bool(missing_equalities(listing, prefixes))
 
 
 def orphans(tree: MetadataTree) -> dict[str, float]:

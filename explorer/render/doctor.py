@@ -33,6 +33,8 @@ REFUSED = {
 
 UNOPENED = "Data files were not opened; --deep opens them."
 """Of a report without `--deep`."""
+OFFERED = "icedive maintain"
+"""In remedies that lead on to a command."""
 UNLISTED = "--files asks whether each file is there, and for files that nothing leads to; it opens none."
 """Of a report without `--files`."""
 
@@ -136,7 +138,7 @@ def lines(finding: Finding) -> list[str]:
         more = f" and {len(finding.snapshots) - SNAPSHOTS:,} more" if len(finding.snapshots) > SNAPSHOTS else ""
         refs = f" ({', '.join(finding.refs)})" if finding.refs else ""
         parts.append(f"of {'snapshot' if len(finding.snapshots) == 1 else 'snapshots'} {shown}{more}{refs}")
-    if finding.remedy and (finding.severity != "info" or "CALL " in finding.remedy):
+    if finding.remedy and (finding.severity != "info" or "CALL " in finding.remedy or OFFERED in finding.remedy):
         parts.append(f"what would help: {finding.remedy}")
     return [clean(line) for line in parts]
 

@@ -57,8 +57,9 @@ LINEAGE_IDS = frozenset(field["id"] for field in LINEAGE)
 POSITIONS = ({"id": PATH_ID, "name": "file_path", "type": "string"}, {"id": POSITION_ID, "name": "pos", "type": "long"})
 POSITION_NAMES = name_mapping([{"field-id": f["id"], "names": [f["name"]]} for f in POSITIONS])
 STATISTICS_COUNTS = {
-    2: "spec_id", 3: "data_record_count", 4: "data_file_count", 5: "total_data_file_size_in_bytes", 6: "position_delete_record_count",
-    7: "position_delete_file_count", 8: "equality_delete_record_count", 9: "equality_delete_file_count", 13: "dv_count",
+    2: "spec_id", 3: "data_record_count", 4: "data_file_count", 5: "total_data_file_size_in_bytes",
+    6: "position_delete_record_count", 7: "position_delete_file_count", 8: "equality_delete_record_count",
+    9: "equality_delete_file_count", 13: "dv_count",
 }  # fmt: skip
 """The columns of a partition statistics file that are numbers, by field id."""
 READ_BY = b"read by"

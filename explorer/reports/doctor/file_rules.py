@@ -14,6 +14,7 @@ from explorer.spec.commits.uncommitted_files import words_of_uncommitted_files
 from explorer.spec.doctor.finding_groups import MEMBERS
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
+from explorer.spec.doctor.remedy_cases import PREFIXES
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.maintenance.orphan_rules import is_below, written_places
 from explorer.spec.text.units import count, human_bytes
@@ -104,7 +105,7 @@ def _findings(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
 
 def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
     try:
-        loose, others = orphan_files(table.tree)
+        loose, others, apart = orphan_files(table.tree)
     except UnreadableFile as error:
         not_checked.append(f"orphan files: {error}")
         return
@@ -122,7 +123,7 @@ def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
         yield finding(
             "orphan-files", f"{count(len(loose), 'file')} ({whole}) below the table's folder are named by no metadata "
             f"file, snapshot or manifest; {len(old)} ({of_old}) are older than {OLD // 24} days (younger ones may be a "
-            f"commit's){'. ' if late else ''}{late}",
+            f"commit's){'. ' if late else ''}{late}{f'; {PREFIXES}' if apart else ''}",
             table.metadata.location, count=len(loose), examples=tuple(sorted(loose)[:3]), found=sorted(loose)[0],
             node=("metadata", table.metadata.metadata_location),
         )  # fmt: skip

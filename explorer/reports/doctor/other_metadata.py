@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from explorer.errors import ExplorerError, UnreadableFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
 from explorer.spec.doctor.findings import Finding, finding
+from explorer.spec.text.names import base_name, first_of
+from explorer.spec.text.units import count
+from explorer.storage.folder_state import metadata_version
 from explorer.storage.reader import read_metadata
 from explorer.table import Table
 
@@ -34,6 +38,74 @@ def fork_rules(table: Table) -> Iterator[Finding]:
             continue
         if other.table_uuid == meta.table_uuid and (own := _new_snapshots(other, meta)):
             yield _fork(meta, other, own, versions[_version(name) or 0])
+
+
+def log_rules(table: Table) -> Iterator[Finding]:
+    """Of rule 20: versions that the metadata log leaves out between two others."""
+    meta = table.metadata
+    paths = [*(e.metadata_file for e in meta.metadata_log), meta.metadata_location]
+    versions = [(path, number) for path in paths if (number := metadata_version(path)) is not None]
+    pairs = list(pairwise(versions))
+    if 2 * sum(there - here == 1 for (_, here), (_, there) in pairs) < len(pairs):
+        return  # these writers do not number from one to the next
+    left_out = [(one, other) for one, other in pairs if other[1] - one[1] > 1]
+    if not left_out:
+        return
+    (before, first), (after, last) = left_out[0]
+    skipped = {v for (_, one), (_, other) in left_out for v in range(one + 1, min(other, one + 1 + TRIED))}
+    folder, own = meta.metadata_location.rpartition("/")[0], {path.rpartition("/")[2] for path in paths}
+    there = sorted(n for n in names_in(table, folder) if metadata_version(n) in skipped and n not in own)
+    left, lost = _what_is_left(table, [f"{folder}/{name}" for name in there])
+    which = f"version {first + 1} is" if last - first == 2 else f"versions {first + 1} to {last - 1} are"
+    words = f"the metadata log goes from version {first} to version {last}: {which} not in it{left}"
+    words += _between(table, before, after)
+    if not lost:
+        words += ". Readers do not go by these numbers, and no row is affected by this"
+    yield finding(
+        "metadata-log-file-missing",
+        f"{words}. A writer did not record the file that it began from (older pyiceberg did not), or somebody took the "
+        "line out. Iceberg never deletes a metadata file that is not in the log; remove_orphan_files does",
+        meta.metadata_location,
+        "/metadata-log",
+        found=last,
+        expected=first + 1,
+        count=sum(other - one - 1 for (_, one), (_, other) in left_out),
+        examples=tuple(f"{folder}/{name}" for name in there[:3]),
+        node=("metadata", meta.metadata_location),
+        **({"severity": "warning"} if lost else {}),
+    )
+
+
+def _what_is_left(table: Table, paths: Sequence[str]) -> tuple[str, bool]:
+    """Whether metadata files that are not in the log are there, in words, and whether the table lacks a snapshot that
+    one of them has, and that has not expired with those before it."""
+    ours = table.metadata
+    first = min((s.sequence_number for s in ours.snapshots), default=0)
+    for path in paths[:TRIED]:
+        name = base_name(path)
+        try:
+            other, _ = read_metadata(table.reader.storage, path)
+        except UnreadableFile:
+            return f", and {name} cannot be read", False
+        lost = [s for s in other.snapshots if ours.snapshot(s.snapshot_id) is None and s.sequence_number > first]
+        if other.table_uuid == ours.table_uuid and lost:
+            return (
+                f". {name} is there, with snapshot {lost[-1].snapshot_id}, which the table does not have: it was "
+                f"expired, or its commit was lost (icedive inspect snapshots {path} shows it)"
+            ), True
+    if not paths:
+        return ", and no such file is in the folder", False
+    return f". {first_of([base_name(path) for path in paths], 3)} is there, and the table has its snapshots", False
+
+
+def _between(table: Table, before: str, after: str) -> str:
+    """Say how many snapshots came between two metadata files, where both are there."""
+    try:
+        one, other = (table.tree.metadata_file(path) for path in (before, after))
+    except ExplorerError:
+        return ""
+    new = [s for s in other.snapshots if one.snapshot(s.snapshot_id) is None]
+    return f". Between the two came {count(len(new), 'snapshot')} that the later one has"
 
 
 def _version(name: str) -> int | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -16,19 +17,33 @@ from explorer.spec.maintenance.orphan_rules import (
     Listing,
     OrphanVerdict,
     flatten,
+    missing_equalities,
     orphan_verdicts,
     partition_folder_prefixes,
     spellings,
 )
 
 
-def find_orphan_verdicts(
-    tree: MetadataTree, values: Mapping[str, Any]
-) -> tuple[Listing, list[OrphanVerdict], list[str]]:
-    """What remove_orphan_files with these arguments would do with each file that is no live one, or that it would take
-    for none; and what is to be said of metadata files that the table does not know. Raises ValueError where Iceberg
-    would refuse the arguments, UnreadableFile where the folder, a list or a manifest, or another metadata file cannot
-    be read."""
+@dataclass(frozen=True)
+class OrphanSearch:
+    """What remove_orphan_files with some arguments would do.
+
+    Attributes:
+        listing: What it lists.
+        verdicts: On each file that is no live one, or that it would take for none.
+        others: What is to be said of metadata files that the table does not know.
+        equalities: The arguments by which it would know files that metadata names by another scheme or authority.
+    """
+
+    listing: Listing
+    verdicts: Sequence[OrphanVerdict]
+    others: Sequence[str]
+    equalities: Mapping[str, Mapping[str, str]]
+
+
+def search_orphans(tree: MetadataTree, values: Mapping[str, Any]) -> OrphanSearch:
+    """What remove_orphan_files with these arguments would do. Raises ValueError where Iceberg would refuse the
+    arguments, UnreadableFile where the folder, a list or a manifest, or another metadata file cannot be read."""
     now, mode = int(time.time() * 1000), str(values.get("prefix_mismatch_mode", "ERROR")).upper()
     if mode not in MODES:
         raise ValueError(f"prefix_mismatch_mode is {mode!r}: there are {', '.join(MODES)}")
@@ -46,4 +61,6 @@ def find_orphan_verdicts(
     maybe = below.may_be_live(others)
     hidden = partition_folder_prefixes(tree.metadata)
     verdicts = list(orphan_verdicts(listing, below.written, path_spellings, below.live, hidden, maybe, below.bytes))
-    return listing, verdicts, [other.why for other in others]
+    in_doubt = any(verdict.becomes == "in doubt" for verdict in verdicts)
+    equalities = missing_equalities(listing, path_spellings.values()) if in_doubt else {}
+    return OrphanSearch(listing, verdicts, [other.why for other in others], equalities)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from explorer.queries.metadata_tree import MetadataTree
 from explorer.reports.maintenance.dangling_deletes import dangling_rows, dangling_words, removal_refusal, removal_words
 from explorer.reports.maintenance.expiry import plan_expiry
 from explorer.reports.maintenance.manifest_rewrites import plan_append, plan_rewrite_manifests
-from explorer.reports.maintenance.orphans import find_orphan_verdicts
+from explorer.reports.maintenance.orphans import OrphanSearch, search_orphans
 from explorer.reports.maintenance.procedure_calls import (
     DROPS_DANGLING,
     LOOKS,
@@ -32,7 +33,7 @@ from explorer.reports.maintenance.rewrites import plan_rewrite
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.entries.lazy_table import Batches
-from explorer.spec.maintenance.orphan_rules import OrphanVerdict
+from explorer.spec.maintenance.orphan_rules import Becomes, OrphanVerdict
 from explorer.spec.maintenance.orphan_rules import refusal as orphan_refusal
 from explorer.spec.maintenance.orphan_rules import sentences as orphan_sentences
 from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
@@ -164,7 +165,7 @@ def _plan(table: Table, tree: MetadataTree, request: OperationRequest, engine: E
         words = expiry.words(quoting.identifier([catalog, *split_identifier(name)]))
         return PreviewParts(words, tables, expiry.acts)
     if operation == "remove-orphans":
-        return _orphans(tree, values)
+        return _orphans(table, tree, request)
     if operation == "next-append":
         explained, rows = plan_append(tree)
     else:
@@ -226,11 +227,11 @@ def _rewriting(table: Table, request: OperationRequest, engine: Engine) -> Previ
     return PreviewParts(explained, tables, acts, refusal)
 
 
-def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> PreviewParts:
+def _orphans(table: Table, tree: MetadataTree, request: OperationRequest) -> PreviewParts:
     if refusal := gc_refusal(tree.metadata):
         raise ValueError(refusal)
-    listing, verdicts, others = find_orphan_verdicts(tree, values)
-    tally = Counter((verdict.becomes, verdict.live) for verdict in verdicts)
+    search = search_orphans(tree, request.values())
+    listing, verdicts, tally = search.listing, search.verdicts, _tally(search)
 
     def rows() -> Iterator[dict[str, Any]]:
         for f in verdicts:
@@ -239,12 +240,38 @@ def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> PreviewParts:
 
     freed = [f for f in verdicts if f.becomes == "removed" and not f.live]
     explained = Collection(Batches(ORPHAN_COLUMNS, lambda: _batches(rows(), ORPHAN_COLUMNS)), "files")
+    words = [*orphan_sentences(tree.metadata, listing, tally, freed), *_with_equalities(table, tree, request, search)]
     return PreviewParts(
-        orphan_sentences(tree.metadata, listing, tally, freed),
+        words,
         {"files": explained},
         acts=tally["removed", False] > 0,
-        refusal=orphan_refusal(listing, tally, others, tree.metadata),
+        refusal=orphan_refusal(listing, tally, search.others, tree.metadata),
     )
+
+
+def _tally(search: OrphanSearch) -> Counter[tuple[Becomes, bool]]:
+    return Counter((verdict.becomes, verdict.live) for verdict in search.verdicts)
+
+
+def _with_equalities(
+    table: Table, tree: MetadataTree, request: OperationRequest, search: OrphanSearch
+) -> Iterator[str]:
+    """The statement by which the procedure knows files that metadata names by another scheme or authority."""
+    if not search.equalities:
+        return
+    given = {name: json.loads(request.options.get(name, "{}")) for name in search.equalities}
+    maps = {name: json.dumps({**given[name], **equal}) for name, equal in search.equalities.items()}
+    request = OperationRequest(request.operation, {**request.options, **maps})
+    search = search_orphans(tree, request.values())
+    tally = _tally(search)
+    if refusal := orphan_refusal(search.listing, tally, search.others, tree.metadata):
+        yield f"Nor with {' and '.join(maps)}. {refusal}"
+    elif is_printable(table, statement := call(table, request)):
+        yield (
+            f"This statement says that they are the same store, and removes no file that metadata names: {statement}. "
+            f"It would remove {count(tally['removed', False], 'file')}. Should they be other stores, it leaves files "
+            "that it could remove."
+        )
 
 
 def _age(verdict: OrphanVerdict) -> str:

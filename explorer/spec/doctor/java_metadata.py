@@ -12,11 +12,12 @@ from typing import Any
 from explorer.model.metadata import PartitionField, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.java_schema import JsonKind, Presence, Refusal, SchemaCheck, is_kind, json_text, lacks
-from explorer.spec.doctor.remedy_cases import OLD_FIELD, SAME_NAMES, VOID
-from explorer.spec.schemas.partition_names import clashing_names
+from explorer.spec.doctor.remedy_cases import FORMER_NAME, OLD_FIELD, SAME_NAMES, VOID
+from explorer.spec.schemas.partition_names import clashing_names, former_names
 from explorer.spec.values.transforms import parse_transform
 from explorer.spec.values.values import primitive_type
 
+JAVA_NAMES = "'Cannot create identity partition sourced from different field in schema'"
 HIGHEST_VERSION = 4
 """Of the format, which Java 1.12 opens."""
 WantedField = tuple[str, JsonKind, Presence]
@@ -82,6 +83,12 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
         words = f"partition field {name[:100]!r} (ids {' and '.join(map(str, ids))}): {SAME_NAMES}"
         yield here(
             "readers-differ", words, location="/partition-specs", found=name[:100], refused="", severity="warning",
+            columns=(name,),
+        )  # fmt: skip
+    for name, column in former_names(meta).items():
+        words = f"partition field {name[:100]!r}, of column {column[:100]!r}, {FORMER_NAME}"
+        yield here(
+            "readers-differ", words, location="/partition-specs", found=name[:100], refused="", severity="info",
             columns=(name,),
         )  # fmt: skip
     for refusal in _spark_properties(meta.properties):
@@ -290,7 +297,8 @@ def _binding(meta: TableMetadata) -> Iterator[Refusal]:
             if not part.name:
                 yield Refusal(pointer, "a partition field has an empty name")
             elif current and meant not in (None, source) and source in current.by_id:
-                yield Refusal(pointer, f"partition field {name!r} has the name of another column than its source", name)
+                words = f"partition field {name!r} has the name of another column than its source ({JAVA_NAMES})"
+                yield Refusal(pointer, words, name)
     for order in meta.sort_orders:
         if order.order_id == meta.default_sort_order_id:
             for column in order.fields:

@@ -38,10 +38,15 @@ BY_NAME = (
     "or show nulls (polars failed, polars#24915)"
 )
 UNCOMMITTED = "nobody has committed their rows, which may be nowhere else"
+PREFIXES = "metadata names files by another scheme or authority than the table's location has"
 SAME_NAMES = (
     "two partition fields have this name: rows are read and written, but Iceberg Java's metadata tables (files, "
     "entries, partitions, position_deletes), rewrite_manifests, rewrite_position_delete_files and "
     "compute_partition_stats fail"
+)
+FORMER_NAME = (
+    "keeps a name that a column had: rows are read and written, but Iceberg Java adds no column of that name ('Cannot "
+    "create identity partition sourced from different field in schema', #11762)"
 )
 NAMES_IN_CASE = "in case only"
 WRONG_COUNTS = (
@@ -69,6 +74,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", BY_NAME): "by-name",
     ("readers-differ", DROPPED_SOURCE): "dropped-source",
     ("readers-differ", SAME_NAMES): "partition-names",
+    ("readers-differ", FORMER_NAME): "former-name",
     ("readers-differ", NAMES_IN_CASE): "names-in-case",
     ("metadata-choice", BEHIND): "catalog-behind",
     ("metadata-choice", GREAT_VERSION): "great-version",
@@ -78,6 +84,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("manifest-content", HEADER_ALONE): "header-alone",
     ("value-suspect", HIVE_NULL): "hive-null",
     ("statistics-file", WRONG_COUNTS): "partition-counts",
+    ("orphan-files", PREFIXES): "prefixes",
     ("orphan-files", UNCOMMITTED): "uncommitted",
     ("column-type", RIGHT): "type-read-right",
     ("column-type", NOT_MENDED): "type-misread",

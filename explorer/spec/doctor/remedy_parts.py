@@ -64,6 +64,8 @@ def fitting_statement(fault: FindingSubject) -> str:
         return _field_drop(fault)
     if fault.rule == "partition-names":
         return _partition_rename(fault)
+    if fault.rule == "former-name":
+        return _former_name(fault)
     if fault.rule == "names-in-case":
         return _column_rename(fault)
     return _optional_columns(fault)
@@ -212,6 +214,21 @@ def _partition_rename(fault: FindingSubject) -> str:
             "them."
         )
     return f"{'; '.join(filter(None, statements))} gives it another name, and changes no file."
+
+
+def _former_name(fault: FindingSubject) -> str:
+    spec = fault.metadata.spec(fault.metadata.default_spec_id or 0)
+    if any(field.name in fault.columns and field.transform == "void" for field in (spec.fields if spec else ())):
+        return "Give a new column another name: nothing in Spark frees this one, which version 1 keeps as `void`."
+    rename = "; ".join(filter(None, (rename_statement(fault.metadata, fault.table, name) for name in fault.columns)))
+    first = f"first {rename}, then " if rename else "first "
+    return (
+        "Give a new column another name: nothing else has to be done. To have this name for it, "
+        f"{first}CALL {fault.catalog}.system.rewrite_data_files(table => '{fault.text}', options => map('rewrite-all', "
+        "'true')) writes all rows by the current spec. After one more commit, and once no snapshot has files of the "
+        f"older specs, CALL {fault.catalog}.system.expire_snapshots(table => '{fault.text}', clean_expired_metadata => "
+        "true) drops these specs, and the name is free."
+    )
 
 
 def _column_rename(fault: FindingSubject) -> str:

@@ -181,6 +181,8 @@ TEXTS_OF: Mapping[str, str] = {
     "uncommitted": "First ask the writer of those files: where their rows are in no other file, the procedure "
     "add_files adds them to the table. CALL {catalog}.system.remove_orphan_files(table => '{name}', dry_run => true) "
     "lists what is older than three days; without dry_run it removes them, those files too.",
+    "prefixes": "remove_orphan_files may refuse, or take files in use for orphans. icedive maintain preview TABLE "
+    "remove-orphans tells what it would do with each file, and prints the statement with the arguments that it needs.",
     "catalog-behind": "Nothing in Spark moves the pointer of a table that is there. See what the newer file has, by "
     "its path (icedive doctor PATH --files tells what it lacks, icedive inspect snapshots PATH shows its commits). "
     "Where these are wanted, the procedure register_table makes a table of it under another name. Do not run "
@@ -222,6 +224,7 @@ TEXTS_OF: Mapping[str, str] = {
 """By rule, or by what a finding of a rule is: in place of the letter's."""
 LETTER_OF_CASE: Mapping[str, Remedy] = {
     "partition-counts": "S",
+    "prefixes": "D",
     "file-size": "K",
     "early-partition": "R",
     "wrapped-partition": "J",
@@ -245,6 +248,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "dropped-source": "R",
     "partition-names": "J",
     "names-in-case": "J",
+    "former-name": "J",
     "by-name": "R",
     "beyond-key": "C",
     "file-replaced": "F",

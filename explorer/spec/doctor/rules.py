@@ -53,7 +53,7 @@ RULES = (
          "Sequence Numbers"),
     Rule(18, "time-out-of-order", "warning", "Times run backwards by over a minute", "#1109, #17358"),
     Rule(19, "log-of-expired", "warning", "The snapshot log names a snapshot that is not there", _METADATA),
-    Rule(20, "metadata-log-file-missing", "info", "An older metadata file is gone", _METADATA),
+    Rule(20, "metadata-log-file-missing", "info", "An older metadata file is gone, or not in the log", _METADATA),
     Rule(21, "snapshot-schema-missing", "warning", "A snapshot's schema is not in schemas", "py#247"),
     Rule(22, "path-outside", "warning", "A path lies outside the table's folders, or lacks the scheme", _METADATA),
     Rule(23, "property-unsafe", "warning", "Properties hold a secret, or name a class to load", "py#3931"),

@@ -50,15 +50,27 @@ class Listing:
 
     def split(self, uri: str) -> tuple[Prefix, str]:
         """Prefix and path of a URI, as they are compared."""
-        scheme, separator, rest = uri.partition(":")
-        if not separator or "/" in scheme:
-            scheme, rest = "", uri
-        authority = ""
-        if rest.startswith("//"):
-            authority, slash, rest = rest[2:].partition("/")
-            rest = slash + rest
+        (scheme, authority), rest = split_uri(uri)
         prefix = (self.equal_schemes.get(scheme, scheme), self.equal_authorities.get(authority, authority))
         return prefix, "/" + "/".join(part for part in rest.split("/") if part)
+
+    @property
+    def prefix(self) -> Prefix:
+        """The prefix of what is listed."""
+        own = self.split(self.location)[0]
+        return ("file", "") if own[0] == "" else own
+
+
+def split_uri(uri: str) -> tuple[Prefix, str]:
+    """Prefix and path of a URI, as they are written."""
+    scheme, separator, rest = uri.partition(":")
+    if not separator or "/" in scheme:
+        scheme, rest = "", uri
+    authority = ""
+    if rest.startswith("//"):
+        authority, slash, rest = rest[2:].partition("/")
+        rest = slash + rest
+    return (scheme, authority), rest
 
 
 def flatten(text: Mapping[str, str]) -> dict[str, str]:
@@ -93,8 +105,7 @@ def orphan_verdicts(
     are live and stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones
     do; `others` has, for files that may be live though this table's metadata does not lead to them, the reason; `sizes`
     has how long they are."""
-    own = listing.split(listing.location)[0]
-    own = ("file", "") if own[0] == "" else own
+    own = listing.prefix
     lengths = sizes or {}
     for rest, at in written.items():
         size = lengths.get(rest)
@@ -139,6 +150,27 @@ def _apart(named: Prefix, listed: Prefix) -> str:
         for what, metadata_part, listed_part in zip(("scheme", "authority"), named, listed, strict=True)
         if metadata_part and metadata_part.lower() != listed_part.lower()
     )
+
+
+def missing_equalities(listing: Listing, prefixes: Iterable[Prefix]) -> dict[str, dict[str, str]]:
+    """Say which schemes and authorities the procedure must be told are equal, so that it knows files by their paths.
+
+    Args:
+        listing: What is listed.
+        prefixes: By which metadata names files that are listed (see `spellings`).
+
+    Returns:
+        The arguments equal_schemes and equal_authorities, without what is not needed. Saying so removes no file that
+        metadata names.
+    """
+    equal: dict[str, dict[str, str]] = {}
+    for name, at, others in (("equal_schemes", 0, EQUAL), ("equal_authorities", 1, {})):
+        own = listing.prefix[at]
+        apart = {p[at] for p in prefixes if p[at] and p[at].lower() != own.lower()}
+        same = {*apart, *(scheme for scheme, as_scheme in others.items() if as_scheme in apart)}  # looked up once
+        if same:
+            equal[name] = {",".join(sorted(same)): own}
+    return equal
 
 
 def _mismatch(mode: str, apart: str) -> tuple[Becomes, str]:
@@ -190,8 +222,7 @@ def refusal(
     if doubt:
         return (
             f"Spark's procedure would refuse: metadata names {count(doubt, 'file')} with another scheme or authority "
-            "than they are listed with. Say which are the same with equal_schemes or equal_authorities. With "
-            "prefix_mismatch_mode DELETE it would remove them, and they are live."
+            "than they are listed with. With prefix_mismatch_mode DELETE it would remove them, and they are live."
         )
     return ""
 

@@ -34,6 +34,25 @@ def clashing_names(metadata: TableMetadata) -> Mapping[str, tuple[int, ...]]:
     return {name: tuple(sorted(found)) for name, found in ids.items() if len(found) > 1}
 
 
+def former_names(metadata: TableMetadata) -> dict[str, str]:
+    """Find partition fields that keep a name which a column had, and no column has now.
+
+    Args:
+        metadata: The table's.
+
+    Returns:
+        The column that each such field comes from, by the field's name: Iceberg Java adds no column of that name.
+    """
+    schema = metadata.schema(metadata.current_schema_id)
+    columns = {column.id: column.name for column in schema.by_id.values()} if schema else {}
+    gone = {column.name for each in metadata.schemas for column in each.by_id.values()} - set(columns.values())
+    names: dict[str, str] = {}
+    for field in (field for spec in metadata.partition_specs for field in spec.fields):
+        if field.name in gone and len(field.source_ids) == 1 and field.source_ids[0] in columns:
+            names.setdefault(field.name, columns[field.source_ids[0]])
+    return names
+
+
 def refusal_of_clash(metadata: TableMetadata) -> str:
     """Say why Iceberg Java refuses what reads a metadata table; empty where it does not."""
     for name, (first, second, *_) in clashing_names(metadata).items():

@@ -1,0 +1,211 @@
+"""More troubles from public reports, made by Spark itself: what is answered, and that what is printed does it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.doctor.findings import Finding
+from tests.cases.mini import Table
+from tests.spark.test_eleventh_reports import java_table
+from tests.statements.printed import statements
+from tests.support import direct
+from tests.unit.test_screen import run
+
+SPACE = "sandbox.twelfth"
+
+
+@pytest.fixture
+def session(engine: SparkEngine) -> Iterator[Any]:
+    session = engine.session()
+    session.sql(f"CREATE NAMESPACE IF NOT EXISTS {SPACE}")
+    yield session
+    for row in session.sql(f"SHOW TABLES IN {SPACE}").collect():
+        session.sql(f"DROP TABLE {SPACE}.{row.tableName}")
+
+
+def found(name: Any, rule: str, **options: Any) -> list[Finding]:
+    return [f for f in direct.doctor(name, **options).findings if f.rule == rule]
+
+
+def run_java(table: Any, remedy: str) -> None:
+    """Run the call of Iceberg's API that a remedy prints."""
+    [call] = re.findall(r"in Java: (table\..*?\.commit\(\))", remedy)
+    eval(re.sub(r"([0-9])L\)", r"\1)", call), {"table": table})
+
+
+def metadata_files(session: Any, name: str) -> list[Path]:
+    return sorted(Path(java_table(session, name).location(), "metadata").glob("*.metadata.json"))
+
+
+def test_partition_statistics_that_count_other_files(session: Any) -> None:
+    """apache/iceberg#17915: computed from older ones, after a partition field was dropped."""
+    name = f"{SPACE}.counts"
+    session.sql(
+        f"CREATE TABLE {name} (id INT, region STRING, k INT) USING iceberg PARTITIONED BY (region, bucket(4, k)) "
+        "TBLPROPERTIES ('format-version' = '3', 'write.delete.mode' = 'merge-on-read')"
+    )
+    session.sql(f"INSERT INTO {name} VALUES (1, 'a', 1), (2, 'a', 2), (3, 'b', 3), (4, 'b', 9), (5, 'a', 2)")
+    session.sql("CALL sandbox.system.compute_partition_stats('twelfth.counts')")
+    session.sql(f"DELETE FROM {name} WHERE id = 5")
+    session.sql("CALL sandbox.system.compute_partition_stats('twelfth.counts')")
+    assert found(name, "statistics-file", deep=True) == []  # a deletion vector counts as Iceberg counts it
+    session.sql(f"ALTER TABLE {name} DROP PARTITION FIELD region")
+    for _ in range(2):
+        session.sql(f"INSERT INTO {name} VALUES (6, 'a', 1), (7, 'c', 3)")
+        session.sql("CALL sandbox.system.compute_partition_stats('twelfth.counts')")
+    [finding] = found(name, "statistics-file")
+    assert "k_bucket=0: data_record_count 1 instead of 2, data_file_count 1 instead of 2" in str(finding.found)
+    session.sql("CALL sandbox.system.compute_partition_stats('twelfth.counts')")
+    assert found(name, "statistics-file"), "Iceberg returns what is there"
+    run_java(java_table(session, name), finding.remedy)
+    session.sql(f"REFRESH TABLE {name}")
+    for statement in statements(finding.remedy):
+        session.sql(statement)
+    assert found(name, "statistics-file", deep=True) == []
+    assert direct.open_table(name).metadata.statistics
+    Path(direct.open_table(name).metadata.statistics[0].path).unlink()
+    [missing] = found(name, "statistics-file")
+    run_java(java_table(session, name), missing.remedy)
+    session.sql(f"REFRESH TABLE {name}")
+    for statement in statements(missing.remedy):
+        session.sql(statement)
+    assert found(name, "statistics-file") == []
+    assert direct.open_table(name).metadata.statistics
+
+
+def test_where_the_values_of_a_newer_column_come_from(session: Any) -> None:
+    """facebookincubator/velox#17790: a filter on a column with a default lost the rows of older files."""
+    name = f"{SPACE}.defaults"
+    session.sql(
+        f"CREATE TABLE {name} (id INT, s STRUCT<a: INT>, l ARRAY<STRUCT<x: INT>>, m MAP<STRING, STRUCT<y: INT>>) "
+        "USING iceberg TBLPROPERTIES ('format-version' = '3')"
+    )
+    session.sql(
+        f"INSERT INTO {name} SELECT 1, named_struct('a', 1), array(named_struct('x', 1)), map('k', named_struct('y', 1))"
+    )
+    types, literal = session._jvm.org.apache.iceberg.types.Types, session._jvm.org.apache.iceberg.expressions.Expressions
+    more = {
+        "country": ("IN", types.StringType.get()), "day": ("2024-01-15", types.DateType.get()),
+        "at": ("2024-01-15T01:02:03.000004+00:00", types.TimestampType.withZone()),
+        "price": ("12.34", types.DecimalType.of(9, 2)), "flag": (True, types.BooleanType.get()),
+        "own": ("f79c3e09-677c-4bbd-a479-3f349cb785e7", types.UUIDType.get()),
+    }  # fmt: skip
+    update = java_table(session, name).updateSchema()
+    for column, (value, kind) in more.items():
+        update = update.addColumn(column, kind, "", literal.lit(value).to(kind))
+    update = update.addColumn("s", "b", types.IntegerType.get(), "", literal.lit(7))
+    update = update.addColumn("l.element", "z", types.IntegerType.get(), "", literal.lit(8))
+    update = update.addColumn("m.value", "w", types.StringType.get(), "", literal.lit("W"))
+    update.addColumn("note", types.StringType.get()).commit()
+    session.sql(f"REFRESH TABLE {name}")
+    session.sql(f"INSERT INTO {name} (id, country) VALUES (2, 'US')")
+    for where, ids in (("country = 'IN'", {1}), ("s.b = 7", {1}), ("price = 12.34", {1, 2}), ("country is null", set())):
+        spark = {row.id for row in session.sql(f"SELECT id FROM {name} WHERE {where}").collect()}
+        history = direct.open_table(name).row_history(where)
+        assert {row["id"] for row in history.rows.values()} == spark == ids, where
+    told = run("data", "history", name, "country = 'IN'").output
+    assert "l=[{'x': 1, 'z': 8}], m=[['k', {'y': 1, 'w': 'W'}]], country=IN, day=2024-01-15" in told
+    source = "Its file lacks columns that the schema has: s.b = 7, l.element.z = 8, m.value.w = 'W', country = 'IN'"
+    assert source in told
+    assert "by the schema's initial default (readers that do not know defaults show null); note is null" in told
+    assert "Its file lacks" not in run("data", "history", name, "country = 'US'").output
+    path = direct.open_table(name).files("snapshot-1")[0]["file_path"]
+    assert "lacks columns" in run("inspect", "file", name, path, "--show", "rows").output
+    assert "skips it" not in told
+    assert "skipped" not in run("plan", name, "country = 'IN'", "--stage", "row-groups").output
+
+
+def test_paths_of_other_schemes_and_authorities(session: Any, tmp_path: Path) -> None:
+    """apache/iceberg#7884: the procedure refuses, and says of two settings that they are missing."""
+    table = Table(tmp_path / "t", [(1, "id", "long")], location=str(tmp_path / "t"))
+    files = []
+    for number, prefix in enumerate(("", "file://localhost", "hdfs://nn1", "s3a://nn2", "file:")):
+        data = table.parquet(f"{number}.parquet", {"id": [number]})
+        files.append((1, data | {"file_path": f"{prefix}{data['file_path']}"}))
+    table.snapshot("append", [table.manifest("m1.avro", files)])
+    orphan = tmp_path / "t" / "data" / "orphan.parquet"
+    orphan.write_bytes(b"nothing")
+    for path in (tmp_path / "t").rglob("*"):
+        os.utime(path, (1e9, 1e9))
+    [*_, last] = sorted((tmp_path / "t" / "metadata").glob("*.metadata.json"))
+    session.sql(f"CALL sandbox.system.register_table('twelfth.prefixes', '{last}')")
+    name = f"{SPACE}.prefixes"
+    with pytest.raises(Exception, match="Unable to determine whether certain files are orphan"):
+        session.sql("CALL sandbox.system.remove_orphan_files(table => 'twelfth.prefixes')")
+    [finding] = found(name, "orphan-files", files=True)
+    assert statements(finding.remedy) == []
+    assert "icedive maintain preview TABLE remove-orphans" in finding.remedy
+    told = run("maintain", "preview", name, "remove-orphans").output
+    assert told.startswith("Spark's procedure would refuse: metadata names 3 files with another scheme or authority")
+    [statement] = statements(told)
+    assert [row[0] for row in session.sql(statement).collect()] == [f"file:{orphan}"]
+    assert not orphan.exists()
+    assert sorted(path.name for path in orphan.parent.iterdir()) == [f"{n}.parquet" for n in range(5)]
+
+
+def test_a_version_that_the_metadata_log_leaves_out(session: Any) -> None:
+    """apache/iceberg#13651."""
+    name = f"{SPACE}.versions"
+    session.sql(f"CREATE TABLE {name} (id INT) USING iceberg")
+    for number in range(4):
+        session.sql(f"INSERT INTO {name} VALUES ({number})")
+    assert found(name, "metadata-log-file-missing") == []
+    files = metadata_files(session, name)
+    data = json.loads(files[-1].read_text())
+    data["metadata-log"] = [e for e in data["metadata-log"] if not e["metadata-file"].endswith(files[2].name)]
+    files[-1].write_text(json.dumps(data))
+    [finding] = found(name, "metadata-log-file-missing")
+    assert finding.severity == "info"
+    assert "goes from version 1 to version 3: version 2 is not in it" in finding.what
+    assert f"{files[2].name} is there, and the table has its snapshots" in finding.what
+    assert "Between the two came 2 snapshots" in finding.what
+    gone = data["snapshots"].pop(1)
+    data["snapshots"][1]["parent-snapshot-id"] = data["snapshots"][0]["snapshot-id"]
+    data["snapshot-log"].pop(1)
+    files[-1].write_text(json.dumps(data))
+    [finding] = found(name, "metadata-log-file-missing")
+    assert finding.severity == "warning"
+    assert f"with snapshot {gone['snapshot-id']}, which the table does not have" in finding.what
+    assert "no row is affected" not in finding.what
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_partition_field_that_keeps_the_name_of_a_column(session: Any, version: int) -> None:
+    """apache/iceberg#11762: a column was renamed, and another cannot have its name."""
+    name = f"{SPACE}.former{version}"
+    session.sql(
+        f"CREATE TABLE {name} (id INT, name STRING) USING iceberg PARTITIONED BY (name) "
+        f"TBLPROPERTIES ('format-version' = '{version}')"
+    )
+    session.sql(f"INSERT INTO {name} VALUES (1, 'a')")
+    assert found(name, "readers-differ") == []
+    session.sql(f"ALTER TABLE {name} RENAME COLUMN name TO name1")
+    add = f"ALTER TABLE {name} ADD COLUMN name INT"
+    with pytest.raises(Exception, match="Cannot create identity partition sourced from different field in schema"):
+        session.sql(add)
+    [finding] = found(name, "readers-differ", deep=True)
+    assert "partition field 'name', of column 'name1', keeps a name that a column had" in finding.what
+    assert finding.severity == "info"
+    *changes, expiry = statements(finding.remedy)
+    for statement in changes:
+        session.sql(statement)
+    session.sql(f"INSERT INTO {name} VALUES (2, 'b')")
+    session.sql(expiry.replace("clean_", "older_than => TIMESTAMP '2999-01-01 00:00:00', clean_"))
+    session.sql(add)
+    assert [f for f in found(name, "readers-differ", deep=True) if "keeps a name" in f.what] == []
+    if version == 1:  # which keeps removed fields, and their names
+        session.sql(f"ALTER TABLE {name} DROP PARTITION FIELD name_2")
+        session.sql(f"ALTER TABLE {name} RENAME COLUMN name1 TO name_2")
+        session.sql(f"ALTER TABLE {name} RENAME COLUMN name_2 TO name3")
+        with pytest.raises(Exception, match="Cannot create identity partition sourced from different field in schema"):
+            session.sql(f"ALTER TABLE {name} ADD COLUMN name_2 INT")
+        [finding] = [f for f in found(name, "readers-differ", deep=True) if "keeps a name" in f.what]
+        assert statements(finding.remedy) == []
