@@ -168,7 +168,7 @@ class RowHistory:
         name (also if that is the data file under another scheme), with the positions that they hold all the same."""
         if len(files.deletes) > COMPARED:
             return []
-        by_bounds = [v for v in verdicts if {r.clause for r in v.reasons if not r.holds} == {"bounds"}]
+        by_bounds = [v for v in verdicts if {r.clause for r in v.reasons if not r.holds} in ({"bounds"}, {"sequence"})]
         others = list(files.for_others(data))
         kept_off = [*by_bounds, *files.elsewhere(data), *others]
         holding = [(v, set(self.reader.positions(v).to_pylist())) for v in steps(kept_off, "deletes")]
@@ -197,6 +197,7 @@ class RowHistory:
         gone = sorted(before.visible - after.visible)
         come = sorted(after.visible - before.visible)
         copied, changed, unpaired = self._pair_rows(gone, come, after)
+        written_again = self._written_again(snapshot, before, after, [place for place in come if place not in copied])
         kept = set(copied.values())
         rewritten = {self._values(place) for place in kept}
         events = []
@@ -234,11 +235,34 @@ class RowHistory:
                 events.append(self._event(snapshot, "came back", place, hid.delete.path, reason))
             else:
                 what, reason = self._arrival(snapshot, after.entries[place])
+                if place in written_again:
+                    what, reason = "came back", written_again[place]
                 if place.copy:
                     reason += ", although its file was live already: readers see the row once more"
                 reason += unpaired.get(place, "")
                 events.append(self._event(snapshot, what, place, place.file, reason))
         return events
+
+    def _written_again(
+        self, snapshot: Snapshot, before: SnapshotRows, after: SnapshotRows, come: Sequence[RowPlace]
+    ) -> dict[RowPlace, str]:
+        """The rows of added files that a delete hid in files which are no longer read: whoever wrote these files anew
+        did not apply the delete. With the reason of each."""
+        there = {place.file for place in (*after.visible, *after.hidden)}
+        hidden: dict[str, list[RowPlace]] = {}
+        for place in sorted(before.hidden if come else ()):
+            if place.file not in there:
+                hidden.setdefault(self._values(place), []).append(place)
+        reasons = {}
+        for place in come:
+            if same := hidden.get(self._values(place)):
+                was = same.pop(0)
+                reasons[place] = (
+                    f"an equal row of {base_name(was.file)} was hidden by {_delete(before.hidden[was])}; this "
+                    f"{snapshot.operation or 'commit'} took that file out and wrote the row again, as if it had not "
+                    "been deleted"
+                )
+        return reasons
 
     def _arrival(self, snapshot: Snapshot, entry: MatchingFile) -> tuple[What, str]:
         """Say how a row came that the parent of a snapshot does not show, or that was there before it, as far as is

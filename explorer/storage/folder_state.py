@@ -174,6 +174,14 @@ def _hadoop_state(
     if number is None:
         why = f"{HINT} is not there" if hint is None else f"{HINT} says {hint[:60]!r}, which is no number"
         reason = f"{why}, so Iceberg opens the highest version, {version}, of {count(len(hadoop), 'version')}"
+        if hint is None:
+            notes.problem(
+                HINT,
+                f"{HINT} is not there: Iceberg opens the highest version, {version}, and readers that need the hint "
+                "(DuckDB and pyiceberg, of a folder) fail",
+                "the next commit that Iceberg makes in this folder writes it",
+                "info",
+            )
     elif version == start:
         reason = f"{HINT} says {number}"
     else:

@@ -259,9 +259,7 @@ def mapping_words(fields: Sequence[Any], file: pa.Schema, constants: Mapping[int
     return words
 
 
-def absent_words(
-    fields: Sequence[Any], file: pa.Schema, constants: Mapping[int, Any], by_place: bool = False
-) -> str:
+def absent_words(fields: Sequence[Any], file: pa.Schema, constants: Mapping[int, Any], by_place: bool = False) -> str:
     """Say which columns a file lacks, and what they are then (spec: "Column Projection").
 
     Args:
@@ -274,21 +272,27 @@ def absent_words(
         A sentence without its full stop; empty where the file has all columns.
     """
     there = set(ids_within(file))
+    partition: list[str] = []
     defaults: list[str] = []
     nulls: list[str] = []
     lacks: list[str] = []
     for path, field in walk_fields(fields):
         own, default = field["id"], field.get("initial-default")
-        if own in there or own in constants or own in LINEAGE_IDS or any(path.startswith(f"{up}.") for up in lacks):
+        if own in there or own in LINEAGE_IDS or any(path.startswith(f"{up}.") for up in lacks):
             continue
         lacks.append(path)
         if by_place and "." in path:
             continue
-        defaults += [f"{path} = {shorten(repr(default), 60)}"] if default is not None else []
-        nulls += [path] if default is None else []
-    if not lacks:
-        return ""
+        if own in constants:
+            value = constants[own]
+            partition.append(f"{path} = {'null' if value is None else shorten(repr(str(value)), 60)}")
+        elif default is not None:
+            defaults.append(f"{path} = {shorten(repr(default), 60)}")
+        else:
+            nulls.append(path)
     words = []
+    if partition:
+        words.append(f"{first_of(partition, TOLD_COLUMNS)} by its partition")
     if defaults:
         some = first_of(defaults, TOLD_COLUMNS)
         words.append(f"{some} by the schema's initial default (readers that do not know defaults show null)")

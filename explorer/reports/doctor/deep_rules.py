@@ -15,13 +15,20 @@ from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionField, Schema
 from explorer.progress import steps
+from explorer.reports.doctor.repeated_deletes import repeated_delete_rules
 from explorer.spec.deletes.deletes import PATH_ID
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.metrics_rules import is_nan
 from explorer.spec.doctor.promotions import PROMOTED_DATE, rebound
 from explorer.spec.doctor.remedies import may_be_needed
-from explorer.spec.doctor.remedy_cases import BY_NAME, NOT_MENDED, ONE_TOO_HIGH, effect_of_wrong_partition
+from explorer.spec.doctor.remedy_cases import (
+    BY_NAME,
+    NOT_MENDED,
+    OF_PARTITION_ALONE,
+    ONE_TOO_HIGH,
+    effect_of_wrong_partition,
+)
 from explorer.spec.doctor.remedy_parts import of_gone_snapshot
 from explorer.spec.doctor.source_column_rules import TIMES, apply_transform, is_one_too_high, overflow_words
 from explorer.spec.entries.entries import live_entries
@@ -56,7 +63,7 @@ DISTINCT = 100_000
 
 
 def deep_rules(table: Table, lists: Lists, not_checked: list[str], checked: dict[str, int]) -> Iterator[Finding]:
-    """Rules 39 to 42, 44, 58, 59, 61 and 74 over every file that some snapshot reads, each once."""
+    """Rules 39 to 42, 44, 58, 59, 61, 74 and 75 over every file that some snapshot reads, each once."""
     deep = _Deep(table, lists, not_checked)
     yield from deep.findings()
     checked["files read"] = deep.looked
@@ -102,6 +109,7 @@ class _Deep:
         self.splits, self.schema = splits, newest
         for file, mask in steps(list(deletes.values()), "delete files"):
             yield from self._check(file, partial(self._delete, mask))
+        yield from repeated_delete_rules(self.table, self.lists, deletes.values())
         yield from self._statistics()
 
     def _schema_then(self, manifest: ManifestFile) -> Schema | None:
@@ -191,6 +199,9 @@ class _Deep:
             constants = self._constants(file)
             for name in absent_required_fields(self.schema.raw["fields"], footer["field_ids"], constants):
                 yield self._absent_column(file, name)
+            names = tuple(f.name for f in self.schema.fields if f.id in constants and f.id not in footer["field_ids"])
+            if names and footer["num_rows"]:
+                yield self._of(file, "readers-differ", OF_PARTITION_ALONE, severity="info", columns=names)
         kinds = kinds_by_id(self.schema)
         for column in footer["columns"] if file.kind == "data_file" else ():
             name, kind = kinds.get(column["field_id"], ("", None))

@@ -1,4 +1,4 @@
-"""Files that were written after a table's last commit: rows that no snapshot has."""
+"""Files that were written after a table's last commit, or between commits of a sink: rows that no snapshot has."""
 
 from __future__ import annotations
 
@@ -34,11 +34,20 @@ def words_of_uncommitted_files(metadata: TableMetadata, files: Mapping[str, tupl
         now: The time, in the same way: younger files may be of a commit under way.
 
     Returns:
-        Sentences; empty where no such data file was written after the last commit.
+        Sentences; empty where there is no reason to think so.
     """
     last = max((s.timestamp_ms or 0 for s in metadata.snapshots), default=0)
     data_files = [(written, size) for path, (written, size) in files.items() if is_data_file(path)]
     late = [size for written, size in data_files if last < written < now - UNDER_WAY]
+    first = min((s.timestamp_ms or 0 for s in metadata.snapshots), default=0)
+    between = [size for written, size in data_files if first < written <= last]
+    if not late and between and (progress := writer_progress(metadata)):
+        were = "was" if len(between) == 1 else "were"
+        return (
+            f"{count(len(between), 'data file')} ({human_bytes(sum(between))}) {were} written between commits of a "
+            f"sink, whose summaries say {progress}: {UNCOMMITTED}. A sink that fails leaves such files, and writes "
+            "their rows again from its source; one whose coordinator is replaced may not (apache/iceberg#17551)"
+        )
     if not late:
         return ""
     since = f"after the last commit ({instant(last)})" if last else "and there is no commit"

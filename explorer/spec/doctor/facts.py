@@ -295,10 +295,11 @@ def _entry_notes(
         sequence,
         "the file's",
     )
+    effect = "Spark reads the rows of the delete file as rows of the table, or fails, and deletes nothing"
     notes.add(
         "manifest-content",
         deletes == (manifest.content == 0),
-        "its content is not that of the manifest",
+        f"its content is not that of the manifest{'' if manifest.content else f': {effect}'}",
         content,
         f"content {manifest.content} in the manifest list",
         refused="scan" if manifest.content and (live & ~deletes).any() else "part",

@@ -12,7 +12,7 @@ from typing import Any
 from explorer.model.metadata import PartitionField, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.java_schema import JsonKind, Presence, Refusal, SchemaCheck, is_kind, json_text, lacks
-from explorer.spec.doctor.remedy_cases import FORMER_NAME, OLD_FIELD, SAME_NAMES, VOID
+from explorer.spec.doctor.remedy_cases import FORMER_NAME, NO_CURRENT_ID, OLD_FIELD, SAME_NAMES, VOID
 from explorer.spec.schemas.partition_names import clashing_names, former_names
 from explorer.spec.values.transforms import parse_transform
 from explorer.spec.values.values import primitive_type
@@ -75,6 +75,9 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
         words = f"{refusal.words}, {OLD_FIELD}: {readers}"
         more: dict[str, Any] = {"refused": "", "severity": "warning"}
         yield here("metadata-field", words, location=refusal.pointer, found=refusal.found, **more)
+    if version in (1, 2) and "current-snapshot-id" not in raw and not meta.snapshots:
+        more = {"refused": "", "severity": "info"}
+        yield here("metadata-field", NO_CURRENT_ID, location="/current-snapshot-id", **more)
     for place, field in _void_fields(raw):
         words = f"the partition spec has {json_text(field)}, {VOID}: Spark, pyiceberg and DuckDB read the table, other "
         words += "readers may not know the transform (Athena refused such a table, apache/iceberg#5637)"

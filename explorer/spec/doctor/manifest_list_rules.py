@@ -21,6 +21,12 @@ from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.snapshots.ancestors import Ancestors
 from explorer.spec.text.units import parse_int64, whole
 
+OTHER_LENGTH = (
+    "Spark reads it all the same, and readers that go by the length fail (Trino: 'Incorrect file size', "
+    "trinodb/trino#25340)"
+)
+"""Of a manifest whose length is not that of the list."""
+
 
 @dataclass(frozen=True)
 class ManifestFacts:
@@ -390,7 +396,7 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
             if size is not None and m.manifest_length not in (None, size):
                 yield lists.of(
                     "manifest-length",
-                    "the list says another length than the file has: readers that trust it fail",
+                    f"the list says another length than the file has: {OTHER_LENGTH}",
                     m.manifest_path,
                     place,
                     found=m.manifest_length,

@@ -33,6 +33,14 @@ DATE_WIDTH = 4
 _BYTES = ("string", "binary", "uuid", "fixed")
 UNITS_LOST = {"us": (1, 1_000), "ns": (1, 1_000, 1_000_000)}
 """Of a time column's unit: what seconds from 2001 to 2039 are multiplied by when they stand in it as another unit."""
+TOO_LARGE = (
+    "its column sizes come to more than the file: they are of other files too, or of unpacked columns, and who "
+    "estimates by them goes wrong"
+)
+NULL_AND_BOUNDED = (
+    "a column is null in all rows by its counts, and yet has bounds: one of the two is wrong, and filters go by the "
+    "counts and skip the file"
+)
 SHOWN = 10
 """Columns beyond its key that are told of an equality delete."""
 EARLIEST, LATEST = 1_000_000_000, 2_200_000_000
@@ -78,9 +86,37 @@ def metric_notes(
                 severity="warning" if effect == SHOWS else "error",
                 refused="part" if effect == FAILS else "",
             )
+    _null_and_bounded(table, values, nulls, names, notes, live & (content == 0))
+    at, _, sizes = _flat(table, "column_sizes")
+    file_sizes = table["file_size_in_bytes"].fill_null(0).to_numpy()
+    total = np.bincount(at, np.maximum(sizes, 0), len(file_sizes)).astype(np.int64)
+    notes.add(
+        "metrics-wrong", live & (content == 0) & (file_sizes > 0) & (total > file_sizes), TOO_LARGE, total,
+        lambda record: f"at most file_size_in_bytes, {file_sizes[record]}", severity="warning",
+    )  # fmt: skip
     _beyond_keys(table, nulls, names, notes, live & (content == 2))
     _nan_counts(nans, kinds, names, notes, live & (content == 0))
     _bounds(table, kinds, names, notes, live & (content == 0))
+
+
+def _null_and_bounded(
+    table: pa.Table, values: Flat, nulls: Flat, names: Mapping[int, str], notes: Notes, data: Flags
+) -> None:
+    """Columns that are null in all rows by their counts, and have bounds all the same."""
+    if not len(values[0]) or not len(nulls[0]):
+        return
+    pairs = (values[0] << 32) | values[1], (nulls[0] << 32) | nulls[1]
+    both, value_places, null_places = np.intersect1d(*pairs, return_indices=True)
+    all_null = both[(values[2][value_places] > 0) & (nulls[2][null_places] >= values[2][value_places])]
+    for at, keys, items in (_map(table, "lower_bounds"), _map(table, "upper_bounds")):
+        lengths = pc.fill_null(pc.binary_length(items), 0).to_numpy(zero_copy_only=False)
+        wrong = np.isin((at << 32) | keys, all_null) & (lengths > 0) & data[at]
+        for field_id in np.unique(keys[wrong])[:SHOWN].tolist():
+            those = np.zeros(len(data), bool)
+            those[at[wrong & (keys == field_id)]] = True
+            notes.add("metrics-wrong", those, NULL_AND_BOUNDED, column=names.get(field_id, f"field {field_id}"))
+        if wrong.any():
+            return
 
 
 def _beyond_keys(table: pa.Table, nulls: Flat, names: Mapping[int, str], notes: Notes, deletes: Flags) -> None:

@@ -16,6 +16,10 @@ SHOWS_PARTITION = "filters skip rows, and Spark shows the partition's value in e
 WRAPPED = "has no place in {} bits, and wrapped round"
 LOST_ROWS = "a replace changes no rows"
 OLD_FIELD = "though version 1 requires it"
+NO_CURRENT_ID = (
+    "there is no current-snapshot-id, as the spec allows without snapshots: older versions of Iceberg Java, in engines "
+    "too, refuse the table ('Cannot parse missing long: current-snapshot-id', iceberg-python#134)"
+)
 VOID = "a partition field that was removed, and that version 1 keeps as `void`"
 NO_SUMMARY = "its summary is missing, or empty"
 ZERO = "has field id 0"
@@ -36,6 +40,11 @@ BEYOND_KEY = (
 BY_NAME = (
     "it has no field ids, so its values come through the table's name mapping: readers that do not know mappings fail, "
     "or show nulls (polars failed, polars#24915)"
+)
+OF_PARTITION_ALONE = (
+    "it has no column of its identity partition, as files of Hive have none: the value comes from the partition, as "
+    "the spec says, and readers that do not take it from there fail or show null (Snowflake could not read such a "
+    "table, #9404)"
 )
 UNCOMMITTED = "nobody has committed their rows, which may be nowhere else"
 PREFIXES = "metadata names files by another scheme or authority than the table's location has"
@@ -67,11 +76,13 @@ CASES: Mapping[tuple[str, str], str] = {
     ("partition-value", SHOWS_PARTITION): "identity-value",
     ("metadata-field", NO_SUMMARY): "no-summary",
     ("metadata-field", OLD_FIELD): "old-field",
+    ("metadata-field", NO_CURRENT_ID): "old-field",
     ("operation-contradicts", LOST_ROWS): "rows-lost",
     ("readers-differ", VOID): "void-field",
     ("readers-differ", ZERO): "field-id-zero",
     ("readers-differ", BEYOND_KEY): "beyond-key",
     ("readers-differ", BY_NAME): "by-name",
+    ("readers-differ", OF_PARTITION_ALONE): "of-partition-alone",
     ("readers-differ", DROPPED_SOURCE): "dropped-source",
     ("readers-differ", SAME_NAMES): "partition-names",
     ("readers-differ", FORMER_NAME): "former-name",

@@ -87,6 +87,7 @@ REMEDY_OF: Mapping[str, Remedy] = {
     "field-ids-absent": "J",
     "metadata-choice": "Y",
     "column-type": "R",
+    "delete-repeated": "Z",
 }
 """By rule."""
 STATIC = "SET spark.sql.sources.partitionOverwriteMode=static, or old rows stay in other partitions; then "
@@ -192,6 +193,11 @@ TEXTS_OF: Mapping[str, str] = {
     "'true')) writes the rows that stay, and drops the deletes.",
     "by-name": "Keep the property schema.name-mapping.default as it is. CALL {catalog}.system.rewrite_data_files("
     "table => '{name}', options => map('rewrite-all', 'true')) writes files that have field ids.",
+    "delete-repeated": "Nothing in Spark tells which of the rows with one key was meant. icedive data history TABLE "
+    "FILTER shows them, with the file of each. Delete them by their key, and insert the newest again. A sink that "
+    "commits two checkpoints at once will do it again: update it.",
+    "of-partition-alone": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', "
+    "'true')) writes files that have the column. Spark, pyiceberg and DuckDB need nothing.",
     "great-version": "Nothing in Spark mends a folder. Open the table through its catalog, or by the path of its "
     "metadata file. Leave the hint as it is: readers that do open the folder go by it.",
     "file-replaced": "Another file took its place. Restore the file from a backup, or else: {back} The rows that it "
@@ -250,6 +256,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "names-in-case": "J",
     "former-name": "J",
     "by-name": "R",
+    "of-partition-alone": "R",
     "beyond-key": "C",
     "file-replaced": "F",
 }

@@ -114,5 +114,7 @@ RULES = (
          depth="deep"),
     Rule(73, "metadata-choice", "error", "The folder contains another table state that readers may open", _METADATA),
     Rule(74, "column-type", "error", "A column is not stored in the spec's Parquet type", "#18173", depth="deep"),
+    Rule(75, "delete-repeated", "warning", "Equality deletes of one commit hold the same values", "#11008",
+         depth="deep"),
 )  # fmt: skip
 BY_ID = {rule.id: rule for rule in RULES}

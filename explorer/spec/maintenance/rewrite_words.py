@@ -38,12 +38,21 @@ def sentences(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping)
 
 
 def _unsorted(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) -> Iterator[str]:
-    """Where bin-packing meets a sort order: Iceberg sorts the rows of each task, and files overlap as before."""
+    """Where bin-packing meets a sort order: Iceberg sorts the rows of each task, and files overlap as before; and where
+    sorting leaves files out."""
     order = metadata.sort_order(metadata.default_sort_order_id)
     if rule.strategy == "binpack" and order is not None and order.fields and len(grouping.amounts[0]):
         yield (
             "The table has a sort order, and this packs files without sorting rows across them: their bounds overlap "
             "as before. The strategy sort (compact-sort) makes files of separate ranges."
+        )
+    left = grouping.seen.files - int(grouping.amounts[0].sum())
+    if rule.strategy in ("sort", "zorder") and left and not rule.rewrite_all:
+        stay = count(left, "file stays", "files stay")
+        yield (
+            f"Files are chosen by their size, not by how their rows are sorted: {stay} as written, and their ranges "
+            "may overlap (icedive inspect columns TABLE --show clustering tells how much). With rewrite-all=true the "
+            "procedure sorts them all."
         )
 
 
