@@ -13,6 +13,7 @@ import pytest
 
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.doctor.findings import Finding
+from tests.cases import twelfth
 from tests.cases.mini import Table
 from tests.spark.test_eleventh_reports import java_table
 from tests.statements.printed import statements
@@ -89,9 +90,11 @@ def test_where_the_values_of_a_newer_column_come_from(session: Any) -> None:
         "USING iceberg TBLPROPERTIES ('format-version' = '3')"
     )
     session.sql(
-        f"INSERT INTO {name} SELECT 1, named_struct('a', 1), array(named_struct('x', 1)), map('k', named_struct('y', 1))"
+        f"INSERT INTO {name} SELECT 1, named_struct('a', 1), array(named_struct('x', 1)), "
+        "map('k', named_struct('y', 1))"
     )
-    types, literal = session._jvm.org.apache.iceberg.types.Types, session._jvm.org.apache.iceberg.expressions.Expressions
+    iceberg = session._jvm.org.apache.iceberg
+    types, literal = iceberg.types.Types, iceberg.expressions.Expressions
     more = {
         "country": ("IN", types.StringType.get()), "day": ("2024-01-15", types.DateType.get()),
         "at": ("2024-01-15T01:02:03.000004+00:00", types.TimestampType.withZone()),
@@ -107,10 +110,11 @@ def test_where_the_values_of_a_newer_column_come_from(session: Any) -> None:
     update.addColumn("note", types.StringType.get()).commit()
     session.sql(f"REFRESH TABLE {name}")
     session.sql(f"INSERT INTO {name} (id, country) VALUES (2, 'US')")
-    for where, ids in (("country = 'IN'", {1}), ("s.b = 7", {1}), ("price = 12.34", {1, 2}), ("country is null", set())):
+    filters = {"country = 'IN'": {1}, "s.b = 7": {1}, "price = 12.34": {1, 2}, "country is null": set()}
+    for where, matching in filters.items():
         spark = {row.id for row in session.sql(f"SELECT id FROM {name} WHERE {where}").collect()}
         history = direct.open_table(name).row_history(where)
-        assert {row["id"] for row in history.rows.values()} == spark == ids, where
+        assert {row["id"] for row in history.rows.values()} == spark == matching, where
     told = run("data", "history", name, "country = 'IN'").output
     assert "l=[{'x': 1, 'z': 8}], m=[['k', {'y': 1, 'w': 'W'}]], country=IN, day=2024-01-15" in told
     source = "Its file lacks columns that the schema has: s.b = 7, l.element.z = 8, m.value.w = 'W', country = 'IN'"
@@ -209,3 +213,100 @@ def test_a_partition_field_that_keeps_the_name_of_a_column(session: Any, version
             session.sql(f"ALTER TABLE {name} ADD COLUMN name_2 INT")
         [finding] = [f for f in found(name, "readers-differ", deep=True) if "keeps a name" in f.what]
         assert statements(finding.remedy) == []
+
+
+def register(session: Any, path: Path, name: str) -> str:
+    [*_, last] = sorted((path / "metadata").glob("*.metadata.json"))
+    session.sql(f"CALL sandbox.system.register_table('twelfth.{name}', '{last}')")
+    return f"{SPACE}.{name}"
+
+
+def ids(session: Any, name: str, where: str = "true") -> list[int]:
+    return sorted(row.id for row in session.sql(f"SELECT id FROM {name} WHERE {where}").collect())
+
+
+def test_a_key_that_one_commit_wrote_twice(session: Any, tmp_path: Path) -> None:
+    """apache/iceberg#11008."""
+    name = register(session, twelfth.two_checkpoints(tmp_path / "t"), "twice")
+    assert ids(session, name) == [1, 1, 2]
+    [finding] = found(name, "delete-repeated", deep=True)
+    assert "Delete them by their key, and insert the newest again" in finding.remedy
+    session.sql(f"DELETE FROM {name} WHERE id = 1")
+    session.sql(f"INSERT INTO {name} VALUES (1, 'checkpoint 2')")
+    assert ids(session, name) == [1, 2]
+
+
+def test_statistics_of_all_files_in_each_entry(session: Any, tmp_path: Path) -> None:
+    """ClickHouse/ClickHouse#117116."""
+    name = register(session, twelfth.statistics_of_all_files(tmp_path / "t"), "stats")
+    assert ids(session, name, "v = 'x'") == []
+    finding = next(f for f in found(name, "metrics-wrong", deep=True) if f.severity == "error")
+    for statement in statements(finding.remedy):
+        session.sql(statement)
+    assert ids(session, name, "v = 'x'") == [1, 2]
+    assert [f for f in found(name, "metrics-wrong", deep=True) if f.severity == "error" and "main" in f.refs] == []
+
+
+def test_delete_files_in_a_data_manifest(session: Any, tmp_path: Path) -> None:
+    """JanKaul/iceberg-rust#212."""
+    name = register(session, twelfth.equality_deletes_as_data(tmp_path / "t"), "content")
+    assert ids(session, name) == [1, 2, 2, 3]
+    assert direct.live_rows(name).rows == 4
+    [finding] = found(name, "manifest-content")
+    for statement in statements(finding.remedy):
+        session.sql(statement)
+    assert ids(session, name) == [1, 2, 3]
+
+
+def test_a_column_that_only_the_partition_has(session: Any, tmp_path: Path) -> None:
+    """apache/iceberg#9404."""
+    name = register(session, twelfth.column_of_the_partition_alone(tmp_path / "t"), "alone")
+    [finding] = found(name, "readers-differ", deep=True)
+    for statement in statements(finding.remedy):
+        session.sql(statement)
+    assert ids(session, name, "country = 'USA'") == [1, 2]
+    files = [row.file_path for row in session.table(f"{name}.files").collect()]
+    assert all("country" in session.read.parquet(path).columns for path in files)
+    assert not [f for f in found(name, "readers-differ", deep=True) if "main" in f.refs]
+
+
+def test_a_copy_on_write_that_brings_deleted_rows_back(session: Any) -> None:
+    """apache/iceberg-go#2042: it wrote a file anew without the delete that applied to it."""
+    name = f"{SPACE}.back"
+    session.sql(
+        f"CREATE TABLE {name} (id INT, v STRING) USING iceberg TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')"
+    )
+    rows = f"INSERT INTO {name} SELECT /*+ COALESCE(1) */ id, CAST(id AS STRING) AS v FROM range(1, 5, 1, 1)"
+    session.sql(rows)
+    session.sql(f"DELETE FROM {name} WHERE id = 1")
+    table = java_table(session, name)
+    [old] = [row.file_path for row in session.table(f"{name}.files").collect() if row.content == 0]
+    session.sql(f"{rows} WHERE id <> 2")
+    tasks, files = java_table(session, name).newScan().planFiles().iterator(), {}
+    while tasks.hasNext():
+        file = tasks.next().file()
+        files[file.location()] = file
+    java_table(session, name).manageSnapshots().rollbackTo(table.currentSnapshot().snapshotId()).commit()
+    [new] = [path for path in files if path != old]
+    java_table(session, name).newOverwrite().deleteFile(files[old]).addFile(files[new]).commit()
+    session.sql(f"REFRESH TABLE {name}")
+    assert ids(session, name) == [1, 3, 4]
+    told = run("data", "history", name, "id = 1").output
+    assert "snapshot-4 came back: id=1, v=1" in told
+    assert "this overwrite took that file out and wrote the row again, as if it had not been deleted" in told
+    assert "came back" not in run("data", "history", name, "id = 3").output
+
+
+def test_a_folder_whose_hint_is_gone(session: Any, tmp_path: Path) -> None:
+    """ClickHouse/ClickHouse#120164."""
+    table = Table(tmp_path / "t", [(1, "id", "long")], location=str(tmp_path / "t"))
+    table.append(table.parquet("a.parquet", {"id": [2, 3]}))
+    for path in (tmp_path / "t" / "metadata").glob("*.metadata.json"):
+        path.unlink()
+    (tmp_path / "t" / "metadata" / "v0.metadata.json").write_text(json.dumps(table.md | {"metadata-log": []}))
+    reader = session.read.format("iceberg")
+    assert sorted(row.id for row in reader.load(str(tmp_path / "t")).collect()) == [2, 3]
+    assert found(tmp_path / "t", "metadata-choice")
+    session.range(4, 5).write.format("iceberg").mode("append").save(str(tmp_path / "t"))
+    assert found(tmp_path / "t", "metadata-choice") == []
+    assert sorted(row.id for row in reader.load(str(tmp_path / "t")).collect()) == [2, 3, 4]
