@@ -173,8 +173,8 @@ class RowHistory:
         kept_off = [*by_bounds, *files.elsewhere(data), *others]
         holding = [(v, set(self.reader.positions(v).to_pylist())) for v in steps(kept_off, "deletes")]
         for verdict in steps([*(v for v in verdicts if v.delete.kind == "position_deletes"), *others], "deletes"):
-            if positions := set(self.reader.positions_under_other_scheme(verdict).to_pylist()):
-                words = "it names the data file by another scheme or authority, and readers compare paths as texts"
+            if positions := set(self.reader.positions_under_other_path(verdict).to_pylist()):
+                words = "it names the data file by another scheme, authority or place: readers compare paths as texts"
                 holding.append((replace(verdict, reasons=(DeleteReason("path", False, words),)), positions))
         return holding
 

@@ -20,7 +20,7 @@ from explorer.model.metadata import Schema, TableMetadata
 from explorer.spec.deletes.deletes import KIND_WORDS, DeleteVerdict
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.rows.row_diff import read_column
-from explorer.spec.text.names import base_name, without_place
+from explorer.spec.text.names import base_name, ending_below, endings_elsewhere, without_place
 from explorer.storage import limits
 from explorer.storage import rows as contents
 from explorer.storage.storage import Storage
@@ -132,13 +132,19 @@ class FileRows:
         joined = ours.join(theirs.unique(), on=theirs.columns, how="semi", nulls_equal=True)
         return pa.array(np.sort(joined["_row"].to_numpy().astype(np.int64)))
 
-    def positions_under_other_scheme(self, verdict: DeleteVerdict) -> pa.Array:
-        """The positions that a position delete file holds of the data file under another scheme or authority, which
-        readers take for another file. Raises UnreadableFile."""
+    def positions_under_other_path(self, verdict: DeleteVerdict) -> pa.Array:
+        """The positions that a position delete file holds of the data file under another scheme or authority, or in
+        the place where the table was, which readers take for another file. Raises UnreadableFile."""
         table, data = self.position_deletes(verdict.delete), verdict.data
         paths = table["file_path"].dictionary_encode().unify_dictionaries().combine_chunks()
         names = paths.dictionary.to_pylist()
-        same = [name != data.path and without_place(name) == without_place(data.path) for name in names]
+        ending, location = ending_below(data.path, self.metadata.location), self.metadata.location
+        same = [
+            name is not None
+            and name != data.path
+            and (without_place(name) == without_place(data.path) or ending in endings_elsewhere(name, location))
+            for name in names
+        ]
         own_rows = table.filter(pa.array(same, pa.bool_()).take(paths.indices))
         return pc.unique(own_rows["pos"].combine_chunks().drop_null()).sort()
 

@@ -17,6 +17,7 @@ from explorer.model.metadata import PartitionField, Schema
 from explorer.progress import steps
 from explorer.reports.doctor.repeated_deletes import repeated_delete_rules
 from explorer.spec.deletes.deletes import PATH_ID
+from explorer.spec.deletes.snapshot_deletes import MOVED
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.metrics_rules import is_nan
@@ -35,7 +36,7 @@ from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.live_files import LiveFile, live_files
 from explorer.spec.schemas.schema_fields import absent_required_fields, kinds_by_id
 from explorer.spec.schemas.stored_types import RIGHT, TypeDifference, date_promotion, type_differences
-from explorer.spec.text.names import without_place
+from explorer.spec.text.names import ending_below, endings_elsewhere, without_place
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.transforms import as_java, from_bytes, is_narrow, parse_transform
 from explorer.spec.values.values import (
@@ -316,10 +317,9 @@ class _Deep:
             if named and not hits:
                 claim = "none of the data files that it names is in a snapshot that lists it: it hides nothing"
                 about: dict[str, Any] = {"severity": "info"} if self._was_compacted(named) else {}
-                if {without_place(path or "") for path in named} & {without_place(path) for path in self.rows}:
-                    claim += " (they are there under another scheme or authority, which readers tell apart)"
-                    reason = "its data files are there under another scheme or authority, which readers tell apart"
-                    about["remedy"] = may_be_needed(1, reason)
+                if reason := self._elsewhere(named):
+                    claim += f" ({reason})"
+                    about = {"remedy": may_be_needed(1, reason)}
                 yield self._of(file, "delete-names-nothing", claim, named[0], **about)
             for path in hits:
                 own_positions = table.filter(pc.equal(table["file_path"], path))["pos"]
@@ -330,6 +330,16 @@ class _Deep:
             yield self._of(file, "record-count", "the delete file has another number of rows", rows,
                            f"record_count {file.record_count} in the manifest",
                            refused="part" if file.kind == "deletion_vector" else "")  # fmt: skip
+
+    def _elsewhere(self, named: list[str | None]) -> str:
+        """Say that the data files which a position delete names are there by other paths; empty where they are not."""
+        location = self.table.metadata.location
+        if {without_place(path or "") for path in named} & {without_place(path) for path in self.rows}:
+            return "its data files are there under another scheme or authority, which readers tell apart"
+        endings = {ending_below(path, location) for path in self.rows} - {""}
+        if any(end in endings for path in named for end in endings_elsewhere(path or "", location)):
+            return f"its data files are there, in another place{MOVED}"
+        return ""
 
     def _path_bounds(self, file: LiveFile, paths: list[str | None]) -> Iterator[Finding]:
         """Whether the paths that position deletes name lie within their own bounds."""

@@ -105,7 +105,7 @@ def _dangling(lists: Lists, at: Snapshot, deletes: Deletes, of_kind: Sequence[Li
         snapshots=(at.snapshot_id,),
         node=("file", of_kind[0].path),
         remedy=remedy,
-        **({} if len(of_kind) >= MANY else {"severity": "info"}),
+        **({} if len(of_kind) >= MANY or _doubts(deletes, of_kind) else {"severity": "info"}),
     )
 
 

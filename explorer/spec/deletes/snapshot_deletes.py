@@ -28,8 +28,12 @@ from explorer.spec.entries.lazy_table import AT_ONCE
 from explorer.spec.entries.live_files import LazySequence, LiveFile, LiveFiles
 from explorer.spec.entries.numpy_columns import Ints, flags, ints, narrow
 from explorer.spec.maintenance.dangling_deletes import cut_off
-from explorer.spec.text.names import base_name, without_place
+from explorer.spec.text.names import base_name, ending_below, endings_elsewhere, without_place
 
+MOVED = (
+    ". The table was moved or copied, and its position deletes name the old place: the procedure rewrite_table_path, "
+    "run on the original, writes these anew too"
+)
 T = TypeVar("T")
 FileKey = tuple[str, int | None]
 Search = Callable[[Sequence[LiveFile]], Mapping[FileKey, LiveFile]]
@@ -145,18 +149,27 @@ class Deletes:
         )
 
     def _other_spelling(self, delete: LiveFile) -> str:
-        """Say that the file which a delete names is a data file of another scheme or authority."""
+        """Say that the file which a delete names is a data file of another scheme, authority or place."""
         named = target_file(delete)
         data = self._spellings.get(named) if named else None
-        return f"it names {named!r}, and the data file is {data!r}: readers compare paths as texts" if data else ""
+        if not named or not data:
+            return ""
+        moved = "" if without_place(named) == without_place(data) else MOVED
+        return f"it names {named!r}, and the data file is {data!r}: readers compare paths as texts{moved}"
 
     @cached_property
     def _spellings(self) -> Mapping[str, str]:
-        """By what deletes name that is no data file, the data file that is the same but for scheme and authority."""
+        """By what deletes name that is no data file, the data file that is the same but for scheme and authority, or
+        for the place where the table was."""
         strays = {without_place(name): name for name in self._strays}
         if not strays:
             return {}
-        spelled = ((strays.get(without_place(path)), path) for path in self.files.data.paths())
+        location = self.files.metadata.location
+        ends = {end: name for name in self._strays for end in endings_elsewhere(name, location)}
+        spelled = (
+            (strays.get(without_place(path)) or ends.get(ending_below(path, location)), path)
+            for path in self.files.data.paths()
+        )
         return {name: path for name, path in spelled if name is not None}
 
     def _elsewhere(self, delete: LiveFile) -> str:

@@ -13,6 +13,7 @@ from explorer.model.metadata import PartitionField, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.java_schema import JsonKind, Presence, Refusal, SchemaCheck, is_kind, json_text, lacks
 from explorer.spec.doctor.remedy_cases import FORMER_NAME, NO_CURRENT_ID, OLD_FIELD, SAME_NAMES, VOID
+from explorer.spec.doctor.table_properties import refused_values, unknown_properties
 from explorer.spec.schemas.partition_names import clashing_names, former_names
 from explorer.spec.values.transforms import parse_transform
 from explorer.spec.values.values import primitive_type
@@ -96,6 +97,12 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
         )  # fmt: skip
     for refusal in _spark_properties(meta.properties):
         yield here("property-refused", refusal.words, location=refusal.pointer, found=refusal.found)
+    for refusal in refused_values(meta.properties):
+        more = {"refused": "", "severity": "warning"}
+        yield here("property-refused", refusal.words, location=refusal.pointer, found=refusal.found, **more)
+    for refusal in unknown_properties(meta.properties):
+        more = {"refused": "", "severity": "info"}
+        yield here("property-refused", refusal.words, location=refusal.pointer, found=refusal.found, **more)
     for at, schema in enumerate(_list(raw, "schemas")):
         check = SchemaCheck(f"/schemas/{at}", False)
         refusals = list(check.refusals(schema))

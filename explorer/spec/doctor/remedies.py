@@ -212,6 +212,8 @@ def keeps_from_loading(rule: str, location: str) -> bool:
     """
     if rule == "snapshot-twice" and ")/" in location:  # a field of a snapshot was another one in the file before
         return False
+    if rule == "ref-dangling" and location.startswith("/refs ("):  # a ref that the file before had
+        return False
     times = rule == "time-out-of-order" and location.startswith(("/last-updated-ms", "/snapshot-log"))
     return times or rule in NOT_LOADED
 

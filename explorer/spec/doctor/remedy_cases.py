@@ -16,6 +16,11 @@ SHOWS_PARTITION = "filters skip rows, and Spark shows the partition's value in e
 WRAPPED = "has no place in {} bits, and wrapped round"
 LOST_ROWS = "a replace changes no rows"
 OLD_FIELD = "though version 1 requires it"
+UNKNOWN_PROPERTY = "which Iceberg does not know: it has no effect on Iceberg's writers and readers"
+LOST_REF = (
+    "were in the metadata file before, and one commit took both out before the ref was old enough: an expiry that does "
+    "not know refs does so (seaweedfs/seaweedfs#10774)"
+)
 NO_CURRENT_ID = (
     "there is no current-snapshot-id, as the spec allows without snapshots: older versions of Iceberg Java, in engines "
     "too, refuse the table ('Cannot parse missing long: current-snapshot-id', iceberg-python#134)"
@@ -76,6 +81,8 @@ CASES: Mapping[tuple[str, str], str] = {
     ("partition-value", SHOWS_PARTITION): "identity-value",
     ("metadata-field", NO_SUMMARY): "no-summary",
     ("metadata-field", OLD_FIELD): "old-field",
+    ("ref-dangling", LOST_REF): "lost-ref",
+    ("property-refused", UNKNOWN_PROPERTY): "property-unknown",
     ("metadata-field", NO_CURRENT_ID): "old-field",
     ("operation-contradicts", LOST_ROWS): "rows-lost",
     ("readers-differ", VOID): "void-field",

@@ -95,6 +95,8 @@ def commit_recovery(fault: FindingSubject) -> str:
     """Say how a commit that was lost or cut off is got back."""
     if fault.rule == "metadata-fork":
         return _fork(fault)
+    if fault.rule == "lost-ref":
+        return _lost_ref(fault)
     kind, own = fault.node or ("", None)
     if kind != "snapshot" or not isinstance(own, int) or fault.metadata.snapshot(own) is None:
         return "Nothing in Spark mends it: look at both snapshots, and write again what is missing."
@@ -253,6 +255,17 @@ def _fork(fault: FindingSubject) -> str:
         f"metadata_file => '{file}') shows that state under another name: compare both, and write again what is "
         "missing. (Where its snapshot's summary lacks total-data-files or total-records, Spark reports an error after "
         f"it made the table.) {TWO_TABLES} Nothing in Spark takes the second file of a version away."
+    )
+
+
+def _lost_ref(fault: FindingSubject) -> str:
+    if not (file := path_in_sql(fault.file)):
+        return "Nothing in Spark mends it: restore the files of that snapshot from a backup."
+    return (
+        "See whether the files of the snapshot are still there: icedive doctor PATH --files, with the path of that "
+        f"metadata file. If so, CALL {fault.catalog}.system.register_table(table => "
+        f"'{text_in_sql(beside(fault.name, 'before'))}', metadata_file => '{file}') makes a table of it under another "
+        f"name, from which its rows can be copied. {TWO_TABLES}"
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.metadata_rules import current_schema
+from explorer.spec.doctor.remedy_cases import LOST_REF
 from explorer.spec.text.units import instant
 
 MINUTE = 60_000
@@ -100,6 +101,7 @@ def history_rules(meta: TableMetadata, previous: TableMetadata | None = None) ->
         yield from _snapshot(meta, snapshot, partial(_about, meta, snapshot))
     if previous is not None:
         yield from _snapshot_changes(meta, previous)
+        yield from _lost_refs(meta, previous)
     yield from _logs(meta, here)
 
 
@@ -261,6 +263,29 @@ def _snapshot(meta: TableMetadata, snapshot: Snapshot, about: Any) -> Iterator[F
             )
     elif meta.format_version >= 3 and parent and parent.first_row_id is not None and snapshot.first_row_id is None:
         yield about("metadata-field", "it has no first-row-id, and its parent has", "first-row-id")
+
+
+def _lost_refs(meta: TableMetadata, previous: TableMetadata) -> Iterator[Finding]:
+    """Of rule 14: refs that one commit took out with their snapshots, which Iceberg does once they are old enough."""
+    names = {ref.name for ref in meta.refs}
+    for ref in previous.refs:
+        snapshot = previous.snapshot(ref.snapshot_id)
+        if ref.name in names or snapshot is None or meta.snapshot(ref.snapshot_id) is not None or not names:
+            continue
+        text = previous.properties.get("history.expire.max-ref-age-ms", "")
+        age = ref.max_ref_age_ms or (int(text) if text.isascii() and text.isdecimal() else None)
+        if age is not None and (snapshot.timestamp_ms or 0) + age <= (meta.last_updated_ms or 0):
+            continue
+        yield finding(
+            "ref-dangling",
+            f"the {ref.type} {ref.name[:100]!r} and its snapshot {ref.snapshot_id} {LOST_REF}",
+            previous.metadata_location,
+            f"/refs ({ref.name})",
+            found=ref.snapshot_id,
+            refs=(ref.name,),
+            node=("metadata", meta.metadata_location),
+            severity="warning",
+        )
 
 
 def _snapshot_changes(meta: TableMetadata, previous: TableMetadata) -> Iterator[Finding]:

@@ -21,6 +21,8 @@ LOOKED_AT = 20_000
 """Characters of a long text that are looked at for credentials before it is cut; of a longer one it is the beginning,
 without what may be the beginning of a credential."""
 BEGUN = 2_000
+DEEPEST_ENDING = 12
+"""Parts of a path's end that are compared with what is below a table's location."""
 COMPARED, MOST_COMPARED = 100, 2_000
 """Characters of a name, and names, that are compared to find what was meant."""
 SORTED = 200
@@ -210,6 +212,22 @@ _PLACE = re.compile(r"[a-zA-Z][\w+.-]*:(//[^/]*)?")
 def without_place(path: str) -> str:
     """Return a path without its scheme and authority: what is left of spellings that readers tell apart."""
     return path[place.end() :] if (place := _PLACE.match(path)) else path
+
+
+def endings_elsewhere(path: str, location: str) -> list[str]:
+    """Return what a path may end with that a file below a table's location has had in another place, each with a
+    leading `/`; nothing where the path is below that location itself."""
+    whole, own = without_place(path), without_place(location).rstrip("/") + "/"
+    if whole.startswith(own):
+        return []
+    parts = whole.split("/")[-DEEPEST_ENDING:]
+    return ["/" + "/".join(parts[at:]) for at in range(len(parts))]
+
+
+def ending_below(path: str, location: str) -> str:
+    """Return what follows a table's location in a path, with the leading `/`; empty where it is not below that."""
+    whole, own = without_place(path), without_place(location).rstrip("/")
+    return whole[len(own) :] if whole.startswith(own + "/") else ""
 
 
 def similar_names(name: str, names: Iterable[str], number: int = 1) -> list[str]:
