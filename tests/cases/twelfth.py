@@ -68,3 +68,27 @@ def lost_by_a_coordinator(folder: Path) -> Path:
     for path in folder.rglob("*"):
         os.utime(path, (between, between))
     return folder
+
+
+def moved(folder: Path, bounds: bool = True) -> Path:
+    """apache/iceberg#11077: the metadata of a copy was edited, and its position deletes name the old place."""
+    table = Table(folder, [(1, "id", "long")])
+    table.append(table.parquet("a.parquet", {"id": [1, 2, 3]}))
+    delete = table.position_delete("d.parquet", [("s3://old/db/t/data/a.parquet", 1)])
+    if not bounds:
+        delete |= {"lower_bounds": {}, "upper_bounds": {}}
+    table.delta(deletes=[delete], operation="delete")
+    return folder
+
+
+def expired_with_its_tag(folder: Path, **tag: int) -> Path:
+    """seaweedfs/seaweedfs#10774: an expiry took out a snapshot that a tag held, and the tag."""
+    table = Table(folder, [(1, "id", "long")])
+    first = table.append(table.parquet("a.parquet", {"id": [1]}))
+    table.md["refs"]["month"] = {"snapshot-id": first, "type": "tag", **tag}
+    table.append(table.parquet("b.parquet", {"id": [2]}))
+    table.md["refs"].pop("month")
+    table.md["snapshots"].pop(0)
+    table.md["snapshot-log"].pop(0)
+    table.save()
+    return folder

@@ -13,6 +13,7 @@ import pytest
 
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.doctor.findings import Finding
+from explorer.spec.doctor.table_properties import KNOWN, OF_COLUMNS, VALUES
 from tests.cases import twelfth
 from tests.cases.mini import Table
 from tests.spark.test_eleventh_reports import java_table
@@ -310,3 +311,55 @@ def test_a_folder_whose_hint_is_gone(session: Any, tmp_path: Path) -> None:
     session.range(4, 5).write.format("iceberg").mode("append").save(str(tmp_path / "t"))
     assert found(tmp_path / "t", "metadata-choice") == []
     assert sorted(row.id for row in reader.load(str(tmp_path / "t")).collect()) == [2, 3, 4]
+
+
+def test_position_deletes_of_a_table_that_was_moved(session: Any, tmp_path: Path) -> None:
+    """apache/iceberg#11077."""
+    name = register(session, twelfth.moved(tmp_path / "t"), "moved")
+    assert ids(session, name) == [1, 2, 3]
+    assert direct.live_rows(name).rows == 3
+    assert statements(found(name, "delete-dangling")[0].remedy) == []
+
+
+def test_a_tag_that_expired_with_its_snapshot(session: Any, tmp_path: Path) -> None:
+    """seaweedfs/seaweedfs#10774."""
+    name = register(session, twelfth.expired_with_its_tag(tmp_path / "t"), "lost_ref")
+    [finding] = found(name, "ref-dangling")
+    [statement] = statements(finding.remedy)
+    session.sql(statement)
+    rows = session.sql(f"SELECT id FROM {SPACE}.lost_ref_before VERSION AS OF 'month'").collect()
+    assert [row.id for row in rows] == [1]
+
+
+def test_properties_that_iceberg_knows(session: Any) -> None:
+    """apache/gravitino#10995."""
+    java, texts = session._jvm.java.lang.Class, set()
+    for name in ("org.apache.iceberg.TableProperties", "org.apache.iceberg.spark.SparkTableProperties"):
+        for field in java.forName(name).getDeclaredFields():
+            if field.getType().getName() == "java.lang.String" and (text := field.get(None)) and "." in text:
+                texts.add(text)
+    unlike = {text for text in texts if text.startswith(("engine.", "identifier-fields."))}
+    assert {text for text in texts - unlike if text not in KNOWN} == set(OF_COLUMNS)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_that_iceberg_refuses(name: str, session: Any) -> None:
+    table = f"{SPACE}.refused"
+    kind = name.split(".")[1]
+    properties = {f"write.{kind}.mode": "merge-on-read", name: "strange"}
+    listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+    session.sql(f"CREATE TABLE {table} (id INT, v INT) USING iceberg")
+    session.sql(f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ * FROM VALUES (1, 1), (2, 2)")
+    session.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({listed})")
+    [finding] = [f for f in found(table, "property-refused") if "has a value" in f.what]
+    assert (finding.severity, finding.found) == ("warning", "strange")
+    assert session.table(table).count() == 2
+    write = {
+        "delete": f"DELETE FROM {table} WHERE id = 1", "update": f"UPDATE {table} SET v = 3 WHERE id = 1",
+        "merge": f"MERGE INTO {table} t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = 3",
+    }.get(kind, f"INSERT INTO {table} VALUES (3, 3)")  # fmt: skip
+    with pytest.raises(Exception, match="strange"):
+        session.sql(write)
+    [statement] = statements(finding.remedy)
+    session.sql(statement)
+    session.sql(write)

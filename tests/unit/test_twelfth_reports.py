@@ -52,9 +52,7 @@ def test_statistics_of_all_files_in_each_entry(tmp_path: Path) -> None:
     assert (size.severity, size.count) == ("warning", 3)
     told = run("data", "history", str(path), "v = 'x'").output
     assert "Spark does not return 2 of them" in told
-    assert (
-        "v is null in all rows (its manifest entry says so); the file has the row, so this statistic" in told
-    )
+    assert "v is null in all rows (its manifest entry says so); the file has the row, so this statistic" in told
 
 
 def test_delete_files_in_a_data_manifest(tmp_path: Path) -> None:
@@ -147,3 +145,63 @@ def test_defaults_of_types_that_spark_lacks(tmp_path: Path) -> None:
     assert "snapshot-1 shows 1 row" in told
     assert "nano = '2024-01-15T01:02:03.000000004', code = 'cafe', pair = '0102', at = '01:02:03.000004' by the" in told
     assert "any, none are null, without an initial default" in told
+
+
+@pytest.mark.parametrize("bounds", [True, False])
+def test_position_deletes_of_a_table_that_was_moved(bounds: bool, tmp_path: Path) -> None:
+    path = twelfth.moved(tmp_path / "t", bounds)
+    findings = [f for f in direct.doctor(str(path), deep=True).findings if f.rule.startswith("delete-")]
+    assert {f.rule for f in findings} == {"delete-names-nothing"} | ({"delete-dangling"} if bounds else set())
+    for finding in findings:
+        assert finding.severity == "warning"
+        assert finding.remedy.startswith("Do not drop them before you know")
+        assert "its position deletes name the old place: the procedure rewrite_table_path" in finding.remedy
+    told = run("data", "history", str(path), "id = 2").output
+    assert (
+        "holds its position, but does not apply: it names the data file by another scheme, authority or place" in told
+    )
+    assert "holds its position" not in run("data", "history", str(path), "id = 3").output
+    words = " ".join(preview(direct.open_table(path), "dangling-deletes").words)
+    assert ("Look before you drop them" in words) == bounds
+
+
+def test_deletes_that_compaction_left_are_no_sign_of_a_move(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    gone = table.parquet("old/a.parquet", {"id": [1, 2]})
+    delete = table.position_delete("d.parquet", [(gone["file_path"], 0)])
+    table.delta(data=[table.parquet("a.parquet", {"id": [2]})], deletes=[delete])
+    [finding] = found(tmp_path / "t", "delete-dangling")
+    assert (finding.severity, "Do not drop" in finding.remedy) == ("info", False)
+
+
+@pytest.mark.parametrize(
+    ("tag", "lost"), [({}, True), ({"max-ref-age-ms": 1_000}, False), ({"max-ref-age-ms": 10**12}, True)]
+)
+def test_a_tag_that_expired_with_its_snapshot(tag: dict[str, int], lost: bool, tmp_path: Path) -> None:
+    findings = found(twelfth.expired_with_its_tag(tmp_path / "t", **tag), "ref-dangling")
+    assert len(findings) == lost
+    for finding in findings:
+        assert (finding.severity, finding.refs) == ("warning", ("month",))
+        assert "the tag 'month' and its snapshot 101 were in the metadata file before" in finding.what
+        assert "register_table(table => 'your_db.your_table_before', metadata_file => '" in finding.remedy
+
+
+def test_properties_that_iceberg_does_not_know(tmp_path: Path) -> None:
+    """apache/gravitino#10995: write.delete.format did nothing."""
+    meant = {
+        "write.delete.format": "write.delete.format.default",
+        "write.target-file-size": "write.target-file-size-bytes",
+        "commit.retry.num-retry": "commit.retry.num-retries",
+    }
+    known = dict.fromkeys(
+        ("owner", "my.write.mode", "write.metadata.metrics.column.id", "write.amoro.x", "comment"), "1"
+    )
+    Table(tmp_path / "t", [(1, "id", "long")], properties=dict.fromkeys(meant, "1") | known)
+    told = {f.location.removeprefix("/properties/"): f for f in found(tmp_path / "t", "property-refused")}
+    assert told.keys() == meant.keys()
+    for name, finding in told.items():
+        assert finding.severity == "info"
+        assert (
+            f"which Iceberg does not know: it has no effect on Iceberg's writers and readers ({meant[name]}"
+            in finding.what
+        )
