@@ -85,6 +85,7 @@ def facts(overview: Overview) -> list[tuple[str, str]]:
         ("columns", f"{', '.join([*columns, *more]) or 'none'}{_of('schema', overview.schema_id, overview.schemas)}"),
         ("partitioned by", overview.partitioned_by + _of("spec", overview.spec_id, overview.specs)),
         ("sorted by", overview.sorted_by + _of("sort order", overview.order_id, overview.orders)),
+        *([("readers need", "; ".join(overview.readers_need))] if overview.readers_need else []),
     ]
 
 

@@ -14,6 +14,7 @@ from explorer.reports.doctor import diagnose
 from explorer.reports.health import checkup
 from explorer.reports.row_count import live_rows
 from explorer.spec.overview.overview import Assessment, Overview, overview_of
+from explorer.spec.overview.requirements import requirements
 from explorer.spec.text.units import count
 from explorer.storage.paths import local_path
 from explorer.table import SMALL, Table
@@ -60,7 +61,9 @@ def _with_counts(table: Table, quick_overview: Overview) -> Overview:
         return quick_overview
     at = table.metadata.snapshot(quick_overview.snapshot_id)
     files = table.row_reader.applicability(at)
-    quick_overview = replace(quick_overview, deletes=dict(Counter(file.kind for file in files.deletes)))
+    kinds = Counter(file.kind for file in files.deletes)
+    needs = tuple(requirements(table.metadata, table.tree.manifests(at), kinds))
+    quick_overview = replace(quick_overview, deletes=dict(kinds), readers_need=needs)
     if quick_overview.bytes is None or quick_overview.bytes > FILES:
         return quick_overview
     try:

@@ -10,6 +10,7 @@ from explorer.render.doctor import ShownReport
 from explorer.spec.doctor.findings import Finding, RuleChoice, finding
 from explorer.spec.doctor.remedies import complains, previous_words
 from explorer.spec.text.names import NOWHERE, in_sql
+from explorer.storage.folder_state import metadata_version
 from explorer.storage.metadata import VIEW
 from explorer.storage.reader import read_metadata
 from explorer.storage.storage import Storage
@@ -51,8 +52,20 @@ def _unreadable_finding(name: str, error: UnreadableFile) -> Finding:
     remedy = "No other metadata file of it was found that can be read: restore it from a backup."
     if best:
         remedy = previous_words(best[1], *(NOWHERE if "/" in name else in_sql(name)), best[2])
+        remedy += _of_folder(own, best[1].rpartition("/")[2])
     return finding("metadata-unreadable", error.cause, error.path, remedy=remedy, node=("metadata", error.path),
                    refused="table")  # fmt: skip
+
+
+def _of_folder(broken: str, other: str) -> str:
+    """How a table that a folder holds, without a catalog, goes back to the version before."""
+    here, there = (metadata_version(name) for name in (broken, other))
+    if here is None or there != here - 1 or not (broken.startswith("v") and other.startswith("v")):
+        return ""
+    return (
+        f" Where no catalog but the folder holds the table, move {broken} out of it, and let version-hint.text say "
+        f"{there}, or remove that: Iceberg then opens version {there}."
+    )
 
 
 def _names(storage: Storage, folder: str) -> list[str]:

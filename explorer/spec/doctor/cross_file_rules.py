@@ -15,6 +15,8 @@ import polars
 import pyarrow as pa
 
 from explorer.progress import steps
+from explorer.spec.commits.uncommitted_files import PROGRESS
+from explorer.spec.commits.uncommitted_files import SHOWN as PROGRESS_SHOWN
 from explorer.spec.doctor.findings import Finding, Refused
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.entries.numpy_columns import Ints
@@ -116,7 +118,10 @@ class CrossFileRules:
         alike = "the same size and rows" if sizes[0] == sizes[1] else "another size or other rows"
         if one == other:
             return f"snapshot {one} added a file twice, here and in {paths[1]} (with {alike})"
-        return f"snapshot {one} added a file again that snapshot {other} had added (with {alike})"
+        summaries = [s.summary if (s := self.lists.meta.snapshot(i)) else {} for i in (one, other)]
+        same = [f"{k} = {v}" for k, v in summaries[0].items() if k.startswith(PROGRESS) and summaries[1].get(k) == v]
+        sink = f", and both say {same[0][:PROGRESS_SHOWN]}: the sink committed it twice" if same else ""
+        return f"snapshot {one} added a file again that snapshot {other} had added (with {alike}){sink}"
 
     def _again(self) -> Iterator[Finding]:
         """Rule 37: live in a snapshot after the one that deleted it, and not added since."""

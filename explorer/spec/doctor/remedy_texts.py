@@ -154,8 +154,8 @@ TEXTS: Mapping[Remedy, str] = {
 }
 """By letter."""
 TEXTS_OF: Mapping[str, str] = {
-    "property-unknown": "Nothing has to be done where another program reads it. Else set the property that was meant, and "
-    "ALTER TABLE {table} UNSET TBLPROPERTIES ('{key}') takes this one away.",
+    "property-unknown": "Nothing has to be done where another program reads it. Else set the property that was meant, "
+    "and ALTER TABLE {table} UNSET TBLPROPERTIES ('{key}') takes this one away.",
     "property-refused": "ALTER TABLE {table} UNSET TBLPROPERTIES ('{key}') takes the property away: it has its default "
     "then.",
     "old-field": "Any commit of Iceberg Java writes the field again: ALTER TABLE {table} SET TBLPROPERTIES "

@@ -11,6 +11,7 @@ from typing import Any
 from explorer.model.manifest import FileKind, ManifestFile
 from explorer.model.metadata import PartitionField, PartitionSpec, Snapshot, SortField, SortOrder, TableMetadata
 from explorer.spec.health.measures import Bars, Tile
+from explorer.spec.overview.requirements import requirements
 from explorer.spec.overview.summary_totals import totals
 from explorer.spec.snapshots.lineage import LineageEntry, LogEntry, current_log, lineage
 from explorer.spec.snapshots.snapshot_names import without_current
@@ -64,6 +65,7 @@ class Overview:
     """A table as of one snapshot, `is_current` or not. Rows are `rows_recorded` in its summary, which ignores deletes,
     `rows_listed` in the data files of its manifest list, and `rows_counted` as readers see them: None where a summary
     or list is silent, or counting would read much. `delete_files` are told by kind where their manifests are read.
+    `readers_need` is what not every reader knows (spec.overview.requirements).
     `catalog` is empty for a table that was opened by its path, `judged` None where it would read much."""
 
     table: str
@@ -96,6 +98,7 @@ class Overview:
     orders: int
     moments: tuple[SnapshotCounts, ...]
     log: tuple[LogEntry, ...]
+    readers_need: tuple[str, ...] = ()
     judged: Assessment | None = None
 
 
@@ -147,6 +150,7 @@ def overview_of(
         orders=len(metadata.sort_orders),
         moments=tuple(_moment(entry, by_id[entry.snapshot_id].summary) for entry in lineage(metadata)),
         log=tuple(current_log(metadata)),
+        readers_need=tuple(requirements(metadata, listed, () if deletes == 0 else None)),
     )
 
 
