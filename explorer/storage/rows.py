@@ -210,7 +210,7 @@ def _columns(
         about[READ_BY] = "places" if by_place else "names"
     elif without_ids and len(whole):
         about[MAPPED] = mapping_words(fields, whole, absent)
-    if words := absent_words(fields, whole, absent, by_place and without_ids):
+    if words := absent_words(fields, whole, absent, by_place and without_ids, MAPPED not in about):
         about[ABSENT] = words
     return projected.replace_schema_metadata(about) if about else projected
 
@@ -259,7 +259,13 @@ def mapping_words(fields: Sequence[Any], file: pa.Schema, constants: Mapping[int
     return words
 
 
-def absent_words(fields: Sequence[Any], file: pa.Schema, constants: Mapping[int, Any], by_place: bool = False) -> str:
+def absent_words(
+    fields: Sequence[Any],
+    file: pa.Schema,
+    constants: Mapping[int, Any],
+    by_place: bool = False,
+    with_nulls: bool = True,
+) -> str:
     """Say which columns a file lacks, and what they are then (spec: "Column Projection").
 
     Args:
@@ -267,9 +273,10 @@ def absent_words(fields: Sequence[Any], file: pa.Schema, constants: Mapping[int,
         file: The file's schema, with field ids.
         constants: Values of identity partitions by column.
         by_place: Whether only the columns at the top have ids.
+        with_nulls: Whether columns that are null for it are named too.
 
     Returns:
-        A sentence without its full stop; empty where the file has all columns.
+        A sentence without its full stop; empty where there is nothing to be said.
     """
     there = set(ids_within(file))
     partition: list[str] = []
@@ -296,7 +303,7 @@ def absent_words(fields: Sequence[Any], file: pa.Schema, constants: Mapping[int,
     if defaults:
         some = first_of(defaults, TOLD_COLUMNS)
         words.append(f"{some} by the schema's initial default (readers that do not know defaults show null)")
-    if nulls:
+    if nulls and with_nulls:
         are = "are" if len(nulls) > 1 else "is"
         words.append(f"{first_of(nulls, TOLD_COLUMNS)} {are} null, without an initial default")
     return f"its file lacks columns that the schema has: {'; '.join(words)}" if words else ""

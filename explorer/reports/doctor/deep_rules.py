@@ -79,6 +79,8 @@ class _Deep:
         self.manifest_claims: set[int] = set()
         """What manifests say of data files that were read."""
         self.splits: Mapping[str, list[int]] = {}
+        self.absent_partition: tuple[str, ...] = ()
+        """The columns of its identity partition that the data file at hand does not have."""
         try:
             self.schema: Schema | None = read_schema(table.metadata, None)
         except UnreadableFile as error:
@@ -166,15 +168,19 @@ class _Deep:
 
     # -- data ---------------------------------------------------------------------------------------------------------
     def _data(self, file: LiveFile) -> Iterator[Finding]:
+        self.absent_partition = ()
         if file.file_format == "PARQUET":
             yield from self._footer(file)
         if self.schema is None:
             return
         rows = self.table.row_reader.rows(file, self.schema)
+        mapped = MAPPED in (rows.schema.metadata or {})
+        if self.absent_partition and not mapped:
+            yield self._of(file, "readers-differ", OF_PARTITION_ALONE, severity="info", columns=self.absent_partition)
         if rows.num_rows != file.record_count and file.file_format != "PARQUET":
             yield self._of(file, "record-count", "the file has another number of rows", rows.num_rows,
                            f"record_count {file.record_count} in the manifest")  # fmt: skip
-        if MAPPED in (rows.schema.metadata or {}):
+        if mapped:
             yield self._of(file, "readers-differ", BY_NAME, severity="info")
         columns = {field.id: rows.column(at) for at, field in enumerate(self.schema.fields)}
         for field in self.schema.fields:  # one may have the name of a column that is added to the rows
@@ -200,9 +206,9 @@ class _Deep:
             constants = self._constants(file)
             for name in absent_required_fields(self.schema.raw["fields"], footer["field_ids"], constants):
                 yield self._absent_column(file, name)
-            names = tuple(f.name for f in self.schema.fields if f.id in constants and f.id not in footer["field_ids"])
-            if names and footer["num_rows"]:
-                yield self._of(file, "readers-differ", OF_PARTITION_ALONE, severity="info", columns=names)
+            there = footer["field_ids"] if footer["num_rows"] else constants
+            absent = (f.name for f in self.schema.fields if f.id in constants and f.id not in there)
+            self.absent_partition = tuple(absent)
         kinds = kinds_by_id(self.schema)
         for column in footer["columns"] if file.kind == "data_file" else ():
             name, kind = kinds.get(column["field_id"], ("", None))
