@@ -92,3 +92,15 @@ def expired_with_its_tag(folder: Path, **tag: int) -> Path:
     table.md["snapshot-log"].pop(0)
     table.save()
     return folder
+
+
+def empty_version(folder: Path) -> Path:
+    """ClickHouse/ClickHouse#111726: the newest metadata file of a folder has no bytes."""
+    table = Table(folder, [(1, "id", "long")], location=str(folder))
+    table.append(table.parquet("a.parquet", {"id": [1, 2]}))
+    for path in (folder / "metadata").glob("*.metadata.json"):
+        path.unlink()
+    (folder / "metadata" / "v1.metadata.json").write_text(json.dumps(table.md | {"metadata-log": []}))
+    (folder / "metadata" / "v2.metadata.json").write_text("")
+    (folder / "metadata" / "version-hint.text").write_text("2")
+    return folder

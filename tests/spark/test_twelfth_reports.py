@@ -363,3 +363,14 @@ def test_values_that_iceberg_refuses(name: str, session: Any) -> None:
     [statement] = statements(finding.remedy)
     session.sql(statement)
     session.sql(write)
+
+
+def test_an_empty_newest_version_in_a_folder(session: Any, tmp_path: Path) -> None:
+    """ClickHouse/ClickHouse#111726."""
+    folder = twelfth.empty_version(tmp_path / "t")
+    reader = session.read.format("iceberg")
+    with pytest.raises(Exception, match=r"v2\.metadata\.json|end-of-input"):
+        reader.load(str(folder)).collect()
+    (folder / "metadata" / "v2.metadata.json").rename(folder / "kept")
+    (folder / "metadata" / "version-hint.text").write_text("1")
+    assert sorted(row.id for row in reader.load(str(folder)).collect()) == [1, 2]

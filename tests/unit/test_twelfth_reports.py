@@ -205,3 +205,41 @@ def test_properties_that_iceberg_does_not_know(tmp_path: Path) -> None:
             f"which Iceberg does not know: it has no effect on Iceberg's writers and readers ({meant[name]}"
             in finding.what
         )
+
+
+def test_an_empty_newest_version_in_a_folder(tmp_path: Path) -> None:
+    """ClickHouse/ClickHouse#111726: power was lost after a commit; tests/spark has what Spark makes of it."""
+    twelfth.empty_version(tmp_path / "t")
+    [finding] = found(tmp_path / "t", "metadata-unreadable")
+    assert "it starts with b'' and has 0 bytes" in finding.what
+    assert "move v2.metadata.json out of it, and let version-hint.text say 1, or remove that" in finding.remedy
+
+
+def test_a_checkpoint_that_was_committed_twice(tmp_path: Path) -> None:
+    """apache/iceberg#14425."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    file, summary = table.parquet("a.parquet", {"id": [1]}), {"flink.max-committed-checkpoint-id": "7"}
+    for number in (1, 2):
+        before = table.lists.get(table.md["current-snapshot-id"], [])
+        table.snapshot("append", [*before, table.manifest(f"m{number}.avro", [(1, file)])], summary)
+    [finding] = found(tmp_path / "t", "file-twice")
+    assert "and both say flink.max-committed-checkpoint-id = 7: the sink committed it twice" in finding.what
+
+
+def test_what_readers_need(tmp_path: Path) -> None:
+    """ClickHouse/ClickHouse#53054: a reader that does not know deletes."""
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "name", "string")], version=3)
+    data = table.parquet("a.parquet", {"id": [1], "name": ["a"]})
+    table.append(data)
+    assert direct.overview(tmp_path / "t").readers_need == ("version 3",)
+    table.delta(deletes=[table.position_delete("d.parquet", [(data["file_path"], 0)])])
+    table.set_schema([(1, "id", "long"), (2, "title", "string"), (3, "at", "timestamp_ns")])
+    table.md["schemas"][1]["fields"][2]["initial-default"] = "2024-01-01T00:00:00"
+    table.md["properties"]["schema.name-mapping.default"] = "[]"
+    table.save()
+    needs = [
+        "version 3", "position deletes", "initial defaults (at)", "types of version 3 (at)",
+        "columns by field id, not by name (title)", "the name mapping, for files without field ids",
+    ]  # fmt: skip
+    assert list(direct.overview(tmp_path / "t").readers_need) == needs
+    assert f"readers need  {'; '.join(needs)}" in run("overview", str(tmp_path / "t")).output

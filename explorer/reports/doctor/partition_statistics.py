@@ -15,6 +15,7 @@ from explorer.spec.doctor.remedy_cases import WRONG_COUNTS
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.units import count
 from explorer.spec.values.values import internal_value, row_dicts
+from explorer.storage import limits
 from explorer.storage.rows import partition_statistics
 from explorer.table import Table
 
@@ -31,6 +32,7 @@ COUNTS: Mapping[str, str] = {
 ENTRIES_UNASKED = 100_000
 """Manifest entries of a snapshot up to which its statistics are compared without being asked for."""
 EXAMPLES = 3
+MISSING = "the file does not exist"
 Key = frozenset[tuple[str, Any]]
 """The values of a partition that are not null, by partition field id."""
 
@@ -53,12 +55,14 @@ def partition_statistics_rules(table: Table, lists: Lists, not_checked: list[str
             yield from _compare(table, meta, files[own])
         except (NotNow, AccessRefused) as error:
             not_checked.append(str(error))
-        except UnreadableFile:  # another part of rule 61 tells of it
-            continue
+        except UnreadableFile as error:
+            if not error.cause.startswith(MISSING):  # of that another part of rule 61 tells
+                not_checked.append(f"partition statistics: {error}")
 
 
 def _compare(table: Table, meta: TableMetadata, file: StatisticsFile) -> Iterator[Finding]:
     rows = partition_statistics(table.reader.storage, file, meta)
+    limits.within(rows.num_rows, limits.MAX_NAMED_ROWS, file.path, "partitions", "ask Spark")
     ids = [str(field.name) for field in rows.schema.field("partition").type]
     stated: defaultdict[Key, dict[str, int]] = defaultdict(dict)
     times = Counter[tuple[int | None, Key]]()

@@ -22,7 +22,7 @@ from explorer.storage.rows import equality_schema
 from explorer.table import Table
 
 ROWS = 5_000_000
-"""Rows of the deletes of one commit that are compared."""
+"""Rows of the deletes of one commit that are compared, and of its data files."""
 WHAT = "of one commit hold {} in common, each of which has several rows that the commit added: all are visible"
 
 
@@ -87,11 +87,11 @@ def _counted(tables: Sequence[pa.Table], distinct: bool = False) -> pa.Table:
 def _rows(table: Table, lists: Lists, snapshot: Snapshot, delete: LiveFile) -> Iterator[pa.Table]:
     """The columns of an equality delete of the visible rows that its own commit added, a table for each file."""
     reader, schema = table.row_reader, equality_schema(table.metadata, delete.equality_ids)
-    files = reader.applicability(snapshot)
+    files, left = reader.applicability(snapshot), ROWS
     for manifest, stored in table.tree.stored_entries([m for m in lists.lists[snapshot.snapshot_id] if not m.content]):
         entries = live_entries(stored, manifest)
         for data in live_files(entries, manifest.partition_spec_id, manifest.manifest_path):
-            if data.file_sequence_number == delete.file_sequence_number:
+            if data.file_sequence_number == delete.file_sequence_number and (left := left - data.record_count) >= 0:
                 hidden = [hit.positions for hit in reader.hits(reader.verdicts(files, data))]
                 rows = reader.rows(data, schema)
                 gone = pa.chunked_array(hidden or [pa.array([], pa.int64())]).unique()

@@ -199,7 +199,7 @@ TEXTS_OF: Mapping[str, str] = {
     "FILTER shows them, with the file of each. Delete them by their key, and insert the newest again. A sink that "
     "commits two checkpoints at once will do it again: update it.",
     "of-partition-alone": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', "
-    "'true')) writes files that have the column. Spark, pyiceberg and DuckDB need nothing.",
+    "'true')) writes files that have the column. Spark and pyiceberg need nothing.",
     "great-version": "Nothing in Spark mends a folder. Open the table through its catalog, or by the path of its "
     "metadata file. Leave the hint as it is: readers that do open the folder go by it.",
     "file-replaced": "Another file took its place. Restore the file from a backup, or else: {back} The rows that it "
