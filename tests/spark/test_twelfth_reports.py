@@ -374,3 +374,16 @@ def test_an_empty_newest_version_in_a_folder(session: Any, tmp_path: Path) -> No
     (folder / "metadata" / "v2.metadata.json").rename(folder / "kept")
     (folder / "metadata" / "version-hint.text").write_text("1")
     assert sorted(row.id for row in reader.load(str(folder)).collect()) == [1, 2]
+
+
+def test_statistics_of_an_older_snapshot_are_written_for_it(session: Any) -> None:
+    name = f"{SPACE}.puffin"
+    session.sql(f"CREATE TABLE {name} (id INT) USING iceberg")
+    session.sql(f"INSERT INTO {name} VALUES (1)")
+    session.sql("CALL sandbox.system.compute_table_stats('twelfth.puffin')")
+    session.sql(f"INSERT INTO {name} VALUES (2)")
+    Path(direct.open_table(name).metadata.statistics[0].path).unlink()
+    [finding] = found(name, "statistics-file")
+    [statement] = statements(finding.remedy)
+    session.sql(statement)
+    assert found(name, "statistics-file") == []

@@ -118,9 +118,9 @@ def statistics_renewal(fault: FindingSubject, is_stale: bool) -> str:
     file = next((f for f in meta.statistics if f.path == path), None)
     call = f"CALL {fault.catalog}.system."
     if file is None or "partition" not in file.kind:
-        of = f"table => '{fault.text}', snapshot_id => {file.snapshot_id}" if file and not is_stale else ""
-        of = of if file and file.snapshot_id != meta.current_snapshot_id else ""
-        return f"{call}compute_table_stats({of or repr(fault.text)}) writes new ones."
+        is_older = file is not None and not is_stale and file.snapshot_id != meta.current_snapshot_id
+        of = f"table => '{fault.text}', snapshot_id => {file.snapshot_id}" if file and is_older else f"'{fault.text}'"
+        return f"{call}compute_table_stats({of}) writes new ones."
     compute = f"{call}compute_partition_stats('{fault.text}')"
     if is_stale:
         return f"{compute} writes new ones."
