@@ -49,7 +49,7 @@ class Shape:
             self.types.add(TYPES[type(value)])
 
     def _is_data(self, key: str) -> bool:
-        return DATA.fullmatch(f"{self.question} {self.place}.{key}") is not None
+        return "/" in key or DATA.fullmatch(f"{self.question} {self.place}.{key}") is not None
 
     def schema(self) -> dict[str, Any]:
         """The shape as JSON schema; of what is a table's own data any value."""

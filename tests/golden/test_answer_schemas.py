@@ -47,3 +47,7 @@ def test_there_is_a_schema_of_each_question_and_no_other() -> None:
     assert len(named) > 25
     assert problems("count", {"rows": "three"})
     assert ("count",) in QUESTIONS
+
+
+def test_no_schema_has_a_path_of_the_machine_that_wrote_it() -> None:
+    assert not [file.name for file in FOLDER.glob("*.json") if "file:/" in file.read_text()]
