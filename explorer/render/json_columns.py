@@ -55,8 +55,8 @@ def _one(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 def _texts(array: pa.Array) -> pa.Array:
     """The JSON text of each value; of null too."""
     kind, types = array.type, pa.types
-    if types.is_null(kind):
-        return pa.array([NULL] * len(array), pa.string())
+    if array.null_count == len(array):
+        return pa.repeat(NULL, len(array))
     if types.is_boolean(kind) or types.is_integer(kind):
         texts = array.cast(pa.string())
     elif types.is_dictionary(kind):
@@ -78,7 +78,7 @@ def _texts(array: pa.Array) -> pa.Array:
         texts = _join("{", pc.binary_join(_over(array, pairs), ", "), "}")
     else:
         texts = _each(array, lambda value: json_text(value, indent=None))
-    return pc.fill_null(pc.if_else(array.is_valid(), texts, pa.scalar(None, pa.string())), NULL)
+    return texts if not array.null_count else pc.if_else(array.is_valid(), texts, pa.scalar(NULL))
 
 
 def _join(*parts: pa.Array | str) -> pa.Array:
@@ -115,7 +115,8 @@ def _hex(array: pa.Array) -> pa.Array:
     digits = bytes(memoryview(data)[first:last] if data else b"").hex().encode()
     doubled = pa.py_buffer(((at.astype(np.int64) - first) * 2).astype(np.int64).tobytes())
     texts = pa.Array.from_buffers(pa.large_string(), len(array), [None, doubled, pa.py_buffer(digits)])
-    return pc.if_else(array.is_valid(), _join("0x", texts.cast(pa.string())), pa.scalar(None, pa.string()))
+    marked = _join("0x", texts.cast(pa.string()))
+    return marked if not array.null_count else pc.if_else(array.is_valid(), marked, pa.scalar(None, pa.string()))
 
 
 def _inner(array: pa.Array) -> pa.Array:
