@@ -48,12 +48,12 @@ test-servers: $(STAMP)  ## minutes: every server there is, some of them fetched 
 SPARK35 := .venv-spark35
 SPARK35_JAR := org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.12.0
 SPARK35_PACKAGES := -c $(SPARK35)/pins.txt -e '.[spark,notebook,panel,graphviz]' --group dev pyspark==3.5.7
-SPARK35_TESTS := $(addprefix tests/spark/test_,rows.py reads.py jobs.py maintenance.py lab.py)
+SPARK35_TESTS := $(addprefix tests/spark/test_,rows.py reads.py jobs.py maintenance.py lab.py users_spark.py)
 spark35: $(STAMP)  ## a quarter of an hour: the engine on Spark 3.5, and what is printed, put to its real parser; both are fetched
 	test -x $(SPARK35)/bin/python || $(PYTHON) -m venv $(SPARK35)
 	sed -nE '/^(pyspark|py4j)==/d; s/^([A-Za-z0-9._-]+==.*) \\$$/\1/p' requirements/all.txt > $(SPARK35)/pins.txt
 	$(BIN)/uv pip install --quiet --python $(SPARK35)/bin/python $(SPARK35_PACKAGES)
-	$(SPARK35)/bin/python -m pytest -n 2 --dist loadfile $(SPARK35_TESTS)
+	$(SPARK35)/bin/python -m pytest -n 2 --dist loadfile $(SPARK35_TESTS) tests/security/test_sql.py
 	mvn -B -q dependency:copy -Dartifact=$(SPARK35_JAR) -DoutputDirectory=$(CURDIR)/$(SPARK35)
 	ICEDIVE_SPARK35="$(SPARK35)/bin/python,$$(ls $(SPARK35)/iceberg-spark-runtime-*.jar)" \
 		$(BIN)/python -m pytest tests/unit/test_statements.py tests/spark/test_remedies35.py

@@ -22,6 +22,7 @@ from explorer.spark_engine.spark import SparkEngine, shared_engine
 from explorer.spark_engine.sql_guard.quotas import quotas
 from explorer.spark_engine.sql_guard.quoting import identifier
 from explorer.spark_engine.user_spark import keep_active_session
+from explorer.spark_engine.versions import spark_frame
 from explorer.spec.filters.expressions import term_text
 from explorer.spec.layout.estimates import Estimates, LayoutChange, filter_columns
 from explorer.spec.layout.layout_comparison import Layout, LayoutComparison, rows_words, sample_queries
@@ -85,7 +86,7 @@ class _LayoutTable:
         """All layouts, including those that could not be written."""
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{LAB}")
         with keep_active_session(self._spark.sparkContext):
-            frame = self._spark.createDataFrame(self._rows).repartition(self._file_count)
+            frame = spark_frame(self._spark, self._rows).repartition(self._file_count)
         writer = frame.writeTo(f"{SANDBOX}.{self._name}").using("iceberg")
         writer = writer.tableProperty("write.distribution-mode", "none")
         writer.create()

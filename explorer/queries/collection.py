@@ -26,6 +26,7 @@ from explorer.spark_engine.pipeline import Framed, change_rows, without_dictiona
 from explorer.spark_engine.read_queue import ScanReport, SparkRead
 from explorer.spark_engine.spark import shared_engine
 from explorer.spark_engine.user_spark import keep_active_session
+from explorer.spark_engine.versions import spark_frame
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.text.names import base_name, shorten
@@ -293,7 +294,7 @@ class Collection(Sequence[Mapping[str, Any]]):
         if self._frame:
             return self._frame(session)
         with nullcontext() if spark else keep_active_session(session.sparkContext):
-            return session.createDataFrame(without_dictionaries(self.to_arrow()))
+            return spark_frame(session, without_dictionaries(self.to_arrow()))
 
     def to_csv(self, file: Any, for_spreadsheet: bool = False) -> None:
         """Write the rows as CSV, as they are read. Nested values are JSON.

@@ -85,6 +85,17 @@ def arrow_table(frame: DataFrame) -> pa.Table:
     return pa.Table.from_batches(batches, batches[0].schema if batches else to_arrow_schema(frame.schema))
 
 
+def spark_frame(session: SparkSession, table: pa.Table) -> DataFrame:
+    """Return the rows of a table as a DataFrame."""
+    if spark_version(session._jvm) >= (4, 0):
+        return session.createDataFrame(table)
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    schema: Any = from_arrow_schema(table.schema)
+    rows = table.to_pylist(maps_as_pydicts="lossy")
+    return session.createDataFrame([tuple(row.values()) for row in rows], schema)
+
+
 def session_conf(session: SparkSession) -> dict[str, str]:
     """Return the settings of a session."""
     if hasattr(type(session.conf), "getAll"):

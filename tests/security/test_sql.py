@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from explorer.errors import AccessRefused, StatementFailed
@@ -16,6 +17,7 @@ from explorer.spark_engine import gateway, landlock
 from explorer.spark_engine.read_queue import ReadSession, SqlRequest
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.sql_guard import guard, sql_allowlist
+from explorer.spark_engine.user_spark import active_session
 from explorer.storage.paths import canonical
 from tests.security import EVERY, harmless, sql_cases
 from tests.security.canary import Canary
@@ -30,6 +32,7 @@ ROWS = """(1, 'jack', 1.5, 2.5, DATE '2024-01-01', TIMESTAMP '2024-01-01 10:00:0
     TIMESTAMP '2024-02-01 10:00:00', array('c'), map('k', 'w'), named_struct('city', 'Rome', 'zip', 2), false, '{}')"""
 TABLE = ("sandbox", "lab", "x")
 VIEWS: dict[str, Callable[[], str]] = {}
+not_spark3 = pytest.mark.skipif(pyspark.__version__ < "4", reason="Spark 3 has fewer functions, and no such sockets")
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +45,10 @@ def spark(engine: SparkEngine) -> Iterator[object]:
     main.sql("CREATE OR REPLACE TABLE sandbox.lab.x (id BIGINT, name STRING, price DOUBLE) USING iceberg")
     main.sql("INSERT INTO sandbox.lab.x VALUES (1, 'a', 1)")
     session = engine.person_session()
-    for view in "tu":
-        session.read.format("iceberg").load("sandbox.lab.attacked").createOrReplaceTempView(view)
-        VIEWS[view] = lambda: canonical(direct.open_table("lab.attacked").metadata.metadata_location)
+    with active_session(session):  # where Spark 3.5 looks for catalogs
+        for view in "tu":
+            session.read.format("iceberg").load("sandbox.lab.attacked").createOrReplaceTempView(view)
+            VIEWS[view] = lambda: canonical(direct.open_table("lab.attacked").metadata.metadata_location)
     yield session
     for name in ("attacked", "x"):
         main.sql(f"DROP TABLE IF EXISTS sandbox.lab.{name} PURGE")
@@ -75,7 +79,7 @@ def let_through(spark, sql: str, write: bool) -> bool:
             guard.check_write(spark, sql, TABLE, guard.refuse_tables)
             spark.sql(sql)
         else:
-            guard.query(spark, sql, VIEWS, guard.refuse_tables).limit(3).toArrow()
+            guard.query(spark, sql, VIEWS, guard.refuse_tables).limit(3).collect()
     except (AccessRefused, StatementFailed):
         return False
     except Exception:  # it was run, and failed then
@@ -116,7 +120,8 @@ def test_statements_at_random_that_reach_out_are_refused(spark, untouched: Canar
                 except Exception:
                     pass
     assert {p for p in untouched.programs if p and "chmod" not in p.split()[0]} == set()
-    assert parsed > number / 10 * 0.8  # else the generator makes nonsense, and is refused for that
+    understood = 0.8 if pyspark.__version__ >= "4" else 0.5
+    assert parsed > number / 10 * understood  # else the generator makes nonsense, and is refused for that
 
 
 def test_queries_that_people_write_still_run(spark) -> None:
@@ -124,7 +129,7 @@ def test_queries_that_people_write_still_run(spark) -> None:
         try:
             rows = guard.query(spark, sql, VIEWS, guard.refuse_tables)
             if EVERY or i % 10 == 0:
-                rows.limit(5).toArrow()
+                rows.limit(5).collect()
         except Exception as error:
             pytest.fail(f"{sql}\n{error}")
     assert len(harmless.SIMPLE) >= 200
@@ -135,6 +140,8 @@ def test_writes_that_people_write_still_run(engine: SparkEngine, spark) -> None:
     try:
         for template in harmless.WRITES:
             sql = template.replace("{t}", "sandbox.lab.w").replace("{name}", "lab.w")
+            if pyspark.__version__ < "4" and "(id, name, price) VALUES" in sql:
+                continue  # Spark 3 takes no rows that lack a column
             try:
                 guard.check_write(spark, sql, ("sandbox", "lab", "w"), guard.refuse_tables)
                 if not sql.startswith("CALL"):
@@ -155,6 +162,13 @@ def registered(engine: SparkEngine) -> tuple[dict[str, str], set[str]]:
     return examples, set(str(tables.listFunction().mkString("\n")).splitlines())
 
 
+def test_no_function_of_this_spark_is_unknown(engine: SparkEngine, spark) -> None:
+    examples, tables = registered(engine)
+    known = sql_allowlist.FUNCTIONS | sql_allowlist.TABLE_FUNCTIONS | sql_allowlist.REACHING
+    assert set(examples) | tables <= known
+
+
+@not_spark3
 def test_every_function_of_this_spark_is_sorted(engine: SparkEngine, spark) -> None:
     examples, tables = registered(engine)
     assert set(examples) | tables == sql_allowlist.FUNCTIONS | sql_allowlist.TABLE_FUNCTIONS | sql_allowlist.REACHING
@@ -163,6 +177,7 @@ def test_every_function_of_this_spark_is_sorted(engine: SparkEngine, spark) -> N
     assert not sql_allowlist.REACHING & (sql_allowlist.FUNCTIONS | sql_allowlist.TABLE_FUNCTIONS)
 
 
+@not_spark3
 def test_examples_of_sparks_documentation_go_through(engine: SparkEngine, spark) -> None:
     documented, _ = registered(engine)
     statements = [
@@ -221,6 +236,7 @@ def test_spark_asks_who_is_there(engine: SparkEngine) -> None:
     assert engine.session().conf.get("spark.authenticate") == "true"
 
 
+@not_spark3
 def test_what_spark_collects_is_met_in_a_folder_of_ours(engine: SparkEngine) -> None:
     """Not at a port of loopback, where the first who connects has the only connection."""
     where, secret, _ = engine.session().range(3)._jdf.collectToPython()

@@ -41,6 +41,8 @@ def state(session: Any) -> dict[str, Any]:
     """All that a user may have set, and what their queries see of it."""
     from pyspark.sql import SparkSession
 
+    from explorer.spark_engine.versions import session_conf
+
     context, jvm = session.sparkContext, session._jvm
     hadoop = context._jsc.hadoopConfiguration()
     entries = hadoop.iterator()
@@ -48,7 +50,7 @@ def state(session: Any) -> dict[str, Any]:
     active = SparkSession.getActiveSession()
     return {
         "hadoop": {entry.getKey(): entry.getValue() for entry in iter(lambda: next_of(entries), None)},
-        "runtime": dict(session.conf.getAll),
+        "runtime": session_conf(session),
         "context": sorted(context.getConf().getAll()),
         "properties": {str(k): str(v) for k, v in jvm.java.lang.System.getProperties().items()},
         "log level": str(jvm.org.apache.logging.log4j.LogManager.getRootLogger().getLevel()),

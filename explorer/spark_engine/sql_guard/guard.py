@@ -36,6 +36,8 @@ _PRIVILEGES = "__required_write_privileges__"
 """An option that Spark's parser itself sets on what is written to."""
 ICEBERG_CALL = "plans.logical.CallStatement"
 """CALL as Iceberg's extension parses it, for Spark 3, which has none."""
+_DEFAULTS = {"plans.logical.QualifiedColType": "default", "plans.logical.AlterColumn": "setDefaultExpression"}
+"""Where Spark 3 has SQL as a text that it computes later, and newer ones an expression that is visited."""
 _SELECTOR = re.compile(r"branch_\w+")
 
 
@@ -216,6 +218,10 @@ class _Statement:
             for i in sql_allowlist.PATTERNS.get(str(node.nameParts().last()).lower(), ()):
                 if i < node.arguments().size():
                     _check_pattern(node.arguments().apply(i))
+        elif name in _DEFAULTS:
+            default = getattr(node, _DEFAULTS[name])()
+            if default.isDefined() and isinstance(default.get(), str):
+                raise AccessRefused("a default of a column is not set here through Spark 3, which has it as a text")
         elif name == "expressions.RLike":
             _check_pattern(node.right())
         elif name == "analysis.UnresolvedGenerator":

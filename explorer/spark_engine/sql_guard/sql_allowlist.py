@@ -1,4 +1,5 @@
-"""What a statement may be made of: classes of Spark 4.1's plans and expressions, functions, procedures, properties.
+"""What a statement may be made of: classes of plans and expressions of Spark 4.1 (and a few that only 3.5 has),
+functions, procedures, properties.
 
 All of these are lists of what is allowed. They were sorted by reading what Spark's parser makes, and its registry of
 functions; tests/security holds that every function of the installed Spark is on one list or the other, and that the
@@ -133,8 +134,8 @@ QUERIES = _PLANS | _UNRESOLVED_PLANS
 """Plans that read."""
 STATEMENTS = _names(
     """
-    AddColumns AddPartitionField AlterColumns CreateOrReplaceBranch CreateOrReplaceTag DeleteFromTable DropBranch
-    DropColumns DropIdentifierFields DropPartitionField DropTag InsertIntoStatement MergeIntoTable RenameColumn
+    AddColumns AddPartitionField AlterColumn AlterColumns CreateOrReplaceBranch CreateOrReplaceTag DeleteFromTable
+    DropBranch DropColumns DropIdentifierFields DropPartitionField DropTag InsertIntoStatement MergeIntoTable RenameColumn
     ReplaceColumns ReplacePartitionField SetIdentifierFields SetTableProperties SetWriteDistributionAndOrdering
     TruncateTable UnsetTableProperties UpdateTable
     """,
@@ -166,8 +167,9 @@ LEAVES = _names(
 # What Spark's analysis makes of that.
 _ANALYSED_PLANS = _names(
     """
-    plans.logical.AddColumns plans.logical.AddPartitionField plans.logical.Aggregate plans.logical.AlterColumnSpec
-    plans.logical.AlterColumns plans.logical.AppendData plans.logical.Assignment plans.logical.BranchOptions
+    plans.logical.AddColumns plans.logical.AddPartitionField plans.logical.Aggregate plans.logical.AlterColumn
+    plans.logical.AlterColumnSpec plans.logical.AlterColumns plans.logical.AppendData plans.logical.Assignment
+    plans.logical.BranchOptions
     plans.logical.CTERelationDef plans.logical.CTERelationRef plans.logical.CreateOrReplaceBranch
     plans.logical.CreateOrReplaceTag plans.logical.Deduplicate plans.logical.DeleteFromTable plans.logical.Distinct
     plans.logical.DropBranch plans.logical.DropColumns plans.logical.DropIdentifierFields
