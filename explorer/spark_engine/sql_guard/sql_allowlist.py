@@ -135,9 +135,9 @@ QUERIES = _PLANS | _UNRESOLVED_PLANS
 STATEMENTS = _names(
     """
     AddColumns AddPartitionField AlterColumn AlterColumns CreateOrReplaceBranch CreateOrReplaceTag DeleteFromTable
-    DropBranch DropColumns DropIdentifierFields DropPartitionField DropTag InsertIntoStatement MergeIntoTable RenameColumn
-    ReplaceColumns ReplacePartitionField SetIdentifierFields SetTableProperties SetWriteDistributionAndOrdering
-    TruncateTable UnsetTableProperties UpdateTable
+    DropBranch DropColumns DropIdentifierFields DropPartitionField DropTag InsertIntoStatement MergeIntoTable
+    RenameColumn ReplaceColumns ReplacePartitionField SetIdentifierFields SetTableProperties
+    SetWriteDistributionAndOrdering TruncateTable UnsetTableProperties UpdateTable
     """,
     "plans.logical.",
 )
