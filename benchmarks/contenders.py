@@ -15,7 +15,7 @@ from typing import Any
 
 import explorer
 from explorer.render.row_formats import table_pieces
-from explorer.storage import native_decoder
+from explorer.storage import native_module
 from explorer.storage.formats import avro
 from explorer.table import open_table
 
@@ -52,12 +52,12 @@ def files_full(folder: str) -> int:
 
 
 def files_without(folder: str) -> int:
-    native_decoder._native = None  # type: ignore[assignment]
+    native_module.module = None
     return files(folder)
 
 
 def files_full_without(folder: str) -> int:
-    native_decoder._native = None  # type: ignore[assignment]
+    native_module.module = None
     return files_full(folder)
 
 

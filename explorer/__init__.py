@@ -108,7 +108,7 @@ def about() -> dict[str, str | None]:
     """
     from importlib.metadata import PackageNotFoundError, version
 
-    from explorer.storage.native_decoder import decoder
+    from explorer.storage.native_module import decoder
 
     def installed(name: str) -> str | None:
         try:

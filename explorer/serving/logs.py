@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from weakref import WeakSet
 
 from explorer.render.text import printable_lines
 from explorer.spec.secrets.redaction import HIDDEN, redact
@@ -36,12 +37,16 @@ class Careful(logging.Formatter):
             message = record.getMessage()
         except Exception:  # who logs it gave other values than the text has places for
             message = str(record.msg)
-        left_out = " (more of these within a minute are left out)" if getattr(record, "is_last", False) else ""
+        left_out = " (more of these within a minute are left out)" if record in _last else ""
         safe.msg, safe.args, safe.exc_info = line(message) + left_out, (), None
         if record.exc_info or record.exc_text:
             trace = record.exc_text or self.inner.formatException(record.exc_info)  # type: ignore[arg-type]
             safe.exc_text = "\n".join(map(line, trace[-LINES * LOOKED_AT :].splitlines()[-LINES:]))
         return self.inner.format(safe)
+
+
+_last = WeakSet[logging.LogRecord]()
+"""Messages after which others of their place are left out."""
 
 
 class Seldom(logging.Filter):
@@ -57,7 +62,8 @@ class Seldom(logging.Filter):
         began, count = self._counts.get(key, (now, 0))
         began, count = (began, count + 1) if now - began < PERIOD_S else (now, 1)
         self._counts[key] = began, count
-        record.is_last = count == MOST
+        if count == MOST:
+            _last.add(record)
         return count <= MOST
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from explorer.errors import EngineError, ExplorerError, NotSupported, StatementFailed
 from explorer.spark_engine.spark_master import is_local
 from explorer.spec.secrets.redaction import redact
-from explorer.storage import native_decoder
+from explorer.storage import native_module
 from explorer.storage.scratch import make_scratch
 
 NEEDED = "pyarrow, polars, fastavro and pyiceberg"
@@ -79,7 +79,7 @@ def equip(spark: Any) -> Any:
         ) from error
     if not is_local(context.master) and context.applicationId not in _equipped:
         context.addPyFile(str(package()))
-        if (module := native_decoder.module_file()) is not None:
+        if (module := native_module.file()) is not None:
             context.addFile(module)  # it lies where workers import from; one that cannot goes without
         sys.path[:] = [p for p in sys.path if not p.endswith(package().name)]  # it is for the workers alone
         _equipped.add(context.applicationId)

@@ -15,17 +15,9 @@ import pyarrow as pa
 from explorer.errors import UnreadableFile
 from explorer.model.manifest import FIELD_IDS, METRIC_FIELDS, NARROW_FIELDS
 from explorer.progress import Cancelled, when_cancelled
-from explorer.storage import limits
+from explorer.storage import limits, native_module
 from explorer.storage.formats.avro import PLAIN_BLOCK, Container, cached_schema, read_header
 from explorer.storage.manifest_layout import ManifestLayout, has_ids
-
-try:
-    from explorer.storage import icedive_native as _native
-except ImportError:
-    try:
-        import icedive_native as _native  # type: ignore[import-not-found, no-redef]  # where Spark's workers have it
-    except ImportError:
-        _native = None  # type: ignore[assignment]
 
 LATER = -2
 """What stands for the number of entries of a file that was left for another call."""
@@ -59,21 +51,6 @@ class _Limits(NamedTuple):
     decoded: int
 
 
-def version() -> str | None:
-    """The version of the native module; None where there is none."""
-    return None if _native is None else str(_native.__version__)
-
-
-def module_file() -> str | None:
-    """The file of the native module, to be sent to Spark's workers; None where there is none."""
-    return None if _native is None else str(_native.__file__)
-
-
-def decoder() -> str:
-    """What decodes manifests here."""
-    return "polars" if _native is None else f"native {version()}"
-
-
 def decode(packed: Mapping[str, bytes], metrics: bool, together: int) -> Decoded:
     """Decode the entries of those manifests that are sound and of the kind that writers make.
 
@@ -98,9 +75,9 @@ def decode(packed: Mapping[str, bytes], metrics: bool, together: int) -> Decoded
         layout, partition_fields = plan
         room = max(0, together - unpacked)
         most = _Limits(limits.entry_limit(partition_fields), PLAIN_BLOCK, room, limits.limit())
-        cancellation = _native.Cancellation()
+        cancellation = native_module.module.Cancellation()
         with when_cancelled(cancellation.cancel):
-            decoded = _native.decode(layout, list(files.values()), most, cancellation)
+            decoded = native_module.module.decode(layout, list(files.values()), most, cancellation)
         if decoded is None:
             raise Cancelled("cancelled")
         batch, counts, size = decoded
@@ -121,7 +98,7 @@ def decode(packed: Mapping[str, bytes], metrics: bool, together: int) -> Decoded
 def _written_alike(packed: Mapping[str, bytes]) -> dict[bytes, dict[str, _File]]:
     """The files that may be decoded here, by path, by the text of their schema."""
     alike: dict[bytes, dict[str, _File]] = {}
-    if _native is not None:
+    if native_module.module is not None:
         for path, data in packed.items():
             try:
                 header = read_header(data, path)
@@ -145,7 +122,7 @@ def _plan(text: bytes, metrics: bool) -> tuple[Any, int] | None:
         partition = pa.struct([pa.field(field_id, kind) for _, field_id, kind in layout.partition])
         columns = pa.schema([*wanted, pa.field("partition", partition)])
         fields = _fields(schema, [field.name for field in wanted])
-        return _native.Layout(columns, fields, shape.least), len(layout.partition)
+        return native_module.module.Layout(columns, fields, shape.least), len(layout.partition)
     except (UnreadableFile, ValueError, KeyError, TypeError):
         return None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from explorer.lab.scenarios import SCENARIOS
-from explorer.storage import manifests, native_decoder
+from explorer.storage import manifests, native_decoder, native_module
 from explorer.storage.formats import avro
 from tests.support.helpers import open_demo
 
@@ -24,5 +24,5 @@ def test_decoders_agree(name: str, sandbox: Path) -> None:
         assert bulk.schema == careful.schema
         for column in bulk.column_names:
             assert bulk[column].to_pylist() == careful[column].to_pylist(), column
-        if native_decoder.version() is not None:  # what Spark writes is decoded natively, all of it
+        if native_module.version() is not None:  # what Spark writes is decoded natively, all of it
             assert native_decoder.decode({path: data}, True, 1 << 30).tables[path].equals(bulk)

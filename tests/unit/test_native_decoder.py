@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from explorer.progress import Cancelled, Watch
-from explorer.storage import limits, manifest_reader, manifests, native_decoder
+from explorer.storage import limits, manifest_reader, manifests, native_decoder, native_module
 from explorer.storage.formats import avro
 from explorer.storage.manifest_reader import ManifestReader
 from explorer.storage.storage import Storage
@@ -23,13 +23,13 @@ from tests.support.manifest_files import draw_manifest
 from tests.support.native_mutations import mutate_and_compare
 from tests.support.small_tables import make_table
 
-needs_module = pytest.mark.skipif(native_decoder.version() is None, reason="the native module is not built")
+needs_module = pytest.mark.skipif(native_module.version() is None, reason="the native module is not built")
 WHOLE = 1 << 40
 
 
 def test_it_is_there_where_cargo_is() -> None:
     """So that no run leaves these tests out that could have run them."""
-    assert native_decoder.version() is not None or shutil.which("cargo") is None
+    assert native_module.version() is not None or shutil.which("cargo") is None
 
 
 @needs_module
@@ -79,8 +79,8 @@ def test_a_mutated_block_is_decoded_as_fastavro_does_or_left() -> None:
 def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ManifestReader:
     """One that has the native module, and one that has not."""
     if request.param == "without":
-        monkeypatch.setattr(native_decoder, "_native", None)
-    elif native_decoder.version() is None:
+        monkeypatch.setattr(native_module, "module", None)
+    elif native_module.version() is None:
         pytest.skip("the native module is not built")
     return ManifestReader(Storage([]))
 
@@ -97,8 +97,8 @@ def test_a_cut_off_manifest_gives_the_same_entries_and_problem_either_way(
         if not n % 2:
             damaged[draw.randrange(len(damaged))] ^= 1 << draw.randrange(8)
         reads = []
-        for module in (native_decoder._native, None):
-            monkeypatch.setattr(native_decoder, "_native", module)
+        for module in (native_module.module, None):
+            monkeypatch.setattr(native_module, "module", module)
             reads.append(ManifestReader(Storage([]))._decode({"m": bytes(damaged)}, True)["m"])
         monkeypatch.undo()
         first, second = reads
@@ -155,7 +155,7 @@ def test_a_decode_of_64_mib_stops_before_its_next_block(monkeypatch: pytest.Monk
     watch = Watch()
     with watch.listening():
         assert native_decoder.decode({"m": data}, True, WHOLE).tables["m"].num_rows == 64 * 128
-        module = native_decoder._native
+        module = native_module.module
         told = threading.Event()
 
         class Cancellation:
@@ -168,7 +168,7 @@ def test_a_decode_of_64_mib_stops_before_its_next_block(monkeypatch: pytest.Monk
             Layout, decode = module.Layout, staticmethod(module.decode)
 
         Module.Cancellation = Cancellation  # type: ignore[attr-defined]
-        monkeypatch.setattr(native_decoder, "_native", Module)
+        monkeypatch.setattr(native_module, "module", Module)
         packed = {str(n): data for n in range(60)}
         with pytest.raises(Cancelled):
             native_decoder.decode(packed, True, WHOLE)  # 4 GiB, of which it decodes what it can until it is told
@@ -205,5 +205,5 @@ def test_a_table_reads_the_same_either_way(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(manifest_reader.cache, "SMALLEST", 1 << 40)
     first = direct.open_table(str(folder)).entries(metrics=True).to_arrow()
-    monkeypatch.setattr(native_decoder, "_native", None)
+    monkeypatch.setattr(native_module, "module", None)
     assert direct.open_table(str(folder)).entries(metrics=True).to_arrow().equals(first)
