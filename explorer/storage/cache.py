@@ -27,13 +27,15 @@ from cachetools import LRUCache
 
 from explorer.storage.data_dirs import cache_home, not_private
 
-CACHE_VERSION = 6
+CACHE_VERSION = 7
 SMALLEST = 64 << 10
 """Manifests below this many bytes decode faster than a second file opens."""
 LIMIT_BYTES = 4 << 30
 OPEN = 16
 """Files that stay open: manifests that were decoded together are asked for together."""
 INDEX = b"manifests"
+OWN = f"{'[0-9a-f]' * 2}/{'[0-9a-f]' * 32}.*"
+"""What the names of files of the cache look like."""
 
 
 def _folder() -> str:
@@ -41,9 +43,10 @@ def _folder() -> str:
 
 
 def _private_folder() -> str | None:
-    """The folder of the cache; None where others may write to it."""
+    """The folder of the cache; None where others may write to it, or where it is a link: who may write beside it could
+    have it lead to files of this user's that are no cache."""
     folder = _folder()
-    return None if not_private(folder) else folder
+    return None if os.path.islink(folder) or not_private(folder) else folder
 
 
 def _name(key: str, part: str) -> str:
@@ -147,7 +150,7 @@ def _bytes_file(key: str) -> str:
 
 def get_bytes(key: str) -> bytes | None:
     """The bytes kept under a key, or None."""
-    if not_private(_folder()):
+    if _private_folder() is None:
         return None
     try:
         return Path(_bytes_file(key)).read_bytes() or None  # none were kept, or none came to the disk
@@ -157,7 +160,7 @@ def get_bytes(key: str) -> bytes | None:
 
 def count_bytes(key: str) -> int:
     """How many bytes are kept under a key; 0 for none."""
-    if not_private(_folder()):
+    if _private_folder() is None:
         return 0
     try:
         return os.stat(_bytes_file(key)).st_size
@@ -183,7 +186,7 @@ def _put(files: Sequence[str], write: Callable[[str], None]) -> bool:
                 os.makedirs(cache_home(), exist_ok=True)
                 Path(_folder()).mkdir(mode=0o700, exist_ok=True)
                 os.makedirs(folder, mode=0o700, exist_ok=True)
-        if not_private(_folder()):
+        if _private_folder() is None:
             return False
         try:
             os.close(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # who writes opens it, but not so
@@ -220,7 +223,9 @@ def _make_room(size: int) -> None:
 def trim(limit: int = LIMIT_BYTES) -> None:
     """Delete the longest unused files until the cache is below `limit` bytes."""
     files = []
-    for file in Path(_folder()).glob("*/*.*"):
+    if _private_folder() is None:
+        return
+    for file in Path(_folder()).glob(OWN):
         with contextlib.suppress(OSError):
             state = file.stat()
             files.append((max(state.st_atime, state.st_mtime), state.st_size // state.st_nlink, file))

@@ -34,6 +34,9 @@ REPEATS = 10
 """How often one manifest counts in a snapshot: a few bytes of a list could name one of millions of entries again."""
 ENTRIES = 5_000_000
 """Entries of a manifest."""
+ITEMS = 100_000
+"""Items of one list or map of an entry: a column each, or a part of the file. Python makes all of a value at once, and
+nothing else runs meanwhile."""
 EACH_ENTRY = 4 << 10
 """Bytes that a question takes of each entry of the manifest that it is at, beside what it keeps of others: the doctor
 1,300. Iceberg's writers end a manifest at 8 MB, which are 150,000 of the smallest entries."""

@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
 import pyarrow as pa
 from cachetools import LRUCache
 
@@ -63,6 +64,18 @@ def _bytes(read: EntriesRead) -> int:
 
 def _unreadable(error: UnreadableFile) -> EntriesRead:
     return ReadResult(None, (unreadable(error, "manifests"),), not isinstance(error, NotNow))
+
+
+def _read_of(path: str, entries: pa.Table, problems: tuple[Problem, ...]) -> EntriesRead:
+    """Entries that were decoded; unreadable, where a value has more items than Python makes at once."""
+    try:
+        for field in entries.schema:
+            if pa.types.is_list(field.type) or pa.types.is_map(field.type):
+                lengths = [np.diff(part.offsets).max(initial=0) for part in entries[field.name].chunks]
+                limits.within(int(max(lengths, default=0)), limits.ITEMS, path, f"items in one value of `{field.name}`")
+    except UnreadableFile as error:
+        return _unreadable(error)
+    return ReadResult(entries, problems)
 
 
 def unreadable(error: UnreadableFile, others: str) -> Problem:
@@ -163,7 +176,7 @@ class ManifestReader:
 
     def _decode(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, EntriesRead]:
         decoded = native_decoder.decode(packed, metrics, TOGETHER_BYTES)
-        reads: dict[str, EntriesRead] = {path: ReadResult(table, ()) for path, table in decoded.tables.items()}
+        reads = {path: _read_of(path, table, ()) for path, table in decoded.tables.items()}
         opened: list[avro.Container] = []
         size = decoded.unpacked
         for path, data in packed.items():
@@ -183,7 +196,8 @@ class ManifestReader:
             limits.require_memory(size, opened[0].path)
         for container, table in zip(opened, manifests.entries_of_many(opened, metrics), strict=True):
             bad = isinstance(table, UnreadableFile)
-            reads[container.path] = _unreadable(table) if bad else ReadResult(table, container.problems)
+            path, problems = container.path, container.problems
+            reads[path] = _unreadable(table) if bad else _read_of(path, table, problems)
         return reads
 
     def _recall(self, path: str, key: str | None, metrics: bool) -> EntriesRead | None:

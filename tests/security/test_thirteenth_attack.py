@@ -1,0 +1,73 @@
+"""What an attack on the newest code found: each hole, and others of its kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from explorer.storage import cache, limits, native_decoder
+from explorer.table import open_table
+from tests.security.dimensions import base, data_file
+
+MANY: dict[str, Any] = {
+    "split_offsets": list(range(limits.ITEMS + 1)),
+    "equality_ids": [1] * (limits.ITEMS + 1),
+    "value_counts": dict.fromkeys(range(limits.ITEMS + 1), 1),
+    "lower_bounds": dict.fromkeys(range(limits.ITEMS + 1), b""),
+}
+
+
+# -- values of an entry -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("is_native", [True, False])
+@pytest.mark.parametrize("name", MANY)
+def test_a_value_of_too_many_items_is_not_made(
+    name: str, is_native: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From 44 KB a list showed a cell of ten million numbers: while Python made them, no click was answered."""
+    if not is_native:
+        monkeypatch.setattr(native_decoder, "_native", None)
+    table = base(tmp_path / "t")
+    table.append(data_file(table, 1, **{name: MANY[name]}))
+    fewer = MANY[name][:-1] if isinstance(MANY[name], list) else dict(list(MANY[name].items())[:-1])
+    table.append(data_file(table, 2, **{name: fewer}))
+    table.write()
+    opened = open_table(str(tmp_path / "t"))
+    manifests = opened.reader.manifests(opened.metadata.snapshots[-1]).value
+    reads = [opened.reader.entries(manifest, metrics=True) for manifest in manifests]
+    [told] = [problem.cause for read in reads for problem in read.problems]
+    assert f"{limits.ITEMS + 1:,} items in one value of `{name}`" in told
+    files = [path for read in reads if read.value for path in read.value["file_path"].to_pylist()]
+    assert any(path.endswith("x000002.parquet") for path in files)
+    assert not any(path.endswith("x000001.parquet") for path in files)
+
+
+# -- the folder of the cache ------------------------------------------------------------------------------------------
+def test_a_cache_that_is_a_link_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where others may write beside it, they made it a link to a folder of the user's, from which old files went."""
+    documents, home = tmp_path / "documents", tmp_path / "cache"
+    (documents / "a").mkdir(parents=True)
+    letter = documents / "a" / "letter.txt"
+    letter.write_text("mine")
+    home.mkdir()
+    monkeypatch.setenv("ICEDIVE_CACHE", str(home))
+    (home / f"manifests-{cache.CACHE_VERSION}").symlink_to(documents)
+    cache.put({"key": pa.table({"a": [1]})}, "whole")
+    assert not cache.put_bytes("key", b"bytes")
+    assert cache.get("key", "whole") is cache.get_bytes("key") is None
+    cache.trim(0)
+    assert [path.name for path in documents.rglob("*.*")] == ["letter.txt"]
+
+
+def test_only_files_of_the_cache_leave_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path))
+    assert cache.put_bytes("key", b"bytes")
+    folder = tmp_path / f"manifests-{cache.CACHE_VERSION}"
+    other = folder / "ab" / "letter.txt"
+    other.parent.mkdir(exist_ok=True)
+    other.write_text("mine")
+    cache.trim(0)
+    assert cache.get_bytes("key") is None
+    assert other.exists()
