@@ -12,5 +12,5 @@ class Cancellation:
     def cancel(self) -> None: ...
 
 def decode(
-    layout: Layout, files: list[Any], limits: Any, cancellation: Cancellation
+    layout: Layout, files: list[Any], limits: Any, cancellation: Cancellation, grow: Any
 ) -> tuple[pa.RecordBatch, list[int], int] | None: ...

@@ -12,7 +12,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import psutil
 
@@ -55,8 +55,8 @@ VARIABLE = "ICEDIVE_MEMORY"
 LIMIT, LEAST = 1 << 30, 512 << 20
 """Bytes of memory that questions may take, if $ICEDIVE_MEMORY says nothing; and at least: what decoding takes
 is of the files."""
-LARGE = 8 << 20
-"""Smaller reads are not counted."""
+LARGE, GROWTH = 8 << 20, 32 << 20
+"""Smaller reads are not counted; what is decoded counts when it has grown by so much."""
 WAIT, LOOK_S = 30.0, 0.1
 """Seconds that a read waits for others to end; and after which it looks whether anybody still waits for it."""
 
@@ -146,6 +146,34 @@ def _add(size: int) -> bool:
         if fits:
             _under_way += size
         return fits
+
+
+@contextlib.contextmanager
+def growing() -> Iterator[Callable[[int], bool]]:
+    """While something is decoded whose size nobody knows before: a function that takes the bytes that it holds now, and
+    says whether there is room for them. They count, as those of `reading` do, until the block ends."""
+    held = 0
+
+    def grow(size: int) -> bool:
+        nonlocal held
+        global _under_way
+        if size > share(2):
+            return False
+        if size - held >= GROWTH:
+            with _changed:
+                if _under_way + size - held > limit():
+                    return False
+                _under_way += size - held
+                held = size
+        return True
+
+    try:
+        yield grow
+    finally:
+        global _under_way
+        with _changed:
+            _under_way -= held
+            _changed.notify_all()
 
 
 def require_memory(size: int, path: str) -> None:

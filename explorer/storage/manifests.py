@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import polars
 import pyarrow as pa
 
-from explorer.errors import UnreadableFile
+from explorer.errors import NotNow, UnreadableFile
 from explorer.model.manifest import (
     ENTRY_SCHEMA,
     FIELD_IDS,
@@ -225,10 +225,13 @@ def entries_polars(container: Container, layout: ManifestLayout | None = None, m
     if not container.blocks:
         return entries_fastavro(container, layout, metrics)
     parts, size = [], 0
-    for blocks in _portions(container.blocks):
-        parts.append(_by_polars(replace(container, blocks=blocks), layout, metrics))
-        size += parts[-1].nbytes
-        limits.within(size, limits.limit(), container.path, "bytes once decoded")
+    with limits.growing() as grow:
+        for blocks in _portions(container.blocks):
+            parts.append(_by_polars(replace(container, blocks=blocks), layout, metrics))
+            size += parts[-1].nbytes
+            limits.within(size, limits.share(2), container.path, "bytes once decoded", f"set {limits.VARIABLE} to more")
+            if not grow(size):
+                raise NotNow(container.path, f"not read: other files are being decoded beside its {size:,} bytes")
     return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
 
 

@@ -46,9 +46,10 @@ class _File(NamedTuple):
 
 class _Limits(NamedTuple):
     entries: int
+    items: int
     block: int
     together: int
-    decoded: int
+    growth: int
 
 
 def decode(packed: Mapping[str, bytes], metrics: bool, together: int) -> Decoded:
@@ -74,10 +75,10 @@ def decode(packed: Mapping[str, bytes], metrics: bool, together: int) -> Decoded
             continue
         layout, partition_fields = plan
         room = max(0, together - unpacked)
-        most = _Limits(limits.entry_limit(partition_fields), PLAIN_BLOCK, room, limits.limit())
+        most = _Limits(limits.entry_limit(partition_fields), limits.ITEMS, PLAIN_BLOCK, room, limits.GROWTH)
         cancellation = native_module.module.Cancellation()
-        with when_cancelled(cancellation.cancel):
-            decoded = native_module.module.decode(layout, list(files.values()), most, cancellation)
+        with when_cancelled(cancellation.cancel), limits.growing() as grow:
+            decoded = native_module.module.decode(layout, list(files.values()), most, cancellation, grow)
         if decoded is None:
             raise Cancelled("cancelled")
         batch, counts, size = decoded

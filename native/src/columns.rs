@@ -80,10 +80,12 @@ pub struct Column {
     kind: Kind,
     values: Values,
     present: NullBufferBuilder,
+    /// How many items a list or map may have.
+    items: usize,
 }
 
 impl Column {
-    fn new(kind: &Kind) -> Self {
+    fn new(kind: &Kind, items: usize) -> Self {
         let values = match kind {
             Kind::Absent => Values::Absent,
             Kind::Int => Values::Ints(Vec::new()),
@@ -98,7 +100,7 @@ impl Column {
             Kind::LongsByInt => Values::LongMaps { ends: vec![0], keys: Vec::new(), values: Vec::new() },
             Kind::BytesByInt => Values::BytesMaps { ends: vec![0], keys: Vec::new(), values: Slices::new() },
         };
-        Self { kind: kind.clone(), values, present: NullBufferBuilder::new(0) }
+        Self { kind: kind.clone(), values, present: NullBufferBuilder::new(0), items }
     }
 
     /// Adds the value at the cursor.
@@ -122,21 +124,21 @@ impl Column {
                 values.push(bytes)?;
             }
             Values::IntLists(ends, values) => {
-                items(cursor, |cursor| {
+                each_item(cursor, self.items, |cursor| {
                     values.push(cursor.int()?);
                     Ok(())
                 })?;
                 ends.push(end(values.len())?);
             }
             Values::LongLists(ends, values) => {
-                items(cursor, |cursor| {
+                each_item(cursor, self.items, |cursor| {
                     values.push(cursor.long()?);
                     Ok(())
                 })?;
                 ends.push(end(values.len())?);
             }
             Values::LongMaps { ends, keys, values } => {
-                items(cursor, |cursor| {
+                each_item(cursor, self.items, |cursor| {
                     keys.push(cursor.int()?);
                     values.push(cursor.long()?);
                     Ok(())
@@ -144,7 +146,7 @@ impl Column {
                 ends.push(end(keys.len())?);
             }
             Values::BytesMaps { ends, keys, values } => {
-                items(cursor, |cursor| {
+                each_item(cursor, self.items, |cursor| {
                     keys.push(cursor.int()?);
                     values.push(cursor.bytes()?)
                 })?;
@@ -254,14 +256,19 @@ fn array<const N: usize>(bytes: &[u8]) -> Result<[u8; N], Refused> {
     bytes.try_into().map_err(|_| Refused::Unsound)
 }
 
-/// Goes through the items of an array.
+/// Goes through the items of an array; no more than so many.
 #[inline(always)]
-fn items(cursor: &mut Cursor, mut item: impl FnMut(&mut Cursor) -> Result<(), Refused>) -> Result<(), Refused> {
+fn each_item(
+    cursor: &mut Cursor,
+    mut most: usize,
+    mut item: impl FnMut(&mut Cursor) -> Result<(), Refused>,
+) -> Result<(), Refused> {
     loop {
         let count = cursor.items()?;
         if count == 0 {
             return Ok(());
         }
+        most = most.checked_sub(count).ok_or(Refused::Unsound)?;
         for _ in 0..count {
             item(cursor)?;
         }
@@ -310,8 +317,9 @@ pub struct Columns {
 }
 
 impl Columns {
-    pub fn new(kinds: &[Kind]) -> Self {
-        Self { rows: 0, all: kinds.iter().map(Column::new).collect() }
+    /// `items` is how many one list or map may have.
+    pub fn new(kinds: &[Kind], items: usize) -> Self {
+        Self { rows: 0, all: kinds.iter().map(|kind| Column::new(kind, items)).collect() }
     }
 
     pub fn truncate(&mut self, rows: usize) {

@@ -52,12 +52,31 @@ struct File {
 struct Limits {
     /// Entries of a file.
     entries: usize,
+    /// Items of one list or map.
+    items: usize,
     /// Bytes that a block may unpack to.
     block: usize,
     /// Bytes that the files unpack to, after which no other file is begun.
     together: usize,
-    /// Bytes of what is decoded.
-    decoded: usize,
+    /// Bytes by which what is decoded grows before somebody is asked whether there is room.
+    growth: usize,
+}
+
+/// Whether there is room for what is decoded: asked again whenever it has grown.
+struct Room {
+    grow: Py<PyAny>,
+    asked: usize,
+    step: usize,
+}
+
+impl Room {
+    fn allows(&mut self, size: usize) -> bool {
+        if size < self.asked + self.step {
+            return true;
+        }
+        self.asked = size;
+        Python::attach(|py| self.grow.call1(py, (size,)).and_then(|answer| answer.extract(py))).unwrap_or(false)
+    }
 }
 
 /// What became of a file.
@@ -68,8 +87,14 @@ enum Outcome {
     Cancelled,
 }
 
-fn decode_all(layout: &Layout, files: &[File], limits: Limits, stop: &AtomicBool) -> (Columns, Vec<Outcome>, usize) {
-    let mut columns = Columns::new(&layout.kinds);
+fn decode_all(
+    layout: &Layout,
+    files: &[File],
+    limits: Limits,
+    stop: &AtomicBool,
+    memory: &mut Room,
+) -> (Columns, Vec<Outcome>, usize) {
+    let mut columns = Columns::new(&layout.kinds, limits.items);
     let mut blocks = Blocks::default();
     let mut unpacked = 0;
     let mut outcomes = Vec::with_capacity(files.len());
@@ -80,7 +105,7 @@ fn decode_all(layout: &Layout, files: &[File], limits: Limits, stop: &AtomicBool
             outcomes.push(Outcome::Later);
         } else {
             let rows = columns.rows;
-            let result = decode_one(layout, file, limits, stop, &mut blocks, &mut columns);
+            let result = decode_one(layout, file, limits, stop, memory, &mut blocks, &mut columns);
             outcomes.push(match result {
                 Ok(size) => {
                     unpacked += size;
@@ -102,6 +127,7 @@ fn decode_one(
     file: &File,
     limits: Limits,
     stop: &AtomicBool,
+    memory: &mut Room,
     blocks: &mut Blocks,
     columns: &mut Columns,
 ) -> Result<usize, Refused> {
@@ -130,7 +156,7 @@ fn decode_one(
             }
         }
         layout.decode(block, count, columns)?;
-        if columns.size() > limits.decoded {
+        if !memory.allows(columns.size()) {
             return Err(Refused::Unsound);
         }
     }
@@ -150,11 +176,13 @@ fn decode(
     files: Vec<File>,
     limits: Limits,
     cancellation: Bound<'_, Cancellation>,
+    grow: Py<PyAny>,
 ) -> PyResult<Option<(Py<PyAny>, Vec<i64>, usize)>> {
     let layout = layout.get();
     let stop = Arc::clone(&cancellation.get().0);
+    let mut memory = Room { grow, asked: 0, step: limits.growth };
     let decoded = py.detach(|| -> Result<Option<(RecordBatch, Vec<i64>, usize)>, String> {
-        let (columns, outcomes, unpacked) = decode_all(layout, &files, limits, &stop);
+        let (columns, outcomes, unpacked) = decode_all(layout, &files, limits, &stop, &mut memory);
         if outcomes.iter().any(|outcome| matches!(outcome, Outcome::Cancelled)) {
             return Ok(None);
         }

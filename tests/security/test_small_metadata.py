@@ -11,7 +11,7 @@ import pytest
 
 from explorer.reports.doctor.examination import Examination, diagnose
 from explorer.spec.doctor import cross_file_rules
-from explorer.storage import limits, manifest_reader, manifests
+from explorer.storage import limits, manifest_reader, manifests, native_decoder, native_module
 from explorer.storage.formats import avro
 from explorer.storage.manifests import entries_of_many
 from tests.cases.mini import Table as Mini
@@ -59,7 +59,10 @@ def test_a_manifest_list_unpacks_to_so_many_times_its_bytes(monkeypatch: pytest.
     assert f"unpacks to more than {room} bytes in all" in problem.cause
 
 
-def test_what_is_much_together_is_decoded_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("natively", [True, False])
+def test_what_is_much_together_is_decoded_one_by_one(
+    natively: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = several(tmp_path / "t", 12, 40)
     together: list[int] = []
 
@@ -67,6 +70,15 @@ def test_what_is_much_together_is_decoded_one_by_one(tmp_path: Path, monkeypatch
         together.append(sum(container.count for container in containers))
         return entries_of_many(containers, metrics)
 
+    def noted_natively(packed: Any, metrics: bool, most: int) -> native_decoder.Decoded:
+        decoded = decode(packed, metrics, most)
+        together.append(sum(table.num_rows for table in decoded.tables.values()))
+        return decoded
+
+    decode = native_decoder.decode
+    if not natively:
+        monkeypatch.setattr(native_module, "module", None)
+    monkeypatch.setattr(native_decoder, "decode", noted_natively)
     monkeypatch.setattr(manifests, "entries_of_many", noted)
     answers = []
     for most in (32 << 20, 1):

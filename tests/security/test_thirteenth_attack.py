@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from explorer.storage import cache, limits, native_decoder
+from explorer.storage import cache, limits, native_module
 from explorer.table import open_table
 from tests.security.dimensions import base, data_file
 
@@ -28,7 +28,7 @@ def test_a_value_of_too_many_items_is_not_made(
 ) -> None:
     """From 44 KB a list showed a cell of ten million numbers: while Python made them, no click was answered."""
     if not is_native:
-        monkeypatch.setattr(native_decoder, "_native", None)
+        monkeypatch.setattr(native_module, "module", None)
     table = base(tmp_path / "t")
     table.append(data_file(table, 1, **{name: MANY[name]}))
     fewer = MANY[name][:-1] if isinstance(MANY[name], list) else dict(list(MANY[name].items())[:-1])
@@ -42,6 +42,36 @@ def test_a_value_of_too_many_items_is_not_made(
     files = [path for read in reads if read.value for path in read.value["file_path"].to_pylist()]
     assert any(path.endswith("x000002.parquet") for path in files)
     assert not any(path.endswith("x000001.parquet") for path in files)
+
+
+@pytest.mark.parametrize("is_native", [True, False])
+def test_what_is_decoded_to_much_is_refused_before_it_is_there(
+    is_native: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A manifest of 1.8 MB was decoded to 976 MiB, of which nobody knew before."""
+    if not is_native:
+        monkeypatch.setattr(native_module, "module", None)
+    table = base(tmp_path / "t")
+    table.append(*(data_file(table, n, split_offsets=[1] * limits.ITEMS) for n in range(20)))
+    table.write()
+    monkeypatch.setattr(limits, "share", lambda part: (12 << 20) // (part - 1))
+    monkeypatch.setattr(limits, "GROWTH", 1 << 20)
+    opened = open_table(str(tmp_path / "t"))
+    [manifest] = opened.reader.manifests(opened.metadata.snapshots[-1]).value[-1:]
+    read = opened.reader.entries(manifest)
+    assert read.value is None
+    assert "bytes once decoded; at most 12,582,912 are read here" in read.problems[0].cause
+
+
+def test_what_is_being_decoded_counts_for_others() -> None:
+    with limits.growing() as grow:
+        assert grow(limits.share(2))
+        assert not grow(limits.share(2) + 1)
+        with limits.growing() as other:
+            assert other(limits.share(2) - 1)
+            with limits.growing() as third:
+                assert not third(limits.GROWTH)
+    assert limits._under_way == 0
 
 
 # -- the folder of the cache ------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from contextlib import closing, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -246,14 +247,13 @@ def test_pages_of_one_visitor_together_take_their_answers(
 
     async def test(visitor: Visitor) -> None:
         pages = [await visitor.connect() for _ in range(20)]
-        for number in range(40):  # each answer has sixty kilobytes, and none is read
+        for number in count():  # each answer has sixty kilobytes, and none is read; until the server has had enough
             for one in pages:
                 with suppress(WebSocketClosedError):
                     await one.write_message(json.dumps({"type": "hello", "id": number + 1}))
             await asyncio.sleep(0.05)
             if "does not take its answers" in caplog.text:
                 break
-        assert "does not take its answers" in caplog.text
         for one in pages:
             one.close()
         while SocketHandler._unsent:

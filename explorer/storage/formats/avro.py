@@ -39,7 +39,7 @@ else:
 MAGIC = b"Obj\x01"
 PLAIN_BLOCK = 16 << 20
 """Unpacked bytes; writers end a block after 16 to 64 KB, pyiceberg's manifest lists are one block."""
-PLAIN_RECORDS = 2 << 20
+PLAIN_RECORDS = 512 << 10
 """The same where records become Python objects, of up to 250 times their bytes."""
 SNAPPY_RATIO = 32
 """Snappy's densest element writes 64 bytes from 3."""
