@@ -15,7 +15,7 @@ from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.values.stored_values import column_decoder
 from explorer.spec.values.transforms import DECIMAL_BYTES, from_bytes
 from explorer.storage import limits
-from explorer.storage.manifests import count_partition_fields
+from explorer.storage.manifest_layout import count_partition_fields
 from explorer.storage.whole_files import write_whole
 from tests.cases.mini import Table
 from tests.support import direct

@@ -16,7 +16,7 @@ from tests.texts import COMMAND, PAGE, claims, page
 ROOT = Path(__file__).parents[2]
 CLAIMS = claims()
 PLACES = dict.fromkeys(place for claim in CLAIMS for place in claim.places)
-PROVED = {command for command, _ in proofs()}
+PROVED = {proof.command for proof in proofs()}
 COMMANDS = [p.removeprefix(COMMAND) for p in PLACES if p.startswith(COMMAND)]
 
 
