@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+import threading
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from explorer.spec.values import values
 from explorer.storage import cache, limits, native_module
 from explorer.table import open_table
 from tests.security.dimensions import base, data_file
@@ -72,6 +75,54 @@ def test_what_is_being_decoded_counts_for_others() -> None:
             with limits.growing() as third:
                 assert not third(limits.GROWTH)
     assert limits._under_way == 0
+
+
+def _nested(draw: random.Random) -> Any:
+    def maybe(value: Any) -> Any:
+        return None if draw.random() < 0.2 else value
+
+    numbers = maybe([draw.randrange(9) for _ in range(draw.randrange(9))])
+    lists = maybe([(f"k{n}", [1] * draw.randrange(4)) for n in range(draw.randrange(6))])
+    return maybe({"numbers": numbers, "lists": lists, "text": "x"})
+
+
+def test_values_of_many_items_are_the_same_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "AT_ONCE", 5)
+    lists = pa.map_(pa.string(), pa.list_(pa.int32()))
+    kind = pa.struct([("numbers", pa.list_(pa.int64())), ("lists", lists), ("text", pa.string())])
+    for seed in range(200):
+        draw = random.Random(seed)
+        rows = [_nested(draw) for _ in range(draw.randrange(8))]
+        table = pa.table(
+            {"row": pa.array(rows, kind), "lists": pa.array([row and row["lists"] for row in rows], lists)}
+        )
+        table = table.slice(draw.randrange(3))
+        for maps in (None, "lossy"):
+            assert values.row_dicts(table, maps) == table.to_pylist(maps_as_pydicts=maps)  # type: ignore[arg-type]
+            column = table["row"]
+            assert values.column_values(column, maps) == column.to_pylist(maps_as_pydicts=maps)  # type: ignore[arg-type]
+
+
+def test_others_run_while_a_long_list_becomes_pythons() -> None:
+    """One of a row of a data file, of ten million numbers: Arrow makes all of it before another thread runs."""
+    table = pa.table({"numbers": pa.array([list(range(300_000))])})
+    counted, ended = [0], threading.Event()
+
+    def count() -> None:
+        while not ended.is_set():
+            counted[0] += 1
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        before = counted[0]
+        [row] = values.row_dicts(table)
+        during = counted[0] - before
+    finally:
+        ended.set()
+        thread.join()
+    assert len(row["numbers"]) == 300_000
+    assert during
 
 
 # -- the folder of the cache ------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import uuid
 from collections import Counter
@@ -381,22 +382,49 @@ def no_rows(schema: pa.Schema) -> pa.Table:
     return pa.table([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
+AT_ONCE = 100_000
+"""Items of lists and maps that Arrow turns into Python's at once: nothing else runs meanwhile."""
+
+
 def row_dicts(table: pa.Table, maps: Literal["lossy"] | None = None) -> list[dict[str, Any]]:
     """The rows as Python values; `maps` as pyarrow's maps_as_pydicts. What Python lacks becomes text, each value alone:
     dates and times beyond the years 1 to 9999. A map stays pairs where a key is no text or number."""
-    try:
-        return table.to_pylist(maps_as_pydicts=maps)  # type: ignore[no-any-return]
-    except (OverflowError, TypeError):
-        columns = [column_values(column, maps) for column in table.columns]
-        return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
+    if sum(map(_items, table.columns)) <= AT_ONCE:
+        with contextlib.suppress(OverflowError, TypeError):
+            return table.to_pylist(maps_as_pydicts=maps)  # type: ignore[no-any-return]
+    columns = [column_values(column, maps) for column in table.columns]
+    return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def column_values(column: pa.ChunkedArray, maps: Literal["lossy"] | None = None) -> list[Any]:
     """The values of a column as `row_dicts` has them."""
+    if len(column) > 1 and _items(column) > AT_ONCE:
+        half = len(column) // 2
+        return column_values(column.slice(0, half), maps) + column_values(column.slice(half), maps)
     try:
-        return column.to_pylist(maps_as_pydicts=maps)  # type: ignore[no-any-return]
+        if _items(column) <= AT_ONCE:
+            return column.to_pylist(maps_as_pydicts=maps)  # type: ignore[no-any-return]
     except (OverflowError, TypeError):
-        return [_python_value(value, maps) for value in column]
+        pass
+    return [_python_value(value, maps) for value in column]
+
+
+def _items(column: pa.ChunkedArray | pa.Array) -> int:
+    """How many items the lists and maps of a column have, with those in them."""
+    kind = column.type
+    if not pa.types.is_nested(kind):
+        return 0
+    if isinstance(column, pa.ChunkedArray):
+        return sum(_items(chunk) for chunk in column.chunks)
+    if pa.types.is_struct(kind):
+        return sum(_items(column.field(at)) for at in range(kind.num_fields))
+    if pa.types.is_fixed_size_list(kind):
+        return len(column) * int(kind.list_size)
+    if not len(column) or not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind)):
+        return 0
+    first, last = column.offsets[0].as_py(), column.offsets[-1].as_py()
+    inside: int = _items(column.values.slice(first, last - first))
+    return int(last - first) + inside
 
 
 def pandas_values(column: pa.ChunkedArray) -> Any:
@@ -407,8 +435,18 @@ def pandas_values(column: pa.ChunkedArray) -> Any:
         return column_values(column, "lossy")
 
 
+def _has_many_items(value: pa.Scalar) -> bool:
+    if not value.is_valid or not pa.types.is_nested(value.type):
+        return False
+    if pa.types.is_struct(value.type):
+        return any(map(_has_many_items, value.values()))
+    return len(value.values) + _items(value.values) > AT_ONCE
+
+
 def _python_value(value: pa.Scalar, maps: Literal["lossy"] | None) -> Any:
     try:
+        if _has_many_items(value):  # each alone, so that others have their turn
+            raise OverflowError
         return value.as_py(maps_as_pydicts=maps)
     except (OverflowError, TypeError):
         if pa.types.is_struct(value.type):
