@@ -41,7 +41,7 @@ def trees() -> dict[str, ast.Module]:
     files = {
         name: path.with_suffix(".py") if not path.is_dir() else path / "__init__.py" for name, path in paths.items()
     }
-    return {name: ast.parse(file.read_text()) for name, file in files.items()}
+    return {name: ast.parse(file.read_text()) for name, file in files.items() if file.exists()}  # native code has none
 
 
 def _patterns() -> Iterator[tuple[re.Pattern[str], bool]]:
