@@ -100,7 +100,7 @@ def about() -> dict[str, str | None]:
 
     Returns:
         The versions of this package, Python, pyarrow and pyspark (None where it is not installed), and what decodes
-        manifests: the native decoder with its version, or polars (docs/size.md).
+        manifests: the native decoder with its version, or polars (docs/decoding.md).
 
     Example:
         >>> explorer.about()["version"] == explorer.__version__

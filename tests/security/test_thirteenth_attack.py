@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from explorer.spec.values import values
 from explorer.storage import cache, limits, native_module
 from explorer.table import open_table
 from tests.security.dimensions import base, data_file
+from tests.support.meanwhile import counted_meanwhile
 
 MANY: dict[str, Any] = {
     "split_offsets": list(range(limits.ITEMS + 1)),
@@ -106,23 +106,9 @@ def test_values_of_many_items_are_the_same_in_parts(monkeypatch: pytest.MonkeyPa
 def test_others_run_while_a_long_list_becomes_pythons() -> None:
     """One of a row of a data file, of ten million numbers: Arrow makes all of it before another thread runs."""
     table = pa.table({"numbers": pa.array([list(range(300_000))])})
-    counted, ended = [0], threading.Event()
-
-    def count() -> None:
-        while not ended.is_set():
-            counted[0] += 1
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    try:
-        before = counted[0]
-        [row] = values.row_dicts(table)
-        during = counted[0] - before
-    finally:
-        ended.set()
-        thread.join()
-    assert len(row["numbers"]) == 300_000
-    assert during
+    rows: list[Any] = []
+    assert counted_meanwhile(lambda: rows.extend(values.row_dicts(table)))
+    assert len(rows[0]["numbers"]) == 300_000
 
 
 # -- the folder of the cache ------------------------------------------------------------------------------------------

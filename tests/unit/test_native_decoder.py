@@ -20,6 +20,7 @@ from explorer.storage.formats import avro
 from explorer.storage.manifest_reader import ManifestReader
 from explorer.storage.storage import Storage
 from tests.support.manifest_files import draw_manifest
+from tests.support.meanwhile import counted_meanwhile
 from tests.support.native_mutations import mutate_and_compare
 from tests.support.small_tables import make_table
 
@@ -179,23 +180,9 @@ def test_a_decode_of_64_mib_stops_before_its_next_block(monkeypatch: pytest.Monk
 def test_other_threads_run_while_it_decodes() -> None:
     """A thread that counts does so during a call: the module holds no lock of Python's."""
     data = _large(blocks=16, records=128)
-    counted, ended = [0], threading.Event()
-
-    def count() -> None:
-        while not ended.is_set():
-            counted[0] += 1
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    try:
-        during = 0
-        while not during:  # a call may be over before the other thread had a turn, so it is called again
-            before = counted[0]
-            native_decoder.decode({"m": data}, True, WHOLE)
-            during = counted[0] - before
-    finally:
-        ended.set()
-        thread.join()
+    during = 0
+    while not during:  # a call may be over before the other thread had a turn, so it is called again
+        during = counted_meanwhile(lambda: native_decoder.decode({"m": data}, True, WHOLE))
 
 
 def test_a_table_reads_the_same_either_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
