@@ -7,7 +7,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,6 +29,7 @@ from explorer.spec.maintenance.orphan_rules import (
     split_uri,
 )
 from explorer.spec.text.names import base_name
+from explorer.storage.folder_listing import local_files
 from explorer.storage.folder_state import metadata_version
 from explorer.storage.reader import TableReader
 from explorer.storage.stores import ListedFile
@@ -224,13 +224,7 @@ def _files_below(tree: MetadataTree, folder: str) -> dict[str, ListedFile]:
     root = tree.reader.storage.folder(folder)
     if root is None:
         return tree.reader.storage.files_below(folder)
-    there = {}
-    for file in steps(sorted(Path(root).rglob("*")), "files"):
-        with contextlib.suppress(FileNotFoundError):  # gone meanwhile
-            if not file.is_dir():  # also where a link leads to one
-                own = file.lstat()  # a link's own: what it leads to may lie elsewhere
-                there[str(file)] = ListedFile(own.st_mtime, own.st_size)
-    return there
+    return dict(sorted(local_files(root)))
 
 
 def orphan_files(tree: MetadataTree) -> tuple[dict[str, ListedFile], list[OtherMetadata], bool]:

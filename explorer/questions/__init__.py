@@ -1,6 +1,6 @@
 """All questions, each defined once: Python, the command line, the page, notebooks and agents ask them from here."""
 
-from explorer.questions import catalog, check, data, history, inspect, lab, maintain, scan
+from explorer.questions import catalog, check, data, history, inspect, lab, maintain, scan, storage
 from explorer.questions.registry import GROUPS, QUESTIONS, Parameter, Question
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "lab",
     "maintain",
     "scan",
+    "storage",
 ]

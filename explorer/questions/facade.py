@@ -16,6 +16,7 @@ from explorer.questions import inspect as inspect_questions
 from explorer.questions import lab as lab_questions
 from explorer.questions import maintain as maintain_questions
 from explorer.questions import scan as scan_questions
+from explorer.questions import storage as storage_questions
 from explorer.questions.answers import Answer
 from explorer.questions.check import OperationKind
 from explorer.questions.data import FIRST_ROWS
@@ -43,6 +44,7 @@ from explorer.questions.parameters import (
     Texts,
 )
 from explorer.questions.scan import Stage
+from explorer.questions.storage import Price
 
 if TYPE_CHECKING:
     from explorer.graph.graph import Graph
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from explorer.spec.commits.commit import Decision
     from explorer.spec.commits.costs import RunCost
     from explorer.spec.layout.file_map import MapCell
+    from explorer.spec.layout.storage_ledger import StorageLedger
     from explorer.spec.rows.live_rows import LiveRows
     from explorer.spec.rows.row_diff import RowDiff
     from explorer.spec.scan.plan import Plan
@@ -1258,6 +1261,36 @@ class OpenTable:
             snapshot=snapshot,
             engine=engine,
         )
+
+    def storage(
+        self, *, by: Literal["", "partition", "month"] = "", price: Price = None, engine: EngineName = "auto"
+    ) -> Answer[StorageLedger]:
+        """Add up all bytes of a table: what its snapshots need, what nothing needs, and what frees which of them.
+
+        Each file counts once: for the current snapshot if that needs it, else for the newest older snapshot that
+        does.
+        So the lines add up to all that lies in the table's folder, and what metadata names elsewhere. Files that
+        nothing
+        refers to are told apart from those that may be of a commit under way.
+
+        Args:
+            by: Also add up by partition, or by the month in which files were written.
+            price: What a GiB costs in a month, to add costs.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
+
+        Returns:
+            The ledger. A row for each group and kind of files: group, title, kind, files, bytes, share.
+
+        Raises:
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> ledger = table.storage().value
+            >>> ledger.of("current").files, ledger.of("unused").files
+            (7, 0)
+        """
+        return storage_questions.storage(self.engine, by=by, price=price, engine=engine)
 
 
 class OpenCatalog:

@@ -48,6 +48,8 @@ MAX_NAMED_ROWS = 1_000_000
 """Rows that are named one by one: those that match the filter of a row history, those that a file's deletes hide."""
 JSON_DEPTH = 100
 """How deep the values of a JSON text nest."""
+LISTED_FILE = 256
+"""Bytes that a file of a listing counts as read: its name, length and time."""
 NAMES = 1_000_000
 """Names listed in a folder."""
 

@@ -303,6 +303,7 @@ class Storage:
             list_files,
         )
         limits.within(len(files), limits.NAMES, folder, "files below it")
+        note_read(size := limits.LISTED_FILE * len(files), size, 0, "listing", resolved)
         return files
 
     def sizes(self, paths: Sequence[str]) -> list[int | None]:

@@ -81,6 +81,7 @@ export const MODES: readonly Mode[] = [
     id: "health", title: "Health", icon: "health", hint: "Measures of the table, and what to do", needs: "",
     tabs: [
       { id: "", title: "Measures", question: "health", arguments: snapshot },
+      { id: "storage", title: "Storage", question: "storage", arguments: () => ({}) },
       { id: "columns", title: "Column statistics", question: "inspect columns", arguments: snapshot },
       { id: "clustering", title: "Clustering", question: "inspect columns", arguments: (at) => ({ ...snapshot(at), show: "clustering" }) },
       { id: "map", title: "Map of files", question: "inspect map", arguments: snapshot },

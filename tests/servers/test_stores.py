@@ -11,6 +11,7 @@ from pathlib import Path
 
 import obstore
 import pytest
+from pyarrow.fs import FileSelector
 from pyiceberg.io import load_file_io
 from tornado.httputil import HTTPServerRequest
 
@@ -171,6 +172,15 @@ def test_parts_of_files(store: Store) -> None:
     assert store.proxy.requests == 5
     with pytest.raises(UnreadableFile, match="does not exist"):
         storage.read("s3://warehouse/wh/db/t/metadata/nothing.json")
+
+
+def test_the_ledger_of_a_store_adds_up(store: Store) -> None:
+    ledger = explorer.open_table(store.metadata, properties=store.properties()).storage().value
+    files = load_file_io(store.properties(endpoint=store.direct), store.metadata).fs_by_scheme("s3", None)  # type: ignore[attr-defined]
+    folder = store.metadata.rpartition("/metadata/")[0].removeprefix("s3://")
+    listed = [info for info in files.get_file_info(FileSelector(folder, recursive=True)) if info.is_file]
+    assert (ledger.files, ledger.bytes) == (len(listed), sum(info.size for info in listed))
+    assert ledger.of("young").files == ledger.of("missing").files == 0
 
 
 def test_orphans_in_a_store(store: Store) -> None:

@@ -1,0 +1,210 @@
+"""Where the bytes of a table are, and which statement frees which of them."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.model.metadata import TableMetadata
+from explorer.queries.stored_files import StoredFiles, add_up_files
+from explorer.reports.maintenance.previews import Preview, preview
+from explorer.reports.maintenance.procedure_calls import catalog_and_name, is_printable
+from explorer.spark_engine.engine_choice import Engine
+from explorer.spark_engine.sql_guard import quoting
+from explorer.spec.layout.storage_ledger import By, Cleanup, LedgerGroup, LedgerLine, StorageLedger
+from explorer.spec.layout.stored_files import GROUPS, Ranks, StorageGroup
+from explorer.spec.snapshots.retention import Retention, RetentionRule, endless_expiry, retention
+from explorer.spec.text.identifiers import split_identifier
+from explorer.spec.text.names import first_of, snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import count, instant, whole
+from explorer.table import Table
+
+LOG_KEPT = 10
+"""Older metadata files that a table keeps after the statement that removes them."""
+DELETES_OLD, MOST_OLD = "write.metadata.delete-after-commit.enabled", "write.metadata.previous-versions-max"
+MOST_PREVIEWED = 200_000
+"""Files in the folders of a table for which a preview of remove_orphan_files is made beside."""
+IN_DOUBT = " (maybe in use)"
+"""What is added to a group whose files may be of what could not be read."""
+KEPT_SINCE: Mapping[RetentionRule, str] = {
+    "ref": "a branch or tag names their snapshots",
+    "age": "their snapshots are younger than the policy's age",
+    "youngest": "they are among the youngest snapshots of a branch",
+    "unreferenced": "their snapshots are young, though in no branch or tag",
+}
+"""Why snapshots stay, by the rule that keeps them."""
+REFS = 3
+"""Branches and tags of one snapshot that are named."""
+
+
+def storage_ledger(table: Table, by: By = "", price: float | None = None, engine: Engine = "auto") -> StorageLedger:
+    """Add up all files of a table.
+
+    Args:
+        table: The table.
+        by: Also add up by `partition`, or by the `month` in which files were written.
+        price: What a GiB costs in a month.
+        engine: What decodes manifests.
+
+    Returns:
+        The ledger. What cannot be read or listed is told, and the statements that depend on it are left out.
+    """
+    now, meta = int(time.time() * 1000), table.metadata
+    decided, refusal = _retention(meta, now)
+    kept, kept_words = decided.snapshots_to_keep if decided else meta.snapshots, _cleanup_of_kept(decided, refusal)
+    ranks = Ranks.of(meta, {snapshot.snapshot_id for snapshot in kept})
+    stored = add_up_files(table.tree.by(engine, "storage"), ranks, by, now)
+    sums = stored.sums
+    groups = []
+    for name in GROUPS:
+        own = sums.filter(pc.equal(sums["group"].cast(pa.string()), name))
+        if lines := _lines(name, own):
+            title = GROUPS[name] + (IN_DOUBT if stored.unknown and name in ("unused", "young") else "")
+            size = sum(line.bytes for line in lines)
+            groups.append(LedgerGroup(name, title, lines, _cleanup(table, name, size, stored, kept_words, engine)))
+    elsewhere = sums.filter(sums["elsewhere"])
+    outside = (_total(elsewhere, "files"), _total(elsewhere, "bytes"))
+    return StorageLedger(
+        tuple(stored.folders), tuple(groups), outside, tuple(_snapshot_rows(meta, ranks, sums, now)),
+        tuple(_part_rows(sums, by)) if by else (), tuple(stored.unknown), price,
+    )  # fmt: skip
+
+
+def _retention(meta: TableMetadata, now: int) -> tuple[Retention | None, str]:
+    if endless := endless_expiry(meta):
+        return None, endless.rstrip(".")
+    try:
+        return retention(meta, now), ""
+    except ValueError as error:
+        return None, str(error)
+
+
+def _lines(group: StorageGroup, sums: pa.Table) -> tuple[LedgerLine, ...]:
+    kinds: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for kind, files, size in zip(*(sums[n].to_pylist() for n in ("kind", "files", "bytes")), strict=True):
+        kinds[kind][0] += files
+        kinds[kind][1] += size
+    lines = (LedgerLine(group, kind, *amounts) for kind, amounts in kinds.items())
+    return tuple(sorted(lines, key=lambda line: (-line.bytes, line.kind)))
+
+
+def _total(sums: pa.Table, name: str) -> int:
+    return int(pc.sum(sums[name]).as_py() or 0)
+
+
+# -- what frees a group ------------------------------------------------------------------------------------------------
+FIXED: Mapping[StorageGroup, Cleanup] = {
+    "young": Cleanup(
+        ("Nothing refers to them. They may be of a commit under way: remove_orphan_files leaves them until they are "
+         "older.",)
+    ),
+    "hidden": Cleanup(
+        ("Nothing refers to them. remove_orphan_files passes over names, and folders, that begin with `_` or `.`.",)
+    ),
+    "missing": Cleanup(
+        ("Metadata refers to them, and they are not there. The bytes are those that metadata records.",
+         "The doctor, with its check of files, says what this breaks.")
+    ),
+}  # fmt: skip
+"""What is said of groups whatever the table is."""
+
+
+def _cleanup(
+    table: Table, group: StorageGroup, size: int, stored: StoredFiles, kept: Cleanup, engine: Engine
+) -> Cleanup:
+    if group == "kept":
+        return kept
+    if group == "expired":
+        seen = preview(table, "expire", engine=engine)
+        return Cleanup(seen.words, seen.call, size if seen.call else 0)
+    if group == "unused":
+        return _cleanup_of_unused(table, stored, engine)
+    if group == "metadata":
+        return _cleanup_of_old_metadata(table)
+    if group == "others":
+        return Cleanup(tuple(f"{why}." for why in stored.others))
+    return FIXED.get(group, Cleanup())
+
+
+def _cleanup_of_kept(decided: Retention | None, refusal: str) -> Cleanup:
+    kept = {keeper.rule for one in decided.snapshots for keeper in one.keepers} if decided else set()
+    why = "; ".join(words for rule, words in KEPT_SINCE.items() if rule in kept) or refusal
+    words = f"No newer snapshot needs these files. An expiry leaves them: {why}."
+    more = "maintain preview expire says why for each snapshot, and with retain-last what goes if fewer stay."
+    return Cleanup((words, more) if decided else (words,))
+
+
+def _cleanup_of_unused(table: Table, stored: StoredFiles, engine: Engine) -> Cleanup:
+    if stored.unknown:
+        return Cleanup(("No statement is printed: files in use may be among them, since not all could be read.",))
+    if _total(stored.sums, "files") > MOST_PREVIEWED:
+        return Cleanup(("There are many files: maintain preview remove-orphans looks at each, and has the statement.",))
+    seen = preview(table, "remove-orphans", engine=engine)
+    return Cleanup(seen.words, seen.call, _bytes_removed(seen) if seen.call else 0)
+
+
+def _bytes_removed(seen: Preview) -> int:
+    rows = (row for part in seen.tables["files"].iter_tables() for row in part.to_pylist())
+    return sum(row["bytes"] or 0 for row in rows if row["becomes"] == "removed" and not row["live"])
+
+
+def _cleanup_of_old_metadata(table: Table) -> Cleanup:
+    """The properties by which the next commit removes all but the newest of the older metadata files."""
+    meta, log = table.metadata, table.metadata.metadata_log
+    most = whole(meta.properties.get(MOST_OLD, "100"))
+    gone = log[: max(0, len(log) - LOG_KEPT + 1)]
+    catalog, name = catalog_and_name(table)
+    statement = (
+        f"ALTER TABLE {quoting.identifier([catalog, *split_identifier(name)])} SET TBLPROPERTIES "
+        f"('{DELETES_OLD}' = 'true', '{MOST_OLD}' = '{LOG_KEPT}')"
+    )
+    size = sum(table.tree.sizes(entry.metadata_file for entry in gone).values())
+    if not size or most is None or most < LOG_KEPT or not is_printable(table, statement):
+        return Cleanup()
+    words = (
+        f"The statement removes {count(len(gone), 'older metadata file')} of the log, and keeps {LOG_KEPT}. From then "
+        "on each commit removes the oldest. Who opens the table by an older metadata file no longer can."
+    )
+    return Cleanup((words,), statement, size)
+
+
+# -- details -----------------------------------------------------------------------------------------------------------
+def _snapshot_rows(meta: TableMetadata, ranks: Ranks, sums: pa.Table, now: int) -> Iterator[dict[str, Any]]:
+    """What each older snapshot needs that no snapshot before it in the order of ranks needs, the most bytes first."""
+    some = sums.filter(pc.is_in(sums["group"].cast(pa.string()), pa.array(["kept", "expired"])))
+    grouped = some.select(["rank", "files", "bytes"]).group_by("rank").aggregate([("files", "sum"), ("bytes", "sum")])
+    ordinals = snapshot_ordinals(meta)
+    refs: defaultdict[int, list[str]] = defaultdict(list)
+    for ref in meta.refs:
+        refs[ref.snapshot_id].append(ref.name)
+    rows = sorted(grouped.to_pylist(), key=lambda row: (-row["bytes_sum"], row["rank"]))
+    for row in rows:
+        snapshot = ranks.snapshots[row["rank"]]
+        yield {
+            "snapshot": snapshot_name(snapshot.snapshot_id, ordinals),
+            "refs": first_of(refs[snapshot.snapshot_id], REFS),
+            "becomes": "kept" if row["rank"] < ranks.kept else "expired",
+            "age_days": round((now - (snapshot.timestamp_ms or now)) / 86_400_000, 1),
+            "timestamp": instant(snapshot.timestamp_ms, "seconds"), "files": row["files_sum"],
+            "bytes": row["bytes_sum"], "snapshot_id": snapshot.snapshot_id,
+        }  # fmt: skip
+
+
+def _part_rows(sums: pa.Table, by: By) -> list[dict[str, Any]]:
+    """A row for each partition or month: all files that are there, and their bytes by group."""
+    parts: dict[str | None, dict[str, Any]] = {}
+    columns = (sums[name].to_pylist() for name in ("part", "group", "files", "bytes"))
+    for part, group, files, size in zip(*columns, strict=True):
+        if group != "missing":
+            row = parts.setdefault(part, {by: part, "files": 0, "bytes": 0, **dict.fromkeys(GROUPS, 0)})
+            row["files"] += files
+            row["bytes"] += size
+            row[group] += size
+    there = {group for row in parts.values() for group in GROUPS if row[group]}
+    rows = [{n: v for n, v in row.items() if n not in GROUPS or n in there} for row in parts.values()]
+    return sorted(rows, key=lambda row: (row[by] or "") if by == "month" else (-row["bytes"], row[by] or ""))
