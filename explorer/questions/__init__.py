@@ -1,6 +1,6 @@
 """All questions, each defined once: Python, the command line, the page, notebooks and agents ask them from here."""
 
-from explorer.questions import catalog, check, data, history, inspect, lab, maintain, scan, storage
+from explorer.questions import catalog, check, data, history, inspect, lab, maintain, scan, storage, writers
 from explorer.questions.registry import GROUPS, QUESTIONS, Parameter, Question
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "maintain",
     "scan",
     "storage",
+    "writers",
 ]

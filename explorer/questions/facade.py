@@ -17,6 +17,7 @@ from explorer.questions import lab as lab_questions
 from explorer.questions import maintain as maintain_questions
 from explorer.questions import scan as scan_questions
 from explorer.questions import storage as storage_questions
+from explorer.questions import writers as writers_questions
 from explorer.questions.answers import Answer
 from explorer.questions.check import OperationKind
 from explorer.questions.data import FIRST_ROWS
@@ -45,6 +46,7 @@ from explorer.questions.parameters import (
 )
 from explorer.questions.scan import Stage
 from explorer.questions.storage import Price
+from explorer.questions.writers import Wanted
 
 if TYPE_CHECKING:
     from explorer.graph.graph import Graph
@@ -59,7 +61,9 @@ if TYPE_CHECKING:
     from explorer.reports.maintenance import Preview
     from explorer.reports.maintenance.runs import MaintenanceOutcome
     from explorer.spec.commits.commit import Decision
+    from explorer.spec.commits.commit_writers import Writers
     from explorer.spec.commits.costs import RunCost
+    from explorer.spec.commits.landed import Landed
     from explorer.spec.layout.file_map import MapCell
     from explorer.spec.layout.storage_ledger import StorageLedger
     from explorer.spec.rows.live_rows import LiveRows
@@ -509,6 +513,47 @@ class HistoryQuestions:
             True
         """
         return history_questions.watch(self._table.engine, interval=interval)
+
+    def writers(self) -> Answer[Writers]:
+        """Say who committed what: engines, versions, applications, jobs, checkpoints, offsets and queries.
+
+        It decodes the summaries of snapshots. What a writer does not record is unknown. It also tells what to look
+        at: gaps, writers that write at the same time, and checkpoints, epochs or offsets that repeat, go back or
+        leave
+        numbers out.
+
+        Returns:
+            The writers. A row for each: writer, engine, versions, runs, snapshots, first, last, intervals, files,
+        rows and
+            bytes.
+
+        Example:
+            >>> table = explorer.open_table("demo.streaming_upserts")
+            >>> [dict(commit.progress) for commit in table.history.writers().value.commits]
+            [{'checkpoint': 1}, {'checkpoint': 2}, {'checkpoint': 3}]
+        """
+        return writers_questions.writers(self._table.engine)
+
+    def landed(self, what: Wanted, *, engine: EngineName = "auto") -> Answer[Landed]:
+        """Say whether something landed: in main's history, only on a branch, staged, rolled back, or nowhere.
+
+        Args:
+            what: A snapshot's id, an id that a writer records (application, job, query, commit, WAP id), KEY=VALUE
+                of a summary, two times as FROM..TO in UTC, or the path of a data or delete file, or its end.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
+
+        Returns:
+            The answer. A row for each snapshot that fits: snapshot, where, refs, why, notes and timestamp.
+
+        Raises:
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.streaming_upserts")
+            >>> table.history.landed("flink.max-committed-checkpoint-id=2").value.words
+            'It landed. Snapshot-2: in main.'
+        """
+        return writers_questions.landed(self._table.engine, what, engine=engine)
 
 
 class DataQuestions:

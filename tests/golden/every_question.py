@@ -45,7 +45,7 @@ def arguments(one: Question, table: explorer.OpenTable) -> list[list[str]]:
     files = [Path(row["file_path"]).name for row in table.inspect.files()]
     known: dict[str, list[str]] = {
         "where": [f"{column} is not null"], "before": ["snapshot-1"], "after": ["main"], "base": ["snapshot-1"],
-        "path": files[:1], "operation": ["append"],
+        "path": files[:1], "operation": ["append"], "what": ["snapshot-1"],
     }  # fmt: skip
     if one.path == ("history", "metadata"):
         return [["0"]]

@@ -71,18 +71,25 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
             return _at(metadata, number)
         raise NotFoundInTable(f"snapshot {text} not found; it may have expired")
     try:
-        moment = datetime.datetime.fromisoformat(text.replace("Z", "+00:00").replace(" UTC", "+00:00"))
-    except ValueError:
+        moment = time_ms(text)
+    except (ValueError, OverflowError):
         names = ", ".join(r.name for r in metadata.refs) or "none"
         raise NotFoundInTable(
             f"{text!r} is no snapshot id, branch, tag, ISO 8601 timestamp or number of a snapshot, such as "
             f"snapshot-{max(1, len(metadata.snapshots))} (branches and tags: {names})"
         ) from None
+    return _at(metadata, moment)
+
+
+def time_ms(text: str, end: bool = True) -> int:
+    """Milliseconds since 1970 of a time in ISO 8601, UTC where it has no zone. A date stands for its `end`, or else its
+    beginning. Raises ValueError or OverflowError for what is none."""
+    moment = datetime.datetime.fromisoformat(text.replace("Z", "+00:00").replace(" UTC", "+00:00"))
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=datetime.timezone.utc)
-    if len(text) <= len("2026-11-22"):
+    if end and len(text) <= len("2026-11-22"):
         moment += datetime.timedelta(days=1, milliseconds=-1)
-    return _at(metadata, int(moment.timestamp() * 1000))
+    return int(moment.timestamp() * 1000)
 
 
 NOTHING = "none"

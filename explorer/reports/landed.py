@@ -1,0 +1,48 @@
+"""Whether something landed in a table, be it of a summary or a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from explorer.errors import NotFoundInTable
+from explorer.spark_engine.engine_choice import Engine
+from explorer.spec.commits.landed import Landed, landed, matching_snapshots
+from explorer.spec.text.names import shorten
+from explorer.table import Table
+
+
+def find_landed(table: Table, wanted: str, engine: Engine = "auto") -> Landed:
+    """Say where the snapshots are that have something.
+
+    Args:
+        table: The table.
+        wanted: What spec.commits.landed.matching_snapshots takes, or a data or delete file.
+        engine: What decodes manifests, which are read only for a file.
+
+    Returns:
+        The answer. A file that is in main's history but deleted since is said to be so.
+    """
+    metadata = table.metadata
+    if reasons := matching_snapshots(metadata, wanted):
+        return landed(metadata, wanted, reasons)
+    if not looks_like_a_file(wanted):
+        return landed(metadata, wanted, {})
+    try:
+        life = table.file_life(wanted.strip(), engine)
+    except NotFoundInTable as error:
+        return replace(landed(metadata, wanted, {}), words=f"{str(error)[:1].upper()}{str(error)[1:]}.")
+    added = {
+        e.snapshot_id: f"it added {shorten(life.file_path, 200)}" for e in life.events if e.logical_status == "ADDED"
+    }
+    added = added or {life.events[0].snapshot_id: "it is the oldest that is left which lists the file"}
+    answer = landed(metadata, wanted, added)
+    current = metadata.current_snapshot_id
+    live = any(e.snapshot_id == current and e.logical_status in ("ADDED", "EXISTING") for e in life.events)
+    deleted = f", deleted by {life.deleted_by}" if life.deleted_by else ""
+    now = "The current snapshot reads the file" if live else f"The current snapshot does not read the file{deleted}"
+    return replace(answer, words=f"{answer.words} {now}.")
+
+
+def looks_like_a_file(wanted: str) -> bool:
+    """Whether a text may be the path of a data or delete file, or its end."""
+    return "/" in wanted or wanted.strip().lower().endswith((".parquet", ".orc", ".avro", ".puffin"))

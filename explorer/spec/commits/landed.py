@@ -1,0 +1,145 @@
+"""Whether something landed: a commit, an application, a query, a checkpoint, a staged write or a time range, by what
+summaries record; and where its snapshots are now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from explorer.model.metadata import TableMetadata
+from explorer.spec.snapshots.lineage import LineageEntry, LineagePlace, lineage
+from explorer.spec.snapshots.snapshot_names import time_ms
+from explorer.spec.text.names import first_of, shorten, snapshot_ordinals
+from explorer.spec.text.units import count, instant
+
+PLACES: Mapping[LineagePlace, str] = {
+    "current": "in main", "ancestor": "in main", "branch": "only on a branch or tag", "staged": "staged, not published",
+    "abandoned": "rolled back", "detached": "in no branch or tag",
+}  # fmt: skip
+"""Where a snapshot is now, by its place in the lineage."""
+LONG = 200
+
+
+@dataclass(frozen=True)
+class LandedSnapshot:
+    """A snapshot that has what was asked for.
+
+    Attributes:
+        snapshot: Its name, such as snapshot-3.
+        snapshot_id: Its id.
+        where: Where it is now: one of PLACES.
+        refs: Branches and tags that name it.
+        why: What of it fits.
+        notes: What the lineage says of it.
+        timestamp_ms: When it was committed.
+    """
+
+    snapshot: str
+    snapshot_id: int
+    where: str
+    refs: tuple[str, ...]
+    why: str
+    notes: tuple[str, ...]
+    timestamp_ms: int | None
+
+
+@dataclass(frozen=True)
+class Landed:
+    """The answer: the snapshots that fit, oldest first, and a sentence."""
+
+    wanted: str
+    snapshots: tuple[LandedSnapshot, ...]
+    words: str
+
+    @property
+    def in_main(self) -> bool:
+        """Whether any of them is in main's history."""
+        return any(one.where == "in main" for one in self.snapshots)
+
+
+def landed(metadata: TableMetadata, wanted: str, reasons: Mapping[int, str]) -> Landed:
+    """Say where snapshots are that something led to.
+
+    Args:
+        metadata: The table's.
+        wanted: What was asked for, as a person wrote it.
+        reasons: Why each snapshot fits, by its id.
+
+    Returns:
+        The answer. Where nothing fits it says what the table no longer knows.
+    """
+    entries = [entry for entry in lineage(metadata) if entry.snapshot_id in reasons]
+    snapshots = tuple(_landed(entry, reasons[entry.snapshot_id]) for entry in entries)
+    return Landed(wanted, snapshots, _words(metadata, shorten(wanted, LONG), snapshots))
+
+
+def _landed(entry: LineageEntry, why: str) -> LandedSnapshot:
+    return LandedSnapshot(
+        entry.snapshot, entry.snapshot_id, PLACES[entry.kind], entry.refs, why, entry.notes, entry.timestamp_ms
+    )
+
+
+def matching_snapshots(metadata: TableMetadata, wanted: str) -> dict[int, str]:
+    """Find the snapshots that have what a person asks for.
+
+    Args:
+        metadata: The table's.
+        wanted: A snapshot's id or name, a value of a summary (an application, job, query, commit or WAP id),
+            KEY=VALUE of one, or two times with `..` between them, in ISO 8601 and UTC.
+
+    Returns:
+        Why each fits, by snapshot id.
+    """
+    text = wanted.strip()
+    first, between, last = text.partition("..")
+    if between:
+        try:
+            begin, end = time_ms(first.strip(), end=False), time_ms(last.strip())
+        except (ValueError, OverflowError):
+            pass
+        else:
+            return {
+                s.snapshot_id: f"it was committed at {instant(s.timestamp_ms)}"
+                for s in metadata.snapshots
+                if s.timestamp_ms is not None and begin <= s.timestamp_ms <= end
+            }
+    own_ids = {str(own): own for own in snapshot_ordinals(metadata)}
+    own_ids |= {f"snapshot-{number}": own for own, number in snapshot_ordinals(metadata).items()}
+    if text in own_ids:
+        return {own_ids[text]: "it is this snapshot"}
+    key, equals, value = text.partition("=")
+    reasons: dict[int, str] = {}
+    for snapshot in metadata.snapshots:
+        if equals and snapshot.summary.get(key) == value:
+            reasons[snapshot.snapshot_id] = f"its summary has {shorten(text, LONG)}"
+        elif keys := [name for name, own in snapshot.summary.items() if own == text and not _is_amount(name)]:
+            reasons[snapshot.snapshot_id] = f"its summary has this as {first_of(keys, 3)}"
+    return reasons
+
+
+def _is_amount(key: str) -> bool:
+    """Whether a key of a summary counts something: a number that is asked for is no such amount."""
+    return bool(re.match(r"(?:added|removed|deleted|total|changed|manifests|entries)-", key))
+
+
+def _words(metadata: TableMetadata, wanted: str, snapshots: Sequence[LandedSnapshot]) -> str:
+    if not snapshots:
+        return f"No snapshot that is left has {wanted!r}. {_unknown(metadata)}"
+    by_place: dict[str, list[str]] = {}
+    for one in snapshots:
+        by_place.setdefault(one.where, []).append(one.snapshot)
+    found = "; ".join(f"{first_of(names, 5)}: {where}" for where, names in by_place.items())
+    verdict = "It landed" if "in main" in by_place else "It is not in main's history"
+    return f"{verdict}. {found[0].upper()}{found[1:]}."
+
+
+def _unknown(metadata: TableMetadata) -> str:
+    """What nobody can tell, since snapshots have expired."""
+    times = [s.timestamp_ms for s in metadata.snapshots if s.timestamp_ms is not None]
+    newest = max((s.sequence_number or 0 for s in metadata.snapshots), default=0)
+    gone = max(0, newest - len(metadata.snapshots))
+    if not times:
+        return "The table has no snapshots."
+    since = f"The oldest snapshot that is left is of {instant(min(times), 'seconds')}."
+    return f"{since} At least {count(gone, 'commit')} before are gone, and what they had." if gone else f"{since}"
