@@ -53,6 +53,7 @@ COMMANDS = [
     "refs preview {} rollback --snapshot 101", "refs preview {} tag --name x -s 101", "check conflict {} 101 append",
     "data history {} id=1", "data diff {} 101 102", "inspect file {} a.parquet --show rows",
     "inspect file {} a.parquet --show footer", "inspect file {} p.parquet --show deletes", "history metadata {} 1",
+    "storage {}", "storage {} --by partition", "history writers {}", "history landed {} a.parquet",
 ]  # fmt: skip
 ELSEWHERE = {
     "demo", "open", "serve", "course", "config", "docs", "completion", "glossary", "check rules", "catalog tables",
@@ -71,7 +72,8 @@ class Work:
     """The work that is done while it is entered, in all threads."""
 
     def __init__(self) -> None:
-        self._steps: dict[CodeType, int] = {}
+        self._steps: dict[tuple[int, CodeType], int] = {}
+        """By thread: two that count in one place lose some."""
 
     def _call(self, frame: FrameType, event: str, _: Any) -> Any:
         if not frame.f_code.co_filename.startswith(PACKAGE):
@@ -79,7 +81,8 @@ class Work:
         return self._line(frame)
 
     def _line(self, frame: FrameType, *_: Any) -> Any:
-        self._steps[frame.f_code] = self._steps.get(frame.f_code, 0) + 1
+        key = (threading.get_ident(), frame.f_code)
+        self._steps[key] = self._steps.get(key, 0) + 1
         return self._line
 
     @contextmanager
@@ -94,10 +97,10 @@ class Work:
             threading.settrace(before)  # type: ignore[arg-type]
 
     def by_function(self) -> Steps:
-        names = {
-            code: f"{code.co_filename[len(PACKAGE) + 1 :]}:{code.co_firstlineno} {code.co_name}" for code in self._steps
-        }
-        return Counter({names[code]: steps for code, steps in self._steps.items()})
+        counted = Steps()
+        for (_, code), steps in self._steps.items():
+            counted[f"{code.co_filename[len(PACKAGE) + 1 :]}:{code.co_firstlineno} {code.co_name}"] += steps
+        return counted
 
 
 def ask(command: str, folder: Path) -> Steps:
