@@ -79,7 +79,7 @@ def ledger_rows(ledger: StorageLedger) -> list[dict[str, Any]]:
     return [
         {
             "group": line.group, "title": group.title, "kind": line.kind, "files": line.files, "bytes": line.bytes,
-            "share": line.bytes / ledger.bytes if ledger.bytes and line.group != "missing" else None,
+            "share": round(line.bytes / ledger.bytes, 4) if ledger.bytes and line.group != "missing" else None,
             **({} if ledger.price is None else {"cost": ledger.cost(line.bytes)}),
         }
         for group in ledger.groups

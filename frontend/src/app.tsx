@@ -343,7 +343,7 @@ function QuestionsView() {
         })}
       </nav>
       <div class="question-view">
-        {!form && <p class="empty">Choose a question at the left.</p>}
+        {!form && <Contents />}
         {form && (
           <>
             <h2>{form.summary}</h2>
@@ -359,6 +359,30 @@ function QuestionsView() {
           </>
         )}
       </div>
+    </div>
+  );
+}
+
+/** Every question with the sentence that says what it answers. */
+function Contents() {
+  const told = hello.value;
+  return (
+    <div class="contents">
+      {told?.groups.map((group) => {
+        const mine = told.questions.filter((one) => one.group === group.name);
+        return mine.length > 0 && (
+          <section key={group.name} aria-label={group.name || "Everyday"}>
+            <h3>{group.title}</h3>
+            <ul class="plain">
+              {mine.map((one) => (
+                <li key={one.name}>
+                  <button type="button" class="tree-button" onClick={() => go({ mode: "ask", question: one.name, arguments: "" })}>{one.summary}</button>
+                </li>
+              ))}
+            </ul>
+          </section>
+        );
+      })}
     </div>
   );
 }
