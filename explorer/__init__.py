@@ -127,16 +127,19 @@ def open_table(
     properties: Mapping[str, str] | None = None,
     roots: Sequence[str] = (),
     relocate: Mapping[str, str] | None = None,
+    spark: Any = None,
 ) -> OpenTable:
     """Open a table; its methods ask questions.
 
     Args:
         table: `db.t` in the sandbox, `catalog.db.t` from .pyiceberg.yaml, a path or URI of a table folder or
-            metadata.json, a pyiceberg Table, at the metadata file that it has loaded, or a table that is open.
+            metadata.json, a pyiceberg Table or a DataFrame of Spark, at the metadata file that it has loaded, what a
+            REST catalog answers when it loads a table, or a table that is open.
         catalog: The catalog's name, where the table's name does not have it.
         properties: Connection properties; they are never shown.
         roots: Folders and URIs that may be read beside the table's own.
         relocate: Where places are that the metadata names: {"s3://bucket/house": "/mirror/house"}.
+        spark: A SparkSession of yours, in whose catalogs `table` is a name. Nothing in it changes.
 
     Returns:
         The open table. In a notebook it shows as the live graph.
@@ -145,6 +148,7 @@ def open_table(
         TableNotFound: No table goes by that name.
         UnreadableFile: Its metadata file cannot be read; the message names the file and what is wrong.
         AccessRefused: It lies where nothing may be read.
+        WrongUsage: A DataFrame reads no Iceberg table, or several.
 
     Example:
         >>> table = explorer.open_table("demo.three_inserts")
@@ -155,7 +159,7 @@ def open_table(
     from explorer.table import open_table as opened
 
     given = table.engine if isinstance(table, OpenTable) else table
-    return OpenTable(opened(given, catalog, properties, roots, relocate, _show))
+    return OpenTable(opened(given, catalog, properties, roots, relocate, _show, spark))
 
 
 def catalog(

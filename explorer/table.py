@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ from explorer.spark_engine.planners import ask_planners, push_down
 from explorer.spark_engine.read_queue import ReadRequest, ReadSession, SqlRequest, metadata_columns
 from explorer.spark_engine.spark import shared_engine
 from explorer.spark_engine.sql_guard.quoting import condition
+from explorer.spark_engine.user_tables import SparkTable, is_frame, table_of_frame, table_of_session
 from explorer.spec.commits.commit_summary import Step
 from explorer.spec.commits.costs import RunCost
 from explorer.spec.deletes.delete_layers import ASKED, Layer, delete_layers
@@ -55,6 +57,7 @@ from explorer.spec.snapshots.lifecycle import FileLife, LifecycleCell, file_life
 from explorer.spec.snapshots.lineage import LineageEntry, LogEntry, current_log, lineage
 from explorer.spec.snapshots.metadata_diff import metadata_diff
 from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
+from explorer.storage.catalogs.sandbox_entries import SANDBOX
 from explorer.storage.locate import Location, locate, locate_again
 from explorer.storage.reader import TableReader
 from explorer.storage.rows import read_schema, value_words
@@ -492,9 +495,10 @@ def open_table(
     roots: Sequence[str] = (),
     relocate: Mapping[str, str] | None = None,
     display: Display | None = None,
+    spark: Any = None,
 ) -> Table:
     """Open a table; the arguments are those of explorer.open_table, and what displays it in a notebook. Raises
-    TableNotFound, UnreadableFile, AccessRefused."""
+    TableNotFound, UnreadableFile, AccessRefused, WrongUsage."""
     if isinstance(table, Table):
         again = Table(table.reader, display)
         again.tree = table.tree
@@ -502,6 +506,37 @@ def open_table(
     if isinstance(getattr(table, "metadata_location", None), str):  # pyiceberg's
         properties = {**getattr(table.io, "properties", {}), **(properties or {})}
         table = table.metadata_location
+    if isinstance(table, Mapping):  # what a REST catalog answers when it loads a table
+        properties = {**_texts(table.get("config")), **(properties or {})}
+        table = table.get("metadata-location")
+        if not isinstance(table, str):
+            raise TableNotFound("the response names no metadata-location: it is of no table that was committed")
+    found = _in_spark(table, spark)
+    if found is not None:
+        location = locate(found.metadata_location, None, {**found.properties, **(properties or {})}, _moves(relocate))
+        own = None if found.catalog == SANDBOX else found.catalog  # a catalog of that name is ours
+        location = replace(location, name=found.name, catalog=own, reason="it is what Spark has loaded", beside="")
+        return Table(TableReader(location, roots), display)
     if not isinstance(table, (str, Path)):
-        raise TableNotFound(f"{type(table).__name__} is no table: give a name, a path, a URI or a pyiceberg Table")
-    return Table(TableReader(locate(str(table), catalog, properties, (relocate or {}).items()), roots), display)
+        raise TableNotFound(
+            f"{type(table).__name__} is no table: give a name, a path, a URI, a pyiceberg Table, a DataFrame of Spark "
+            "or what a REST catalog answers"
+        )
+    return Table(TableReader(locate(str(table), catalog, properties, _moves(relocate)), roots), display)
+
+
+def _in_spark(table: Any, spark: Any) -> SparkTable | None:
+    """What a person's own Spark has loaded; None where it was not asked."""
+    if is_frame(table):
+        return table_of_frame(table)
+    return None if spark is None else table_of_session(spark, str(table))
+
+
+def _moves(relocate: Mapping[str, str] | None) -> Iterable[tuple[str, str]]:
+    return (relocate or {}).items()
+
+
+def _texts(config: Any) -> dict[str, str]:
+    """The texts of a mapping that somebody else wrote."""
+    given = config.items() if isinstance(config, Mapping) else ()
+    return {key: value for key, value in given if isinstance(key, str) and isinstance(value, str)}

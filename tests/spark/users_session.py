@@ -87,9 +87,45 @@ def use(folder: Path) -> list[Any]:
         table.snapshots.to_spark().count(),
         len(table.row_diff("snapshot-1", "main", engine="spark").changes.inserted),
     ]
+    told += open_what_spark_has(folder)
     unpack_all([s for s in SCENARIOS if s.name in ("tracked_delete", "equality_deletes")])
     copy = open_table("demo.tracked_delete")
     told += [len(copy.snapshots), bool(runs.preview(copy, "compact").words)]
+    return told
+
+
+def open_what_spark_has(folder: Path) -> list[Any]:
+    """Tables by the user's own names, DataFrames, and by SQL alone, each answering as by its path."""
+    from pyspark.sql import SparkSession
+
+    import explorer
+    from explorer.spark_engine.user_tables import _by_sql, table_of_session
+
+    spark = SparkSession.builder.getOrCreate()
+    expected = explorer.open_table(folder / "own" / "db" / "t").inspect.files().to_arrow()
+    asked = {
+        "name": explorer.open_table("own.db.t", spark=spark),
+        "frame": explorer.open_table(spark.table("own.db.t").where("id > 1").select("name")),
+        "query": explorer.open_table(spark.sql("SELECT count(*) FROM own.db.t")),
+    }
+    told: list[Any] = [{how: table.inspect.files().to_arrow().equals(expected) for how, table in asked.items()}]
+    told.append([asked["name"].engine.name, asked["name"].engine.reader.location.catalog])
+    by_name, by_sql = table_of_session(spark, "own.db.t"), _by_sql(spark, "own.db.t")
+    told.append([Path(by_sql.metadata_location).name == Path(by_name.metadata_location).name, by_sql.name])
+    told.append(asked["name"].maintain.preview("compact", option={"rewrite-all": "true"}).value.call)
+    told.append(len(asked["name"].rows()))
+    spark.sql("CREATE TABLE own.db.other AS SELECT 1 AS id")
+    both = spark.table("own.db.t").join(spark.table("own.db.other"), "id")
+    for given in (both, spark.range(3)):
+        try:
+            told.append(explorer.open_table(given).engine.name)
+        except explorer.WrongUsage as error:
+            told.append(str(error))
+    try:
+        told.append(explorer.open_table("own.db.nothing", spark=spark).engine.name)
+    except explorer.TableNotFound as error:
+        told.append(str(error))
+    spark.sql("DROP TABLE own.db.other")
     return told
 
 

@@ -1,0 +1,139 @@
+"""Tables as a user's SparkSession has them: by a name in its catalogs, or as a DataFrame that reads one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.errors import TableNotFound, WrongUsage
+from explorer.spark_engine.sql_guard import quoting
+from explorer.spec.text.identifiers import split_identifier
+from explorer.spec.text.names import first_of
+
+HADOOP: Mapping[str, str] = {
+    "fs.s3a.access.key": "s3.access-key-id", "fs.s3a.secret.key": "s3.secret-access-key",
+    "fs.s3a.session.token": "s3.session-token", "fs.s3a.endpoint": "s3.endpoint",
+    "fs.s3a.endpoint.region": "s3.region",
+}  # fmt: skip
+"""Hadoop's settings of S3, and Iceberg's properties for the same."""
+RELATION, TABLE = "DataSourceV2Relation", "org.apache.iceberg.spark.source.SparkTable"
+
+
+@dataclass(frozen=True)
+class SparkTable:
+    """A table that Spark has loaded.
+
+    Attributes:
+        name: Its name, with the catalog: prod.db.t.
+        catalog: The catalog's name in Spark.
+        metadata_location: The metadata file that Spark has loaded.
+        properties: How Spark's FileIO reaches the store. They may be secrets, and are never shown.
+    """
+
+    name: str
+    catalog: str
+    metadata_location: str
+    properties: Mapping[str, str]
+
+
+def is_frame(given: Any) -> bool:
+    """Whether an object is a DataFrame of Spark."""
+    return type(given).__name__ == "DataFrame" and type(given).__module__.startswith("pyspark.sql")
+
+
+def table_of_session(spark: Any, name: str) -> SparkTable:
+    """Load a table by its name in the catalogs of a session, as a query of that session would.
+
+    Args:
+        spark: The SparkSession; one of Spark Connect too, which is asked by SQL.
+        name: `db.t` in the session's current catalog, or `catalog.db.t`.
+
+    Returns:
+        The table. Nothing in the session changes.
+
+    Raises:
+        TableNotFound: The session has no such table, or it is none of Iceberg's.
+    """
+    try:
+        if hasattr(spark, "_jsparkSession"):
+            loader = spark._jvm.org.apache.iceberg.spark.Spark3Util
+            return _spark_table(spark, loader.loadIcebergTable(spark._jsparkSession, name))
+        return _by_sql(spark, name)
+    except Exception as error:
+        raise TableNotFound(f"Spark does not load {name} as a table of Iceberg: {_first_line(error)}") from error
+
+
+def table_of_frame(frame: Any) -> SparkTable:
+    """Find the Iceberg table that a DataFrame reads.
+
+    Args:
+        frame: The DataFrame, of a session with a JVM.
+
+    Returns:
+        The table, as the DataFrame has loaded it.
+
+    Raises:
+        WrongUsage: It reads no Iceberg table, or several; or Spark Connect hides its plan.
+    """
+    if not hasattr(frame, "_jdf"):
+        raise WrongUsage("Spark Connect does not show which table a DataFrame reads: give the table's name and spark")
+    leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
+    tables = {}
+    for leaf in (leaves.apply(at) for at in range(leaves.size())):
+        if leaf.getClass().getSimpleName() == RELATION and leaf.table().getClass().getName() == TABLE:
+            one = _spark_table(frame.sparkSession, leaf.table().table())
+            tables[one.metadata_location] = one
+    if len(tables) != 1:
+        names = first_of([one.name for one in tables.values()])
+        raise WrongUsage(
+            f"the DataFrame reads several Iceberg tables: {names}" if tables else "the DataFrame reads no Iceberg table"
+        )
+    return next(iter(tables.values()))
+
+
+def _spark_table(spark: Any, table: Any) -> SparkTable:
+    """Of a Table of Iceberg's, in the JVM."""
+    name = str(table.name())
+    location = str(table.operations().current().metadataFileLocation())
+    return SparkTable(name, split_identifier(name)[0], location, {**_hadoop(spark, location), **_io_properties(table)})
+
+
+def _io_properties(table: Any) -> dict[str, str]:
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        return {str(key): str(value) for key, value in dict(table.io().properties()).items()}
+    except Py4JJavaError:  # a FileIO need not tell them
+        return {}
+
+
+def _hadoop(spark: Any, location: str) -> dict[str, str]:
+    """What Hadoop's S3A is given, where it may read the table."""
+    if not location.startswith(("s3a:", "s3:", "s3n:")):
+        return {}
+    conf = spark._jsparkSession.sessionState().newHadoopConf()
+    values = {ours: conf.get(theirs) for theirs, ours in HADOOP.items()}
+    return {name: str(value) for name, value in values.items() if value}
+
+
+def _by_sql(spark: Any, name: str) -> SparkTable:
+    """Of a session without a JVM: its metadata table of metadata files has the current one last."""
+    parts = list(split_identifier(name))
+    query = f"SELECT file FROM {quoting.identifier([*parts, 'metadata_log_entries'])} ORDER BY timestamp DESC LIMIT 1"
+    location = str(spark.sql(query).collect()[0][0])
+    if len(parts) < 3:
+        parts = [str(spark.sql("SELECT current_catalog()").collect()[0][0]), *parts]
+    return SparkTable(".".join(parts), parts[0], location, dict(_catalog_settings(spark, parts[0])))
+
+
+def _catalog_settings(spark: Any, catalog: str) -> Iterator[tuple[str, str]]:
+    for key in HADOOP.values():
+        if value := spark.conf.get(f"spark.sql.catalog.{catalog}.{key}", None):
+            yield key, str(value)
+
+
+def _first_line(error: Exception) -> str:
+    cause = getattr(error, "java_exception", None)
+    text = str(cause.getMessage() if cause is not None else error)
+    return text.partition("\n")[0][:500]
