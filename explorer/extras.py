@@ -20,6 +20,7 @@ PACKAGES = {
     "anywidget": "notebook", "IPython": "notebook", "jupyterlab": "notebook", "pandas": "notebook",
     "panel": "panel", "bokeh": "panel", "param": "panel",
     "graphviz": "graphviz", "pygraphviz": "graphviz",
+    "mcp": "mcp",
     "mypy_boto3_glue": "glue", "thrift": "hive", "psycopg2": "postgres",
     "obstore": "s3", "s3fs": "s3", "boto3": "s3", "gcsfs": "gcs", "adlfs": "azure",
 }  # fmt: skip

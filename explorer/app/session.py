@@ -197,15 +197,32 @@ class Session:
             NotPossible: The question writes.
             WrongUsage: There is no such question.
         """
+        return self.answer(request, lambda shown: file_of(shown, form, block))
+
+    def answer(self, request: Ask, make: Callable[[ShownAnswer], Any]) -> PoolTask:
+        """Answer a question that reads, for something else than a page.
+
+        Args:
+            request: The question.
+            make: Makes of the answer what is wanted, within the limits of the question.
+
+        Returns:
+            Work whose result is what `make` returns.
+
+        Raises:
+            NotPossible: The question writes.
+            WrongUsage: There is no such question.
+        """
         if _question(request.question).is_writing or any(request.arguments.get(name) for name in NOT_SAVED):
             raise NotPossible("this answer is not saved: the question would write or run again")
-        return self._pool(request).submit(partial(self._file, request, form, block), self, self._who, self._visitor)
 
-    def _file(self, request: Ask, form: str, block: int) -> Any:
         def work() -> Any:
-            return file_of(self._answered(request), form, block)
+            return make(self._answered(request))
 
-        return within_limit(work, self._read) if self._is_limited(request) else work()
+        def limited() -> Any:
+            return within_limit(work, self._read) if self._is_limited(request) else work()
+
+        return self._pool(request).submit(limited, self, self._who, self._visitor)
 
     # -- under way ----------------------------------------------------------------------------------------------------
     def _pool(self, request: Request) -> Pool:
@@ -276,6 +293,7 @@ class Session:
     def _catalogs(self, request: Catalogs) -> dict[str, Any]:
         if not request.catalog:
             return {"catalogs": catalog_names()}
+        places.check_catalog(request.catalog, ".".join(request.namespace))
         if not request.namespace:
             return {"namespaces": namespaces(request.catalog)}
         return {"tables": tables(request.catalog, request.namespace)}
@@ -468,6 +486,7 @@ class Session:
         if question.subject == "table":
             return table
         if question.subject == "catalog":
+            places.check_catalog(request.catalog or SANDBOX, str(request.arguments.get("namespace") or ""))
             return CatalogAt(request.catalog) if request.catalog else CatalogAt()
         opened = self._table(request.table) if request.table in self._given else self._tables.get(request.table)
         moves = self._moves.get(request.table, ())

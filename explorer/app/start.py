@@ -10,6 +10,7 @@ from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.render.overview import facts, tiles
 from explorer.render.text import brief, clean
 from explorer.reports.overview import overview
+from explorer.serving import places
 from explorer.spec.text.names import shorten, snapshot_name, snapshot_ordinals
 from explorer.storage.catalogs import catalogs
 from explorer.table import Table
@@ -23,8 +24,8 @@ MOST_VERSIONS, LONGEST_NAME = 500, 1_000
 
 
 def catalog_names() -> list[str]:
-    """Return the names of the catalogs that are configured here."""
-    return [clean(name) for name in catalogs.catalog_names()]
+    """Return the names of the catalogs that are configured here, and may be asked as a whole."""
+    return [clean(name) for name in places.offered_catalogs(catalogs.catalog_names())]
 
 
 def namespaces(catalog: str) -> list[list[str]]:

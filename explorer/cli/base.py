@@ -54,7 +54,7 @@ class Group(click.Group):
 FIRST = ("show", "overview", "plan", "doctor", "health", "storage", "diff", "rows", "sql", "count")
 OPEN = "open"
 """The command that is meant where none is named."""
-LAST = ("glossary", "demo", OPEN, "serve", "course", "config", "docs", "completion")
+LAST = ("glossary", "demo", OPEN, "serve", "mcp", "course", "config", "docs", "completion")
 
 
 class Main(Group):

@@ -34,13 +34,14 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 OWN_SITES = ("same-origin", "none")
 """Sec-Fetch-Site of our own pages, and of what a person types or opens from outside the browser."""
 MOST_BYTES = 1 << 14
-"""Of a request's body: the only one there is holds a password."""
+"""Of a request's body: the only one that a page sends holds a password."""
 MOST_MESSAGE = 1 << 20
-"""Bytes of one message of a WebSocket."""
+"""Bytes of one message of a WebSocket, or of a program."""
 FOREIGN = (
     "This request came from another site, which may not open tables here. "
     "If you followed a link and trust it: click into the address bar and press Enter."
 )
+NO_BEARER = "Send the token that the server printed, as the header Authorization: Bearer TOKEN."
 NO_TOKEN = "This server belongs to who started it: open the URL, with its token, that the server printed."
 FOR_LOOPBACK = (
     "Only this machine is served, since nobody can log in: "
@@ -129,14 +130,16 @@ class NonceHeaders(Headers):
 class Doorkeeper:
     """A door of one server. `hosts` are the names it goes by. Without a password only loopback is served, by token.
     With `oauth` the application signs people in, and no cookie of ours is needed. `open` are pages that
-    are answered without any of that. `secure`: browsers come by https only, whatever a request says."""
+    are answered without any of that. `secure`: browsers come by https only, whatever a request says. `programs` are
+    paths that programs call: they have no cookie, and send the token with each request."""
 
     def __init__(
         self, hosts: Collection[str] = (), password: str = "", oauth: bool = False,
-        open: Mapping[str, type[RequestHandler]] | None = None, secure: bool = False,
+        open: Mapping[str, type[RequestHandler]] | None = None, secure: bool = False, programs: Collection[str] = (),
     ) -> None:  # fmt: skip
         self.hosts = {*LOOPBACK, *(host.lower() for host in hosts)}
         self.password, self.oauth, self.open, self.secure = password, oauth, open or {}, secure
+        self.programs = programs
         self.token = "" if password or oauth else secrets.token_urlsafe(32)
         self.cookie = secrets.token_urlsafe(32)
         self.attempts = Attempts()
@@ -154,7 +157,8 @@ class Doorkeeper:
     def admit(self, application: Any, request: HTTPServerRequest) -> Any:
         """Return what answers a request in place of the application; None lets it through. The application has a
         `prefix`, and the paths of its documents as `app_paths`."""
-        request.connection.set_max_body_size(MOST_BYTES)  # type: ignore[union-attr]
+        most = MOST_MESSAGE if self._is_for_programs(application, request) else MOST_BYTES
+        request.connection.set_max_body_size(most)  # type: ignore[union-attr]
         answer = self._answer(application, request)
         if answer is None:
             return None
@@ -182,6 +186,8 @@ class Doorkeeper:
         came_back = (self.oauth or self.password) and _came_back(request, application.prefix)
         if not came_back and _is_foreign(request):
             return Plain, {"status": 403, "text": FOREIGN}
+        if self._is_for_programs(application, request):
+            return None if self._has_token(request) else (Plain, {"status": 401, "text": NO_BEARER})
         documents = {f"{application.prefix}{path}".rstrip("/") for path in ("/", *application.app_paths)}
         login = self.oauth and path.removeprefix(application.prefix) in ("/login", "/logout")
         if path not in documents and not _is_part(path, documents) and not login:
@@ -201,6 +207,13 @@ class Doorkeeper:
         if self.token and path in documents and _equal(token, self.token):
             return Enter, {"access": self, "cookie": name, "path": application.prefix}
         return Plain, {"status": 401, "text": NO_TOKEN}
+
+    def _is_for_programs(self, application: Any, request: HTTPServerRequest) -> bool:
+        return request.path.removeprefix(application.prefix) in self.programs
+
+    def _has_token(self, request: HTTPServerRequest) -> bool:
+        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+        return bool(self.token) and scheme.lower() == "bearer" and _equal(given.strip(), self.token)
 
     def _is_host(self, name: str) -> bool:
         # an address is no name that could be re-bound: where others are served, any of this machine's will do

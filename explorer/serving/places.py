@@ -1,5 +1,5 @@
-"""Which tables visitors of a shared server may open: those of its catalogs, and paths below the folders that it was
-started with."""
+"""Which tables visitors of a shared server may open: those of its catalogs, or of some of them, and paths below the
+folders that it was started with."""
 
 from __future__ import annotations
 
@@ -8,22 +8,34 @@ import os
 from collections.abc import Sequence
 
 from explorer.errors import AccessRefused, UnreadableFile
+from explorer.storage.catalogs import catalogs
 from explorer.storage.excerpts import hide_bytes
 from explorer.storage.locate import names_a_path
 from explorer.storage.paths import below, canonical
 
 VARIABLE = "ICEDIVE_SERVED_ROOTS"
 """Holds the folders and URIs as a JSON list; where it is not set, any path may be opened."""
+NAMES_VARIABLE = "ICEDIVE_SERVED_NAMES"
+"""Holds, as a JSON list, what names of tables begin with; where it is not set, all tables of all catalogs may be
+opened."""
 REFUSED = (
-    "This server opens tables of its catalogs, and paths below the folders that it was started with (--only-root): "
-    "{} is not below any of them."
+    "This server opens tables of its catalogs, and paths below the folders that it was started with (--only-root, or "
+    "--root of mcp): {} is not below any of them."
 )
+OTHER_NAME = "This server opens tables whose full names, with the catalog, begin with {}: {} does not."
 
 
-def restrict(roots: Sequence[str]) -> None:
-    """From now on, open only paths below these folders and URIs in this process, and quote no file in a message."""
+def restrict(roots: Sequence[str], names: Sequence[str] | None = None) -> None:
+    """From now on, open only some tables in this process, and quote no file in a message.
+
+    Args:
+        roots: Folders and URIs: only paths below them.
+        names: Catalogs or namespaces, each with a dot at its end: only tables of them; all if left out.
+    """
     hide_bytes()
     os.environ[VARIABLE] = json.dumps([canonical(root) for root in roots])
+    if names is not None:
+        os.environ[NAMES_VARIABLE] = json.dumps(list(names))
 
 
 def is_restricted() -> bool:
@@ -45,8 +57,34 @@ def check(table: str, moves: Sequence[tuple[str, str]] = ()) -> None:
         return
     if moves:
         raise AccessRefused("This server follows no tables that have moved: ask who runs it.")
-    if names_a_path(table) and not any(_is_below(table, root) for root in json.loads(os.environ[VARIABLE])):
+    if not table:
+        return
+    if not names_a_path(table):
+        _check_name(table, "" if catalogs.split(table)[0] != table.partition(".")[0] else table)
+    elif not any(_is_below(table, root) for root in json.loads(os.environ[VARIABLE])):
         raise AccessRefused(REFUSED.format(repr(table[:200])))
+
+
+def check_catalog(catalog: str, namespace: str = "") -> None:
+    """See that a visitor may ask of a catalog, or of one of its namespaces. Raises AccessRefused."""
+    name = ".".join(filter(None, (catalog, namespace)))
+    _check_name(name, f"{name}.")
+
+
+def offered_catalogs(names: Sequence[str]) -> list[str]:
+    """Return those of some catalogs of which a visitor may open every table."""
+    return [name for name in names if _is_offered(f"{name}.")]
+
+
+def _check_name(name: str, full: str) -> None:
+    """Raise AccessRefused for a name if its full form, which has the catalog, is none that may be opened."""
+    if not _is_offered(full):
+        raise AccessRefused(OTHER_NAME.format(", ".join(json.loads(os.environ[NAMES_VARIABLE])), repr(name[:200])))
+
+
+def _is_offered(full: str) -> bool:
+    allowed = os.environ.get(NAMES_VARIABLE)
+    return allowed is None or full.startswith(tuple(json.loads(allowed)))
 
 
 def _is_below(path: str, root: str) -> bool:

@@ -10,6 +10,8 @@ import sys
 import warnings
 import webbrowser
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any
 
 import click
 from tornado.ioloop import PeriodicCallback
@@ -62,9 +64,7 @@ def serve(
         AccessRefused: Others could reach it, and there is neither a password nor a sign-in.
         NotPossible: The address or the port cannot be used.
     """
-    warnings.filterwarnings("ignore", category=IncompleteAnswer)  # each answer says it
-    quotas()
-    check_audit()
+    prepare()
     password, sign_in = os.environ.get(PASSWORD_VARIABLE, ""), oauth_from_environment()
     if password and sign_in:
         raise AccessRefused(f"{PASSWORD_VARIABLE} and {VARIABLES[0]} are both set: which of them lets people in?")
@@ -86,16 +86,40 @@ def serve(
     COUNTERS.append(SocketHandler.count)
     server = Server(access, Rights(sql=alone or allow_sql, lab=alone or allow_lab), server_address.below, sign_in)
     url = access.url(server_address.url(listening_at))
-    sys.setswitchinterval(SWITCH_S)
-    collector.start()
-    asyncio.run(_run(server, sockets, url, show, bool(prefix), kept))
+    told = f"Iceberg metadata explorer: {url}"
+    asyncio.run(run(server, sockets, told, kept, url if show else "", bool(prefix)))
     pools.stop()
 
 
-async def _run(
-    server: Server, sockets: Sequence[socket.socket], url: str, show: bool, is_behind_proxy: bool, kept: KeptCookie
+def prepare() -> None:
+    """Prepare the process for a server. Raises ExplorerError for quotas or an audit log that are none."""
+    warnings.filterwarnings("ignore", category=IncompleteAnswer)  # each answer says it
+    quotas()
+    check_audit()
+    sys.setswitchinterval(SWITCH_S)
+    collector.start()
+
+
+async def run(
+    server: Server,
+    sockets: Sequence[socket.socket],
+    told: str,
+    kept: KeptCookie,
+    shown: str = "",
+    is_behind_proxy: bool = False,
+    beside: AbstractAsyncContextManager[Any] = nullcontext(),  # noqa: B008
 ) -> None:
-    """Print the URL once signals end it in order, and answer until one does; show: whether to open a browser."""
+    """Answer until a signal ends it in order.
+
+    Args:
+        server: What answers.
+        sockets: Where it listens.
+        told: What is printed once signals end it.
+        kept: Its cookie.
+        shown: The URL that a browser is opened with; none if empty.
+        is_behind_proxy: Whether a proxy says who asks.
+        beside: What else runs meanwhile.
+    """
     times = {"idle_connection_timeout": IDLE_S, "body_timeout": IDLE_S}
     http = LimitedServer(server, server.connections, xheaders=is_behind_proxy, **times)
     http.add_sockets(sockets)
@@ -104,11 +128,12 @@ async def _run(
     end = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, end.set)
-    click.echo(f"Iceberg metadata explorer: {url}")
+    click.echo(told)
     with scratch("door") as folder:  # which nobody else may read
-        if show:
-            webbrowser.open(door_sign(folder, url))
-        await end.wait()
+        if shown:
+            webbrowser.open(door_sign(folder, shown))
+        async with beside:
+            await end.wait()
     beat.stop()
     kept.beat()
     http.stop()
