@@ -23,6 +23,16 @@ SIZE_MB = 1_000_000
 OURS = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 """The environment variables, without a tree that pip would take for installed."""
 OPEN = "import explorer; table = explorer.open_table('demo.three_inserts'); "
+ASK_AS_AN_AGENT = """
+import asyncio, os
+from mcp import Client, StdioServerParameters
+async def ask():
+    program = StdioServerParameters(command="icedive", args=["mcp"], env=dict(os.environ))
+    async with Client(program) as client:
+        answer = await client.call_tool("count", {"table": "sandbox.demo.three_inserts"})
+        assert not answer.is_error, answer
+asyncio.run(ask())
+"""
 CORE: Sequence[Sequence[str]] = (
     ("icedive", "--version"), ("icedive", "demo"), ("icedive", "show", "demo.three_inserts"),
     ("icedive", "doctor", "demo.three_inserts"), ("icedive", "plan", "demo.three_inserts", "fruit = 'apple'"),
@@ -40,6 +50,7 @@ TRIES: Mapping[str, Sequence[Sequence[str]]] = {
         ("icedive", "export", "graph", "demo.three_inserts", "--format", "png", "-f", "graph.png"),
         ("icedive", "export", "graph", "demo.three_inserts", "--format", "dot", "-f", "graph.dot"),
     ),
+    "mcp": (("python", "-c", ASK_AS_AN_AGENT),),
     "s3": (("python", "-c", "import obstore.store"),),
     "gcs": (("python", "-c", "import obstore.store"),),
     "azure": (("python", "-c", "import obstore.store"),),
@@ -49,7 +60,7 @@ TRIES: Mapping[str, Sequence[Sequence[str]]] = {
 }
 """What is tried in each environment, after CORE."""
 REFUSED = {"spark": ("rows", "demo.three_inserts"), "notebook": ("course", "course"),
-           "graphviz": ("export", "graph", "demo.three_inserts", "--format", "png")}  # fmt: skip
+           "graphviz": ("export", "graph", "demo.three_inserts", "--format", "png"), "mcp": ("mcp",)}  # fmt: skip
 """What says, where the extra is not installed, how to install it."""
 
 

@@ -82,6 +82,7 @@ def test_what_needs_an_extra_says_how_to_install_it(tmp_path: Path) -> None:
         "spark": [["rows", table], ["history", "commits", table, "--engine", "spark"], ["lab", "run", "append"]],
         "graphviz": [["export", "graph", table, "--format", name] for name in ("dot", "png")],
         "notebook": [["course", str(tmp_path / "course")]],
+        "mcp": [["mcp"], ["mcp", "--http", "--port", "0"]],
     }
     for extra, commands in needs.items():
         for words, (code, output, error) in zip(commands, run(COMMANDS.format(commands=commands)), strict=True):

@@ -22,8 +22,10 @@ from explorer.spec.text.names import shorten
 
 MOST_CHARACTERS = 24_000
 """Of the items of an answer, as JSON: some ten thousand of a model's tokens."""
-MOST_PARTS, MOST_ITEMS, MOST_NOTES = 40, 100, 20
+MOST_PARTS, MOST_ITEMS, MOST_NOTES = 40, 100, 10
 """Parts of an answer, items of one of them, and notes, that come at once."""
+LONGEST_COMMAND = 4_000
+"""Characters of a command, a link or an error."""
 LONGEST = (1_000, 200, 40)
 """Characters of a text; of the texts of an item that has no room otherwise."""
 QUOTED = (
@@ -116,13 +118,28 @@ def answer_of(shown: ShownAnswer, request: Ask, choice: Choice, page: str) -> di
         "about": _fit(request.table or request.catalog),
         **({"metadata_file": _fit(table.metadata.metadata_location)} if table else {}),
         "level": data["level"],
-        "notes": _fit([*lacks, *data["notes"]][:MOST_NOTES]),
-        "problems": _fit(problems[:MOST_NOTES]),
+        "notes": _first([*lacks, *data["notes"]]),
+        "problems": _first(problems),
         "parts": told,
         **({"parts_left_out": len(parts) - MOST_PARTS} if choice.part is None and len(parts) > MOST_PARTS else {}),
-        **_page(request, page),
-        "command": clean(command_of(request)),
+        **_short({**_page(request, page), "command": command_of(request)}),
     }
+
+
+def refusal_of(text: str) -> dict[str, Any]:
+    """Return what an agent gets in place of an answer."""
+    return {"error": shorten(text, LONGEST_COMMAND)}
+
+
+def _short(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return what can be copied, without credentials; what is very long is left out, since a part of it is no use."""
+    return {name: clean(text) for name, text in texts.items() if len(text) <= LONGEST_COMMAND}
+
+
+def _first(texts: Sequence[str]) -> list[str]:
+    """Return the first of some sentences."""
+    more = len(texts) - MOST_NOTES
+    return [*map(_fit, texts[:MOST_NOTES]), *([f"… {more:,} more"] if more > 0 else [])]
 
 
 def quoted(data: Mapping[str, Any]) -> str:
@@ -145,7 +162,7 @@ def _told(number: int, part: _Part, choice: Choice, room: int) -> dict[str, Any]
         kept.append(small)
     end = choice.start + len(kept)
     is_cut = len(kept) < len(items) or total is None or end < total
-    head = {"part": number, "kind": part.kind, **({"title": clean(part.title)} if part.title else {})}
+    head = {"part": number, "kind": part.kind, **({"title": _fit(part.title)} if part.title else {})}
     return {**head, "items": kept, "start": choice.start, "total": total, **({"next": end} if is_cut else {})}
 
 
@@ -198,10 +215,10 @@ def _link(link: Mapping[str, Any]) -> dict[str, Any]:
 def _page(request: Ask, page: str) -> dict[str, str]:
     """Return how a person comes to the same answer on the page: its address, or the command that serves it."""
     if not page:
-        return {"open_page": clean(shlex.join(["icedive", "open", *([request.table] if request.table else [])]))}
+        return {"open_page": shlex.join(["icedive", "open", *([request.table] if request.table else [])])}
     place = {"table": request.table, "mode": "ask", "question": request.question,
              "arguments": json.dumps(dict(request.arguments))}  # fmt: skip
-    return {"page": clean(f"{page}?{urlencode({name: value for name, value in place.items() if value})}")}
+    return {"page": f"{page}?{urlencode({name: value for name, value in place.items() if value})}"}
 
 
 def command_of(request: Ask) -> str:

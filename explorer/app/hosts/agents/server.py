@@ -13,7 +13,7 @@ from mcp.server.lowlevel import Server
 
 from explorer.app.error_messages import error_message
 from explorer.app.hosts.agents import prompts
-from explorer.app.hosts.agents.answers import SCHEMA, answer_of, quoted
+from explorer.app.hosts.agents.answers import SCHEMA, answer_of, quoted, refusal_of
 from explorer.app.hosts.agents.tables import SCHEME, Offered, name_of, uri_of
 from explorer.app.hosts.agents.tools import MORE, MORE_SUMMARY, RIGHTS, Choice, asked, describe, input_schema, offered
 from explorer.app.protocol import Ask
@@ -142,7 +142,7 @@ class Agents:
 
 def _refusal(error: Exception) -> dict[str, Any]:
     """Return why there is no answer, without credentials; what is a fault of ours is logged."""
-    return {"error": error_message(1, error)["text"]}
+    return refusal_of(error_message(1, error)["text"])
 
 
 async def _wait(context: Context, task: PoolTask) -> Any:

@@ -21,6 +21,8 @@ from explorer.storage.paths import local_path
 SCHEME = "icedive://table/"
 MOST_TABLES, MOST_FOLDERS, DEEPEST = 200, 5_000, 4
 """Tables that are listed, folders that are looked into for them, and how deep these are."""
+LONGEST = 500
+"""Characters of a name that is listed."""
 log = logging.getLogger(__name__)
 
 
@@ -41,9 +43,10 @@ class Offered:
         places.restrict(self.roots, [PREFIX, *(f"{name}." for name in self.catalogs)])
 
     def tables(self) -> list[tuple[str, str]]:
-        """Return tables by their names, each with a line about it, so many at most. A name that cannot be shown as it
-        is is left out: only who knows it opens it."""
-        return [*islice((one for one in self._all() if clean(one[0]) == one[0]), MOST_TABLES)]
+        """Return tables by their names, each with a line about it, so many at most. Nothing says of a name in such a
+        list that it is data: one with a space in it, which could be read as a sentence, is left out, and so is one that
+        cannot be shown as it is. Who knows it opens it."""
+        return [*islice((one for one in self._all() if _is_plain(one[0])), MOST_TABLES)]
 
     def _all(self) -> Iterator[tuple[str, str]]:
         for one in teaching_tables():
@@ -58,6 +61,10 @@ class Offered:
         for root in self.roots:
             if (folder := local_path(root)) is not None:
                 yield from ((path, "A table's folder.") for path in _table_folders(folder))
+
+
+def _is_plain(name: str) -> bool:
+    return len(name) <= LONGEST and clean(name) == name and not any(map(str.isspace, name))
 
 
 def _table_folders(root: str) -> Iterator[str]:
