@@ -100,7 +100,7 @@ def test_no_property_of_a_table_or_catalog_is_told_that_is_a_secret(tmp_path: Pa
         assert "hunter2" not in told.lower()
         assert HIDDEN in told
 
-    over_stdio(look, "--catalog", "small", log=log, PYICEBERG_HOME=str(tmp_path))
+    over_stdio(look, "small", log=log, PYICEBERG_HOME=str(tmp_path))
     assert "hunter2" not in log.read_text().lower()
 
 
@@ -234,7 +234,7 @@ def test_only_tables_that_the_command_names_are_opened(sandbox: Path, tmp_path: 
         assert "This server opens" in await agent.refused("show", table="lab.db.t")
         assert "This server opens" in await agent.refused("show", table=str(outside))
 
-    over_stdio(named, "--catalog", "small", PYICEBERG_HOME=str(tmp_path))
+    over_stdio(named, "small", PYICEBERG_HOME=str(tmp_path))
 
 
 def test_the_page_that_is_served_beside_opens_no_more(

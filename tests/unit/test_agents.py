@@ -171,7 +171,7 @@ def test_a_link_leads_to_the_page_where_one_is_served(sandbox: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--catalog", "nowhere"], "no catalog named 'nowhere'"),
+        (["nowhere"], "no catalog named 'nowhere'"),
         (["--page", "localhost:5006"], "--page is the URL of a page"),
         (["--http", "--page", "http://localhost:5006/"], "with --http the page is served, too"),
     ],
@@ -179,6 +179,31 @@ def test_a_link_leads_to_the_page_where_one_is_served(sandbox: Path) -> None:
 def test_options_that_do_not_fit_are_told(options: list[str], told: str) -> None:
     done = CliRunner().invoke(main, ["mcp", *options])
     assert (done.exit_code, told in done.output) == (2, True), done.output
+
+
+def test_what_the_document_says_to_enter_is_right(sandbox: Path) -> None:
+    """Each JSON names a command, with options that it has; the first one is carried out."""
+    text = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
+    blocks = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
+    entries = [next(iter(block.values()))["icedive"] for block in blocks]
+    started = [shlex.join([one["command"], *one["args"]]) for one in entries if "command" in one]
+    in_shell = [line for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
+    started += [line.partition(" -- ")[2] or line for line in in_shell]
+    started += [shlex.join(["icedive", *json.loads(f"[{found}]")]) for found in re.findall(r'"args": \[(.*?)\]', text)]
+    assert len(started) >= 8
+    for line in started:
+        program, *words = shlex.split(line)
+        assert program == "icedive"
+        name, command, rest = main.resolve_command(main.make_context(program, [*words]), [*words])
+        assert command is not None
+        assert command.make_context(name, rest).params, line
+    (served_one,) = (one for one in entries if "url" in one)
+    assert (served_one["url"], [*served_one["headers"]]) == ("http://localhost:5007/mcp", ["Authorization"])
+
+    async def look(agent: Agent) -> None:
+        assert len((await agent.client.list_tools()).tools) > 30
+
+    over_stdio(look, *entries[0]["args"][1:])
 
 
 # -- the four jobs -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from explorer.app.blocks import ShownAnswer
-from explorer.app.hosts.agents.tools import Choice, offered, parameters, tool_name
+from explorer.app.hosts.agents.tools import ItemChoice, offered, parameters, tool_name
 from explorer.app.protocol import Ask
 from explorer.app.row_pages import RowPages
 from explorer.errors import NotFoundInTable
@@ -63,7 +63,7 @@ class _Part:
     title: str = ""
     rows: RowPages | None = None
 
-    def page(self, choice: Choice) -> tuple[Sequence[Any], int | None]:
+    def page(self, choice: ItemChoice) -> tuple[Sequence[Any], int | None]:
         """Return items from the start that is chosen, and how many there are."""
         if self.rows is None:
             return self.items[choice.start : choice.start + MOST_ITEMS], len(self.items)
@@ -86,7 +86,7 @@ class _Part:
         return rows, page["total"]
 
 
-def answer_of(shown: ShownAnswer, request: Ask, choice: Choice, page: str) -> dict[str, Any]:
+def answer_of(shown: ShownAnswer, request: Ask, choice: ItemChoice, page: str) -> dict[str, Any]:
     """Return an answer for an agent.
 
     Args:
@@ -147,7 +147,7 @@ def quoted(data: Mapping[str, Any]) -> str:
     return f"{QUOTED}\n{json_text(data, None)}"
 
 
-def _told(number: int, part: _Part, choice: Choice, room: int) -> dict[str, Any]:
+def _told(number: int, part: _Part, choice: ItemChoice, room: int) -> dict[str, Any]:
     """Return a part with as many items as there is room for."""
     items, total = part.page(choice)
     kept: list[Any] = []

@@ -15,7 +15,16 @@ from explorer.app.error_messages import error_message
 from explorer.app.hosts.agents import prompts
 from explorer.app.hosts.agents.answers import SCHEMA, answer_of, quoted, refusal_of
 from explorer.app.hosts.agents.tables import SCHEME, Offered, name_of, uri_of
-from explorer.app.hosts.agents.tools import MORE, MORE_SUMMARY, RIGHTS, Choice, asked, describe, input_schema, offered
+from explorer.app.hosts.agents.tools import (
+    MORE,
+    MORE_SUMMARY,
+    RIGHTS,
+    ItemChoice,
+    asked,
+    describe,
+    input_schema,
+    offered,
+)
 from explorer.app.protocol import Ask
 from explorer.app.session import Session
 from explorer.errors import WrongUsage
@@ -79,7 +88,7 @@ class Agents:
         text = types.TextContent(type="text", text=quoted(data))
         return types.CallToolResult(content=[text], structured_content=data, is_error="error" in data)
 
-    async def _answer(self, context: Context, request: Ask, choice: Choice) -> dict[str, Any]:
+    async def _answer(self, context: Context, request: Ask, choice: ItemChoice) -> dict[str, Any]:
         """Return the answer to a question, asked by a session of its own: tables are read as they are now."""
         session = Session(lambda _: None, RIGHTS, WHO, WHO)
         try:
@@ -107,7 +116,7 @@ class Agents:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         try:
-            data = await self._answer(context, Ask(1, "overview", name_of(params.uri)), Choice())
+            data = await self._answer(context, Ask(1, "overview", name_of(params.uri)), ItemChoice())
         except Exception as error:
             raise MCPError(NO_ADDRESS, quoted(_refusal(error))) from None
         content = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=quoted(data))

@@ -21,7 +21,7 @@ LEFT_OUT = frozenset({*NOT_SAVED, ALLOW_WRITES, "sql", "compare_with"})
 
 
 @dataclass(frozen=True)
-class Choice:
+class ItemChoice:
     """Which items of which part are wanted: all parts from their beginning, or one of them (`part`), from `start`."""
 
     part: int | None = None
@@ -99,7 +99,7 @@ def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def asked(tool: str, given: Mapping[str, Any]) -> tuple[Ask, Choice]:
+def asked(tool: str, given: Mapping[str, Any]) -> tuple[Ask, ItemChoice]:
     """Return the question that a call of a tool asks, and which part of its answer it wants.
 
     Args:
@@ -117,7 +117,7 @@ def asked(tool: str, given: Mapping[str, Any]) -> tuple[Ask, Choice]:
         inner, arguments = own.pop("tool"), own.pop("arguments")
         if inner == MORE or min(own["part"], own.get("start", 0)) < 0:
             raise WrongUsage("tool is the one that gave the answer, and numbers are at least 0")
-        return asked(inner, arguments)[0], Choice(**own)
+        return asked(inner, arguments)[0], ItemChoice(**own)
     question = offered().get(tool)
     if question is None:
         raise WrongUsage(f"there is no tool {tool[:60]!r}")
@@ -126,7 +126,7 @@ def asked(tool: str, given: Mapping[str, Any]) -> tuple[Ask, Choice]:
     loose = {name: {} if name not in subjects else one for name, one in schema["properties"].items()}
     arguments = _checked(tool, given, {**schema, "properties": loose})
     subject = {name: arguments.pop(name) for name in subjects if name in arguments}
-    return Ask(1, " ".join(question.path), arguments=arguments, **subject), Choice()
+    return Ask(1, " ".join(question.path), arguments=arguments, **subject), ItemChoice()
 
 
 def _checked(tool: str, given: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
