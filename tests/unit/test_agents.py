@@ -147,6 +147,11 @@ def test_long_answers_come_in_parts_that_have_everything(sandbox: Path) -> None:
         assert (part["total"], names) == (4, sorted(names, reverse=True))
         assert "no column" in await agent.refused(MORE, tool="inspect_files", arguments=given, part=0, sort="nothing")
         assert "parts, from 0" in await agent.refused(MORE, tool="inspect_files", arguments=given, part=9)
+        for wrong in ({"start": -1}, {"part": -1}, {"start": 1 << 80}, {"start": True}, {"tool": MORE}, {"sort": 1}):
+            asked = {"tool": "inspect_files", "arguments": given, "part": 0, **wrong}
+            assert "from 0 to" in (told := str((await agent.call(MORE, asked)).get("error"))) or "of the type" in told
+        (part,) = (await agent.ask(MORE, tool="inspect_files", arguments=given, part=0, start=1_000_000))["parts"]
+        assert (part["items"], part["total"], "next" in part) == ([], 1_200, False)
         assert "no tool" in await agent.refused(MORE, tool="lab_copy", arguments={}, part=0)
 
     over_stdio(look)

@@ -102,7 +102,7 @@ def answer_of(shown: ShownAnswer, request: Ask, choice: ItemChoice, page: str) -
         NotFoundInTable: There is no such part, or the filter does not fit its rows.
     """
     data, table = shown.to_json(), shown.table
-    parts = [*_parts(data["blocks"], shown, any(block["kind"] == "picture" for block in data["blocks"]))]
+    parts = [*_parts(data["blocks"], shown, _has_picture(data["blocks"]))]
     if choice.part is not None and choice.part >= len(parts):
         raise NotFoundInTable(f"the answer has {len(parts)} parts, from 0")
     wanted = [choice.part] if choice.part is not None else range(min(len(parts), MOST_PARTS))
@@ -202,6 +202,10 @@ def _parts(blocks: Sequence[Mapping[str, Any]], shown: ShownAnswer, has_picture:
             yield _Part("links", [*map(_link, block["links"])])
         elif kind in ("facts", "findings"):
             yield _Part(kind, block[kind])
+
+
+def _has_picture(blocks: Sequence[Mapping[str, Any]]) -> bool:
+    return any(one["kind"] == "picture" or (one["kind"] == "group" and _has_picture(one["blocks"])) for one in blocks)
 
 
 def _link(link: Mapping[str, Any]) -> dict[str, Any]:

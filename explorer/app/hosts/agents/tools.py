@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from explorer.app.forms import is_asked
+from explorer.app.forms import LARGEST, is_asked
 from explorer.app.protocol import Ask
 from explorer.app.rights import ALLOW_WRITES, Rights
 from explorer.app.session import NOT_SAVED
@@ -115,8 +115,8 @@ def asked(tool: str, given: Mapping[str, Any]) -> tuple[Ask, ItemChoice]:
     if tool == MORE:
         own = _checked(tool, given, input_schema(None))
         inner, arguments = own.pop("tool"), own.pop("arguments")
-        if inner == MORE or min(own["part"], own.get("start", 0)) < 0:
-            raise WrongUsage("tool is the one that gave the answer, and numbers are at least 0")
+        if inner == MORE or not 0 <= own["part"] <= LARGEST or not 0 <= own.get("start", 0) <= LARGEST:
+            raise WrongUsage(f"tool is the one that gave the answer, and numbers are from 0 to {LARGEST:,.0f}")
         return asked(inner, arguments)[0], ItemChoice(**own)
     question = offered().get(tool)
     if question is None:
