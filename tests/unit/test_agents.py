@@ -35,6 +35,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "data_diff": {"before": "snapshot-1", "after": "snapshot-2"}, "diff": {"before": "snapshot-1", "after": "main"},
     "data_history": {"where": "name = 'jack'"}, "plan": {"where": "name = 'jack'"},
     "scan_estimate": {"where": ["name = 'jack'"]}, "history_metadata": {"older": "1"},
+    "history_landed": {"what": "snapshot-1"},
     "maintain_preview": {"operation": "compact"}, "refs_preview": {"operation": "tag", "name": "x", "snapshot": "main"},
 }  # fmt: skip
 """What tools are given beside the table."""
