@@ -63,6 +63,7 @@ __all__ = [
     "doctor",
     "export_html",
     "gallery",
+    "load_ipython_extension",
     "metadata_view",
     "open_table",
     "panel",
@@ -507,6 +508,24 @@ def spark(conf: Mapping[str, str] | None = None, master: str | None = None) -> A
     from explorer.spark_engine.spark import SparkEngine, shared_engine
 
     return (SparkEngine(conf, master) if conf or master else shared_engine()).session()
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Add the magics %iceberg and %%iceberg to IPython: `%load_ext explorer`.
+
+    Args:
+        shell: The shell.
+
+    Example:
+        >>> from IPython.core.interactiveshell import InteractiveShell
+        >>> shell = InteractiveShell()
+        >>> _ = shell.run_line_magic("load_ext", "explorer")
+        >>> len(shell.run_line_magic("iceberg", "inspect snapshots demo.three_inserts"))
+        3
+    """
+    from explorer.app.hosts.magics import register
+
+    register(shell)
 
 
 def _teach_notebook() -> None:
