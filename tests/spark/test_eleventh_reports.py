@@ -12,6 +12,7 @@ from explorer.spec.doctor.findings import Finding
 from explorer.spec.snapshots.lineage import current_log, lineage
 from tests.statements.printed import statements
 from tests.support import direct
+from tests.support.report_tables import found, java_table, spark_namespace
 from tests.unit.test_screen import run
 
 SPACE = "sandbox.eleventh"
@@ -19,19 +20,12 @@ SPACE = "sandbox.eleventh"
 
 @pytest.fixture
 def session(engine: SparkEngine) -> Iterator[Any]:
-    session = engine.session()
-    session.sql(f"CREATE NAMESPACE IF NOT EXISTS {SPACE}")
-    yield session
-    for row in session.sql(f"SHOW TABLES IN {SPACE}").collect():
-        session.sql(f"DROP TABLE {SPACE}.{row.tableName}")
+    with spark_namespace(engine, SPACE) as session:
+        yield session
 
 
 def differs(name: str) -> list[Finding]:
-    return [f for f in direct.doctor(name).findings if f.rule == "readers-differ"]
-
-
-def java_table(session: Any, name: str) -> Any:
-    return session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, name)
+    return found(name, "readers-differ")
 
 
 def test_two_partition_fields_of_one_name(session: Any) -> None:

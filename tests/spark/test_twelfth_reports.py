@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,12 @@ from typing import Any
 import pytest
 
 from explorer.spark_engine.spark import SparkEngine
-from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.table_properties import KNOWN, OF_COLUMNS, VALUES
 from tests.cases import twelfth
 from tests.cases.mini import Table
-from tests.spark.test_eleventh_reports import java_table
 from tests.statements.printed import statements
 from tests.support import direct
+from tests.support.report_tables import found, java_table, run_java, spark_namespace
 from tests.unit.test_screen import run
 
 SPACE = "sandbox.twelfth"
@@ -26,21 +24,8 @@ SPACE = "sandbox.twelfth"
 
 @pytest.fixture
 def session(engine: SparkEngine) -> Iterator[Any]:
-    session = engine.session()
-    session.sql(f"CREATE NAMESPACE IF NOT EXISTS {SPACE}")
-    yield session
-    for row in session.sql(f"SHOW TABLES IN {SPACE}").collect():
-        session.sql(f"DROP TABLE {SPACE}.{row.tableName}")
-
-
-def found(name: Any, rule: str, **options: Any) -> list[Finding]:
-    return [f for f in direct.doctor(name, **options).findings if f.rule == rule]
-
-
-def run_java(table: Any, remedy: str) -> None:
-    """Run the call of Iceberg's API that a remedy prints."""
-    [call] = re.findall(r"in Java: (table\..*?\.commit\(\))", remedy)
-    eval(re.sub(r"([0-9])L\)", r"\1)", call), {"table": table})
+    with spark_namespace(engine, SPACE) as session:
+        yield session
 
 
 def metadata_files(session: Any, name: str) -> list[Path]:

@@ -27,8 +27,9 @@ from explorer.reports.maintenance.procedure_calls import (
     catalog_and_name,
     check_request,
     is_printable,
+    named_columns,
 )
-from explorer.reports.maintenance.refusals import check_readable_by_iceberg, read_through
+from explorer.reports.maintenance.refusals import check_readable_by_iceberg, explain_absent_order, read_through
 from explorer.reports.maintenance.rewrites import plan_rewrite
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spark_engine.sql_guard import quoting
@@ -219,6 +220,9 @@ def _rewriting(table: Table, request: OperationRequest, engine: Engine) -> Previ
     explained = [*explained, *([plan.note] if plan.note else [])]
     tables = {"groups": groups, "files": Collection(plan.files, "files")}
     acts, refusal = len(plan.grouping.groups_to_rewrite) > 0, plan.refusal
+    if acts and rule.strategy in ("sort", "zorder"):
+        absent = explain_absent_order(table.metadata, named_columns(table, request), rule.strategy == "zorder")
+        refusal = refusal or absent
     if rule.removes_dangling:
         tree = table.tree.by(engine, "dangling deletes")
         deletes = table.row_reader.deletes(table.metadata.current_snapshot, tree)

@@ -108,10 +108,9 @@ def call(table: Table, request: OperationRequest) -> str:
     strategy = STRATEGIES.get(request.operation)
     if strategy in ("sort", "zorder"):
         arguments.append("strategy => 'sort'")
-        listed = ", ".join(quoting.identifier([c]) for c in _sort_columns(table, request.columns))
+        listed = ", ".join(quoting.identifier([c]) for c in named_columns(table, request))
         order = f"zorder({listed})" if strategy == "zorder" else listed
-        if request.columns.strip() or strategy == "zorder" or not table.metadata.default_sort_order_id:
-            arguments.append(f"sort_order => {quoting.literal(order)}")  # else by the table's own
+        arguments += [f"sort_order => {quoting.literal(order)}"] if listed else []
     if strategy:
         if request.options:
             pairs = ", ".join(f"{quoting.literal(k)}, {quoting.literal(v)}" for k, v in request.options.items())
@@ -122,6 +121,12 @@ def call(table: Table, request: OperationRequest) -> str:
         kinds = ARGUMENTS[request.operation]
         arguments += [f"{name} => {_literal(kinds[name], value)}" for name, value in request.values().items()]
     return procedure_call(table, PROCEDURES[request.operation], *arguments)
+
+
+def named_columns(table: Table, request: OperationRequest) -> list[str]:
+    """The columns that a sort's statement names: none where it goes by the table's own order."""
+    has_own = request.operation == "compact-sort" and bool(table.metadata.default_sort_order_id)
+    return [] if has_own and not request.columns.strip() else _sort_columns(table, request.columns)
 
 
 def procedure_call(table: Table, procedure: str, *arguments: str) -> str:

@@ -165,6 +165,32 @@ def explain_date_promotion(metadata: TableMetadata) -> str:
     return ""
 
 
+def explain_absent_order(metadata: TableMetadata, columns: Sequence[str], is_z_order: bool) -> str:
+    """Return why Spark cannot sort data files by these columns; empty where it can.
+
+    Iceberg records id 0, unsorted, with files whose order is none of the table's, and from 1.11 on refuses an id that
+    the table does not have (apache/iceberg#17814). A table that another engine or the API made with an order lacks it.
+
+    Args:
+        metadata: The table's.
+        columns: Those that the statement names; none where it goes by the table's own order.
+        is_z_order: Whether the rows are put into z-order.
+    """
+    schema = metadata.schema(metadata.current_schema_id)
+    if not columns or schema is None or metadata.sort_order(0) is not None:
+        return ""
+    ids = {field.name: field.id for field in schema.fields}
+    wanted = [("identity", (ids[name],), "asc", "nulls-first") for name in columns]
+    orders = [[(f.transform, f.source_ids, f.direction, f.null_order) for f in o.fields] for o in metadata.sort_orders]
+    if not is_z_order and wanted in orders:
+        return ""
+    return (
+        "Spark would fail: 'Cannot use output sort order id 0 because the table does not contain a sort order with "
+        "that id' (Iceberg 1.11 and later; the table was made with a sort order). ALTER TABLE … WRITE UNORDERED adds "
+        "it, once and for all; then give the table its order and its write.distribution-mode again, as that sets both."
+    )
+
+
 def find_misplaced_delete(
     tree: MetadataTree, manifests: Sequence[ManifestFile], deletes: Collection[LiveFile]
 ) -> tuple[LiveFile, str] | None:
