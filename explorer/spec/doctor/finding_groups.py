@@ -9,6 +9,7 @@ from dataclasses import replace
 from explorer.spec.doctor.findings import ORDER, Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.promotions import PROMOTED_DATE
+from explorer.spec.doctor.remedy_cases import STILL_LIVE
 
 Because = tuple[Finding, list[Finding]]
 """A finding, and those that it explains."""
@@ -240,6 +241,7 @@ def _totals(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
         if f.rule in ("manifest-twice", "manifest-list-empty", "null-sequence", "file-twice", "entry-invalid")
         or (f.rule in ("metrics-wrong", "record-count") and "record_count" in f.what)
         or (f.rule == "manifest-content" and f.severity == "error")
+        or (f.rule == "operation-contradicts" and STILL_LIVE in f.what)
     ]
     for f in findings:
         if f.rule == "totals-differ" and f.severity != "info":

@@ -15,6 +15,7 @@ SKIPS_ROWS = "filters skip rows"
 SHOWS_PARTITION = "filters skip rows, and Spark shows the partition's value in each row, not the file's"
 WRAPPED = "has no place in {} bits, and wrapped round"
 LOST_ROWS = "a replace changes no rows"
+STILL_LIVE = "which its manifests still list"
 OLD_FIELD = "though version 1 requires it"
 UNKNOWN_PROPERTY = "which Iceberg does not know: it has no effect on Iceberg's writers and readers"
 LOST_REF = (
@@ -85,6 +86,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("property-refused", UNKNOWN_PROPERTY): "property-unknown",
     ("metadata-field", NO_CURRENT_ID): "old-field",
     ("operation-contradicts", LOST_ROWS): "rows-lost",
+    ("operation-contradicts", STILL_LIVE): "files-kept",
     ("readers-differ", VOID): "void-field",
     ("readers-differ", ZERO): "field-id-zero",
     ("readers-differ", BEYOND_KEY): "beyond-key",

@@ -145,8 +145,10 @@ TEXTS: Mapping[Remedy, str] = {
     "J": "{fitted}",
     "A": "{regained}",
     "Q": "{corrected}",
-    "Z": "Nothing in Spark makes the delete apply. Delete its rows again, by the keys that it holds (icedive "
-    "inspect file TABLE PATH --show deletes shows them), if they are to go; compaction drops the delete.",
+    "Z": "Nothing in Spark makes the delete apply. If its rows are to go, delete them again, by the keys that it holds "
+    "(icedive inspect file TABLE PATH --show deletes shows them) and by what tells them from newer rows: an upsert "
+    "wrote a newer row of each key with the delete, and a DELETE by the key alone takes that one too (icedive data "
+    "history TABLE FILTER shows all rows of a key). Compaction drops the delete.",
     "X": "Nothing in Spark mends it. Ask a reader that answers right (icedive docs readers names them), or keep such "
     "values in a column of another type.",
     "Y": "Nothing in Spark mends where files are.",
@@ -161,6 +163,10 @@ TEXTS_OF: Mapping[str, str] = {
     "old-field": "Any commit of Iceberg Java writes the field again: ALTER TABLE {table} SET TBLPROPERTIES "
     "('written-again' = 'true'), then ALTER TABLE {table} UNSET TBLPROPERTIES ('written-again').",
     "rows-lost": "{back} Do so before that snapshot expires: the rows are only in files that it reads.",
+    "files-kept": "See whether rows are there twice: icedive data diff TABLE, with the snapshot before and this one, "
+    "shows what came beside them, and icedive data history TABLE FILTER where equal rows come from. If they are: "
+    "{back} Do so before that snapshot expires. If they are not, the summary alone is wrong, and nothing has to be "
+    "done.",
     "void-field": "Nothing is wrong. Readers that do not know the transform void cannot read the table, and nothing in "
     "Spark's SQL takes the field away. In a table of version 2, this does in Java: "
     'table.updateSpec().removeField("NAME").commit().',
@@ -244,6 +250,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "no-summary": "E",
     "old-field": "J",
     "rows-lost": "G",
+    "files-kept": "G",
     "void-field": "H",
     "field-id-zero": "H",
     "type-misread": "X",

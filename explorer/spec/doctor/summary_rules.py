@@ -9,9 +9,9 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.facts import LIVE, OWN
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
-from explorer.spec.doctor.remedy_cases import LOST_ROWS, NO_SUMMARY
+from explorer.spec.doctor.remedy_cases import LOST_ROWS, NO_SUMMARY, STILL_LIVE
 from explorer.spec.overview.summary_totals import live_totals, own_totals
-from explorer.spec.text.units import count
+from explorer.spec.text.units import count, whole
 
 
 def absent_summaries(lists: Lists) -> Iterator[Finding]:
@@ -67,7 +67,10 @@ def summary_rules(lists: Lists) -> Iterator[Finding]:
                     lists.meta, snapshot, f"its {total.name} is not that of its entries", total, "totals-differ"
                 )
         yield from _operation(lists.meta, snapshot, own)
-        yield from _lost_rows(lists, snapshot, own, live_by_snapshot.get(snapshot.parent_snapshot_id or 0))
+        parents = live_by_snapshot.get(snapshot.parent_snapshot_id or 0)
+        yield from _lost_rows(lists, snapshot, own, parents)
+        if parents is not None:
+            yield from _kept_files(lists, snapshot, own, parents, live)
     for (snapshot, total, live), snapshots in first.values():
         less = total.computed - live["position_deletes"]
         hidden = total.name == "total-records" and total.summary == less
@@ -164,4 +167,37 @@ def _lost_rows(
         snapshots=lists.listing(lists.descendants[snapshot.snapshot_id]),
         node=("snapshot", snapshot.snapshot_id),
         severity="error",
+    )
+
+
+def _kept_files(
+    lists: Lists, snapshot: Snapshot, own: Mapping[str, int], before: Mapping[str, int], live: Mapping[str, int]
+) -> Iterator[Finding]:
+    """Rule 53, of a commit whose summary counts data files as removed that are still live: what it wrote in their place
+    is there beside them (apache/iceberg-python#3758).
+
+    Args:
+        lists: The manifest lists.
+        snapshot: The snapshot.
+        own: What it added and removed.
+        before: What was live in its parent.
+        live: What is live in it.
+    """
+    said = {name: whole(snapshot.summary.get(name)) or 0 for name in ("deleted-data-files", "deleted-records")}
+    gone = before["data_files"] + own["added_data_files"] - live["data_files"]
+    gone_rows = before["data_rows"] + own["added_data_rows"] - live["data_rows"]
+    if said["deleted-data-files"] <= max(gone, own["removed_data_files"]) or said["deleted-records"] <= gone_rows:
+        return
+    kept = count(said["deleted-data-files"] - gone, "data file")
+    yield finding(
+        "operation-contradicts",
+        f"the summary of snapshot {snapshot.snapshot_id} ({snapshot.operation or 'no operation'}) counts {kept} of "
+        f"{count(said['deleted-records'] - gone_rows, 'row')} as removed, {STILL_LIVE}: if it wrote their rows anew, "
+        "these are there twice, and what it replaced is there too",
+        lists.meta.metadata_location,
+        f"/snapshots ({snapshot.snapshot_id})/summary/deleted-data-files",
+        found=said["deleted-data-files"],
+        expected=gone,
+        snapshots=lists.listing(lists.descendants[snapshot.snapshot_id]),
+        node=("snapshot", snapshot.snapshot_id),
     )
