@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.doctor.findings import Finding
 from tests.cases import thirteenth
 from tests.statements.printed import statements
 from tests.support import direct
@@ -96,3 +98,101 @@ def test_an_upsert_under_a_newer_spec(session: Any, tmp_path: Path) -> None:
     assert "a DELETE by the key alone takes that one too" in finding.remedy
     session.sql(f"DELETE FROM {name} WHERE id = 1 AND v = 'old'")
     assert sorted((row.id, row.v) for row in session.table(name).collect()) == [(1, "new"), (2, "old")]
+
+
+def lineage_findings(name: str) -> list[Finding]:
+    return [f for f in direct.doctor(name, deep=True).findings if f.about.number in (50, 51, 76)]
+
+
+def live_files(session: Any, name: str) -> list[Any]:
+    """The data files of the current snapshot, as Iceberg's API has them."""
+    tasks = java_table(session, name).newScan().includeColumnStats().planFiles().iterator()
+    found = []
+    while tasks.hasNext():
+        found.append(tasks.next().file())
+    return found
+
+
+def test_an_update_that_copied_the_table(session: Any) -> None:
+    """apache/iceberg#18004: it rewrote every file, and removed one; in version 3 the copies have their row's id."""
+    name = f"{SPACE}.copied"
+    session.sql(
+        f"CREATE TABLE {name} (id INT, v INT) USING iceberg "
+        "TBLPROPERTIES ('format-version' = '3', 'write.update.mode' = 'copy-on-write')"
+    )
+    for number in range(4):
+        session.sql(f"INSERT INTO {name} VALUES ({number}, {number})")
+    session.sql(f"ALTER TABLE {name} CREATE BRANCH work")
+    session.sql(f"UPDATE {name}.branch_work SET v = CASE id WHEN 3 THEN 30 ELSE v END WHERE id IN (0, 1, 2, 3)")
+    table = java_table(session, name)
+    added = list(table.snapshot("work").addedDataFiles(table.io()))
+    overwrite = table.newOverwrite()
+    for file in added:
+        overwrite.addFile(file)
+    [updated] = [f for f in live_files(session, name) if bytes(f.lowerBounds().get(1).array())[0] == 3]
+    overwrite.deleteFile(updated).commit()
+    session.sql(f"ALTER TABLE {name} DROP BRANCH work")
+    session.sql(f"REFRESH TABLE {name}")
+    rows = session.sql(f"SELECT id, v, _row_id FROM {name}").collect()
+    assert (len(rows), len({row._row_id for row in rows})) == (7, 4)
+    [finding] = lineage_findings(name)
+    assert finding.what.startswith("3 visible rows share their row id with another visible row")
+    assert (finding.rule, finding.severity, finding.examples) == ("row-ids-overlap", "error", (added[0].location(),))
+    back, distinct = statements(finding.remedy)
+    session.sql("SET spark.sql.sources.partitionOverwriteMode=static")
+    session.sql(distinct)
+    assert sorted((row.id, row.v) for row in session.table(name).collect()) == [(0, 0), (1, 1), (2, 2), (3, 30)]
+    assert lineage_findings(name) == []
+    session.sql(back)
+    session.sql(f"REFRESH TABLE {name}")
+    assert sorted(row.v for row in session.table(name).collect()) == [0, 1, 2, 3]
+
+
+def test_a_rewrite_that_lost_row_ids(session: Any) -> None:
+    """apache/iceberg-go#999, apache/paimon#9245: compaction by a writer that does not know row lineage."""
+    name, other = f"{SPACE}.renumbered", f"{SPACE}.unnumbered"
+    session.sql(f"CREATE TABLE {name} (id INT) USING iceberg TBLPROPERTIES ('format-version' = '3')")
+    for number in range(2):
+        session.sql(f"INSERT INTO {name} VALUES ({number})")
+    session.sql(f"CREATE TABLE {other} USING iceberg AS SELECT /*+ COALESCE(1) */ * FROM {name}")
+    [written] = live_files(session, other)
+    table = java_table(session, name)
+    rewrite = table.newRewrite()
+    for file in live_files(session, name):
+        rewrite.deleteFile(file)
+    target = Path(table.location(), "data", "compacted.parquet")
+    shutil.copy(written.location(), target)
+    builder = session._jvm.org.apache.iceberg.DataFiles.builder(table.spec()).withPath(str(target))
+    builder = builder.withFormat("parquet").withRecordCount(2).withFileSizeInBytes(target.stat().st_size)
+    rewrite.addFile(builder.build()).commit()
+    session.sql(f"REFRESH TABLE {name}")
+    assert sorted(row._row_id for row in session.sql(f"SELECT _row_id FROM {name}").collect()) == [2, 3]
+    [finding] = lineage_findings(name)
+    assert (finding.rule, finding.severity, finding.found) == ("row-ids-changed", "warning", "row ids from 2 on")
+    assert finding.file == str(target)
+
+
+@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
+def test_row_ids_that_spark_keeps(session: Any, mode: str) -> None:
+    """Updates, merges and compaction by Spark, also of a table that was upgraded: no alarm."""
+    name = f"{SPACE}.kept"
+    modes = ", ".join(f"'write.{kind}.mode' = '{mode}'" for kind in ("update", "merge", "delete"))
+    session.sql(f"CREATE TABLE {name} (id INT, v INT) USING iceberg TBLPROPERTIES ('format-version' = '2', {modes})")
+    session.sql(f"INSERT INTO {name} SELECT /*+ COALESCE(1) */ id, id FROM range(6)")
+    session.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('format-version' = '3')")
+    options = "options => map('rewrite-all', 'true')"
+    rewrite = f"CALL sandbox.system.rewrite_data_files(table => 'thirteenth.kept', {options})"
+    session.sql(rewrite)
+    assert lineage_findings(name) == []
+    session.sql(f"INSERT INTO {name} VALUES (6, 6)")
+    session.sql(f"UPDATE {name} SET v = v + 10 WHERE id IN (1, 6)")
+    session.sql(
+        f"MERGE INTO {name} t USING (SELECT 2 AS id UNION ALL SELECT 9) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET v = 22 WHEN NOT MATCHED THEN INSERT (id, v) VALUES (9, 9)"
+    )
+    session.sql(f"DELETE FROM {name} WHERE id = 0")
+    assert lineage_findings(name) == []
+    session.sql(rewrite)
+    rows = session.sql(f"SELECT id, _row_id FROM {name}").collect()
+    assert len({row._row_id for row in rows}) == len(rows) == 7
+    assert lineage_findings(name) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionField, Schema
 from explorer.progress import steps
 from explorer.reports.doctor.repeated_deletes import repeated_delete_rules
+from explorer.reports.doctor.row_id_rules import repeated_row_rules
 from explorer.spec.deletes.deletes import PATH_ID
 from explorer.spec.deletes.snapshot_deletes import MOVED
 from explorer.spec.doctor.findings import Finding, finding
@@ -48,7 +49,7 @@ from explorer.spec.values.values import (
     result_type,
 )
 from explorer.storage.formats.puffin import MAGIC, NoPuffin
-from explorer.storage.rows import MAPPED, read_schema
+from explorer.storage.rows import MAPPED, ROW_ID, read_schema
 from explorer.table import Table
 
 MISSING = "the file does not exist"
@@ -64,7 +65,7 @@ DISTINCT = 100_000
 
 
 def deep_rules(table: Table, lists: Lists, not_checked: list[str], checked: dict[str, int]) -> Iterator[Finding]:
-    """Rules 39 to 42, 44, 58, 59, 61, 74 and 75 over every file that some snapshot reads, each once."""
+    """Rules 39 to 42, 44, 50, 58, 59, 61 and 74 to 76 over every file that some snapshot reads, each once."""
     deep = _Deep(table, lists, not_checked)
     yield from deep.findings()
     checked["files read"] = deep.looked
@@ -76,6 +77,8 @@ class _Deep:
         self.looked = 0
         self.rows: dict[str, tuple[int, int]] = {}
         """Of each data file: its rows, and the snapshots that read it."""
+        self.with_ids: set[str] = set()
+        """The data files whose rows have row ids of their own."""
         self.manifest_claims: set[int] = set()
         """What manifests say of data files that were read."""
         self.splits: Mapping[str, list[int]] = {}
@@ -113,6 +116,7 @@ class _Deep:
         for file, mask in steps(list(deletes.values()), "delete files"):
             yield from self._check(file, partial(self._delete, mask))
         yield from repeated_delete_rules(self.table, self.lists, deletes.values())
+        yield from repeated_row_rules(self.table, self.lists, self.rows, self.with_ids)
         yield from self._statistics()
 
     def _schema_then(self, manifest: ManifestFile) -> Schema | None:
@@ -200,6 +204,8 @@ class _Deep:
         splits = self.splits.get(file.path)
         if splits and any(at not in starts for at in splits):
             yield self._of(file, "split-offsets", "no row group begins there", splits, starts)
+        if file.kind == "data_file":
+            yield from self._row_ids(file, footer["field_ids"])
         if self.schema is None or file.kind == "position_deletes":
             return
         if file.kind == "data_file":
@@ -217,6 +223,22 @@ class _Deep:
                 yield self._of(file, "readers-differ", PROMOTED_DATE, kind, "date", **more)
         for name, difference in type_differences(footer["columns"], kinds):
             yield self._of_type(file, name, difference)
+
+    def _row_ids(self, file: LiveFile, field_ids: Collection[int]) -> Iterator[Finding]:
+        """Rule 76, of a file that a rewrite added."""
+        meta = self.table.metadata
+        if ROW_ID in field_ids:
+            self.with_ids.add(file.path)
+            return
+        adders = [s for s in meta.snapshots if s.sequence_number == file.file_sequence_number]
+        before = meta.snapshot(adders[0].parent_snapshot_id) if len(adders) == 1 else None
+        if before and before.first_row_id is not None and adders[0].operation == "replace" and file.record_count:
+            what = (
+                "a rewrite wrote rows without their row ids, so they have new ones: who follows rows by _row_id or "
+                "_last_updated_sequence_number takes each of them for a new row"
+            )
+            found = None if file.first_row_id is None else f"row ids from {file.first_row_id} on"
+            yield self._of(file, "row-ids-changed", what, found, f"a column _row_id (field id {ROW_ID})")
 
     def _absent_column(self, file: LiveFile, name: str) -> Finding:
         what = f"a required column is not in the file: Spark 4.1 fails on queries that read it ({ABSENT_IN_JAVA})"

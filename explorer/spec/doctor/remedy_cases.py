@@ -16,6 +16,7 @@ SHOWS_PARTITION = "filters skip rows, and Spark shows the partition's value in e
 WRAPPED = "has no place in {} bits, and wrapped round"
 LOST_ROWS = "a replace changes no rows"
 STILL_LIVE = "which its manifests still list"
+ROWS_TWICE = "row id with another visible row"
 OLD_FIELD = "though version 1 requires it"
 UNKNOWN_PROPERTY = "which Iceberg does not know: it has no effect on Iceberg's writers and readers"
 LOST_REF = (
@@ -87,6 +88,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("metadata-field", NO_CURRENT_ID): "old-field",
     ("operation-contradicts", LOST_ROWS): "rows-lost",
     ("operation-contradicts", STILL_LIVE): "files-kept",
+    ("row-ids-overlap", ROWS_TWICE): "rows-twice",
     ("readers-differ", VOID): "void-field",
     ("readers-differ", ZERO): "field-id-zero",
     ("readers-differ", BEYOND_KEY): "beyond-key",

@@ -88,6 +88,7 @@ REMEDY_OF: Mapping[str, Remedy] = {
     "metadata-choice": "Y",
     "column-type": "R",
     "delete-repeated": "Z",
+    "row-ids-changed": "W",
 }
 """By rule."""
 STATIC = "SET spark.sql.sources.partitionOverwriteMode=static, or old rows stay in other partitions; then "
@@ -167,6 +168,9 @@ TEXTS_OF: Mapping[str, str] = {
     "shows what came beside them, and icedive data history TABLE FILTER where equal rows come from. If they are: "
     "{back} Do so before that snapshot expires. If they are not, the summary alone is wrong, and nothing has to be "
     "done.",
+    "rows-twice": "{back}{distinct} Compaction would keep both rows.",
+    "row-ids-changed": "No row is lost, and nothing in Spark brings the old ids back. Who follows the table's changes "
+    "by row ids has to read it as a whole once. The writer will do it again: update or report it.",
     "void-field": "Nothing is wrong. Readers that do not know the transform void cannot read the table, and nothing in "
     "Spark's SQL takes the field away. In a table of version 2, this does in Java: "
     'table.updateSpec().removeField("NAME").commit().',
@@ -251,6 +255,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "old-field": "J",
     "rows-lost": "G",
     "files-kept": "G",
+    "rows-twice": "T",
     "void-field": "H",
     "field-id-zero": "H",
     "type-misread": "X",

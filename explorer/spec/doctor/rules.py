@@ -117,5 +117,6 @@ RULES = (
     Rule(74, "column-type", "error", "A column is not stored in the spec's Parquet type", "#18173", depth="deep"),
     Rule(75, "delete-repeated", "warning", "Equality deletes of one commit hold the same values", "#11008",
          depth="deep"),
+    Rule(76, "row-ids-changed", "warning", "A rewrite gave rows other row ids", "Row Lineage", depth="deep"),
 )  # fmt: skip
 BY_ID = {rule.id: rule for rule in RULES}
