@@ -33,3 +33,11 @@ def upsert_under_a_newer_spec(folder: Path) -> Path:
     new = table.parquet("new.parquet", {"id": [1], "region": ["eu"], "v": ["new"]}, partition=of_eu)
     table.delta([new], [table.equality_delete("e.parquet", {"id": [1]}, partition=of_eu)])
     return folder
+
+
+def without_parents(folder: Path) -> Path:
+    """apache/iceberg-python#3068: a writer recorded no parents, and kept all files."""
+    table = Table(folder, [(1, "id", "long")], location=str(folder))
+    for number in range(1, 4):
+        table.append(table.parquet(f"{number}.parquet", {"id": [number]}), parent=None)
+    return folder

@@ -196,3 +196,22 @@ def test_row_ids_that_spark_keeps(session: Any, mode: str) -> None:
     rows = session.sql(f"SELECT id, _row_id FROM {name}").collect()
     assert len({row._row_id for row in rows}) == len(rows) == 7
     assert lineage_findings(name) == []
+
+
+def test_snapshots_without_parents(session: Any, tmp_path: Path) -> None:
+    """apache/iceberg-python#3068: nothing is lost, and a rollback fails."""
+    name = register(session, "orphaned", thirteenth.without_parents(tmp_path / "t"))
+    [finding] = direct.doctor(name).findings
+    assert (finding.rule, finding.severity, finding.count) == ("commit-cut-off", "warning", 2)
+    assert finding.snapshots == (101, 102, 103)
+    assert statements(finding.remedy) == []
+    with pytest.raises(Exception, match="not an ancestor of the current state"):
+        session.sql("CALL sandbox.system.rollback_to_snapshot('thirteenth.orphaned', 101)")
+    reader = session.read.format("iceberg").option("start-snapshot-id", 101).option("end-snapshot-id", 103)
+    with pytest.raises(Exception, match="is not a parent ancestor of end snapshot"):
+        reader.load(name).collect()
+    for words in ("'not an ancestor of the current state'", "'is not a parent ancestor of end snapshot'"):
+        assert words in finding.what
+    session.sql("CALL sandbox.system.set_current_snapshot('thirteenth.orphaned', 101)")
+    session.sql(f"REFRESH TABLE {name}")
+    assert [row.id for row in session.table(name).collect()] == [1]

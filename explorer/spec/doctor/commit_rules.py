@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
+from explorer.spec.doctor.remedy_cases import WITHOUT_PARENT
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.units import count
 
@@ -80,20 +82,31 @@ def _cut(lists: Lists, earlier: Snapshot, later: Snapshot, current_before: Curre
         is_certain, before = current_before(later)
         if is_certain and before is None:
             return
-    kept = {m.manifest_path for m in lists.lists.get(later.snapshot_id, ())}
-    gone = [m.manifest_path for m in lists.lists.get(earlier.snapshot_id, ()) if m.manifest_path not in kept]
-    files = sum(lists.held[path].sums["data_files"] for path in gone if path in lists.held)
+    lost = _keys(lists, earlier, "keys") - _keys(lists, later, "keys") - _keys(lists, later, "gone")
+    about: dict[str, Any] = {} if is_certain else {"severity": "info"}
+    about |= {"found": later.parent_snapshot_id, "expected": earlier.snapshot_id}
+    place = f"/snapshots ({later.snapshot_id})/parent-snapshot-id"
+    both = earlier.snapshot_id, later.snapshot_id
+    if not lost and later.parent_snapshot_id is None:
+        what = f"a snapshot has no parent, though it keeps all files of the one before: {WITHOUT_PARENT}"
+        about |= {"snapshots": both, "node": ("snapshot", later.snapshot_id)}
+        yield finding("commit-cut-off", what, lists.meta.metadata_location, place, **about)
+        return
+    files = len({key for key, is_delete in lost if not is_delete})
     without = "no parent" if later.parent_snapshot_id is None else f"the parent {later.parent_snapshot_id}"
-    severity = {} if is_certain else {"severity": "info"}
     yield finding(
         "commit-cut-off",
         f"snapshot {later.snapshot_id} ({later.operation or 'no operation'}) has {without}, though "
         f"{earlier.snapshot_id} was current: {count(files, 'data file')} of that went, which no commit removed",
         lists.meta.metadata_location,
-        f"/snapshots ({later.snapshot_id})/parent-snapshot-id",
-        found=later.parent_snapshot_id,
-        expected=earlier.snapshot_id,
-        snapshots=(earlier.snapshot_id, later.snapshot_id),
+        place,
+        snapshots=both,
         node=("snapshot", earlier.snapshot_id),
-        **severity,
+        **about,
     )
+
+
+def _keys(lists: Lists, snapshot: Snapshot, name: str) -> set[tuple[int, bool]]:
+    """What tells the files of a snapshot apart, and whether each is a delete file."""
+    listed = [m for m in lists.lists.get(snapshot.snapshot_id, ()) if m.manifest_path in lists.held]
+    return {(key, bool(m.content)) for m in listed for key in lists.held[m.manifest_path].numbers(name).tolist()}

@@ -17,6 +17,10 @@ WRAPPED = "has no place in {} bits, and wrapped round"
 LOST_ROWS = "a replace changes no rows"
 STILL_LIVE = "which its manifests still list"
 ROWS_TWICE = "row id with another visible row"
+WITHOUT_PARENT = (
+    "no row is lost, but a rollback to an earlier one fails ('not an ancestor of the current state'), and so do "
+    "incremental reads ('is not a parent ancestor of end snapshot')"
+)
 OLD_FIELD = "though version 1 requires it"
 UNKNOWN_PROPERTY = "which Iceberg does not know: it has no effect on Iceberg's writers and readers"
 LOST_REF = (
@@ -89,6 +93,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("operation-contradicts", LOST_ROWS): "rows-lost",
     ("operation-contradicts", STILL_LIVE): "files-kept",
     ("row-ids-overlap", ROWS_TWICE): "rows-twice",
+    ("commit-cut-off", WITHOUT_PARENT): "without-parent",
     ("readers-differ", VOID): "void-field",
     ("readers-differ", ZERO): "field-id-zero",
     ("readers-differ", BEYOND_KEY): "beyond-key",

@@ -171,6 +171,9 @@ TEXTS_OF: Mapping[str, str] = {
     "rows-twice": "{back}{distinct} Compaction would keep both rows.",
     "row-ids-changed": "No row is lost, and nothing in Spark brings the old ids back. Who follows the table's changes "
     "by row ids has to read it as a whole once. The writer will do it again: update or report it.",
+    "without-parent": "Nothing in Spark mends a history: the finding goes when the snapshots expire. The procedure "
+    "set_current_snapshot goes to any snapshot, where rollback_to_snapshot refuses. An expiry keeps earlier snapshots "
+    "by their age alone, not by their number. The writer will do it again: update or report it.",
     "void-field": "Nothing is wrong. Readers that do not know the transform void cannot read the table, and nothing in "
     "Spark's SQL takes the field away. In a table of version 2, this does in Java: "
     'table.updateSpec().removeField("NAME").commit().',
@@ -256,6 +259,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "rows-lost": "G",
     "files-kept": "G",
     "rows-twice": "T",
+    "without-parent": "W",
     "void-field": "H",
     "field-id-zero": "H",
     "type-misread": "X",
