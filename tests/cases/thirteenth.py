@@ -41,3 +41,16 @@ def without_parents(folder: Path) -> Path:
     for number in range(1, 4):
         table.append(table.parquet(f"{number}.parquet", {"id": [number]}), parent=None)
     return folder
+
+
+def null_default(folder: Path, default: str, later: bool = False) -> Path:
+    """apache/iceberg#15932: a default that is null in JSON, in the current schema or in one before it."""
+    table = Table(folder, [(1, "id", "long")], location=str(folder), version=3)
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    table.set_schema([(1, "id", "long"), (2, "x", "int")])
+    table.md["schemas"][-1]["fields"][1][default] = None
+    table.save()
+    if later:
+        table.set_schema([(1, "id", "long"), (2, "x", "int"), (3, "y", "int")])
+        table.save()
+    return folder

@@ -215,3 +215,19 @@ def test_snapshots_without_parents(session: Any, tmp_path: Path) -> None:
     session.sql("CALL sandbox.system.set_current_snapshot('thirteenth.orphaned', 101)")
     session.sql(f"REFRESH TABLE {name}")
     assert [row.id for row in session.table(name).collect()] == [1]
+
+
+@pytest.mark.parametrize(("default", "later"), [("initial-default", False), ("write-default", True)])
+def test_a_default_that_is_null(session: Any, tmp_path: Path, default: str, later: bool) -> None:
+    """apache/iceberg#15932: Java opens no table with one in any schema; the metadata file before has none."""
+    folder = thirteenth.null_default(tmp_path / "t", default, later)
+    with pytest.raises(Exception, match="Cannot create expression literal from null"):
+        register(session, "null_default", folder)
+    [finding] = direct.doctor(folder).findings
+    assert (finding.rule, finding.severity, finding.refused) == ("metadata-field", "error", "table")
+    assert f"the {default} of column 'x' is null, not absent ('Cannot create expression literal" in finding.what
+    [statement] = statements(finding.remedy) if not later else [""]
+    if later:  # the file before has the fault too
+        assert finding.remedy.endswith("Restore the metadata file from a backup, or ask whoever wrote it.")
+    else:
+        session.sql(statement.replace("your_catalog", "sandbox").replace("your_db.", "thirteenth."))

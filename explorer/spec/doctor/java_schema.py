@@ -41,6 +41,10 @@ _UTC = re.compile(r"(?:\+00:00|-00:00|Z)\Z")
 _TIME = re.compile(r"\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?")
 
 
+NULL_LITERAL = "'Cannot create expression literal from null'"
+"""What Java says of a default that is null (apache/iceberg#15932)."""
+
+
 class Refusal(NamedTuple):
     """What a parser refuses: a JSON pointer, in words why, what stands there, and the columns that it is about."""
 
@@ -129,9 +133,11 @@ class SchemaCheck:
                 yield Refusal(f"{here}/required", f"column {name[:100]!r} of type unknown is required")
             yield from self._type(item.get("type"), f"{here}/type", f"{name}.")
             for default in ("initial-default", "write-default"):
-                if item.get(default) is not None and not is_default(item[default], item.get("type")):
-                    words = f"the {default} of column {name[:100]!r} is no value of its type"
-                    yield Refusal(f"{here}/{default}", words, json_text(item[default]))
+                words = f"the {default} of column {name[:100]!r} is "
+                if default in item and item[default] is None:
+                    yield Refusal(f"{here}/{default}", f"{words}null, not absent ({NULL_LITERAL})", "null")
+                elif default in item and not is_default(item[default], item.get("type")):
+                    yield Refusal(f"{here}/{default}", f"{words}no value of its type", json_text(item[default]))
 
     def _note(self, name: str, own: Any, item: Mapping[str, Any], chain: bool) -> None:
         self.names.setdefault(name, []).append(own)
@@ -202,9 +208,6 @@ class SchemaCheck:
                 yield Refusal(self.pointer, f"Spark has no type for {column}: {cause}", kind[:60])
             if name in SPARK_COLUMNS:
                 yield Refusal(self.pointer, f"Spark has a column of its own with the name of {column}", name)
-            for default in ("initial-default", "write-default"):
-                if default in item and item[default] is None:
-                    yield Refusal(self.pointer, f"the {default} of {column} is null, not absent")
 
 
 def _not_in_spark(kind: str) -> str:
