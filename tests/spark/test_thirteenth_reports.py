@@ -231,3 +231,32 @@ def test_a_default_that_is_null(session: Any, tmp_path: Path, default: str, late
         assert finding.remedy.endswith("Restore the metadata file from a backup, or ask whoever wrote it.")
     else:
         session.sql(statement.replace("your_catalog", "sandbox").replace("your_db.", "thirteenth."))
+
+
+def test_partition_values_that_are_folder_names(session: Any, tmp_path: Path) -> None:
+    """apache/iceberg#7612: a migration took them from paths, as they are encoded there."""
+    name = f"{SPACE}.encoded"
+    session.sql(f"CREATE TABLE {name} (id INT, s STRING) USING iceberg PARTITIONED BY (s)")
+    session.sql(f"INSERT INTO {name} VALUES (1, '11/12/13'), (2, 'plain'), (3, '11%2F12')")  # no code but the value
+    assert found(name, "value-suspect", deep=True) == []
+    table = java_table(session, name)
+    folder = Path(table.location(), "data", "s=a%2Fb")
+    folder.mkdir()
+    rows = session.sql("SELECT 4 AS id").coalesce(1)
+    rows.write.mode("append").parquet(str(folder))
+    [path] = folder.glob("*.parquet")
+    builder = session._jvm.org.apache.iceberg.DataFiles.builder(table.spec()).withPath(str(path)).withFormat("parquet")
+    builder = builder.withRecordCount(1).withFileSizeInBytes(path.stat().st_size).withPartitionPath("s=a%2Fb")
+    table.newAppend().appendFile(builder.build()).commit()
+    mapping = session._jvm.org.apache.iceberg.mapping
+    text = mapping.NameMappingParser.toJson(mapping.MappingUtil.create(table.schema()))
+    table.updateProperties().set("schema.name-mapping.default", text).commit()
+    session.sql(f"REFRESH TABLE {name}")
+    assert session.sql(f"SELECT id FROM {name} WHERE s = 'a/b'").collect() == []
+    for deep in (False, True):
+        [finding] = found(name, "value-suspect", deep=deep)
+        assert (finding.severity, finding.found, finding.expected) == ("warning", "a%2Fb", "a/b")
+    session.sql(f"UPDATE {name} SET s = '{finding.expected}' WHERE s = '{finding.found}'")
+    assert [row.id for row in session.sql(f"SELECT id FROM {name} WHERE s = 'a/b'").collect()] == [4]
+    [finding] = found(name, "value-suspect", deep=True)
+    assert "Only older snapshots have it" in finding.remedy

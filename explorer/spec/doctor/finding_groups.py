@@ -219,6 +219,9 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     def in_manifest(rule: str) -> Callable[[Finding], Hashable]:
         return lambda f: f.file if f.rule == rule else None
 
+    def of_column(rule: str) -> Callable[[Finding], Hashable]:
+        return lambda f: (f.file, f.columns) if f.rule == rule and f.columns else None
+
     def table_columns(f: Finding) -> Hashable:
         return f.columns if f.what == PROMOTED_DATE and f.node and f.node[0] == "metadata" else None
 
@@ -230,6 +233,7 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     yield from _same_key(findings, of_file("record-count"), of_file(*OF_FILES[1:]))
     yield from _same_key(findings, of_manifest, of_its_file)
     yield from _same_key(findings, of_file("metrics-wrong"), of_file("delete-dangling"))
+    yield from _same_key(findings, of_column("partition-value"), of_column("value-suspect"))
     yield from _same_key(findings, in_manifest("delete-partition"), in_manifest("delete-dangling"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +14,14 @@ import pyarrow.compute as pc
 from explorer.model.manifest import FieldSummary, ManifestFile
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.partition_fields import PartField
-from explorer.spec.doctor.remedy_cases import HIVE_NULL
+from explorer.spec.doctor.remedy_cases import ENCODED, HIVE_NULL
 from explorer.spec.doctor.source_column_rules import own_bounds
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.transforms import from_bytes
 from explorer.spec.values.values import internal_scalar, internal_value, partition_value, primitive_type, summary_bound
+
+CODE = "%[0-9A-Fa-f]{2}"
+"""A sign that is encoded in a URL."""
 
 
 def partition_notes(
@@ -39,10 +43,22 @@ def partition_notes(
             hive = pc.fill_null(pc.equal(values, HIVE_NULL), False).to_numpy(zero_copy_only=False) & live
             what = f"a partition field is {HIVE_NULL}, Hive's sign for null: IS NULL finds none of its rows"
             notes.add("value-suspect", hive, what, column=part.name)
+            _encoded(table, values, part, live, notes)
         if manifest.partitions is not None and at < len(manifest.partitions):
             _summary(values, manifest.partitions[at], part, live, notes)
         if metrics:
             own_bounds(table, values, part, live, part.source_id in required, notes)
+
+
+def _encoded(
+    table: pa.Table, values: pa.Array, part: PartField, live: npt.NDArray[np.bool_], notes: Notes
+) -> None:  # fmt: skip
+    """Values that a writer took from folders' names as they are. Others encode the signs of a code once more."""
+    codes = pc.fill_null(pc.match_substring_regex(values, CODE), False).to_numpy(zero_copy_only=False) & live
+    for record in np.flatnonzero(codes).tolist() if part.transform == "identity" else ():
+        codes[record] = f"/{part.name}={values[record].as_py()}/" in (table["file_path"][record].as_py() or "")
+    if part.transform == "identity":
+        notes.add("value-suspect", codes, ENCODED, values, lambda n: unquote(values[n].as_py()), column=part.name)
 
 
 def _summary(

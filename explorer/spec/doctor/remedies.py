@@ -162,7 +162,7 @@ def remedy(
     if blocked:
         return f"First mend {blocked}: until then Iceberg fails on this table."
     current = metadata.current_snapshot_id if metadata else None
-    if letter in (*GOES_BACK, *REWRITES, "O") and snapshots and current not in snapshots:
+    if letter in (*GOES_BACK, *REWRITES, "O", "Q") and snapshots and current not in snapshots:
         return _older(letter)
     catalog, name = in_sql(situation.table)
     key = location.removeprefix("/properties/") if location.startswith("/properties/") else ""

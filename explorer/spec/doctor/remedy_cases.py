@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from explorer.spec.schemas.stored_types import RIGHT
 
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
+ENCODED = (
+    "a partition field is the name of its folder, which is URL-encoded: filters on the value itself find none of its "
+    "rows, and Iceberg Java shows the code in each of them (#7612)"
+)
 ONE_TOO_HIGH = (
     "a partition field is one above the {} of a time before 1970, as Iceberg up to 0.10.0 wrote it: Iceberg Java "
     "allows for it, and pyiceberg skips its rows"
@@ -110,6 +114,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("spec-unknown", HEADER_ALONE): "header-alone",
     ("manifest-content", HEADER_ALONE): "header-alone",
     ("value-suspect", HIVE_NULL): "hive-null",
+    ("value-suspect", ENCODED): "encoded-value",
     ("statistics-file", WRONG_COUNTS): "partition-counts",
     ("orphan-files", PREFIXES): "prefixes",
     ("orphan-files", UNCOMMITTED): "uncommitted",

@@ -174,6 +174,9 @@ TEXTS_OF: Mapping[str, str] = {
     "without-parent": "Nothing in Spark mends a history: the finding goes when the snapshots expire. The procedure "
     "set_current_snapshot goes to any snapshot, where rollback_to_snapshot refuses. An expiry keeps earlier snapshots "
     "by their age alone, not by their number. The writer will do it again: update or report it.",
+    "encoded-value": "Where the value itself is meant, correct each such value in Spark: UPDATE … SET the column = the "
+    "value WHERE the column = the code. Older snapshots keep the code until they expire, and the writer (a migration "
+    "that took the values from folders' names) will write it again: update it.",
     "void-field": "Nothing is wrong. Readers that do not know the transform void cannot read the table, and nothing in "
     "Spark's SQL takes the field away. In a table of version 2, this does in Java: "
     'table.updateSpec().removeField("NAME").commit().',
@@ -251,6 +254,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "wrapped-partition": "J",
     "identity-value": "G",
     "hive-null": "Q",
+    "encoded-value": "Q",
     "position-bounds": "C",
     "avro-refused": "G",
     "type-read-right": "H",
