@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.errors import ExplorerError, NotFoundInTable, NotInstalled, TableNotFound
+from explorer.errors import ExplorerError, NotFoundInTable, NotInstalled, StatementFailed, TableNotFound
 from explorer.graph.diff_graph import diff_graph
 from explorer.graph.graph import Graph
 from explorer.graph.source import GraphView
@@ -26,7 +26,14 @@ from explorer.queries.row_diff import row_diff
 from explorer.queries.row_history import RowHistory
 from explorer.queries.row_reader import RowReader
 from explorer.queries.scan import clustering, column_statistics, intervals, partition_verdicts, plan_scan, row_groups
-from explorer.queries.versions import Reading, check_readable, check_table_name, reading, sql_request
+from explorer.queries.versions import (
+    Reading,
+    check_readable,
+    check_table_name,
+    names_java_takes,
+    reading,
+    sql_request,
+)
 from explorer.render import rows
 from explorer.render.plan_result import ShownPlan
 from explorer.render.text import render_tree
@@ -420,7 +427,13 @@ class Table:
         read_as = self.reading(snapshot)
         extra = tuple(metadata_columns(self.metadata.format_version)) if provenance else ()
         request = ReadRequest(read_as.version, tuple(columns) or None, where, limit, extra)
-        return SparkRows.of((session or self.reads).read(request), read_as.words)
+        names = names_java_takes(self.metadata, where, read_as)
+        try:
+            return SparkRows.of(
+                (session or self.reads).read(request), f"{read_as.words}{f'. {names}' if names else ''}"
+            )
+        except StatementFailed as error:
+            raise StatementFailed(f"{error}. {names}") if names and names.absent else error from None
 
     def sql_condition(self, where: str, snapshot: str | int | None = None) -> str:
         """A filter of docs/filters.md in Spark SQL, bound to the schema by which a version is read. Raises

@@ -149,11 +149,14 @@ def filter_for(
         The filter, bound.
 
     Raises:
-        NotFoundInTable: It does not fit. If it fits the schema of a snapshot, the words name the newest one.
+        NotFoundInTable: It does not fit. If it fits the current schema, or that of a snapshot, the words say so.
     """
     try:
         return parse_filter(where, columns, null_too)
     except NotFoundInTable as error:
+        if _fits(metadata.schema(metadata.current_schema_id), where):
+            words = f"{error}. It fits schema {metadata.current_schema_id}, by which the table is read without -s"
+            raise NotFoundInTable(words) from error
         if (fits := _fitting(metadata, where)) is None:
             raise
         name = snapshot_name(fits.snapshot_id, snapshot_ordinals(metadata))
@@ -166,12 +169,20 @@ def _fitting(metadata: model.TableMetadata, where: str | Expression) -> model.Sn
     ordinals, tried = snapshot_ordinals(metadata), set[int | None]()
     for snapshot in sorted(metadata.snapshots, key=lambda s: -ordinals[s.snapshot_id]):
         schema = metadata.schema(snapshot.schema_id)
-        if schema is not None and snapshot.schema_id not in tried:
-            tried.add(snapshot.schema_id)
-            with contextlib.suppress(NotFoundInTable, KeyError, TypeError):  # a schema may be damaged
-                parse_filter(where, filter_columns(schema))
-                return snapshot
+        if snapshot.schema_id not in tried and _fits(schema, where):
+            return snapshot
+        tried.add(snapshot.schema_id)
     return None
+
+
+def _fits(schema: model.Schema | None, where: str | Expression) -> bool:
+    if schema is None:
+        return False
+    try:
+        parse_filter(where, filter_columns(schema))
+    except (NotFoundInTable, KeyError, TypeError):  # a schema may be damaged
+        return False
+    return True
 
 
 def matching(rows: pa.Table, bound: Expression) -> pa.Table:

@@ -21,6 +21,7 @@ from explorer.spec.deletes.deletes import KIND_WORDS, Applicability, DeleteReaso
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.expressions import BoundTerm, predicates
 from explorer.spec.rows.row_versions import RowEvent, RowPlace, RowVersion, StoredRow, What, row_versions
+from explorer.spec.scan.filter_names import other_names
 from explorer.spec.schemas.former_columns import former_columns
 from explorer.spec.snapshots.lineage import current_log
 from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
@@ -385,6 +386,9 @@ class RowHistory:
                 f"⚠ Spark does not return {len(standing.skipped):,} of them for this filter: partition values or "
                 "statistics exclude their files or row groups."
             )
+        is_current = snapshot.snapshot_id == self.metadata.current_snapshot_id
+        if is_current and (names := other_names(self.metadata, snapshot, self.schema, self.matching.scan.bound)):
+            lines.append(f"⚠ {names}.")
         if standing.come_back:
             number = len(standing.come_back)
             lines.append(

@@ -9,14 +9,18 @@ from functools import partial
 from itertools import chain
 
 from explorer.errors import ExplorerError, NotFoundInTable, OutsideRoots, TableNotFound, UnreadableFile
+from explorer.model.metadata import TableMetadata
+from explorer.queries.filters import filter_columns, filter_for
 from explorer.spark_engine.read_queue import SqlRequest, Version
 from explorer.spark_engine.tables import FileAccess
+from explorer.spec.scan.filter_names import OtherNames, other_names
 from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
 from explorer.spec.text.identifiers import join_identifier
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.storage.locate import locate
 from explorer.storage.paths import canonical, local_path
 from explorer.storage.reader import TableReader
+from explorer.storage.rows import read_schema
 
 _NAMED = re.compile(
     r"""('(?:[^']|'')*'|"[^"]*"|`[^`]*`)|(?:(?<![\w.])|(?<=[`"]\.))([A-Za-z_][\w.]*)@('[^']+'|[\w.:\-]+)"""
@@ -125,6 +129,17 @@ def reading(reader: TableReader, wanted: str | int | None) -> Reading:
     name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(metadata))
     version = Version(metadata.metadata_location, pinned, partial(check_readable, reader, snapshot.snapshot_id))
     return Reading(version, resolved, schema_id, f"{name}, {resolved.reason}; {how}")
+
+
+def names_java_takes(metadata: TableMetadata, where: str, read_as: Reading) -> OtherNames | None:
+    """The columns of a filter that Iceberg Java takes for others; None too where only Spark knows what the filter
+    asks."""
+    try:
+        schema = read_schema(metadata, read_as.schema_id)
+        bound = filter_for(metadata, where, filter_columns(schema))
+    except (NotFoundInTable, UnreadableFile):
+        return None
+    return other_names(metadata, read_as.resolved.snapshot if read_as.resolved else None, schema, bound)
 
 
 def sql_request(sql: str, name: str, reader: TableReader, limit: int | None) -> SqlRequest:

@@ -49,7 +49,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
             {"file_path": vector.path, "content_offset": vector.content_offset, "lacks": lacks_place(vector)}
             for vector in plan.unplaced
         ],
-        "columns_of_another_name": plan.renamed_columns,
+        "columns_of_another_name": [*names.absent, *names.taken] if (names := plan.other_names) else [],
         "folded": plan.folded,
         "failing_manifests": list(plan.failing),
         "other_readers": [
@@ -185,11 +185,8 @@ def summary_lines(plan: Plan) -> Iterator[str]:
         yield f"⚠ {refusal(plan.refused)}"
     if plan.unplaced:
         yield clean(f"⚠ {missing_place_words(plan.unplaced)}")
-    if plan.renamed_columns and plan.snapshot:
-        yield clean(
-            "⚠ Spark 4.1 with Iceberg Java 1.12 fails with this filter: Iceberg looks for its columns in the schema of "
-            f"the snapshot ({plan.snapshot.schema_id}), which has no {', '.join(map(repr, plan.renamed_columns))}"
-        )
+    if plan.other_names:
+        yield clean(f"⚠ {plan.other_names}")
     if plan.failing:
         names = first_of([base_name(path) for path in plan.failing], 3)
         yield clean(

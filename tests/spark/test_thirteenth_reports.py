@@ -260,3 +260,37 @@ def test_partition_values_that_are_folder_names(session: Any, tmp_path: Path) ->
     assert [row.id for row in session.sql(f"SELECT id FROM {name} WHERE s = 'a/b'").collect()] == [4]
     [finding] = found(name, "value-suspect", deep=True)
     assert "Only older snapshots have it" in finding.remedy
+
+
+def test_filters_as_of_a_snapshot_by_names_of_its_time(session: Any) -> None:
+    """apache/iceberg#11162, trinodb/trino#23295: columns changed, and no snapshot was committed since."""
+    name = f"{SPACE}.travel"
+    session.sql(f"CREATE TABLE {name} (id INT, a INT, c INT) USING iceberg")
+    session.sql(f"INSERT INTO {name} VALUES (1, 5, 100)")
+    session.sql(f"ALTER TABLE {name} CREATE TAG then")
+    session.sql(f"ALTER TABLE {name} CREATE BRANCH now")
+    session.sql(f"ALTER TABLE {name} RENAME COLUMN a TO b")
+    with pytest.raises(Exception, match="Cannot find field 'a' in struct"):
+        session.sql(f"SELECT * FROM {name} VERSION AS OF 'then' WHERE a = 5").collect()
+    fails = "fails with this filter: Iceberg looks for its columns in the table's current schema (1), which has no 'a'"
+    for question in (["plan", name, "a = 5"], ["data", "history", name, "a = 5"], ["rows", name, "--where", "a = 5"]):
+        told = run(*question, "-s", "then")
+        assert fails in told.output, question
+        assert told.exit_code == (question[0] == "rows")
+    session.sql(f"ALTER TABLE {name} RENAME COLUMN c TO a")
+    assert session.sql(f"SELECT * FROM {name} VERSION AS OF 'then' WHERE a = 5").collect() == []
+    assert len(session.sql(f"SELECT * FROM (SELECT * FROM {name} VERSION AS OF 'then' LIMIT 9) WHERE a = 5").collect())
+    loses = "may lose rows with this filter: Iceberg looks for its columns in the table's current schema (2)"
+    for question in (["plan", name, "a = 5"], ["data", "history", name, "a = 5"]):
+        assert loses in run(*question, "-s", "then").output
+    read = direct.open_table(name).rows("then", where="a = 5")
+    assert (len(read), loses in read.words) == (0, True)
+    for version in ("now", "main"):  # a branch is read by the current schema
+        [row] = session.sql(f"SELECT * FROM {name} VERSION AS OF '{version}' WHERE a = 100").collect()
+        assert (row.b, row.a) == (5, 100)
+        assert "Iceberg looks" not in run("plan", name, "a = 100", "-s", version).output
+    told = run("plan", name, "b = 5", "-s", "then").output
+    assert "no column 'b' (columns: id, a, c). It fits schema 2, by which the table is read without -s" in told
+    session.sql(f"INSERT INTO {name} VALUES (2, 6, 7)")
+    assert len(session.sql(f"SELECT * FROM {name} VERSION AS OF 'then' WHERE a = 5").collect()) == 1
+    assert "Iceberg looks" not in run("plan", name, "a = 5", "-s", "then").output

@@ -635,10 +635,12 @@ def test_a_filter_on_a_branch_is_bound_to_its_snapshots_schema_by_java(tmp_path:
     written.set_schema([(1, "id", "long"), (2, "renamed", "int"), (3, "d", "string")])
     written.append(written.parquet("b.parquet", {"id": [3], "renamed": [30], "d": ["x"]}))
     table = direct.open_table(tmp_path / "t")
-    assert table.plan("renamed = 10 and id = 1", "branch").renamed_columns == ["renamed"]
+    names = table.plan("renamed = 10 and id = 1", "branch").other_names
+    assert names is not None
+    assert (names.absent, names.taken) == (("renamed",), ())
     assert "which has no 'renamed'" in "\n".join(summary_lines(table.plan("renamed = 10", "branch")))
     for where, version in (("id = 1", "branch"), ("c = 10", "tag"), ("renamed = 30", "main"), ("renamed = 30", None)):
-        assert table.plan(where, version).renamed_columns == []
+        assert table.plan(where, version).other_names is None
     assert len(table.row_history("c = 10", snapshot="tag").rows) == 1
     assert len(table.row_history("renamed = 10", snapshot="branch").rows) == 1
     with pytest.raises(explorer.NotFoundInTable, match="no column 'renamed'"):

@@ -11,7 +11,7 @@ from explorer.model.metadata import Schema, Snapshot
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.expressions import BoundTerm, Expression, FilterColumn, Predicate, predicates
-from explorer.spec.rows.row_diff import fields_by_path
+from explorer.spec.scan.filter_names import OtherNames, other_names
 from explorer.spec.scan.reader_rules import ReaderDifference
 from explorer.spec.scan.scan import ManifestVerdict, Scan, SpecPlan
 from explorer.spec.scan.tasks import Tasks
@@ -126,23 +126,9 @@ class Plan:
         return list(dict.fromkeys(t.column.name for t in terms if isinstance(t, BoundTerm)))
 
     @property
-    def renamed_columns(self) -> list[str]:
-        """The columns of the filter that have another name in the schema of the snapshot, or are not there: Iceberg
-        Java binds the filter to that schema, where Spark reads a branch by the table's. Of main it does not."""
-        metadata, at = self.scan.metadata, self.snapshot
-        if (
-            at is None
-            or at.schema_id in (None, self.schema.schema_id)
-            or at.snapshot_id == metadata.current_snapshot_id
-        ):
-            return []
-        schema = metadata.schema(at.schema_id)
-        if schema is None:
-            return []
-        there = {name: field["id"] for name, field in fields_by_path(schema.raw["fields"]).items()}
-        terms = (p.term for p in predicates(self.bound))
-        columns = {t.column.name: t.column.field_id for t in terms if isinstance(t, BoundTerm)}
-        return [name for name, field_id in columns.items() if there.get(name) != field_id]
+    def other_names(self) -> OtherNames | None:
+        """The columns of the filter that Iceberg Java takes for others; None where it finds all of them."""
+        return other_names(self.scan.metadata, self.snapshot, self.schema, self.bound)
 
     @property
     def left(self) -> Amount:
