@@ -76,7 +76,7 @@ def doctor(
     try:
         opened = table.open()
     except UnreadableFile as error:
-        report = report_unreadable(table.name, error, skip, severity)
+        report = report_unreadable(table.full_name(), error, skip, severity)
     else:
         report = diagnose(
             opened, snapshot=snapshot, files=files, deep=deep, skip=skip, severity=severity, engine=engine

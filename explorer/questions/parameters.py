@@ -149,6 +149,17 @@ class TableAt:
 
         return locate(self.name, self.catalog, self.properties, tuple(self.relocate))
 
+    def full_name(self) -> str:
+        """Return its name with its catalog, as an open table has it; what was asked for where no catalog has it, or
+        none can be asked."""
+        from explorer.errors import ExplorerError
+
+        try:
+            found = self.location()
+        except ExplorerError:
+            return self.name
+        return self.name if found.catalog is None else found.name
+
 
 def kind_of(annotation: Any) -> Kind:
     """Return the kind that an annotation stands for. Raises TypeError for one that has none."""

@@ -294,3 +294,20 @@ def test_filters_as_of_a_snapshot_by_names_of_its_time(session: Any) -> None:
     session.sql(f"INSERT INTO {name} VALUES (2, 6, 7)")
     assert len(session.sql(f"SELECT * FROM {name} VERSION AS OF 'then' WHERE a = 5").collect()) == 1
     assert "Iceberg looks" not in run("plan", name, "a = 5", "-s", "then").output
+
+
+def test_a_catalog_that_points_to_a_file_that_is_gone(session: Any) -> None:
+    """apache/iceberg#11814, #2602: what is printed for a table that does not load runs, by any of its names."""
+    name = f"{SPACE}.gone"
+    session.sql(f"CREATE TABLE {name} (id INT) USING iceberg")
+    for number in (1, 2):
+        session.sql(f"INSERT INTO {name} VALUES ({number})")
+    newest = Path(java_table(session, name).operations().current().metadataFileLocation())
+    kept = newest.read_bytes()
+    newest.unlink()
+    printed = {statements(direct.doctor(asked).findings[0].remedy)[0] for asked in (name, "thirteenth.gone")}
+    assert "the file does not exist" in run("doctor", name).output
+    [statement] = printed
+    session.sql(statement)
+    assert [row.id for row in session.table(f"{name}_restored").collect()] == [1]
+    newest.write_bytes(kept)
