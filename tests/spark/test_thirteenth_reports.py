@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -311,3 +312,31 @@ def test_a_catalog_that_points_to_a_file_that_is_gone(session: Any) -> None:
     session.sql(statement)
     assert [row.id for row in session.table(f"{name}_restored").collect()] == [1]
     newest.write_bytes(kept)
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "where", "why"),
+    [
+        ("id INT, k STRING", "{0}, 'order-of-2026-prefix-{0}'", "k = 'order-of-2026-prefix-2'",
+         "bounds keep its first 16 characters, and the filter asks for 22"),
+        (", ".join(f"c{n} INT" for n in range(100)) + ", k INT", ", ".join(["{0}"] * 101), "k = 2",
+         "writers leave out its bounds, since the schema has 101 fields, and only the first 100 get statistics"),
+    ],
+    ids=["same beginnings", "many columns"],
+)  # fmt: skip
+def test_why_bounds_skip_nothing(session: Any, columns: str, row: str, where: str, why: str) -> None:
+    """databendlabs/databend#20185 (the same in Iceberg), apache/iceberg#11253: a filter reads all files."""
+    name = f"{SPACE}.slow"
+    session.sql(f"CREATE TABLE {name} ({columns}) USING iceberg")
+    for number in range(3):
+        session.sql(f"INSERT INTO {name} VALUES ({row.format(number)})")
+    told = run("plan", name, where).output
+    assert f"no file is skipped by k: {why}" in told
+    [setting, mode] = re.findall(r"(write\.metadata\.metrics\.column\.k) = (truncate\(\d+\))", told)[0]
+    session.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{setting}' = '{mode}')")
+    session.sql(f"DELETE FROM {name}")
+    for number in range(3):
+        session.sql(f"INSERT INTO {name} VALUES ({row.format(number)})")
+    plan = direct.open_table(name).plan(where)
+    assert (plan.left.files, plan.stages[-1].skipped) == (1, 2)
+    assert "no file is skipped" not in run("plan", name, where).output

@@ -1,0 +1,46 @@
+"""Why bounds of columns skip no file for a filter, and which property of the table decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from explorer.spec.filters.expressions import BoundTerm, Predicate, predicates
+from explorer.spec.layout.metrics_modes import ColumnMode, column_modes
+from explorer.spec.scan.plan import Plan
+
+COMPARED = ("eq", "in", "lt", "lt-eq", "gt", "gt-eq", "starts-with")
+"""Operations that bounds can decide."""
+REWRITE = "and a rewrite of the files (rewrite_data_files with rewrite-all), give them bounds that tell"
+
+
+def bound_advice(plan: Plan) -> Iterator[str]:
+    """Say for each column of a filter that skips no file by bounds whether writers leave the bounds out, or cut them.
+
+    Args:
+        plan: The plan.
+    """
+    files = plan.left.files or 0
+    if plan.stages[-1].skipped or files < 2 or plan.wholly == files:
+        return
+    modes = {mode.field_id: mode for mode in column_modes(plan.scan.metadata, plan.schema)}
+    told: set[int] = set()
+    for leaf in predicates(plan.bound):
+        if isinstance(leaf.term, BoundTerm) and leaf.term.transform == "identity" and leaf.op in COMPARED:
+            mode = modes.get(leaf.term.column.field_id)
+            if mode and mode.field_id not in told and (why := _reason(mode, leaf)):
+                told.add(mode.field_id)
+                yield f"no file is skipped by {mode.name}: {why}"
+
+
+def _reason(mode: ColumnMode, leaf: Predicate) -> str:
+    if not mode.bounds:
+        return f"writers leave out its bounds, since {mode.rule}; {mode.setting} = truncate(16), {REWRITE}"
+    if not mode.mode.startswith("truncate") or mode.kind not in ("string", "binary"):
+        return ""
+    kept, asked = int(mode.mode[9:-1]), max((len(literal) for literal in leaf.literals), default=0)
+    if asked <= kept:
+        return ""
+    return (
+        f"bounds keep its first {kept} {'characters' if mode.kind == 'string' else 'bytes'}, and the filter asks for "
+        f"{asked}; where values begin alike, {mode.setting} = truncate({asked}), {REWRITE}"
+    )
