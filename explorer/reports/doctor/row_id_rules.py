@@ -66,7 +66,7 @@ def repeated_row_rules(
     )
 
 
-Pair = tuple[LiveFile, LiveFile, int, int]
+SharedIds = tuple[LiveFile, LiveFile, int, int]
 """A file, another one, a row id of a visible row of both, and how many they have in common."""
 
 
@@ -82,7 +82,7 @@ def _hidden(table: Table, places: Applicability, file: LiveFile) -> pa.Array:
     return pa.chunked_array([pa.array([], pa.int64()), *(hit.positions.cast(pa.int64()) for hit in hits)]).unique()
 
 
-def _among(files: Sequence[LiveFile], ids: Sequence[Ints]) -> Iterator[Pair]:
+def _among(files: Sequence[LiveFile], ids: Sequence[Ints]) -> Iterator[SharedIds]:
     """Ids that two of the files have, or that one has twice."""
     every, which = np.concatenate(ids), np.repeat(np.arange(len(ids)), [len(some) for some in ids])
     order = np.lexsort((which, every))
@@ -96,7 +96,7 @@ def _among(files: Sequence[LiveFile], ids: Sequence[Ints]) -> Iterator[Pair]:
 
 def _beside(
     table: Table, places: Applicability, files: Sequence[LiveFile], ids: Sequence[Ints], others: Sequence[LiveFile]
-) -> Iterator[Pair]:
+) -> Iterator[SharedIds]:
     """Ids of these files that rows of others have by their place in them."""
     others = sorted((f for f in others if f.first_row_id is not None), key=lambda f: f.first_row_id or 0)
     if not others:

@@ -164,9 +164,8 @@ TEXTS_OF: Mapping[str, str] = {
     "old-field": "Any commit of Iceberg Java writes the field again: ALTER TABLE {table} SET TBLPROPERTIES "
     "('written-again' = 'true'), then ALTER TABLE {table} UNSET TBLPROPERTIES ('written-again').",
     "rows-lost": "{back} Do so before that snapshot expires: the rows are only in files that it reads.",
-    "files-kept": "See whether rows are there twice: icedive data diff TABLE, with the snapshot before and this one, "
-    "shows what came beside them, and icedive data history TABLE FILTER where equal rows come from. If they are: "
-    "{back} Do so before that snapshot expires. If they are not, the summary alone is wrong, and nothing has to be "
+    "files-kept": "See whether rows are there twice (icedive data diff TABLE BEFORE AFTER shows what came between the "
+    "snapshot before and this one). If they are: {back} Do so before that snapshot expires. If they are not, the summary alone is wrong, and nothing has to be "
     "done.",
     "rows-twice": "{back}{distinct} Compaction would keep both rows.",
     "row-ids-changed": "No row is lost, and nothing in Spark brings the old ids back. Who follows the table's changes "
