@@ -41,12 +41,13 @@ def repeated_row_rules(
     manifests = [m for m in lists.lists[snapshot.snapshot_id] if not m.content]
     files = [f for some in table.row_reader.live_files(manifests, snapshot) for f in some if f.path in opened]
     own = [f for f in files if f.path in with_ids]
+    others = [f for f in files if f.path not in with_ids]
     if not own or sum(f.record_count for f in own) > ROWS:
         return
     try:
         places = table.row_reader.applicability(snapshot)
         ids = [_visible_ids(table, places, file) for file in own]
-        pairs = [*_among(own, ids), *_beside(table, places, own, ids, [f for f in files if f not in own])]
+        pairs = [*_among(own, ids), *_beside(table, places, own, ids, others)]
     except (NotNow, UnreadableFile, pa.ArrowException):  # another rule tells of it
         return
     if not pairs:

@@ -165,8 +165,8 @@ TEXTS_OF: Mapping[str, str] = {
     "('written-again' = 'true'), then ALTER TABLE {table} UNSET TBLPROPERTIES ('written-again').",
     "rows-lost": "{back} Do so before that snapshot expires: the rows are only in files that it reads.",
     "files-kept": "See whether rows are there twice (icedive data diff TABLE BEFORE AFTER shows what came between the "
-    "snapshot before and this one). If they are: {back} Do so before that snapshot expires. If they are not, the summary alone is wrong, and nothing has to be "
-    "done.",
+    "snapshot before and this one). If they are: {back} Do so before that snapshot expires. If they are not, the "
+    "summary alone is wrong, and nothing has to be done.",
     "rows-twice": "{back}{distinct} Compaction would keep both rows.",
     "row-ids-changed": "No row is lost, and nothing in Spark brings the old ids back. Who follows the table's changes "
     "by row ids has to read it as a whole once. The writer will do it again: update or report it.",
