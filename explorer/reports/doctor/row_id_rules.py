@@ -89,10 +89,10 @@ def _among(files: Sequence[LiveFile], ids: Sequence[Ints]) -> Iterator[SharedIds
     order = np.lexsort((which, every))
     every, which = every[order], which[order]
     again = np.flatnonzero(every[1:] == every[:-1])
-    later, earlier = which[again + 1], which[again]
-    for at in dict.fromkeys(zip(later.tolist(), earlier.tolist(), strict=True)):
-        same = (later == at[0]) & (earlier == at[1])
-        yield files[at[0]], files[at[1]], int(every[again[same][0]]), int(same.sum())
+    codes = which[again + 1].astype(np.int64) << 32 | which[again]
+    for code, first, times in zip(*np.unique(codes, return_index=True, return_counts=True), strict=True):
+        later, earlier = int(code) >> 32, int(code) & 0xFFFFFFFF
+        yield files[later], files[earlier], int(every[again[first]]), int(times)
 
 
 def _beside(
@@ -105,10 +105,10 @@ def _beside(
     starts = np.array([f.first_row_id for f in others], np.int64)
     ends = starts + np.array([f.record_count for f in others], np.int64)
     for file, some in zip(files, ids, strict=True):
-        at = np.searchsorted(starts, some, "right") - 1
-        inside = (at >= 0) & (some < ends[at])
-        for n in np.unique(at[inside]).tolist():
-            common = some[inside & (at == n)]
+        some = np.sort(some)
+        begins, stops = np.searchsorted(some, starts), np.searchsorted(some, ends)
+        for n in np.flatnonzero(begins < stops).tolist():
+            common = some[begins[n] : stops[n]]
             hidden = np.asarray(_hidden(table, places, others[n]).to_numpy(), np.int64) + starts[n]
             visible = common[~np.isin(common, hidden)]
             if len(visible):
