@@ -12,7 +12,7 @@ from explorer.storage import limits
 from explorer.storage.stores import ListedFile
 
 COUNTED = 1_000
-"""Files that are counted together."""
+"""Files that are counted together: fewer count nothing."""
 
 
 def local_files(folder: str) -> Iterator[tuple[str, ListedFile]]:
@@ -42,7 +42,7 @@ def local_files(folder: str) -> Iterator[tuple[str, ListedFile]]:
                             own = file.stat(follow_symlinks=False)
                             yield file.path, ListedFile(own.st_mtime, own.st_size)
                             number += 1
-                            if number % COUNTED == 1:
+                            if number % COUNTED == 0:
                                 note_read(size := limits.LISTED_FILE * COUNTED, size, 0, "listing", folder, number)
         except FileNotFoundError:  # gone meanwhile
             continue
