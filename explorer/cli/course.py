@@ -15,6 +15,7 @@ from explorer.cli.output import FORMATS, output_option, print_object
 from explorer.cli.screen import say
 from explorer.errors import NotPossible
 from explorer.extras import needs_extra
+from explorer.storage.python_children import module_command
 
 
 @main.command()
@@ -48,7 +49,7 @@ def course(folder: Path, jupyter: tuple[str, ...], only_progress: bool, output: 
         say(f"{len(names)} teaching tables are missing: {COMMAND} demo")
     sys.stdout.flush()
     root = ["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []  # which Jupyter refuses otherwise
-    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}", *root, *jupyter]
+    command = [*module_command("jupyterlab"), f"--ServerApp.root_dir={folder.resolve()}", *root, *jupyter]
     os.execv(sys.executable, command)  # it takes this process's place: who stops one stops both
 
 

@@ -11,7 +11,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from explorer.queries.orphans import orphans
 from explorer.spec.commits.lab_runs import Lap
 from explorer.spec.commits.operations import ENGINES
 from explorer.storage.locate import locate
+from explorer.storage.python_children import module_command
 from explorer.storage.reader import TableReader
 from explorer.storage.scratch import scratch
 from explorer.table import Table
@@ -87,7 +87,7 @@ def _make(home: Path) -> None:
 
 def _start(home: Path, kind: str, name: str, commits: int) -> subprocess.Popen[bytes]:
     """Start a writer process, which ends when this one does: the pipe to it closes then."""
-    command = [sys.executable, "-m", "explorer.lab.race_workers", str(home), kind, name, str(commits)]
+    command = [*module_command("explorer.lab.race_workers"), str(home), kind, name, str(commits)]
     with open(home / f"{name}.log", "wb") as log:
         return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=log, start_new_session=True)
 

