@@ -1,7 +1,10 @@
-"""What a shell offers for tables, snapshots, columns, files and refs. Whatever fails offers nothing."""
+"""What a shell offers for tables, snapshots, columns, files and refs. Whatever fails offers nothing. Nor is a name offered
+that a shell takes for more than a word: bash puts it into the command line as it is, and a stranger may have named a
+branch `$(…)`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
@@ -9,6 +12,8 @@ import click
 
 from explorer.questions.parameters import Offer, TableAt
 
+WORD = re.compile(r"[\w@%+=:,./][\w@%+=:,./-]*")
+"""What is one word to bash, zsh and fish, and no option."""
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
@@ -43,5 +48,5 @@ def _beginning(begun: str, names: Callable[[], Iterable[str]]) -> list[str]:
     from explorer.errors import ExplorerError
 
     with suppress(ExplorerError, OSError):
-        return sorted({name for name in names() if name.startswith(begun) and name.isprintable()})
+        return sorted({name for name in names() if name.startswith(begun) and WORD.fullmatch(name)})
     return []
