@@ -1,6 +1,6 @@
-"""What a shell offers for tables, snapshots, columns, files and refs. Whatever fails offers nothing. Nor is a name offered
-that a shell takes for more than a word: bash puts it into the command line as it is, and a stranger may have named a
-branch `$(…)`."""
+"""What a shell offers for tables, snapshots, columns, files and refs. Whatever fails offers nothing. Nor is a name
+offered that a shell takes for more than a word: bash puts it into the command line as it is, and a stranger may have
+named a branch `$(…)`."""
 
 from __future__ import annotations
 

@@ -1,16 +1,20 @@
-"""What an attack on the notebook, Panel's pages, exported files and the shell found: each hole, and others of its kind."""
+"""What an attack on the notebook, Panel's pages, exported files and the shell found: each hole, and others alike."""
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.shell_completion import BashComplete
 
 from explorer.cli import main
+from explorer.storage.formats import json_text
 from explorer.storage.python_children import module_command
 from tests.security.dimensions import base
 from tests.support.small_tables import edit_metadata
@@ -38,10 +42,16 @@ def strange_folder(tmp_path: Path) -> Path:
 def test_a_child_imports_nothing_from_the_working_folder(module: str, strange_folder: Path) -> None:
     """Whoever began a race or the course in the folder of a table ran what its author had put there."""
     marker = strange_folder.parent / "imported"
-    options = [] if module != "jupyterlab" else ["--version"]
-    subprocess.run([*module_command(module), *options], cwd=strange_folder, capture_output=True, timeout=120)
+    options = ["--version"] if module == "jupyterlab" else []
+
+    def run(command: list[str]) -> None:  # a writer of a race ends all of its session when nobody waits for it
+        subprocess.run(
+            [*command, *options], cwd=strange_folder, capture_output=True, timeout=120, start_new_session=True
+        )
+
+    run(module_command(module))
     assert not marker.exists()
-    subprocess.run([sys.executable, "-m", module, *options], cwd=strange_folder, capture_output=True, timeout=120)
+    run([sys.executable, "-m", module])
     assert marker.exists()  # as it was
 
 
@@ -94,3 +104,30 @@ def test_no_name_is_offered_that_a_shell_would_run(tmp_path: Path) -> None:
 
     assert offered("r") == ["release-1.2/é"]
     assert offered("") == ["main", "release-1.2/é", "snapshot-1", "snapshot-2", "snapshot-3"]
+
+
+# -- one long text ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("escape", [b"\\n", b"\\u00e9", b'\\"', b"\\\\", b"x"])
+def test_others_run_while_a_long_string_is_looked_through(escape: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One expression went through all of it, 29 s for 100 MB of escapes, and no click was answered meanwhile."""
+    looks: list[None] = []
+    monkeypatch.setattr(json_text, "check_cancellation", lambda: looks.append(None))
+    text = b'{"a": "' + b"[" + escape * (json_text.PIECE // len(escape)) * 20 + b'x", "b": [[]]}'
+    assert json_text.nesting(text) == 3
+    # what is escaped by itself is one run, which no other thread could look into
+    assert len(looks) >= (20 if escape != b"\\\\" else 1)
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 7, 64])
+def test_the_nesting_of_pieces_is_that_of_the_whole(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_text, "PIECE", piece)
+    chosen = random.Random(piece)
+    for _ in range(500):
+        parts = ["", 'a"', "\\", "[", '\\"{', "]\\n", {'k["': ["x\\"]}, [[]], 1]
+        value = [chosen.choice(parts) for _ in range(chosen.randrange(6))]
+        assert json_text.nesting(json.dumps(value).encode()) == _depth(value)
+
+
+def _depth(value: Any) -> int:
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inside is None else 1 + max(map(_depth, inside), default=0)
