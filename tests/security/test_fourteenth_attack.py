@@ -7,13 +7,17 @@ import os
 import random
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.shell_completion import BashComplete
 
+from explorer.app.hosts.component import ExplorerComponent
 from explorer.cli import main
+from explorer.serving import open_pages
+from explorer.serving.open_pages import OpenPages, visitor_at
 from explorer.storage.formats import json_text
 from explorer.storage.python_children import module_command
 from tests.security.dimensions import base
@@ -131,3 +135,63 @@ def test_the_nesting_of_pieces_is_that_of_the_whole(piece: int, monkeypatch: pyt
 def _depth(value: Any) -> int:
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
     return 0 if inside is None else 1 + max(map(_depth, inside), default=0)
+
+
+# -- visitors and their pages -----------------------------------------------------------------------------------------
+def test_all_addresses_of_a_network_are_one_visitor() -> None:
+    """Of IPv6 somebody has 2**64 addresses, and each could open as many pages as a visitor may."""
+    assert visitor_at("2001:db8:1:2::1") == visitor_at("2001:db8:1:2:ffff::9") != visitor_at("2001:db8:1:3::1")
+    assert visitor_at("::ffff:192.0.2.1") == visitor_at("192.0.2.1") == "192.0.2.1"
+    assert visitor_at(None) == ""
+
+
+def test_nobody_keeps_others_out_by_opening_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three addresses had all pages of a server open, and nobody else came in."""
+    monkeypatch.setattr(open_pages, "MOST_OPEN", 6)
+    monkeypatch.setattr(open_pages, "MOST_TOGETHER", 10)
+    pages, ended = OpenPages(), list[str]()
+
+    def opens(visitor: str, number: int) -> bool:
+        return pages.add(visitor, partial(ended.append, f"{visitor}{number}"))
+
+    assert [opens("a", number) for number in range(7)] == [True] * 6 + [False]
+    assert [opens("b", number) for number in range(4)] == [True] * 4
+    assert opens("c", 0)
+    assert opens("c", 1)
+    assert ended == ["a0", "a1"]
+    assert len(pages) == 10
+    assert not opens("a", 7)  # whose page ended comes in for no page of others
+    assert opens("d", 0)
+    assert len(ended) == 3
+    assert "c0" not in ended
+
+
+class Heard(ExplorerComponent):
+    """Panel's component, and what it sends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[Any] = []
+
+    def send(self, data: Any) -> None:
+        self.sent.append(data)
+
+
+def test_one_message_of_a_page_of_panels_is_not_answered_by_gigabytes() -> None:
+    """180 KB asked 3,900 times for the app, of 200 KB: 800 MB."""
+    component = Heard()
+    for first in range(0, 4_000, 1_000):
+        component.outbox = [{"number": first + n, "view": f"v{n % 500}", "wants": "app"} for n in range(1, 1_001)]
+    assert 1 <= sum("app" in message for message in component.sent) <= 10
+    component.outbox = [{"number": 1, "view": f"{n}{'x' * 1_000}", "wants": "app"} for n in range(1_000)]
+    component.outbox = [{"number": 1, "view": f"w{n}"} for n in range(150)]
+    assert len(component._taken) <= 100
+    assert all(len(view) <= 40 for view in component._taken)
+
+
+def test_the_sessions_of_a_component_are_of_one_visitor() -> None:
+    """Each view has one; without a visitor, eight views took all threads that open tables, and nobody else's opened."""
+    component = Heard()
+    views = [component._begin(lambda _: None) for _ in range(2)]
+    assert views[0]._visitor == views[1]._visitor != ""
+    assert Heard()._begin(lambda _: None)._visitor != views[0]._visitor

@@ -32,6 +32,7 @@ from explorer.render.text import clean_lines
 from explorer.serving.access import Doorkeeper
 from explorer.serving.allowance import Inflow
 from explorer.serving.connections import Connections, connection_limit, stream_of
+from explorer.serving.open_pages import OpenPages, visitor_at
 from explorer.spec.secrets.redaction import redact
 
 log = logging.getLogger(__name__)
@@ -60,13 +61,9 @@ PATIENCE_S, SLOWEST = 60.0, 64 << 10
 place among those that save, and the file its room on the disk."""
 MOST_SAVES = 4
 """Files that are saved at once by one visitor; four times as many by all."""
-MOST_TOGETHER = 500
-"""Pages of all visitors that may be open."""
 MOST_UNSENT, MOST_UNSENT_TOGETHER = 64 << 20, 256 << 20
 """Characters of answers that wait for the pages of one visitor to take them; and for all pages, beyond which a visitor
 may have an eighth."""
-MOST_OPEN = 200
-"""Pages of one visitor that may be open: an office may share an address."""
 
 
 @cache
@@ -112,7 +109,13 @@ class SignedIn(RequestHandler):
 
     def _session(self, send: Callable[[str], None], rights: Rights) -> Session:
         address = self.request.remote_ip or ""
-        return Session(send, rights, self.user or address, address, self.user or self.get_cookie(OWNER) or "")
+        owner = self.user or self.get_cookie(OWNER) or ""
+        return Session(send, rights, self.user or address, visitor_at(address), owner)
+
+    @property
+    def _from(self) -> str:
+        """Who asks, or else from where."""
+        return self.user or visitor_at(self.request.remote_ip)
 
 
 class PageHandler(SignedIn):
@@ -164,7 +167,7 @@ class DownloadHandler(SignedIn):
 
     async def get(self) -> None:
         """Send the file; what is wrong is said in a line of text."""
-        visitor = self.user or self.request.remote_ip or ""
+        visitor = self._from
         if self._saves[visitor] >= MOST_SAVES or self._saves.total() >= 4 * MOST_SAVES:
             self.set_status(429)
             self.finish("Other files are being saved: try again when they are.")
@@ -223,15 +226,14 @@ class DownloadHandler(SignedIn):
 class SocketHandler(SignedIn, WebSocketHandler):
     """The messages of one page."""
 
-    _pages: ClassVar[Counter[str]] = Counter()
-    """How many pages each visitor has open."""
+    _pages: ClassVar[OpenPages] = OpenPages()
     _unsent: ClassVar[Counter[str]] = Counter()
     """How many characters wait for the pages of each visitor to take them."""
 
     @classmethod
     def count(cls) -> int:
         """Return how many pages are open."""
-        return cls._pages.total()
+        return len(cls._pages)
 
     def initialize(self, rights: Rights) -> None:
         """See Tornado."""
@@ -248,12 +250,11 @@ class SocketHandler(SignedIn, WebSocketHandler):
 
     def open(self, *_: str, **__: str) -> None:
         """A page is there."""
-        self._visitor = self.user or self.request.remote_ip or ""
+        self._visitor = self._from
         self._inflow = Inflow(self._visitor)
-        if self._pages[self._visitor] >= MOST_OPEN or self.count() >= MOST_TOGETHER:
-            self.close(POLICY_VIOLATION, "too many pages")
+        if not self._pages.add(self._visitor, self._end):
+            self._end()
             return
-        self._pages[self._visitor] += 1
         loop = asyncio.get_running_loop()
 
         def send(text: str) -> None:  # from any thread
@@ -261,6 +262,10 @@ class SocketHandler(SignedIn, WebSocketHandler):
                 loop.call_soon_threadsafe(lambda: loop.create_task(self._write(text)))
 
         self._open_session = self._session(send, self._rights)
+
+    def _end(self) -> None:
+        """There is no room for it."""
+        self.close(POLICY_VIOLATION, "too many pages")
 
     async def _write(self, text: str) -> None:
         self._unsent[self._visitor] += len(text)
@@ -292,7 +297,7 @@ class SocketHandler(SignedIn, WebSocketHandler):
         if self._open_session is not None:
             self._open_session.close()
             self._open_session = None
-            _leave(self._pages, self._visitor)
+            self._pages.remove(self._visitor, self._end)
 
 
 def _leave(counts: Counter[str], visitor: str, count: int = 1) -> None:
