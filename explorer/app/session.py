@@ -23,6 +23,7 @@ from explorer.app.downloads import file_of
 from explorer.app.error_messages import error_message
 from explorer.app.forms import groups, is_asked, questions, read_arguments
 from explorer.app.graph_state import GraphState, ViewState
+from explorer.app.kept_tables import KEPT_TABLES
 from explorer.app.protocol import (
     Ask,
     BadMessage,
@@ -69,17 +70,18 @@ NOT_SAVED = ("write", "measure", "engines")
 """Arguments by which a question writes, or runs in Spark: no link asks it."""
 QUIET_S, TICK_S = 0.4, 0.25
 """What is over sooner than the first shows no progress; what takes longer shows it anew after each of the second."""
+K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Kept(OrderedDict[Hashable, V]):
+class Kept(OrderedDict[K, V]):
     """The newest values, so many at most."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
         self._most = most
 
-    def __setitem__(self, key: Hashable, value: V) -> None:
+    def __setitem__(self, key: K, value: V) -> None:
         super().__setitem__(key, value)
         self.move_to_end(key)
         while len(self) > self._most:
@@ -113,13 +115,14 @@ class Session:
         self._given = dict(given)
         self._read = BytesRead()
         self._lab: Lab | None = None
+        self._is_closed = False
         self._tasks: dict[int, PoolTask] = {}
         self._on_spark: set[int] = set()
         """The requests that may wait for Spark."""
-        self._tables: Kept[Table] = Kept(MOST_TABLES)
-        self._graphs: Kept[GraphState] = Kept(MOST_GRAPHS)
-        self._answers: Kept[ShownAnswer] = Kept(MOST_ANSWERS)
-        self._moves: Kept[tuple[tuple[str, str], ...]] = Kept(MOST_TABLES)
+        self._tables: Kept[str, Table] = Kept(MOST_TABLES)
+        self._graphs: Kept[tuple[str, ...], GraphState] = Kept(MOST_GRAPHS)
+        self._answers: Kept[tuple[str, ...], ShownAnswer] = Kept(MOST_ANSWERS)
+        self._moves: Kept[str, tuple[tuple[str, str], ...]] = Kept(MOST_TABLES)
         self._under_way: dict[tuple[str, ...], threading.Event] = {}
         self._lock = threading.RLock()
 
@@ -159,11 +162,12 @@ class Session:
 
     def close(self) -> None:
         """Nobody listens any more: stop what is under way."""
-        self._send = _nowhere
+        self._send, self._is_closed = _nowhere, True
         for task in list(self._tasks.values()):
             task.cancel()
         for kept in (self._given, self._tables, self._graphs, self._answers, self._moves):
             kept.clear()  # what refers to one another stays in memory until Python looks for it
+        KEPT_TABLES.remove(self)
         if self._lab is not None:
             ELSEWHERE.submit(self._lab.close, self, self._who, self._visitor)
 
@@ -310,7 +314,8 @@ class Session:
         else:
             table = self._found(request.table, moves)
         with self._lock:
-            self._moves[request.table], self._tables[request.table] = moves, table
+            self._moves[request.table] = moves
+        self._keep(request.table, table)
         return self._header(table, request)
 
     def _header(self, table: Table, request: Open | GetFacts) -> dict[str, Any]:
@@ -336,9 +341,30 @@ class Session:
         if not name:
             raise WrongUsage("this question is about a table: open one")
         table = self._given[name] if name in self._given else self._found(name, moves)
-        with self._lock:
-            self._tables[name] = table
+        self._keep(name, table)
         return table
+
+    def _keep(self, name: str, table: Table) -> None:
+        """Keep a table open, if need be in place of others, also of other pages."""
+        with self._lock:
+            before = set(self._tables)
+            self._tables[name] = table
+            gone = before - set(self._tables)
+        KEPT_TABLES.remove(self, gone)
+        if name not in self._given and not self._is_closed:
+            visitor = self._visitor or self._owner
+            KEPT_TABLES.note(self, visitor, name, table.metadata.memory, partial(self._forget, name))
+            if self._is_closed:  # meanwhile
+                KEPT_TABLES.remove(self)
+
+    def _forget(self, name: str) -> None:
+        """Keep a table no more, nor what is known of it: who asks again opens it anew."""
+        with self._lock:
+            self._tables.pop(name, None)
+            for graph in [key for key in self._graphs if key[0] == name]:
+                del self._graphs[graph]
+            for answer in [key for key in self._answers if key[1] == name]:
+                del self._answers[answer]
 
     def _found(self, name: str, moves: tuple[tuple[str, str], ...]) -> Table:
         """Open a table by its name. Raises ExplorerError."""
@@ -368,7 +394,7 @@ class Session:
             state = later
         with self._lock:
             self._graphs[key] = state
-            self._tables[request.table] = state.table
+        self._keep(request.table, state.table)
         return graphs.shown(state)
 
     def _preview(self, request: GetPreview) -> dict[str, Any]:
@@ -458,7 +484,7 @@ class Session:
                 return question.ask(table, **given)
         finally:
             with suppress(ExplorerError):
-                self._tables[request.table] = table.refresh()
+                self._keep(request.table, table.refresh())
 
     def _use_lab(self, request: UseLab) -> dict[str, Any]:
         if not self.rights.lab and request.action != "choices":

@@ -163,6 +163,8 @@ class TableMetadata:
     metadata_log: tuple[MetadataLogEntry, ...]
     statistics: tuple[StatisticsFile, ...]
     raw: Json = field(repr=False)
+    memory: int = field(default=0, repr=False, compare=False)
+    """Bytes of memory that its objects take at most."""
 
     def snapshot(self, snapshot_id: int | None) -> Snapshot | None:
         """The snapshot with that id, or None (expired, or never there)."""

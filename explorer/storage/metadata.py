@@ -28,7 +28,7 @@ from explorer.progress import check_cancellation
 from explorer.spec.doctor.snapshot_rules import walkable
 from explorer.spec.schemas.schema_fields import MOST_NAME, MOST_PATH
 from explorer.storage import limits
-from explorer.storage.formats.json_text import Uncollected, load_json
+from explorer.storage.formats.json_text import Uncollected, load_json, memory_size
 
 T = TypeVar("T")
 KNOWN_VERSIONS = (1, 2, 3)
@@ -49,7 +49,7 @@ class StateHead:
 def read_head(data: bytes, path: str) -> StateHead:
     """Read a metadata file's head; what is missing or of another type is empty or -1. Raises UnreadableFile when it is
     no table metadata at all."""
-    raw = _load(data, path, Problems(path))
+    raw = _load(_unpacked(data, path), path, Problems(path))
     uuid, updated, log = raw.get("table-uuid"), raw.get("last-updated-ms"), raw.get("metadata-log")
     entries = [entry for entry in log if isinstance(entry, dict)] if isinstance(log, list) else []
     earlier = tuple(e["metadata-file"] for e in entries if isinstance(e.get("metadata-file"), str))
@@ -60,13 +60,17 @@ def read_head(data: bytes, path: str) -> StateHead:
 def parse_metadata(data: bytes, path: str) -> tuple[TableMetadata, list[Problem]]:
     """Parse the bytes of a metadata file, gzipped or not. Raises UnreadableFile when it is no table metadata at all."""
     problems = Problems(path)
-    reader = _Reader(_load(data, path, problems), path, problems)
+    text = _unpacked(data, path)
+    reader = _Reader(_load(text, path, problems), path, problems, memory_size(text))
     with Uncollected():
         return reader.table(), problems.as_list()
 
 
-def _load(data: bytes, path: str, problems: Problems) -> dict[str, Any]:
-    text = gunzip(data, path) if data[:2] == b"\x1f\x8b" else data
+def _unpacked(data: bytes, path: str) -> bytes:
+    return gunzip(data, path) if data[:2] == b"\x1f\x8b" else data
+
+
+def _load(text: bytes, path: str, problems: Problems) -> dict[str, Any]:
     raw = load_json(text, path, problems)
     if isinstance(raw, dict) and "view-uuid" in raw:
         raise UnreadableFile(path, f"{VIEW}, which has no snapshots or files")
@@ -91,8 +95,8 @@ def gunzip(data: bytes, path: str) -> bytes:
 
 
 class _Reader:
-    def __init__(self, raw: Mapping[str, Any], path: str, problems: Problems) -> None:
-        self.raw, self.path, self.problems = raw, path, problems
+    def __init__(self, raw: Mapping[str, Any], path: str, problems: Problems, memory: int) -> None:
+        self.raw, self.path, self.problems, self.memory = raw, path, problems, memory
 
     def problem(
         self, pointer: str, cause: str, severity: ProblemSeverity = "error", rule: str = "metadata-field"
@@ -194,6 +198,7 @@ class _Reader:
                 *self.each("partition-statistics", lambda x, p: self.statistics(x, p, "partition statistics")),
             ),
             raw=raw,
+            memory=self.memory,
         )
         self.check(table)
         return table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import random
 import subprocess
 import sys
@@ -14,12 +15,17 @@ from typing import Any
 import pytest
 from click.shell_completion import BashComplete
 
+from explorer.app import kept_tables, session
 from explorer.app.hosts.component import ExplorerComponent
+from explorer.app.rights import Rights
+from explorer.app.session import Session
 from explorer.cli import main
 from explorer.serving import open_pages
 from explorer.serving.open_pages import OpenPages, visitor_at
+from explorer.storage import limits
 from explorer.storage.formats import json_text
 from explorer.storage.python_children import module_command
+from explorer.table import open_table
 from tests.security.dimensions import base
 from tests.support.small_tables import edit_metadata
 
@@ -195,3 +201,51 @@ def test_the_sessions_of_a_component_are_of_one_visitor() -> None:
     views = [component._begin(lambda _: None) for _ in range(2)]
     assert views[0]._visitor == views[1]._visitor != ""
     assert Heard()._begin(lambda _: None)._visitor != views[0]._visitor
+
+
+# -- what pages keep --------------------------------------------------------------------------------------------------
+class Asker:
+    """A page of a visitor."""
+
+    def __init__(self, visitor: str) -> None:
+        self.answers: queue.Queue[dict[str, Any]] = queue.Queue()
+        self.session = Session(lambda text: self.answers.put(json.loads(text)), Rights(), visitor=visitor)
+        self._number = 0
+
+    def ask(self, **message: Any) -> dict[str, Any]:
+        self._number += 1
+        self.session.handle(json.dumps({"id": self._number, **message}))
+        while (answer := self.answers.get(timeout=60))["type"] == "progress":
+            pass
+        return answer
+
+
+def test_the_tables_of_all_pages_together_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of six pages of one visitor kept 350 MiB of a table of 1.9 MB, and of its other tables as much."""
+    base(tmp_path / "t").write()
+    place = str(tmp_path / "t")
+    size = kept_tables.ANSWERS * open_table(place).metadata.memory
+    assert size > 2 * 1_000
+    kept = kept_tables.KeptTables()
+    monkeypatch.setattr(session, "KEPT_TABLES", kept)
+    monkeypatch.setattr(limits, "share", lambda part: 7 * size // part)
+    askers = [Asker("one") for _ in range(5)]
+    for asker in askers:
+        assert asker.ask(type="open", table=place)["type"] == "answer"
+        assert asker.ask(type="ask", question="overview", table=place)["type"] == "answer"
+        assert asker.ask(type="graph", table=place)["type"] == "answer"
+    assert [len(asker.session._tables) for asker in askers] == [0, 0, 1, 1, 1]
+    assert [len(asker.session._answers) for asker in askers] == [0, 0, 1, 1, 1]
+    assert [len(asker.session._graphs) for asker in askers] == [0, 0, 1, 1, 1]
+    assert askers[0].ask(type="ask", question="overview", table=place)["type"] == "answer"  # which opens it again
+    assert [len(asker.session._tables) for asker in askers] == [1, 0, 0, 1, 1]
+    others = [Asker(f"other {number}") for number in range(4)]
+    for asker in others:
+        assert asker.ask(type="open", table=place)["type"] == "answer"
+    assert kept.sizes() == {"one": 3 * size, **{f"other {number}": size for number in range(4)}}
+    late = Asker("late")
+    assert late.ask(type="open", table=place)["type"] == "answer"
+    assert kept.sizes() == {"one": 2 * size, **{f"other {number}": size for number in range(4)}, "late": size}
+    for asker in (*askers, *others, late):
+        asker.session.close()
+    assert not kept.sizes()
