@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from explorer.spec.text.printable import printable_lines
 
-class ExplorerError(Exception):
+
+class PrintableError(Exception):
+    """What Python itself prints on a terminal: names of strangers in it command nothing there."""
+
+    def __str__(self) -> str:
+        return printable_lines(super().__str__())
+
+
+class ExplorerError(PrintableError):
     """Base of all errors this package raises on purpose."""
 
 
@@ -29,7 +38,7 @@ class NotNow(UnreadableFile):
     is read again when it is needed again."""
 
 
-class IncompleteAnswer(UserWarning):
+class IncompleteAnswer(PrintableError, UserWarning):
     """A manifest list or manifest could not be read completely; its entries are missing from the answer."""
 
 

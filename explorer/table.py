@@ -36,7 +36,7 @@ from explorer.queries.versions import (
 )
 from explorer.render import rows
 from explorer.render.plan_result import ShownPlan
-from explorer.render.text import render_tree
+from explorer.render.text import clean, render_tree
 from explorer.spark_engine.engine_choice import Choice, Engine
 from explorer.spark_engine.pipeline import combine_by, frame
 from explorer.spark_engine.planners import ask_planners, push_down
@@ -470,7 +470,7 @@ class Table:
 
     # -- display ------------------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
-        return f"{self.why}\n{render_tree(self.graph())}"
+        return f"{clean(self.why)}\n{render_tree(self.graph())}"
 
     def _repr_mimebundle_(self, **_: Any) -> Any:
         try:

@@ -180,6 +180,6 @@ def safe(message: str) -> str:
 
 def printable(text: str) -> str:
     """Return lines of text without terminal commands."""
-    from explorer.render.text import printable_lines
+    from explorer.spec.text.printable import printable_lines
 
     return printable_lines(text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextvars import ContextVar
 from itertools import accumulate, chain, islice
@@ -20,6 +19,7 @@ from explorer.graph.vocabulary import STATUSES
 from explorer.render.rows import columns_of
 from explorer.spec.secrets.redaction import LONGEST, beginning, metadata_without_secrets, redact
 from explorer.spec.text.names import shorten
+from explorer.spec.text.printable import printable, printable_lines
 from explorer.spec.text.units import count
 
 FIRST, PAGE = 200, 1000
@@ -37,42 +37,17 @@ READABLE = 24
 def clean(text: str) -> str:
     """Text from a table, an error or a person as it may be shown: without control characters, which could command a
     terminal, and without credentials."""
-    return _printable(redact(text))
+    return printable(redact(text))
 
 
 def brief(text: str) -> str:
     """`clean` text for a picture or a page, which show its beginning."""
-    return _printable(redact(text, longest=BRIEF))
+    return printable(redact(text, longest=BRIEF))
 
 
 def clean_lines(text: str) -> str:
     """The same of a text whose lines stay."""
     return printable_lines(redact(text))
-
-
-def printable_lines(text: str) -> str:
-    """Lines made of what was cleaned piece by piece, and whatever else, without control characters."""
-    return "\n".join(map(_printable, text.split("\n")))
-
-
-_JOINER = re.compile("(?<=[^\x00-\x7f\u200c\u200d])[\u200c\u200d](?=[^\x00-\x7f\u200c\u200d])")
-"""One joiner between letters of other scripts, or pictures: a part of a word, which commands nothing."""
-_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U000e0100-\U000e01ef]")
-"""What has room or none, and no shape, and counts as printable."""
-
-
-def _printable(text: str) -> str:
-    if text.isprintable() and (text.isascii() or not _INVISIBLE.search(text)):
-        return text
-    joins = {
-        match.start()
-        for match in _JOINER.finditer(text)
-        if text[match.start() - 1].isprintable() and text[match.end()].isprintable()
-    }
-    return "".join(
-        char if at in joins or (char.isprintable() and not _INVISIBLE.match(char)) else "�"
-        for at, char in enumerate(text)
-    )
 
 
 def not_typeset(html: str) -> str:
@@ -121,7 +96,7 @@ def cell(value: Any, longest: int = LONGEST) -> str:
         return "null"
     if isinstance(value, (dict, list)):
         value = json.dumps(metadata_without_secrets(beginning(value, longest)), default=str, ensure_ascii=False)
-    return _printable(redact(str(value), longest=longest))
+    return printable(redact(str(value), longest=longest))
 
 
 def render_table(

@@ -9,8 +9,8 @@ import re
 import time
 from weakref import WeakSet
 
-from explorer.render.text import printable_lines
 from explorer.spec.secrets.redaction import HIDDEN, redact
+from explorer.spec.text.printable import printable_lines
 
 LOGGERS = ("", "bokeh", "panel", "tornado", "explorer")
 LONGEST, LINES = 1_000, 40

@@ -249,3 +249,34 @@ def test_the_tables_of_all_pages_together_have_a_limit(tmp_path: Path, monkeypat
     for asker in (*askers, *others, late):
         asker.session.close()
     assert not kept.sizes()
+
+
+# -- a terminal without the command line ------------------------------------------------------------------------------
+TITLE = "\x1b]0;ours\x07\u202e"
+
+
+def test_what_python_prints_commands_no_terminal(tmp_path: Path) -> None:
+    """A traceback, a warning and the text of a table set the title of the terminal that they stood in."""
+    folder = tmp_path / f"t{TITLE}"
+    table = base(folder)
+    table.md["schemas"][-1]["fields"][1]["name"] = f"v{TITLE}"
+    table.md["snapshots"][0]["manifest-list"] = f"{table.location}/metadata/lost{TITLE}.avro"
+    table.write()
+    (folder / "metadata" / f"00009-{TITLE}.metadata.json").write_text("{")
+    code = (
+        "import sys, traceback, warnings, explorer\n"
+        "table = explorer.open_table(sys.argv[1])\n"
+        "print(repr(table)); print(table.engine._repr_mimebundle_()['text/plain'])\n"
+        "for ask in (lambda: table.plan('other = 1'), lambda: table.diff(101, 103), table.history.lifecycle):\n"
+        "    try: print(repr(ask()))\n"
+        "    except Exception: traceback.print_exc()\n"
+        "warnings.warn(explorer.errors.IncompleteAnswer(sys.argv[2]))\n"
+    )
+    command = [sys.executable, "-c", code, str(folder), f"lost{TITLE}"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=120, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    said = done.stdout + done.stderr
+    for what in ("FilterError", "NotFoundInTable", "UnreadableFile", "IncompleteAnswer", "metadata-3"):
+        assert what in said
+    assert not [sign for sign in said if not sign.isprintable() and sign != "\n"]

@@ -23,7 +23,7 @@ from explorer.extras import needs_extra
 from explorer.questions import QUESTIONS
 from explorer.render.pictures import sentence, still, with_white_ground
 from explorer.render.svg import render_svg
-from explorer.render.text import render_tree
+from explorer.render.text import clean_lines, render_tree
 from explorer.spec.snapshots.snapshot_names import NOTHING
 from explorer.table import Table
 
@@ -65,7 +65,7 @@ class StillGraph:
         self._graph, self._about = graph, about
 
     def __repr__(self) -> str:
-        return f"{self._about}\n{render_tree(self._graph)}".lstrip("\n")
+        return f"{clean_lines(self._about)}\n{render_tree(self._graph)}".lstrip("\n")
 
     def _repr_svg_(self) -> str:
         return render_svg(self._graph)

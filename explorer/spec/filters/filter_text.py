@@ -11,6 +11,7 @@ import re
 from decimal import Decimal
 from typing import Any
 
+from explorer.errors import PrintableError
 from explorer.spec.filters.expressions import (
     FALSE,
     TRUE,
@@ -48,7 +49,7 @@ DEEPEST = 100
 """Parentheses and NOTs in each other."""
 
 
-class FilterError(ValueError):
+class FilterError(PrintableError, ValueError):
     """What is wrong with a filter, in a sentence.
 
     Args:

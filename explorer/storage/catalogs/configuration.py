@@ -18,6 +18,7 @@ import strictyaml
 from pyiceberg.utils import config as pyiceberg
 
 from explorer.errors import ExplorerError
+from explorer.spec.text.printable import printable_lines
 from explorer.storage.data_dirs import not_private
 
 TRUST_VARIABLE = "ICEDIVE_TRUST"
@@ -32,7 +33,7 @@ def configuration() -> Mapping[str, Any]:
         own.append(os.getcwd())
     elif notice not in _told:
         _told.add(notice)
-        warnings.warn(notice, stacklevel=2)
+        warnings.warn(printable_lines(notice), stacklevel=2)
     files = next(filter(None, (_of(folder) for folder in own if folder)), {})
     merged: Mapping[str, Any] = pyiceberg.merge_config(files, pyiceberg.Config._from_environment_variables(files))
     return merged
