@@ -15,7 +15,7 @@ from explorer.spark_engine.failures import LOST, explain, failure
 KINDS = {
     name: kind
     for name, kind in vars(errors).items()
-    if inspect.isclass(kind) and issubclass(kind, Exception) and not issubclass(kind, Warning)
+    if inspect.isclass(kind) and issubclass(kind, errors.ExplorerError)
 }
 
 
