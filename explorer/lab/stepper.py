@@ -227,7 +227,7 @@ def replay(bench: Bench, saved: str) -> Run:
                 )
             )
         order, version = [str(name) for name in data["order"]], int(data.get("version", 2))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise NotFoundInTable(f"not a saved run: {error}") from error
     run = Run(bench, operations, version)
     try:

@@ -177,6 +177,7 @@ def test_what_is_none_stays(text: str) -> None:
 
 
 OTHER_NOTATIONS = [
+    "/properties/token: {}", "at /properties/s3.secret-access-key: {}, and",
     "password={{{}}}", "Driver=x;PWD={{a;{}}};Port=1", "password=(a, {})", "password: < {} >", "pwd=[{}]",
     "token=ab(cd,{})ef",
     "password=$(echo {})", "password={{{}", 'secret: {{"{}"}}',

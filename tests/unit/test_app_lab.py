@@ -70,6 +70,7 @@ def test_a_form_for_writers_knows_every_operation(client: Client) -> None:
         ("orders", {"lanes": [{"operation": "append"}, {"operation": "read"}]}, "without readers"),
         ("replay", {}, "replay takes the text of a saved run"),
         ("replay", {"order": "AB"}, "the orders are gone"),
+        ("replay", {"saved": '{"version": 1e400, "order": [], "operations": []}'}, "not a saved run"),
         ("race", {"writers": 0, "commits": 1}, "writers is a number from 1 to 16"),
         ("race", {"writers": 2, "commits": True}, "commits is a number from 1 to 200"),
         ("reset", {"table": TABLE}, "is no copy of a teaching table"),

@@ -129,6 +129,11 @@ def test_a_widget_has_a_picture_and_a_text_that_stay(whole: Path) -> None:
     assert table.why in still(widgets[0])
 
 
+def test_a_question_about_a_table_that_may_not_open_has_a_widget(whole: Path) -> None:
+    widget = explorer.panel(direct.open_table(str(whole)), "doctor")
+    assert "nothing wrong was found" in repr(widget._kept)
+
+
 def test_a_notebook_stores_neither_script_nor_answers(whole: Path) -> None:
     table = direct.open_table(str(whole))
     view = View(TableWidget(table))

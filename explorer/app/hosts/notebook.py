@@ -21,6 +21,7 @@ from explorer.app.session import Session
 from explorer.errors import NotFoundInTable, NotPossible, WrongUsage
 from explorer.extras import needs_extra
 from explorer.questions import QUESTIONS
+from explorer.questions.parameters import TableAt
 from explorer.render.pictures import sentence, still, with_white_ground
 from explorer.render.svg import render_svg
 from explorer.render.text import clean_lines, render_tree
@@ -226,7 +227,8 @@ class QuestionWidget(AppWidget):
         if lacks or form.is_writing:
             kept = StillSentence(f"{form.summary} Enter {' and '.join(lacks)}." if lacks else form.summary)
         else:
-            kept = _Titled(words, form.ask(table, **given))
+            subject = table if form.subject == "table" else TableAt(table.name, opened=table)
+            kept = _Titled(words, form.ask(subject, **given))
         place = {"table": table.name, "mode": "ask", "question": words, "arguments": json.dumps(given)}
         super().__init__(ShownView("question", place, label=form.summary), _session(table), kept)
 

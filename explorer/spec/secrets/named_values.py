@@ -18,6 +18,8 @@ _PARAMETER = re.compile(
 )
 """What stands before the value in `name=value` or `"name": "value"`, which may be JSON within JSON; not the folder of a
 partition, after a slash."""
+_POINTER = re.compile(r"(?<=/)(?P<name>[\w.%-]{1,200}):\s+")
+"""What stands before the value of a place in JSON: `/properties/password: x`. A partition's folder has `=`."""
 _OPTION = re.compile(r"(?<![\w.-])--(?P<name>[\w.-]+)\s+(?=[^\s-])")
 _LOGIN = re.compile(
     r"""(?<![\w.-])(?:-[uU]\s*|--(?:proxy-)?user(?:\s+|=))(?P<quote>\\*["'])?(?P<user>[^\s:"'/]{1,100}):"""
@@ -59,7 +61,7 @@ def without_values(text: str, instead: str) -> str:
     if "<" in text:
         text = _without(_without(text, _ELEMENT_PAIR, instead), _ELEMENT, instead)
     if "=" in text or ":" in text:
-        text = _without(_without(text, _PAIR, instead), _PARAMETER, instead)
+        text = _without(_without(_without(text, _PAIR, instead), _PARAMETER, instead), _POINTER, instead)
     if "-" in text:
         text = _without(text, _OPTION, instead)
         text = _without(text, _LOGIN, instead) if ":" in text else text
