@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from explorer.spec.rows.live_rows import LiveRows
     from explorer.spec.rows.row_diff import RowDiff
     from explorer.spec.scan.plan import Plan
+    from explorer.spec.schemas.schema_history import SchemaVersion
     from explorer.spec.snapshots.diff import SnapshotDiff
     from explorer.spec.snapshots.refs import RefPreview
     from explorer.table import Table
@@ -490,6 +491,27 @@ class HistoryQuestions:
             ['current_snapshot_id', 'json_format', 'refs', 'snapshots']
         """
         return history_questions.metadata(self._table.engine, older, newer)
+
+    def schemas(self, *, engine: EngineName = "auto") -> Answer[list[SchemaVersion]]:
+        """Show how schemas, partition specs and sort orders changed, and what that means for older files.
+
+        Args:
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
+
+        Returns:
+            A row for each version: kind, id, current, words, first, first_at, writer, snapshots, files and changes.
+        The
+            JSON has the changes too, by field id.
+
+        Raises:
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.schema_evolution")
+            >>> print(table.history.schemas().to_text().splitlines()[0])
+            schema 0: 5 fields
+        """
+        return history_questions.schemas(self._table.engine, engine=engine)
 
     def watch(self, *, interval: Seconds = None) -> Answer[Any]:
         """Follow a table, and show what each commit changed as soon as it is committed.

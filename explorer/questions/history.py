@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from explorer.render.blocks import Block
     from explorer.spec.commits.costs import RunCost
+    from explorer.spec.schemas.schema_history import SchemaVersion
     from explorer.spec.snapshots.diff import SnapshotDiff
     from explorer.table import Table
 
@@ -201,6 +202,41 @@ def metadata(table: Table, older: MetadataRef, newer: MetadataRef | None = None)
         return metadata_change_blocks(before, after, tuple(render_changes(changes).rstrip("\n").split("\n")))
 
     return Answer(changes, lambda: plain(changes), lambda: (render_changes(changes),), parts=parts)
+
+
+@question("schemas", "history", rows=True)
+def schemas(table: Table, *, engine: EngineName = "auto") -> Answer[list[SchemaVersion]]:
+    """Show how schemas, partition specs and sort orders changed, and what that means for older files.
+
+    Returns:
+        A row for each version: kind, id, current, words, first, first_at, writer, snapshots, files and changes. The
+        JSON has the changes too, by field id.
+
+    Raises:
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.schema_evolution")
+        >>> print(table.history.schemas().to_text().splitlines()[0])
+        schema 0: 5 fields
+    """
+    from explorer.queries.collection import Collection
+    from explorer.render.schema_history import (
+        render_schema_history,
+        schema_history_blocks,
+        schema_history_json,
+        version_rows,
+    )
+    from explorer.reports.schema_history import find_schema_history
+
+    versions = find_schema_history(table, engine)
+    return Answer(
+        versions,
+        lambda: schema_history_json(versions),
+        lambda: render_schema_history(versions),
+        lambda: Collection.of_rows(version_rows(versions), "versions"),
+        parts=lambda: schema_history_blocks(versions),
+    )
 
 
 @question("watch", "history", endless=True)
