@@ -35,7 +35,7 @@ DATA = re.compile(
     r"|(diff|history metadata) \.(properties|refs|schemas|partition_specs|sort_orders|spec|schema|sort_order)\..*"
     r"|data history \.explained\..*|data (diff|history) .*|plan \.residuals\..*"
     r"|inspect (files|entries|partitions|file|manifests) .*\.partition\..*|inspect (entries|files) .*bounds.*"
-    r"|catalog pointer \.stored\..*)"
+    r"|history writers \.commits\[\]\.(ids|progress)\..*|catalog pointer \.stored\..*)"
 )
 """Places whose keys are data: the metadata file's own JSON, properties, partitions, snapshot ids, columns."""
 

@@ -53,7 +53,8 @@ COMMANDS = [
     "refs preview {} rollback --snapshot 101", "refs preview {} tag --name x -s 101", "check conflict {} 101 append",
     "data history {} id=1", "data diff {} 101 102", "inspect file {} a.parquet --show rows",
     "inspect file {} a.parquet --show footer", "inspect file {} p.parquet --show deletes", "history metadata {} 1",
-    "storage {}", "storage {} --by partition", "history writers {}", "history landed {} a.parquet", "history schemas {}",
+    "storage {}", "storage {} --by partition", "history writers {}", "history landed {} a.parquet",
+    "history schemas {}",
 ]  # fmt: skip
 ELSEWHERE = {
     "demo", "open", "serve", "course", "config", "docs", "completion", "glossary", "check rules", "catalog tables",

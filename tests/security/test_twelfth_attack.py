@@ -268,7 +268,8 @@ def test_a_browser_that_takes_no_file_leaves_its_place(
 ) -> None:
     monkeypatch.setattr(page, "PATIENCE_S", 0.3)
     monkeypatch.setattr(page, "SLOWEST", 1 << 40)
-    monkeypatch.setattr(Session, "_file", lambda *_: io.BytesIO(b"x" * (64 << 20)))
+    monkeypatch.setattr(Session, "_answered", lambda *_: None)
+    monkeypatch.setattr("explorer.app.session.file_of", lambda *_: io.BytesIO(b"x" * (64 << 20)))
     query = urlencode({"question": "inspect files", "table": str(tmp_path), "format": "csv"})
 
     async def test(visitor: Visitor) -> None:

@@ -35,6 +35,7 @@ NOT_HERE = {("rows",), ("sql",), ("maintain", "preview"), ("catalog", "doctor"),
 """They need Spark, or read the whole sandbox; others of their kind are asked."""
 GIVEN: dict[str, Any] = {
     "where": "name = 'jack'", "before": "snapshot-1", "after": "main", "base": "snapshot-1", "operation": "append",
+    "what": "snapshot-1",
 }  # fmt: skip
 ASKED = [
     one for one in QUESTIONS.values() if not (one.is_writing or one.is_endless or one.path in NOT_HERE)

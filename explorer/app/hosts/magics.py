@@ -46,6 +46,7 @@ def register(shell: Any) -> None:
     from IPython.core.error import UsageError
 
     def iceberg(line: str, cell: str | None = None) -> Any:
+        """Ask a question about a table: `%iceberg plan db.t "id = 7"`. `%iceberg` alone lists all."""
         try:
             return run(line, cell, shell.user_ns)
         except _Help as text:
@@ -54,7 +55,6 @@ def register(shell: Any) -> None:
         except ExplorerError as error:
             raise UsageError(clean(str(error))) from error
 
-    iceberg.__doc__ = __doc__
     shell.register_magic_function(iceberg, magic_kind="line_cell", magic_name=NAME)
     for signs in ("%", "%%"):
         shell.set_hook("complete_command", _complete_command, str_key=f"{signs}{NAME}")
