@@ -110,6 +110,7 @@ def test_a_plan_says_what_is_read_and_why(page: Page, app: Served) -> None:
         ("Compare", "Files", "data-3"), ("Compare", "Rows", "1 inserted"), ("Compare", "Commits", "append"),
         ("Deletes", "Pairs", "delete-1"), ("Deletes", "Layers", "equality"), ("Deletes", "Visible rows", "visible"),
         ("Health", "Measures", "within"), ("Health", "Column statistics", "name"), ("Findings", "", "snapshots"),
+        ("Health", "Storage", "of that"),
     ],
 )  # fmt: skip
 def test_every_mode_answers(mode: str, tab: str, text: str, page: Page, app: Served) -> None:
@@ -149,6 +150,13 @@ def test_any_question_can_be_asked_by_its_form(page: Page, app: Served) -> None:
     page.get_by_label("Filter", exact=True).fill("name = 'jack'")
     page.get_by_role("button", name="Ask").click()
     expect(page.locator("main")).to_contain_text("delete-1")
+
+
+def test_contents_say_what_each_question_answers(page: Page, app: Served) -> None:
+    page.goto(f"{app}?{TABLE}&mode=ask")
+    page.get_by_role("button", name="Say who committed what").click()
+    expect(page.locator("main")).to_contain_text("3 snapshots of 1 writer")
+    expect(page).to_have_url(re.compile(r"question=history\+writers"))
 
 
 def test_ctrl_k_goes_anywhere(page: Page, app: Served) -> None:
