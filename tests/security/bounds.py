@@ -61,8 +61,9 @@ class Taken:
 
 # -- tables -----------------------------------------------------------------------------------------------------------
 def metadata_bytes(folder: Path) -> int:
-    """The bytes of a table's metadata, as they are on the disk."""
-    return sum(path.stat().st_size for path in (folder / "metadata").iterdir())
+    """The bytes of a table's metadata, as they are on the disk, and of the listing of its other files."""
+    others = sum(path.is_file() for path in folder.rglob("*") if path.parent != folder / "metadata")
+    return sum(path.stat().st_size for path in (folder / "metadata").iterdir()) + limits.LISTED_FILE * others
 
 
 def compact(folder: Path, packed: bool) -> Path:
