@@ -157,3 +157,16 @@ def test_old_metadata_files_of_the_log_can_be_removed(tmp_path: Path) -> None:
 def test_costs_are_of_a_gib_and_month(tmp_path: Path) -> None:
     ledger = ledger_of(make_table(tmp_path, 1), price=1024.0**3)
     assert (ledger.cost(1024**2), ledger.cost(ledger.bytes)) == (1024**2, ledger.bytes)
+
+
+def test_partitions_that_look_hidden_are_not_whatever_their_values(tmp_path: Path) -> None:
+    place = tmp_path / "t"
+    table = new_table(place, pa.schema([("_kind", pa.string())]))
+    with table.update_spec() as spec:
+        spec.add_identity("_kind")
+    table.append(pa.table({"_kind": ["_x"]}))
+    for name in ("data/_kind=_y/lost.parquet", "data/_other=y/lost.parquet"):
+        (place / name).parent.mkdir(parents=True)
+        (place / name).write_bytes(b"x")
+    ledger = ledger_of(place)
+    assert (ledger.of("young").files, ledger.of("hidden").files) == (1, 1)

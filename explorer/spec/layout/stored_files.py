@@ -251,7 +251,7 @@ def _is_hidden(rest: pa.ChunkedArray, prefixes: Collection[str]) -> npt.NDArray[
     """Whether remove_orphan_files passes over a file: its name, or a folder's, begins with `_` or `.`."""
     shown = rest
     for prefix in sorted(prefixes):
-        shown = pc.replace_substring(shown, f"/{prefix}", "/")
+        shown = pc.replace_substring(shown, f"/{prefix}", "/=")  # whatever its value begins with
     hidden: npt.NDArray[np.bool_] = pc.match_substring_regex(shown, "/[_.]").to_numpy()
     return hidden
 
