@@ -13,7 +13,7 @@ from explorer.errors import ExplorerError, UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.progress import steps
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.queries.orphans import METADATA_ENDINGS, files_beside, other_metadata
+from explorer.queries.orphans import METADATA_ENDINGS, other_metadata
 from explorer.spec.entries.lazy_table import Batches, Parts, combine_rows
 from explorer.spec.layout.stored_files import (
     FILES,
@@ -73,7 +73,7 @@ def add_up_files(tree: MetadataTree, ranks: Ranks, by: str, now_ms: int) -> Stor
     others: list[str] = []
     named = [_named_files(tree, ranks, tops, by == "partition")]
     try:
-        for other in other_metadata(tree, {**dict.fromkeys(_metadata_paths(listing)), **files_beside(tree)}):
+        for other in other_metadata(tree, _metadata_paths(listing)):
             others.append(other.why)
             named.append(_named_files(other.tree, None, tops, False))
     except UnreadableFile as error:
@@ -128,10 +128,9 @@ def _metadata_paths(listing: RowParts) -> list[str]:
     """The paths of metadata files in a listing."""
     paths: list[str] = []
     for part in listing.read():
-        endings = pc.ends_with(pc.utf8_lower(part["place"]), METADATA_ENDINGS[0])
-        for ending in METADATA_ENDINGS[1:]:
-            endings = pc.or_(endings, pc.ends_with(pc.utf8_lower(part["place"]), ending))
-        paths += part["place"].filter(endings).to_pylist()
+        lower = pc.utf8_lower(part["place"])
+        is_metadata = pc.or_(*(pc.ends_with(lower, ending) for ending in METADATA_ENDINGS))
+        paths += part["place"].filter(is_metadata).to_pylist()
     return paths
 
 

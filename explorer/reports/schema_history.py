@@ -37,14 +37,14 @@ def find_schema_history(table: Table, engine: Engine = "auto") -> list[SchemaVer
     files: dict[VersionKind, Counter[int | None]] = {
         "schema": Counter(), "partition spec": Counter(), "sort order": Counter(),
     }  # fmt: skip
-    for (snapshot, spec, order), number in counts.items():
-        files["schema"][schema_of.get(snapshot) if snapshot is not None else None] += number
+    for (added_by, spec, order), number in counts.items():
+        files["schema"][schema_of.get(added_by) if added_by is not None else None] += number
         files["partition spec"][spec] += number
         files["sort order"][order] += number
     snapshots: dict[int, set[int]] = {}
     table.tree.ahead(metadata.snapshots)
-    for snapshot_ in steps(metadata.snapshots, "snapshots"):
-        for manifest in table.tree.manifests(snapshot_):
+    for snapshot in steps(metadata.snapshots, "snapshots"):
+        for manifest in table.tree.manifests(snapshot):
             if manifest.added_snapshot_id is not None:
                 snapshots.setdefault(manifest.partition_spec_id, set()).add(manifest.added_snapshot_id)
     known = {spec: [own for own in ids if own in schema_of] for spec, ids in snapshots.items()}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from explorer.model.metadata import TableMetadata
+from explorer.spec.commits.commit_writers import CHECKPOINT, EPOCH, OFFSETS
 from explorer.spec.doctor.remedy_cases import UNCOMMITTED
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.units import count, human_bytes, instant
 
 DATA_ENDINGS = (".parquet", ".orc", ".avro")
 """How the names of data files end."""
-PROGRESS = ("kafka.connect.offsets", "flink.max-committed-checkpoint-id", "spark.sql.streaming.epochId")
+PROGRESS = (OFFSETS.removesuffix("."), CHECKPOINT, EPOCH)
 """What begins the keys of summaries by which a writer knows what it has committed, and leaves out the rest: Kafka
 Connect's sink (#15293), Flink's (#10892) and Spark's streams."""
 UNDER_WAY = 3_600_000
