@@ -18,6 +18,7 @@ from explorer.spec.entries.lazy_table import Batches, Parts, combine_rows
 from explorer.spec.layout.stored_files import (
     FILES,
     LISTED,
+    OLDER_METADATA,
     OTHERS,
     SUMS,
     TABLE,
@@ -159,7 +160,7 @@ def _named_files(
         lists.setdefault(statistics.path, (at, statistics.kind, statistics.file_size_in_bytes))
     lists.setdefault(meta.metadata_location, (own, "metadata.json", None))
     for entry in meta.metadata_log:
-        lists.setdefault(entry.metadata_file, (own, "older metadata.json", None))
+        lists.setdefault(entry.metadata_file, (own, OLDER_METADATA, None))
     yield from _rows_of_metadata(storage, lists, tops)
     of_entries = NamedFiles(of_manifest, meta if by_partition else None)
     parts = Parts(list(manifests.values()), False, of_entries.part, FILES, of_entries.alike)

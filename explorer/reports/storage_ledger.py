@@ -14,10 +14,11 @@ from explorer.model.metadata import TableMetadata
 from explorer.queries.stored_files import StoredFiles, add_up_files
 from explorer.reports.maintenance.previews import Preview, preview
 from explorer.reports.maintenance.procedure_calls import catalog_and_name, is_printable
+from explorer.reports.maintenance.refusals import check_readable_by_iceberg
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.layout.storage_ledger import By, Cleanup, LedgerGroup, LedgerLine, StorageLedger
-from explorer.spec.layout.stored_files import GROUPS, Ranks, StorageGroup
+from explorer.spec.layout.stored_files import GROUPS, OLDER_METADATA, Ranks, StorageGroup
 from explorer.spec.snapshots.retention import Retention, RetentionRule, endless_expiry, retention
 from explorer.spec.text.identifiers import split_identifier
 from explorer.spec.text.names import first_of, snapshot_name, snapshot_ordinals
@@ -125,7 +126,7 @@ def _cleanup(
     if group == "unused":
         return _cleanup_of_unused(table, stored, engine)
     if group == "metadata":
-        return _cleanup_of_old_metadata(table)
+        return _cleanup_of_old_metadata(table, stored)
     if group == "others":
         return Cleanup(tuple(f"{why}." for why in stored.others))
     return FIXED.get(group, Cleanup())
@@ -153,9 +154,18 @@ def _bytes_removed(seen: Preview) -> int:
     return sum(row["bytes"] or 0 for row in rows if row["becomes"] == "removed" and not row["live"])
 
 
-def _cleanup_of_old_metadata(table: Table) -> Cleanup:
-    """The properties by which the next commit removes all but the newest of the older metadata files."""
+def _cleanup_of_old_metadata(table: Table, stored: StoredFiles) -> Cleanup:
+    """The properties by which the next commit removes all but the newest of the older metadata files: of a sound table,
+    since who recovers another one may need them."""
     meta, log = table.metadata, table.metadata.metadata_log
+    missing = stored.sums.filter(pc.equal(stored.sums["group"].cast(pa.string()), "missing"))
+    try:
+        check_readable_by_iceberg(meta)
+        is_sound = not (stored.unknown or stored.others or set(missing["kind"].to_pylist()) - {OLDER_METADATA})
+    except ValueError:
+        is_sound = False
+    if not is_sound:
+        return Cleanup(("No statement is printed: older metadata files may be what this table is recovered from.",))
     most = whole(meta.properties.get(MOST_OLD, "100"))
     gone = log[: max(0, len(log) - LOG_KEPT + 1)]
     catalog, name = catalog_and_name(table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
+import warnings
 from pathlib import Path
 
 import pyarrow as pa
@@ -152,6 +153,28 @@ def test_old_metadata_files_of_the_log_can_be_removed(tmp_path: Path) -> None:
     gone = [Path(entry.metadata_file.removeprefix("file://")) for entry in table.metadata_log][:-9]
     assert cleanup.frees == sum(file.stat().st_size for file in gone)
     assert "'write.metadata.previous-versions-max' = '10'" in cleanup.statement
+
+
+@pytest.mark.parametrize("lost", ["manifest", "data file", "older metadata"])
+def test_what_a_sick_table_is_recovered_from_stays(lost: str, tmp_path: Path) -> None:
+    place = make_table(tmp_path, 14)
+    table = writable(place)
+    snapshot = table.current_snapshot()
+    assert snapshot is not None
+    gone = {
+        "manifest": snapshot.manifests(table.io)[0].manifest_path,
+        "data file": table.inspect.files()["file_path"][0].as_py(),
+        "older metadata": table.metadata.metadata_log[-1].metadata_file,
+    }[lost]
+    Path(gone.removeprefix("file://")).unlink()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IncompleteAnswer)
+        cleanup = ledger_of(place).of("metadata").cleanup
+    if lost == "older metadata":  # a log may name files that are gone
+        assert cleanup.statement
+    else:
+        assert (cleanup.statement, cleanup.frees) == ("", 0)
+        assert "may be what this table is recovered from" in cleanup.words[0]
 
 
 def test_costs_are_of_a_gib_and_month(tmp_path: Path) -> None:

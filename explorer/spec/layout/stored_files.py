@@ -49,6 +49,8 @@ SUMS = pa.schema(
 """Files added up. `elsewhere`: they are not in a folder that was listed. `part` is a partition or a month."""
 KEY = SUMS.names[:5]
 KINDS = ("data files", "position deletes", "equality deletes", "deletion vectors")
+OLDER_METADATA = "older metadata.json"
+"""The kind of what the metadata log names."""
 UNNAMED = (
     (r"(?i)metadata\.json(?:\.gz)?$", "metadata.json that the log does not have"),
     (r"/snap-[^/]*\.avro$", "manifest lists"),
