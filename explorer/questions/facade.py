@@ -21,7 +21,7 @@ from explorer.questions import writers as writers_questions
 from explorer.questions.answers import Answer
 from explorer.questions.check import OperationKind
 from explorer.questions.data import FIRST_ROWS
-from explorer.questions.maintain import Procedure, RefOperation
+from explorer.questions.maintain import Procedure, Readers, RefOperation
 from explorer.questions.parameters import (
     NOTHING,
     CatalogAt,
@@ -762,6 +762,7 @@ class MaintainQuestions:
         retain_last: Number = None,
         option: Pairs = NOTHING,
         where: Filter = "",
+        reader: Readers = (),
         engine: EngineName = "auto",
     ) -> Answer[Preview]:
         """Plan maintenance from metadata alone, as Iceberg would.
@@ -776,6 +777,8 @@ class MaintainQuestions:
             retain_last: For expiry: the snapshots to keep on each branch, in place of the table's policy.
             option: An option of the procedure, by its name. May be given several times.
             where: Rewrite only files that may match this filter.
+            reader: For expiry: a reader that must go on: the snapshot at which it stands, a branch or tag, a time,
+                or the checkpoint of a Spark or Flink stream. May be given several times.
             engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
@@ -783,7 +786,8 @@ class MaintainQuestions:
             becomes of it and why.
 
         Raises:
-            NotFoundInTable: There is no such operation, option or column, or the filter does not fit.
+            NotFoundInTable: There is no such operation, option, column or reader, or the filter does not fit.
+            UnreadableFile: A checkpoint cannot be read.
             EngineError: The engine is spark, and Spark or Java is not available.
 
         Example:
@@ -798,6 +802,7 @@ class MaintainQuestions:
             retain_last=retain_last,
             option=option,
             where=where,
+            reader=reader,
             engine=engine,
         )
 
@@ -809,6 +814,7 @@ class MaintainQuestions:
         retain_last: Number = None,
         option: Pairs = NOTHING,
         where: Filter = "",
+        reader: Readers = (),
         allow_writes: bool = False,
     ) -> Answer[MaintenanceOutcome]:
         """Carry maintenance out through Spark's procedures, on a table of the sandbox.
@@ -819,6 +825,8 @@ class MaintainQuestions:
             retain_last: For expiry: the snapshots to keep on each branch, in place of the table's policy.
             option: An option of the procedure, by its name. May be given several times.
             where: Rewrite only files that may match this filter.
+            reader: For expiry: a reader that must go on: the snapshot at which it stands, a branch or tag, a time,
+                or the checkpoint of a Spark or Flink stream. May be given several times.
             allow_writes: Also write to a teaching table, or a table of another catalog that Spark knows
                 (spark.json).
 
@@ -845,6 +853,7 @@ class MaintainQuestions:
             retain_last=retain_last,
             option=option,
             where=where,
+            reader=reader,
             allow_writes=allow_writes,
         )
 

@@ -11,6 +11,8 @@ from explorer.questions.registry import question
 from explorer.spec.snapshots.ref_operations import OPERATIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from explorer.reports.maintenance import Preview
     from explorer.reports.maintenance.runs import MaintenanceOutcome
     from explorer.spec.snapshots.refs import RefPreview
@@ -20,6 +22,8 @@ Procedure = Literal[
     "compact", "compact-sort", "compact-z-order", "rewrite-manifests", "rewrite-position-deletes", "expire",
     "remove-orphans", "next-append", "dangling-deletes",
 ]  # fmt: skip
+
+Readers: TypeAlias = Annotated["Sequence[str]", Kind(metavar="READER", several=True)]
 
 
 @question("preview", "maintain")
@@ -31,6 +35,7 @@ def preview(
     retain_last: Number = None,
     option: Pairs = NOTHING,
     where: Filter = "",
+    reader: Readers = (),
     engine: EngineName = "auto",
 ) -> Answer[Preview]:
     """Plan maintenance from metadata alone, as Iceberg would.
@@ -45,13 +50,16 @@ def preview(
         retain_last: For expiry: the snapshots to keep on each branch, in place of the table's policy.
         option: An option of the procedure, by its name. May be given several times.
         where: Rewrite only files that may match this filter.
+        reader: For expiry: a reader that must go on: the snapshot at which it stands, a branch or tag, a time, or
+            the checkpoint of a Spark or Flink stream. May be given several times.
 
     Returns:
         Sentences, the statement, and rows of groups, files, manifests or snapshots, each with what
         becomes of it and why.
 
     Raises:
-        NotFoundInTable: There is no such operation, option or column, or the filter does not fit.
+        NotFoundInTable: There is no such operation, option, column or reader, or the filter does not fit.
+        UnreadableFile: A checkpoint cannot be read.
         EngineError: The engine is spark, and Spark or Java is not available.
 
     Example:
@@ -64,7 +72,7 @@ def preview(
     from explorer.render.writing_blocks import preview_blocks
     from explorer.reports.maintenance import preview as preview_of
 
-    seen = preview_of(table, operation, sort_by, retain_last, engine, option, where)
+    seen = preview_of(table, operation, sort_by, retain_last, engine, option, where, reader)
     head = {"operation": seen.operation, "call": seen.call, "refusal": seen.refusal, "words": list(seen.words)}
 
     def json() -> Any:
@@ -90,6 +98,7 @@ def run(
     retain_last: Number = None,
     option: Pairs = NOTHING,
     where: Filter = "",
+    reader: Readers = (),
     allow_writes: bool = False,
 ) -> Answer[MaintenanceOutcome]:
     """Carry maintenance out through Spark's procedures, on a table of the sandbox.
@@ -100,6 +109,8 @@ def run(
         retain_last: For expiry: the snapshots to keep on each branch, in place of the table's policy.
         option: An option of the procedure, by its name. May be given several times.
         where: Rewrite only files that may match this filter.
+        reader: For expiry: a reader that must go on: the snapshot at which it stands, a branch or tag, a time, or
+            the checkpoint of a Spark or Flink stream. May be given several times.
         allow_writes: Also write to a teaching table, or a table of another catalog that Spark knows (spark.json).
 
     Returns:
@@ -123,7 +134,9 @@ def run(
     from explorer.render.writing_blocks import outcome_blocks
     from explorer.reports.maintenance import runs
 
-    done, _ = runs.run(table, operation, sort_by, retain_last, allow_writes, options=option, where=where)
+    done, _ = runs.run(
+        table, operation, sort_by, retain_last, allow_writes, options=option, where=where, readers=reader
+    )
     rows = [{"of": k, "before": v, "after": asdict(done.after)[k]} for k, v in asdict(done.before).items()]
     return Answer(
         done,

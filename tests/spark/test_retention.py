@@ -41,6 +41,11 @@ class Oracle:
 
     def expire(self, text: str, older_than: int | None, retain_last: int | None) -> tuple[set[int], set[str]]:
         """(snapshot ids that would stay, refs that would stay). Raises what Iceberg raises."""
+        after = json.loads(self.updated(text, older_than, retain_last))
+        return {int(s["snapshot-id"]) for s in after["snapshots"]}, set(after["refs"])
+
+    def updated(self, text: str, older_than: int | None, retain_last: int | None) -> str:
+        """The metadata that would be committed. Raises what Iceberg raises."""
         metadata = self.iceberg.TableMetadataParser.fromJson("/t/metadata/v1.metadata.json", text)
         operations = self.iceberg.StaticTableOperations(metadata, None)
         pending = self.iceberg.BaseTable(operations, "t").expireSnapshots()
@@ -49,8 +54,7 @@ class Oracle:
         if retain_last is not None:
             pending = pending.retainLast(retain_last)
         updated = self.decide.invoke(pending, self.nothing)
-        after = json.loads(str(self.iceberg.TableMetadataParser.toJson(updated)))
-        return {int(s["snapshot-id"]) for s in after["snapshots"]}, set(after["refs"])
+        return str(self.iceberg.TableMetadataParser.toJson(updated))
 
 
 @pytest.fixture(scope="module")

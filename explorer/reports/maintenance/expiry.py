@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,22 @@ from explorer.queries.metadata_tree import MetadataTree
 from explorer.reports.maintenance.refusals import read_through
 from explorer.spec.maintenance.reachability import Reach, reach
 from explorer.spec.snapshots.ancestors import parents_of, reachable_snapshots
+from explorer.spec.snapshots.reader_positions import ReaderPosition, ReaderUse, ReaderVerdict, reader_verdicts
 from explorer.spec.snapshots.refs import free_ref_name
 from explorer.spec.snapshots.retention import Retention, retention, unused_metadata
-from explorer.spec.text.names import runs, snapshot_name, snapshot_ordinals
+from explorer.spec.text.names import runs, shorten, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes, instant
 
 RULES_SHOWN = 12
 """Of the rules that keep snapshots, in a preview: a table may have hundreds of tags."""
+READER_LENGTH = 120
+READER_USES: Mapping[ReaderUse, str] = {
+    "time travel": "Time travel to", "incremental read": "An incremental read after",
+    "Spark stream": "A Spark stream at",
+    "Spark stream, AvailableNow": "Trigger.AvailableNow needs the snapshot at which the stream began, and so",
+    "Flink source": "A Flink source of",
+}  # fmt: skip
+"""How a sentence names each use, before what a person calls the reader."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,13 @@ class Expiry:
     specs: tuple[int, ...]
     cut_off: Reach
     """What only expired snapshots of no branch or tag reach."""
+    readers: tuple[ReaderVerdict, ...] = ()
+    """What becomes of the readers that were named."""
+
+    @property
+    def broken_readers(self) -> list[ReaderVerdict]:
+        """The readers that go on now, and could not afterwards."""
+        return [reader for reader in self.readers if reader.becomes == "breaks"]
 
     @property
     def acts(self) -> bool:
@@ -46,6 +62,7 @@ class Expiry:
         decided, gone, meta = self.decided, self.gone, self.metadata
         snapshots = count(len(decided.snapshots_to_expire), "snapshot")
         yield f"{snapshots} of {len(meta.snapshots)} would expire; time travel to them ends."
+        yield from self._reader_words()
         if self.cut_off.files:
             yield self._cut_off_words(table)
         yield (
@@ -61,6 +78,28 @@ class Expiry:
                 yield f"clean_expired_metadata would drop {count(len(ids), name)} that no snapshot left uses: {some}."
         yield from (f"The {r.ref.type} {r.ref.name} would go: {r.reason}." for r in decided.refs if not r.kept)
         yield from _retention_words(meta, decided)
+
+    def _reader_words(self) -> Iterator[str]:
+        if not self.readers:
+            return
+        broken = [reader for reader in self.readers if reader.becomes == "is broken already"]
+        if not self.broken_readers and len(broken) < len(self.readers):
+            goes_on = len(self.readers) - len(broken)
+            yield f"{'The reader goes' if goes_on == 1 else f'All {goes_on} ways to read go'} on: what they need stays."
+        for reader in self.broken_readers[:RULES_SHOWN]:
+            yield f"{_reader_name(reader)} breaks: {reader.reason}."
+        for reader in broken[:RULES_SHOWN]:
+            yield f"{_reader_name(reader)} is broken already: {reader.reason}."
+
+    def reader_rows(self) -> list[dict[str, Any]]:
+        """A row a reader: how it reads, where it stands, and what becomes of it."""
+        return [
+            {
+                "reader": v.position.reader, "use": v.position.use, "stands_at": v.stands_at, "becomes": v.becomes,
+                "reason": v.reason,
+            }
+            for v in self.readers
+        ]  # fmt: skip
 
     def _cut_off_words(self, table: str) -> str:
         """Warn of snapshots that no branch or tag leads to: a later commit may have cut them off by mistake."""
@@ -106,9 +145,24 @@ class Expiry:
                 }
 
 
-def plan_expiry(tree: MetadataTree, values: Mapping[str, Any]) -> Expiry:
-    """What an expiry with these arguments would do. Raises ValueError, with Iceberg's reason, where it would refuse,
-    and of a complete tree UnreadableFile: Spark reads every manifest, of snapshots that stay too."""
+def _reader_name(reader: ReaderVerdict) -> str:
+    position = reader.position
+    named = shorten(position.reader, READER_LENGTH)
+    is_checkpoint = position.reader != reader.stands_at and "/" in position.reader
+    return f"{READER_USES[position.use]} {named}{f' ({reader.stands_at})' if is_checkpoint else ''}"
+
+
+def reader_refusal(expiry: Expiry) -> str:
+    """Say which readers an expiry breaks; nothing if it breaks none."""
+    broken = expiry.broken_readers
+    if not broken:
+        return ""
+    return f"Do not run this: {count(len(broken), 'way')} to read would no longer work."
+
+
+def plan_expiry(tree: MetadataTree, values: Mapping[str, Any], readers: Sequence[ReaderPosition] = ()) -> Expiry:
+    """What an expiry with these arguments would do, also to readers. Raises ValueError, with Iceberg's reason, where it
+    would refuse, and of a complete tree UnreadableFile: Spark reads every manifest, of snapshots that stay too."""
     meta, now = tree.metadata, int(time.time() * 1000)
     older, least, ids = values.get("older_than"), values.get("retain_last"), values.get("snapshot_ids", ())
     decided = retention(meta, now, older, least, ids)
@@ -131,7 +185,10 @@ def plan_expiry(tree: MetadataTree, values: Mapping[str, Any]) -> Expiry:
         )
         schemas, specs = unused_metadata(meta, policy, used)
     statistics = tuple(s for s in meta.statistics if s.path not in staying)
-    return Expiry(meta, decided, gone, statistics, tuple(schemas), tuple(specs), cut_off)
+    return Expiry(
+        meta, decided, gone, statistics, tuple(schemas), tuple(specs), cut_off,
+        tuple(reader_verdicts(meta, readers, decided)),
+    )  # fmt: skip
 
 
 def _snapshots_without_ref(metadata: TableMetadata, decided: Retention) -> list[Snapshot]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -14,8 +14,9 @@ import pyarrow as pa
 from explorer.errors import UnreadableFile
 from explorer.queries.collection import Collection
 from explorer.queries.metadata_tree import MetadataTree
+from explorer.queries.reader_positions import reader_positions
 from explorer.reports.maintenance.dangling_deletes import dangling_rows, dangling_words, removal_refusal, removal_words
-from explorer.reports.maintenance.expiry import plan_expiry
+from explorer.reports.maintenance.expiry import plan_expiry, reader_refusal
 from explorer.reports.maintenance.manifest_rewrites import plan_append, plan_rewrite_manifests
 from explorer.reports.maintenance.orphans import OrphanSearch, search_orphans
 from explorer.reports.maintenance.procedure_calls import (
@@ -39,6 +40,7 @@ from explorer.spec.maintenance.orphan_rules import refusal as orphan_refusal
 from explorer.spec.maintenance.orphan_rules import sentences as orphan_sentences
 from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
 from explorer.spec.maintenance.rewrite_words import is_by_data_file, sentences
+from explorer.spec.snapshots.reader_positions import ReaderPosition, oldest_needed_ms
 from explorer.spec.snapshots.retention import endless_expiry, gc_refusal
 from explorer.spec.text.identifiers import split_identifier
 from explorer.spec.text.units import count, human_bytes
@@ -97,16 +99,19 @@ def preview(
     engine: Engine = "auto",
     options: Mapping[str, str] | None = None,
     where: str = "",
+    readers: Sequence[str] = (),
 ) -> Preview:
     """What an operation would do to a table; nothing is written, and any table may be asked. `options` are those of the
-    procedure, by its names, as text; `where` is a filter of what to rewrite. Raises NotFoundInTable for an operation,
-    option, column or filter that there is not."""
-    request = check_request(table, operation, options or {}, where, columns, retain_last)
+    procedure, by its names, as text; `where` is a filter of what to rewrite; `readers` are those that an expiry must
+    not break. Raises NotFoundInTable for an operation, option, column, filter or reader that there is not, and
+    UnreadableFile for a checkpoint that cannot be read."""
+    request = check_request(table, operation, options or {}, where, columns, retain_last, readers)
+    positions = reader_positions(table.metadata, table.reader.storage, readers)
     table = table.complete
     tree = table.tree.by(engine, f"preview of {operation}")
     try:
         check_readable_by_iceberg(table.metadata)
-        plan = _plan(table, tree, request, engine)
+        plan = _plan(table, tree, request, engine, positions)
         statement = call(table, request) if plan.acts and not plan.refusal else ""
     except pa.ArrowException:  # some are ValueErrors too, and no refusal
         raise
@@ -146,7 +151,9 @@ def _unreadable(operation: str, error: UnreadableFile) -> str:
     return f"Spark would fail, and change nothing: {error}."
 
 
-def _plan(table: Table, tree: MetadataTree, request: OperationRequest, engine: Engine) -> PreviewParts:
+def _plan(
+    table: Table, tree: MetadataTree, request: OperationRequest, engine: Engine, readers: Sequence[ReaderPosition]
+) -> PreviewParts:
     operation = request.operation
     if operation in STRATEGIES:
         return _rewriting(table, request, engine)
@@ -154,17 +161,7 @@ def _plan(table: Table, tree: MetadataTree, request: OperationRequest, engine: E
         return _dangling(table, tree, engine)
     values = request.values()
     if operation == "expire":
-        if endless := endless_expiry(tree.metadata):
-            return PreviewParts((endless,), {}, False, endless)
-        expiry = plan_expiry(tree, values)
-        files = Batches(REMOVED, lambda: _batches(expiry.file_rows(), REMOVED))
-        tables = {
-            "snapshots": Collection.of_rows(expiry.snapshot_rows(), "snapshots"),
-            "files": Collection(files, "files"),
-        }
-        catalog, name = catalog_and_name(table)
-        words = expiry.words(quoting.identifier([catalog, *split_identifier(name)]))
-        return PreviewParts(words, tables, expiry.acts)
+        return _expiry(table, tree, request, readers)
     if operation == "remove-orphans":
         return _orphans(table, tree, request)
     if operation == "next-append":
@@ -174,6 +171,56 @@ def _plan(table: Table, tree: MetadataTree, request: OperationRequest, engine: E
     read_through(tree, [row["manifest_path"] for row in rows if row["becomes"] in ("merged", "rewritten")])
     acts = any(row["becomes"] == "rewritten" for row in rows)
     return PreviewParts(explained, {"manifests": Collection.of_rows(rows, "manifests")}, acts)
+
+
+def _expiry(
+    table: Table, tree: MetadataTree, request: OperationRequest, readers: Sequence[ReaderPosition]
+) -> PreviewParts:
+    if endless := endless_expiry(tree.metadata):
+        return PreviewParts((endless,), {}, False, endless)
+    expiry = plan_expiry(tree, request.values(), readers)
+    files = Batches(REMOVED, lambda: _batches(expiry.file_rows(), REMOVED))
+    tables = {"readers": Collection.of_rows(expiry.reader_rows(), "readers")} if readers else {}
+    tables |= {
+        "snapshots": Collection.of_rows(expiry.snapshot_rows(), "snapshots"), "files": Collection(files, "files"),
+    }  # fmt: skip
+    catalog, name = catalog_and_name(table)
+    words = [*expiry.words(quoting.identifier([catalog, *split_identifier(name)]))]
+    refusal = reader_refusal(expiry)
+    return PreviewParts(
+        [*(_safe_expiries(table, tree, request, readers) if refusal else ()), *words], tables, expiry.acts, refusal
+    )
+
+
+def _safe_expiries(
+    table: Table, tree: MetadataTree, request: OperationRequest, readers: Sequence[ReaderPosition]
+) -> Iterator[str]:
+    """The expiry that removes most of what was asked for and breaks none of the readers; and where a stream keeps the
+    snapshot at which it began for the trigger AvailableNow alone, one for streams without it."""
+    yield _safe_expiry(table, tree, request, readers)
+    without = [reader for reader in readers if reader.use != "Spark stream, AvailableNow"]
+    if without and len(without) < len(readers):
+        yield f"If no stream has Trigger.AvailableNow: {_safe_expiry(table, tree, request, without)}"
+
+
+def _safe_expiry(table: Table, tree: MetadataTree, request: OperationRequest, readers: Sequence[ReaderPosition]) -> str:
+    given, oldest = request.values().get("older_than"), oldest_needed_ms(tree.metadata, readers)
+    times = [time for time in (given, oldest) if time is not None]
+    others = {name: text for name, text in request.options.items() if name not in ("older_than", "snapshot_ids")}
+    safe = replace(request, options={**others, **({"older_than": str(min(times))} if times else {})})
+    expiry = plan_expiry(tree, safe.values(), readers)
+    if expiry.broken_readers:
+        return (
+            "No older_than keeps what these readers need: branches and tags have limits of their own, which come first "
+            "(inspect refs shows them)."
+        )
+    if not expiry.acts:
+        return "Nothing can expire before these readers have gone on."
+    statement = call(table, safe)
+    if not is_printable(table, statement):
+        return "Another expiry breaks none of them, but no statement can be printed."
+    expired = count(len(expiry.decided.snapshots_to_expire), "snapshot")
+    return f"This expiry breaks none of them, and removes {expired}: {statement}."
 
 
 def _dangling(table: Table, tree: MetadataTree, engine: Engine) -> PreviewParts:

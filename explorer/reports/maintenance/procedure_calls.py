@@ -55,12 +55,14 @@ ARGUMENTS: Mapping[str, Mapping[str, Argument]] = {
 @dataclass(frozen=True)
 class OperationRequest:
     """An operation with all that it was given. `options` are those of the procedure's map, or its own arguments, as
-    text; `where` is a filter (docs/filters.md), `columns` what to sort by."""
+    text; `where` is a filter (docs/filters.md), `columns` what to sort by, `readers` those that an expiry must not
+    break."""
 
     operation: str
     options: Mapping[str, str]
     where: str = ""
     columns: str = ""
+    readers: Sequence[str] = ()
 
     def values(self) -> dict[str, Any]:
         """The arguments, parsed. Raises NotFoundInTable for one that there is not, or that does not fit."""
@@ -75,6 +77,7 @@ def check_request(
     where: str = "",
     columns: str = "",
     retain_last: int | None = None,
+    readers: Sequence[str] = (),
 ) -> OperationRequest:
     """What is asked for, checked. An expiry goes by the policy of the table and its refs (spec.snapshots.retention),
     unless `options` or `retain_last` say otherwise. Raises NotFoundInTable for what there is not."""
@@ -87,10 +90,12 @@ def check_request(
         raise NotFoundInTable(f"no option {unknown[0]!r} of {operation}: {there}")
     if where.strip() and not strategy:
         raise NotFoundInTable(f"{operation} takes no filter")
+    if readers and operation != "expire":
+        raise NotFoundInTable(f"{operation} takes no readers: only expire breaks them")
     given = dict(options)
     if operation == "expire" and retain_last is not None:
         given = {"retain_last": str(retain_last), **given}
-    request = OperationRequest(operation, given, where, columns)
+    request = OperationRequest(operation, given, where, columns, readers)
     request.values() if not strategy else None
     if strategy in ("sort", "zorder"):
         _sort_columns(table, columns)

@@ -4,7 +4,7 @@ and after."""
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -153,18 +153,18 @@ def run(
     engine: SparkEngine | None = None,
     options: Mapping[str, str] | None = None,
     where: str = "",
+    readers: Sequence[str] = (),
 ) -> tuple[MaintenanceOutcome, Table]:
-    """Carry out an operation with the options and filter of its preview, and return what it did and the table as it is
-    then. On tables of the sandbox catalog; on
-    those of another catalog that Spark knows, and on the teaching tables (whose claims it would break), only with
-    `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable, StatementFailed, and NotPossible for what no
-    procedure does, or what the preview says must not be run."""
+    """Carry out an operation with the options, filter and readers of its preview, and return what it did and the table
+    as it is then. On tables of the sandbox catalog; on those of another catalog that Spark knows, and on the teaching
+    tables (whose claims it would break), only with `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable,
+    StatementFailed, and NotPossible for what no procedure does, or what the preview says must not be run."""
     check_writable(table, allow_writes)
     check_same_table(table, engine or shared_engine())
-    sql = call(table, check_request(table, operation, options or {}, where, columns, retain_last))
+    sql = call(table, check_request(table, operation, options or {}, where, columns, retain_last, readers))
     if operation in LOOKS:
         raise NotPossible(f"{operation} can only be looked at")
-    seen = preview(table, operation, columns, retain_last, options=options, where=where)
+    seen = preview(table, operation, columns, retain_last, options=options, where=where, readers=readers)
     if seen.refusal:
         raise NotPossible(seen.refusal.rstrip("."))
     before = table_holdings(table)
