@@ -21,7 +21,7 @@ from explorer.questions import writers as writers_questions
 from explorer.questions.answers import Answer
 from explorer.questions.check import OperationKind
 from explorer.questions.data import FIRST_ROWS
-from explorer.questions.maintain import Procedure, Readers, RefOperation
+from explorer.questions.maintain import AnyFile, Procedure, Readers, RefOperation
 from explorer.questions.parameters import (
     NOTHING,
     CatalogAt,
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from explorer.spec.commits.landed import Landed
     from explorer.spec.layout.file_map import MapCell
     from explorer.spec.layout.storage_ledger import StorageLedger
+    from explorer.spec.maintenance.file_stay import FileStay
     from explorer.spec.rows.live_rows import LiveRows
     from explorer.spec.rows.row_diff import RowDiff
     from explorer.spec.scan.plan import Plan
@@ -805,6 +806,34 @@ class MaintainQuestions:
             reader=reader,
             engine=engine,
         )
+
+    def file(self, path: AnyFile, *, engine: EngineName = "auto") -> Answer[FileStay]:
+        """Say why a file is still there, and when it can go.
+
+        It may be any file of the table: data, deletes, manifests, manifest lists, metadata files, statistics, and
+        files
+        that nothing needs. The table's policy of retention decides when snapshots expire.
+
+        Args:
+            path: The file: its path, or the end or beginning of its name.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
+
+        Returns:
+            Sentences: what needs the file, which rules keep that, and from when it can go. If it can go now, the
+                statement
+            that removes it, among others.
+
+        Raises:
+            NotFoundInTable: There is no such file, or several.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> stay = table.maintain.file(table.inspect.manifests()[0]["manifest_path"]).value
+            >>> stay.kind, stay.needed_by
+            ('manifest', ('snapshot-3',))
+        """
+        return maintain_questions.file(self._table.engine, path, engine=engine)
 
     def run(
         self,

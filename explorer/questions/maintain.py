@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from explorer.reports.maintenance import Preview
     from explorer.reports.maintenance.runs import MaintenanceOutcome
+    from explorer.spec.maintenance.file_stay import FileStay
     from explorer.spec.snapshots.refs import RefPreview
     from explorer.table import Table
 
@@ -23,6 +24,7 @@ Procedure = Literal[
     "remove-orphans", "next-append", "dangling-deletes",
 ]  # fmt: skip
 
+AnyFile: TypeAlias = Annotated[str, Kind(metavar="PATH")]
 Readers: TypeAlias = Annotated["Sequence[str]", Kind(metavar="READER", several=True)]
 
 
@@ -87,6 +89,38 @@ def preview(
         lambda: (render_preview(seen.words, seen.call, seen.tables, table.metadata.location),),
         parts=lambda: preview_blocks(seen.words, seen.refusal, seen.call, seen.tables),
     )
+
+
+@question("file", "maintain")
+def file(table: Table, path: AnyFile, *, engine: EngineName = "auto") -> Answer[FileStay]:
+    """Say why a file is still there, and when it can go.
+
+    It may be any file of the table: data, deletes, manifests, manifest lists, metadata files, statistics, and files
+    that nothing needs. The table's policy of retention decides when snapshots expire.
+
+    Args:
+        path: The file: its path, or the end or beginning of its name.
+
+    Returns:
+        Sentences: what needs the file, which rules keep that, and from when it can go. If it can go now, the statement
+        that removes it, among others.
+
+    Raises:
+        NotFoundInTable: There is no such file, or several.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> stay = table.maintain.file(table.inspect.manifests()[0]["manifest_path"]).value
+        >>> stay.kind, stay.needed_by
+        ('manifest', ('snapshot-3',))
+    """
+    from explorer.render.maintenance import render_file_stay
+    from explorer.render.writing_blocks import file_stay_blocks
+    from explorer.reports.maintenance.file_stay import file_stay
+
+    stay = file_stay(table, path, engine)
+    return Answer(stay, lambda: asdict(stay), lambda: (render_file_stay(stay),), parts=lambda: file_stay_blocks(stay))
 
 
 @question("run", "maintain", writing=True)

@@ -1,4 +1,4 @@
-"""Previews of maintenance as text."""
+"""Previews of maintenance, and why a file is still there, as text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from explorer.render.text import clean, render_table
+from explorer.spec.maintenance.file_stay import FileStay
 from explorer.spec.text.units import human_bytes
 
 SHOWN = 20
@@ -25,6 +26,13 @@ def render_preview(
         shown = [display_row(row, location) for row in some[:SHOWN]]
         parts += ["", f"{name}:", render_table(shown).rstrip("\n"), *([more] if more else [])]
     return "\n".join(parts)
+
+
+def render_file_stay(stay: FileStay) -> str:
+    """The file, what it is, the sentences and the statement."""
+    size = "missing" if stay.bytes is None else human_bytes(stay.bytes)
+    lines = [f"{stay.file}", f"{stay.kind}, {size}", "", *stay.words, *(["", stay.statement] if stay.statement else [])]
+    return "\n".join(map(clean, lines))
 
 
 def display_row(row: Mapping[str, Any], location: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from explorer.spec.commits.commit import Decision
 from explorer.spec.commits.operations import PROTECTS
 from explorer.spec.commits.statement_effects import Effects
 from explorer.spec.layout.layout_comparison import LayoutComparison
+from explorer.spec.maintenance.file_stay import FileStay
 from explorer.spec.maintenance.reachability import Holdings
 from explorer.spec.snapshots.refs import RefPreview
 from explorer.spec.text.names import base_name, snapshot_name
@@ -57,6 +58,14 @@ def preview_blocks(
     notes = [Notice(clean(text), "error" if text == refusal else "ok") for text in sentences]
     statement = [Statement(clean(call))] if call else []
     return [*notes, *statement, *(Rows(rows, name.capitalize()) for name, rows in tables.items())]
+
+
+def file_stay_blocks(stay: FileStay) -> list[Block]:
+    """Return why a file is still there, and when it can go."""
+    size = "missing" if stay.bytes is None else human_bytes(stay.bytes)
+    facts = FactTable((Fact("file", clean(stay.file)), Fact("kind", stay.kind), Fact("size", size)))
+    notes = [Notice(clean(text)) for text in stay.words]
+    return [*notes, *([Statement(clean(stay.statement))] if stay.statement else []), facts]
 
 
 def outcome_blocks(sql: str, before: Holdings, after: Holdings, answer: Iterable[Mapping[str, Any]]) -> list[Block]:

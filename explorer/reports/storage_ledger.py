@@ -19,7 +19,7 @@ from explorer.spark_engine.engine_choice import Engine
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.layout.storage_ledger import By, Cleanup, LedgerGroup, LedgerLine, StorageLedger
 from explorer.spec.layout.stored_files import GROUPS, OLDER_METADATA, Ranks, StorageGroup
-from explorer.spec.snapshots.retention import Retention, RetentionRule, endless_expiry, retention
+from explorer.spec.snapshots.retention import DELETES_OLD, MOST_OLD, Retention, RetentionRule, endless_expiry, retention
 from explorer.spec.text.identifiers import split_identifier
 from explorer.spec.text.names import first_of, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, instant, whole
@@ -27,7 +27,6 @@ from explorer.table import Table
 
 LOG_KEPT = 10
 """Older metadata files that a table keeps after the statement that removes them."""
-DELETES_OLD, MOST_OLD = "write.metadata.delete-after-commit.enabled", "write.metadata.previous-versions-max"
 MOST_PREVIEWED = 200_000
 """Files in the folders of a table for which a preview of remove_orphan_files is made beside."""
 IN_DOUBT = " (maybe in use)"

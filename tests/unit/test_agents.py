@@ -84,7 +84,7 @@ def test_every_tool_answers_and_says_where_to_look(sandbox: Path, monkeypatch: p
             if name in IN_SPARK:
                 continue
             subject = {"table": {"table": table}, "place": {"table": table}, "catalog": {"catalog": "sandbox"}}
-            given = {"inspect_file": {"path": file}}.get(name, GIVEN.get(name, {}))
+            given = {"path": file} if name in {"inspect_file", "maintain_file"} else GIVEN.get(name, {})
             if name == "catalog_namespaces":
                 continue  # of all of a catalog: tests/security/test_agents.py
             data = await agent.ask(name, **subject.get(question.subject, {}), **given)

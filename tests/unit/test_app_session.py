@@ -53,7 +53,7 @@ def client(sandbox: Path) -> Iterator[Client]:
 
 def arguments(one: Question) -> dict[str, Any]:
     given: dict[str, Any] = {p.name: GIVEN[p.name] for p in one.parameters if p.is_required and p.name in GIVEN}
-    if one.path == ("inspect", "file"):
+    if one.path in {("inspect", "file"), ("maintain", "file")}:
         given["path"] = Path(explorer.open_table(TABLE).inspect.files()[0]["file_path"]).name
     if one.path == ("history", "metadata"):
         given["older"] = "0"

@@ -11,7 +11,7 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.commits.costs import RunCost
 from explorer.spec.health.current_state import Thresholds
 from explorer.spec.health.measures import Bars, HealthSection, MeasuredValue, SectionNumber
-from explorer.spec.snapshots.retention import Retention
+from explorer.spec.snapshots.retention import DELETES_OLD, MOST_OLD, MOST_OLD_BY_DEFAULT, Retention
 from explorer.spec.text.units import count, human_bytes, instant, second, whole
 
 HOUR, MUCH = 3_600_000, 64 << 20
@@ -28,8 +28,6 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "properties": ("properties",),
 }
 """What a metadata file is made of, by its fields (spec: "Table Metadata Fields")."""
-KEEP, KEPT = "write.metadata.previous-versions-max", 100
-DELETE = "write.metadata.delete-after-commit.enabled"
 
 
 def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Thresholds) -> HealthSection:
@@ -113,8 +111,8 @@ def metadata_file(
     whole_text = _json_bytes(metadata.raw)
     parts["everything else"] = max(0, whole_text - sum(parts.values()))
     freed = _savings(metadata, decided)
-    keep = whole(metadata.properties.get(KEEP)) or KEPT
-    deletes = metadata.properties.get(DELETE, "false").lower() == "true"
+    keep = whole(metadata.properties.get(MOST_OLD)) or MOST_OLD_BY_DEFAULT
+    deletes = metadata.properties.get(DELETES_OLD, "false").lower() == "true"
     fills = max(parts, key=lambda name: parts[name])
     columns = metadata.schema(metadata.current_schema_id)
     share = f"{parts[fills] / whole_text:.0%} of it is {fills}" if whole_text else ""
@@ -131,8 +129,8 @@ def metadata_file(
             SectionNumber("what expiry would take out of it now", freed, "bytes"),
             SectionNumber("older metadata files in its log", len(metadata.metadata_log)),
             SectionNumber("bytes of those that are there", sum(log.values()), "bytes"),
-            SectionNumber(f"files that the log keeps ({KEEP})", keep),
-            SectionNumber(f"older ones are removed ({DELETE})", "yes" if deletes else "no"),
+            SectionNumber(f"files that the log keeps ({MOST_OLD})", keep),
+            SectionNumber(f"older ones are removed ({DELETES_OLD})", "yes" if deletes else "no"),
             SectionNumber("columns of the current schema", len(columns.by_id) if columns else None),
             SectionNumber("schemas", len(metadata.schemas)), SectionNumber("sort orders", len(metadata.sort_orders)),
         ),

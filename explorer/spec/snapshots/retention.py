@@ -6,6 +6,7 @@ answers."""
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -22,6 +23,12 @@ MAX_REF_AGE = "history.expire.max-ref-age-ms"
 DEFAULTS: Mapping[str, int] = {MAX_SNAPSHOT_AGE: 5 * 24 * 3600 * 1000, MIN_SNAPSHOTS: 1, MAX_REF_AGE: 2**63 - 1}
 """The table properties that set the policy where a ref has none of its own, and what holds without them: five days, one
 snapshot, forever."""
+
+DELETES_OLD, MOST_OLD = "write.metadata.delete-after-commit.enabled", "write.metadata.previous-versions-max"
+MOST_OLD_BY_DEFAULT = 100
+"""The properties that say whether a commit removes older metadata files, and how many the metadata log holds."""
+YEAR_9999 = 253_370_764_800_000
+"""Its beginning, in ms since 1970: what is later never comes."""
 
 RetentionRule = Literal["ref", "youngest", "age", "unreferenced", "more"]
 
@@ -156,6 +163,21 @@ def retention(
             for s in metadata.snapshots
         ),
     )
+
+
+def expired_from_ms(metadata: TableMetadata, ids: Collection[int], now_ms: int) -> int | None:
+    """Return from when an expiry by the table's policy removes all of these snapshots, in ms since 1970; None if time
+    alone does not let it."""
+
+    def is_gone(at_ms: int) -> bool:
+        return not any(s.snapshot_id in ids for s in retention(metadata, at_ms).snapshots_to_keep)
+
+    ages = [_number(metadata, MAX_SNAPSHOT_AGE), _number(metadata, MAX_REF_AGE)]
+    ages += [age for ref in metadata.refs for age in (ref.max_snapshot_age_ms, ref.max_ref_age_ms) if age is not None]
+    longest = max((age for age in ages if age < YEAR_9999), default=YEAR_9999)
+    newest = max((s.timestamp_ms or 0 for s in metadata.snapshots), default=0)
+    end = min(max(newest, now_ms) + longest + 1, YEAR_9999)  # all that goes by its age is gone then
+    return bisect_left(range(end), True, lo=now_ms, key=is_gone) if now_ms < end and is_gone(end) else None
 
 
 def unused_metadata(
