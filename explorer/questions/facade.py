@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from explorer.spec.commits.landed import Landed
     from explorer.spec.layout.file_map import MapCell
     from explorer.spec.layout.storage_ledger import StorageLedger
+    from explorer.spec.maintenance.all_procedures import MaintenancePlan
     from explorer.spec.maintenance.file_stay import FileStay
     from explorer.spec.rows.live_rows import LiveRows
     from explorer.spec.rows.row_diff import RowDiff
@@ -806,6 +807,30 @@ class MaintainQuestions:
             reader=reader,
             engine=engine,
         )
+
+    def all(self, *, engine: EngineName = "auto") -> Answer[MaintenancePlan]:
+        """Say what all maintenance would do, in the order in which to run it, with the statements.
+
+        Each line is the preview of one procedure with its defaults and the table's properties, on the table as it
+        is now.
+
+        Args:
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
+
+        Returns:
+            How to carry it out. A row for each procedure: operation, what it does, files and bytes, statement, and
+        why it
+            is run in this place.
+
+        Raises:
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> [line.operation for line in table.maintain.all().value.lines if line.statement]
+            ['rewrite-manifests']
+        """
+        return maintain_questions.all_procedures(self._table.engine, engine=engine)
 
     def file(self, path: AnyFile, *, engine: EngineName = "auto") -> Answer[FileStay]:
         """Say why a file is still there, and when it can go.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from explorer.reports.maintenance import Preview
     from explorer.reports.maintenance.runs import MaintenanceOutcome
+    from explorer.spec.maintenance.all_procedures import MaintenancePlan
     from explorer.spec.maintenance.file_stay import FileStay
     from explorer.spec.snapshots.refs import RefPreview
     from explorer.table import Table
@@ -24,7 +25,7 @@ Procedure = Literal[
     "remove-orphans", "next-append", "dangling-deletes",
 ]  # fmt: skip
 
-AnyFile: TypeAlias = Annotated[str, Kind(metavar="PATH")]
+AnyFile: TypeAlias = Annotated[str, Kind(metavar="PATH", offer="files")]
 Readers: TypeAlias = Annotated["Sequence[str]", Kind(metavar="READER", several=True)]
 
 
@@ -88,6 +89,39 @@ def preview(
         json,
         lambda: (render_preview(seen.words, seen.call, seen.tables, table.metadata.location),),
         parts=lambda: preview_blocks(seen.words, seen.refusal, seen.call, seen.tables),
+    )
+
+
+@question("all", "maintain", rows=True)
+def all_procedures(table: Table, *, engine: EngineName = "auto") -> Answer[MaintenancePlan]:
+    """Say what all maintenance would do, in the order in which to run it, with the statements.
+
+    Each line is the preview of one procedure with its defaults and the table's properties, on the table as it is now.
+
+    Returns:
+        How to carry it out. A row for each procedure: operation, what it does, files and bytes, statement, and why it
+        is run in this place.
+
+    Raises:
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> [line.operation for line in table.maintain.all().value.lines if line.statement]
+        ['rewrite-manifests']
+    """
+    from explorer.queries.collection import Collection
+    from explorer.render.maintenance import plan_rows, render_plan
+    from explorer.render.writing_blocks import plan_blocks
+    from explorer.reports.maintenance.all_procedures import plan_all
+
+    plan = plan_all(table, engine)
+    return Answer(
+        plan,
+        lambda: {"words": list(plan.words), "procedures": plan_rows(plan.lines)},
+        lambda: (render_plan(plan.words, plan.lines),),
+        lambda: Collection.of_rows(plan_rows(plan.lines), "procedures"),
+        parts=lambda: plan_blocks(plan.words, plan.lines),
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
 from explorer.render.text import clean, render_table
+from explorer.spec.maintenance.all_procedures import ProcedureLine
 from explorer.spec.maintenance.file_stay import FileStay
 from explorer.spec.text.units import human_bytes
 
@@ -26,6 +28,21 @@ def render_preview(
         shown = [display_row(row, location) for row in some[:SHOWN]]
         parts += ["", f"{name}:", render_table(shown).rstrip("\n"), *([more] if more else [])]
     return "\n".join(parts)
+
+
+def plan_rows(lines: Sequence[ProcedureLine]) -> list[dict[str, Any]]:
+    """A row for each procedure."""
+    return [{"step": number, **asdict(line)} for number, line in enumerate(lines, 1)]
+
+
+def render_plan(words: Sequence[str], lines: Sequence[ProcedureLine]) -> str:
+    """How to carry all out, then each procedure with its statement and the reason for its place."""
+    parts = [*words]
+    for number, line in enumerate(lines, 1):
+        parts += ["", f"{number}. {line.operation}: {line.does}."]
+        told = (line.refusal, line.reason, line.statement) if line.statement or line.refusal else ()
+        parts += [f"   {text}" for text in told if text]
+    return "\n".join(map(clean, [*parts, "", "icedive maintain preview TABLE OPERATION shows the details of each."]))
 
 
 def render_file_stay(stay: FileStay) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from explorer.render.blocks import Block, Fact, FactTable, Notice, Picture, Rows, Statement, Text
+from explorer.render.blocks import Block, Fact, FactTable, Link, LinkList, Notice, Picture, Rows, Statement, Text
 from explorer.render.lab_runs import report_rows
 from explorer.render.layouts import head_lines, layout_rows, layouts_svg
 from explorer.render.text import cell, clean, clean_lines
@@ -14,6 +14,7 @@ from explorer.spec.commits.commit import Decision
 from explorer.spec.commits.operations import PROTECTS
 from explorer.spec.commits.statement_effects import Effects
 from explorer.spec.layout.layout_comparison import LayoutComparison
+from explorer.spec.maintenance.all_procedures import ProcedureLine
 from explorer.spec.maintenance.file_stay import FileStay
 from explorer.spec.maintenance.reachability import Holdings
 from explorer.spec.snapshots.refs import RefPreview
@@ -58,6 +59,21 @@ def preview_blocks(
     notes = [Notice(clean(text), "error" if text == refusal else "ok") for text in sentences]
     statement = [Statement(clean(call))] if call else []
     return [*notes, *statement, *(Rows(rows, name.capitalize()) for name, rows in tables.items())]
+
+
+def plan_blocks(words: Sequence[str], lines: Sequence[ProcedureLine]) -> list[Block]:
+    """Return what all procedures would do, and the statements of those that have something to do, in their order."""
+    rows = [
+        {"step": number, "operation": line.operation, "does": line.does, "reason": line.refusal or line.reason}
+        for number, line in enumerate(lines, 1)
+    ]
+    links = [
+        Link(f"Preview {line.operation}", "question", "maintain preview", {"operation": line.operation})
+        for line in lines
+    ]
+    notes = [Notice(clean(text)) for text in words]
+    statements = [Statement(clean(line.statement)) for line in lines if line.statement]
+    return [*notes, *statements, Rows(rows, "Procedures"), LinkList(tuple(links))]
 
 
 def file_stay_blocks(stay: FileStay) -> list[Block]:

@@ -1,0 +1,67 @@
+"""What all maintenance procedures would do to a table."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.progress import steps
+from explorer.reports.maintenance.previews import CHANGES, Preview, preview
+from explorer.spark_engine.engine_choice import Engine
+from explorer.spec.maintenance.all_procedures import FREES, ORDER, MaintenancePlan, ProcedureLine
+from explorer.spec.text.units import count, human_bytes
+from explorer.table import Table
+
+
+def plan_all(table: Table, engine: Engine = "auto") -> MaintenancePlan:
+    """Say what all procedures would do to a table, each with its own defaults and the table's properties.
+
+    Args:
+        table: The table.
+        engine: What decodes manifests.
+
+    Returns:
+        A line for each procedure, in the order in which they are run.
+    """
+    operations = steps(list(ORDER), "previews")
+    return MaintenancePlan(tuple(_line(one, preview(table, one, engine=engine)) for one in operations))
+
+
+def _line(operation: str, seen: Preview) -> ProcedureLine:
+    files, size, made = _amounts(seen)
+    if seen.refusal:
+        does = "must not be run"
+    elif not seen.call:
+        does = "nothing to do"
+    elif operation in FREES:
+        does = f"removes {count(files, 'file')}, and frees {human_bytes(size)} at least"
+    else:
+        what = "manifest" if operation == "rewrite-manifests" else "file"
+        into = f" into about {made:,}" if made else ""
+        does = f"rewrites {count(files, what)} ({human_bytes(size)}){into}"
+    if operation == "dangling-deletes" and seen.call:
+        does = f"drops {count(files, 'delete')} that apply to nothing; its statement compacts as well"
+    return ProcedureLine(operation, does, files, size, seen.call, seen.refusal, ORDER[operation])
+
+
+def _amounts(seen: Preview) -> tuple[int, int, int]:
+    """(files, their bytes, files that they become), of what would change."""
+    if not seen.call:
+        return 0, 0, 0
+    files = size = made = 0
+    for name in ("files", "manifests", "deletes"):
+        for part in seen.tables[name].iter_tables() if name in seen.tables else ():
+            changed = _changed(part)
+            files += changed.num_rows
+            size += (pc.sum(changed["bytes"]).as_py() or 0) if "bytes" in changed.column_names else 0
+    for part in seen.tables["groups"].iter_tables() if "groups" in seen.tables else ():
+        made += pc.sum(_changed(part)["expected_files"]).as_py() or 0
+    return files, size, made
+
+
+def _changed(part: pa.Table) -> pa.Table:
+    """The rows of what would change; of a file that is live and would be removed by mistake, none."""
+    if "becomes" not in part.column_names:
+        return part
+    changed = part.filter(pc.is_in(part["becomes"].cast(pa.string()), pa.array(CHANGES)))
+    return changed.filter(pc.invert(changed["live"])) if "live" in changed.column_names else changed

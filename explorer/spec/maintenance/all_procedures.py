@@ -1,0 +1,62 @@
+"""All maintenance of a table at once: its procedures, and the order in which they are run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from explorer.spec.text.units import count
+
+ORDER: Mapping[str, str] = {
+    "compact": "First: it rewrites data files, and applies their deletes.",
+    "dangling-deletes": "After a compaction, which leaves deletes that apply to nothing.",
+    "rewrite-position-deletes": "After a compaction, which makes some deletes unnecessary.",
+    "rewrite-manifests": "After all that rewrites files: each commit adds manifests.",
+    "expire": "After all that rewrites: the files that were replaced stay until their snapshots expire.",
+    "remove-orphans": "Last: it removes what failed commits and other expiries left.",
+}
+"""The procedures in the order in which they are run, and why each is there."""
+FREES = ("expire", "remove-orphans")
+"""The procedures that remove files. The others write files anew, and free nothing until an expiry."""
+
+
+@dataclass(frozen=True)
+class ProcedureLine:
+    """What one procedure would do.
+
+    Attributes:
+        operation: Its name, as `maintain preview` takes it.
+        does: What it would do, in words.
+        files: Files and manifests that it rewrites or removes.
+        bytes: Their bytes, as far as metadata has them.
+        statement: The statement; empty if there is nothing to do, or it must not be run.
+        refusal: Why it must not be run, if so.
+        reason: Why it is run in this place.
+    """
+
+    operation: str
+    does: str
+    files: int
+    bytes: int
+    statement: str
+    refusal: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class MaintenancePlan:
+    """All procedures, in the order in which they are run."""
+
+    lines: tuple[ProcedureLine, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """How to carry it out."""
+        to_run = [line for line in self.lines if line.statement]
+        refused = [line.operation for line in self.lines if line.refusal]
+        no = (f"Must not be run: {', '.join(refused)}.",) if refused else ()
+        if not to_run:
+            return ("No procedure has anything to do." if not refused else "There is nothing to run.", *no)
+        run = f"Run {count(len(to_run), 'statement')} in this order" if len(to_run) > 1 else "Run one statement"
+        again = "Each line is of the table as it is now, so ask again after each." if len(to_run) > 1 else ""
+        return (f"{run}: {', '.join(line.operation for line in to_run)}.", *([again] if again else []), *no)

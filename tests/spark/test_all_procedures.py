@@ -1,0 +1,63 @@
+"""All maintenance in the order that is told: who runs the statements one by one comes to an end, and the rows stay."""
+
+from __future__ import annotations
+
+import explorer
+from explorer.spark_engine.spark import SparkEngine
+
+MOST_STEPS = 8
+PROPERTIES = (
+    "'format-version' = '2', 'write.delete.mode' = 'merge-on-read', 'history.expire.max-snapshot-age-ms' = '1', "
+    "'write.distribution-mode' = 'none'"
+)
+
+
+def test_who_follows_the_order_comes_to_an_end(engine: SparkEngine) -> None:
+    spark = engine.session()
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.maintained")
+    spark.sql(f"CREATE OR REPLACE TABLE sandbox.maintained.t (id BIGINT, k STRING) TBLPROPERTIES ({PROPERTIES})")
+    for number in range(7):
+        spark.sql(f"INSERT INTO sandbox.maintained.t VALUES ({number}, 'a'), ({number + 100}, 'b')")
+    spark.sql("DELETE FROM sandbox.maintained.t WHERE id = 3")
+
+    def rows() -> list[tuple[int, str]]:
+        return sorted((row.id, row.k) for row in spark.sql("SELECT * FROM sandbox.maintained.t").collect())
+
+    before, ran = rows(), []
+    for _ in range(MOST_STEPS):
+        plan = explorer.open_table("maintained.t").maintain.all().value
+        to_run = [line for line in plan.lines if line.statement]
+        if not to_run:
+            break
+        first = to_run[0]
+        answer = spark.sql(first.statement).collect()[0].asDict()
+        ran.append(first.operation)
+        if first.operation == "compact":
+            assert answer["rewritten_data_files_count"] == first.files
+        if first.operation == "rewrite-manifests":
+            assert answer["rewritten_manifests_count"] == first.files
+        if first.operation == "expire":
+            counts = (
+                "data_files",
+                "position_delete_files",
+                "equality_delete_files",
+                "manifest_files",
+                "manifest_lists",
+            )
+            assert sum(answer[f"deleted_{name}_count"] for name in counts) == first.files
+        assert rows() == before
+    assert (plan.words, ran[0], ran[-1]) == (("No procedure has anything to do.",), "compact", "expire")
+    assert {"compact", "rewrite-manifests", "expire"} <= set(ran)
+
+
+def test_what_must_not_be_run_has_no_statement(engine: SparkEngine) -> None:
+    spark = engine.session()
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.maintained")
+    spark.sql(
+        "CREATE OR REPLACE TABLE sandbox.maintained.shared TBLPROPERTIES ('gc.enabled' = 'false') AS SELECT 1 AS id"
+    )
+    plan = explorer.open_table("maintained.shared").maintain.all().value
+    refused = {line.operation: line.refusal for line in plan.lines if line.refusal}
+    assert refused.keys() == {"expire", "remove-orphans"}
+    assert "gc.enabled" in refused["expire"]
+    assert plan.words[-1] == "Must not be run: expire, remove-orphans."
