@@ -12,6 +12,7 @@ import click
 
 from explorer.cli import complete
 from explorer.cli.base import ERROR, WARNING, finish, group, pairs, place_options, places
+from explorer.cli.gate import GATE_FORMATS, gate_text
 from explorer.cli.output import FORMATS, ROW_FORMATS, Output, output_option
 from explorer.cli.screen import safe, say
 from explorer.errors import WrongUsage
@@ -19,12 +20,15 @@ from explorer.progress import listener
 from explorer.questions import QUESTIONS, Parameter, Question
 from explorer.questions.answers import check_picture_file
 from explorer.questions.parameters import CatalogAt, TableAt
+from explorer.spec.doctor.gate import FAIL_ON, FailOn, level_of_exit
 from explorer.spec.doctor.rules import EXIT_CODES
 from explorer.storage.processor_time import begin, remove_limit
 
 if TYPE_CHECKING:
     from explorer.questions.answers import Answer
 
+FAILS_ON: dict[str, FailOn] = {"doctor": "warning", "health": "never"}
+"""From which level on the exit code of a command tells, if nothing is said."""
 PLACE = ("catalog", "properties", "roots", "relocate")
 SHORT = {"snapshot": "-s", "option": "-O"}
 
@@ -107,9 +111,14 @@ def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[...
 
 def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     formats = list(ROW_FORMATS if question.has_rows else (*FORMATS, "jsonl") if question.is_endless else FORMATS)
-    formats += ["sarif"] if question.name == "doctor" else []
+    formats += GATE_FORMATS.get(question.name, ())
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        if question.name in GATE_FORMATS:
+            command = click.option(
+                "--fail-on", type=click.Choice(FAIL_ON), default=FAILS_ON[question.name], show_default=True,
+                help="The level from which on the exit code tells: 5 of warnings, 6 of errors.",
+            )(command)  # fmt: skip
         if question.has_rows and not question.reads_rows:  # else it would choose among the first rows
             names = {parameter.name for parameter in question.parameters}
             if "limit" not in names:
@@ -135,6 +144,7 @@ def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callab
 def _ask(question: Question, given: dict[str, Any]) -> None:
     """Ask a question, print its answer and exit with its code."""
     form, picture = given.pop("output"), given.pop("picture", None)
+    fail_on = given.pop("fail_on", "warning")
     columns = tuple(name.strip() for name in (given.pop("row_columns", None) or "").split(",") if name.strip())
     output = Output(form, given.pop("row_filter", ""), columns, given.pop("row_limit", None), not question.is_endless)
     if picture is not None:
@@ -152,11 +162,11 @@ def _ask(question: Question, given: dict[str, Any]) -> None:
         say(f"wrote {picture}")
     elif question.is_endless:
         _print_until_interrupt(answer, output)
-    elif form == "sarif":
-        _print_sarif(answer)
+    elif form in GATE_FORMATS.get(question.name, ()):
+        click.echo(gate_text(question, answer, form, fail_on, arguments.get("threshold")))
     else:
         output.print(answer, question.columns, opened if question.subject == "table" else None)
-    code = EXIT_CODES[answer.level()] if hasattr(answer, "level") else 0
+    code = EXIT_CODES[level_of_exit(answer.level(), fail_on)] if hasattr(answer, "level") else 0
     if code in (WARNING, ERROR):
         sys.exit(code)
     if isinstance(subject, TableAt) and subject.opened is not None and question.name != "doctor":
@@ -221,11 +231,3 @@ def _print_until_interrupt(answer: Answer[Any], output: Output) -> None:
         output.print(answer)
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _print_sarif(answer: Answer[Any]) -> None:
-    from explorer.render.doctor import sarif
-    from explorer.render.text import json_text
-
-    answer.to_json()  # of a catalog the reports are made now
-    click.echo(json_text(sarif(answer.value if isinstance(answer.value, list) else [answer.value])))

@@ -261,12 +261,14 @@ def health(
         limits=threshold, clustering=clustering, engine=engine,
     )  # fmt: skip
     failed = sum(row["error"] is not None for row in rows)
+    levels = {row["level"] for row in rows}
+    worst: Level = "error" if "error" in levels else "warning" if "warning" in levels else "ok"
     listed = Collection.of_rows(rows, "tables")
     return Answer(
         rows,
         listed.to_json,
         lambda: (render_table([short_row(row) for row in rows], None if sys.stdout.isatty() else 400),),
         lambda: listed,
-        level=lambda: "incomplete" if failed else "ok",
+        level=lambda: "incomplete" if failed else worst,
         notes=(f"{failed} of the tables could not be read",) if failed else (),
     )

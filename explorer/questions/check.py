@@ -167,6 +167,7 @@ def health(
         lambda: (render_health(checked),),
         lambda: Collection.of_rows(data["measures"], "measures"),
         html=checked._repr_html_,
+        level=lambda: "incomplete" if checked.not_read else checked.worst,
         parts=lambda: [*health_blocks(checked), Text(tuple(render_health(checked).split("\n")), folded=True)],
     )
 

@@ -1,0 +1,70 @@
+"""Formats for pipelines: SARIF, JUnit, annotations of GitHub, and OpenMetrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from explorer.spec.doctor.gate import CheckCase, FailOn
+
+if TYPE_CHECKING:
+    from explorer.questions import Question
+    from explorer.questions.answers import Answer
+
+GATE_FORMATS: Mapping[str, tuple[str, ...]] = {
+    "doctor": ("sarif", "junit", "github"), "health": ("junit", "github", "openmetrics"),
+}  # fmt: skip
+"""What each check can be printed as beside the usual formats."""
+
+
+def gate_text(
+    question: Question, answer: Answer[Any], form: str, fail_on: FailOn, thresholds: Mapping[str, float] | None
+) -> str:
+    """Return an answer as a pipeline takes it.
+
+    Args:
+        question: The doctor's or that of health, of a table or of a catalog.
+        answer: Its answer.
+        form: One of GATE_FORMATS.
+        fail_on: From which level on a check is a failure.
+        thresholds: Those that were given for health.
+    """
+    from explorer.render.gate import github_annotations, junit, open_metrics
+
+    if form == "sarif":
+        from explorer.render.doctor import sarif
+        from explorer.render.text import json_text
+
+        return json_text(sarif(_reports(answer)))
+    if form == "openmetrics":
+        rows = answer.value if isinstance(answer.value, list) else None
+        measures = [(row["table"], row) for row in rows] if rows is not None else [_measures(answer.value)]
+        return open_metrics(measures)
+    cases = _doctor_cases(answer) if question.name == "doctor" else _health_cases(answer, thresholds)
+    return junit(cases, fail_on) if form == "junit" else "\n".join(github_annotations(cases))
+
+
+def _reports(answer: Answer[Any]) -> list[Any]:
+    answer.to_json()  # of a catalog the reports are made now
+    return answer.value if isinstance(answer.value, list) else [answer.value]
+
+
+def _doctor_cases(answer: Answer[Any]) -> Iterator[CheckCase]:
+    from explorer.render.gate import doctor_cases
+
+    for report in _reports(answer):
+        yield from doctor_cases(report)
+
+
+def _health_cases(answer: Answer[Any], thresholds: Mapping[str, float] | None) -> Iterator[CheckCase]:
+    from explorer.render.gate import catalog_health_cases, health_cases
+    from explorer.spec.health.measures import thresholds as all_thresholds
+
+    if isinstance(answer.value, list):
+        yield from catalog_health_cases(answer.value, all_thresholds(thresholds))
+    else:
+        yield from health_cases(answer.value)
+
+
+def _measures(health: Any) -> tuple[str, dict[str, float | None]]:
+    return health.table, {measured.id: measured.value for measured in health.measures}
