@@ -111,10 +111,10 @@ def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[...
 
 def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     formats = list(ROW_FORMATS if question.has_rows else (*FORMATS, "jsonl") if question.is_endless else FORMATS)
-    formats += GATE_FORMATS.get(question.name, ())
+    formats += GATE_FORMATS.get(question.path, ())
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        if question.name in GATE_FORMATS:
+        if question.path in GATE_FORMATS:
             command = click.option(
                 "--fail-on", type=click.Choice(FAIL_ON), default=FAILS_ON[question.name], show_default=True,
                 help="The level from which on the exit code tells: 5 of warnings, 6 of errors.",
@@ -162,7 +162,7 @@ def _ask(question: Question, given: dict[str, Any]) -> None:
         say(f"wrote {picture}")
     elif question.is_endless:
         _print_until_interrupt(answer, output)
-    elif form in GATE_FORMATS.get(question.name, ()):
+    elif form in GATE_FORMATS.get(question.path, ()):
         click.echo(gate_text(question, answer, form, fail_on, arguments.get("threshold")))
     else:
         output.print(answer, question.columns, opened if question.subject == "table" else None)

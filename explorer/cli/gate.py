@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from explorer.questions import Question
     from explorer.questions.answers import Answer
 
-GATE_FORMATS: Mapping[str, tuple[str, ...]] = {
-    "doctor": ("sarif", "junit", "github"), "health": ("junit", "github", "openmetrics"),
+_DOCTOR, _HEALTH = ("sarif", "junit", "github"), ("junit", "github", "openmetrics")
+GATE_FORMATS: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    ("doctor",): _DOCTOR, ("catalog", "doctor"): _DOCTOR, ("health",): _HEALTH, ("catalog", "health"): _HEALTH,
 }  # fmt: skip
 """What each check can be printed as beside the usual formats."""
 

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from explorer.spec.commits.commit_writers import Writers
     from explorer.spec.commits.costs import RunCost
     from explorer.spec.commits.landed import Landed
+    from explorer.spec.health.crossings import Crossing
     from explorer.spec.layout.file_map import MapCell
     from explorer.spec.layout.storage_ledger import StorageLedger
     from explorer.spec.maintenance.all_procedures import MaintenancePlan
@@ -514,6 +515,33 @@ class HistoryQuestions:
             schema 0: 5 fields
         """
         return history_questions.schemas(self._table.engine, engine=engine)
+
+    def health(self, *, threshold: Limits = NOTHING, engine: EngineName = "auto") -> Answer[list[Crossing]]:
+        """Say when each measure of health went above its threshold, and which commit did it.
+
+        It measures snapshots of main as they were when they were current, as few as it needs. Measures of the
+        metadata
+        file belong to no snapshot.
+
+        Args:
+            threshold: The value above which a measure matters (icedive docs health). May be given several times.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
+
+        Returns:
+            A row for each measure above its threshold: measure, level, value, threshold, snapshot, timestamp,
+        operation,
+            writer, before, after and words.
+
+        Raises:
+            NotFoundInTable: There is no such measure.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.long_history")
+            >>> {one.id: one.snapshot for one in table.history.health().value}["small-files"]
+            'snapshot-27'
+        """
+        return history_questions.health(self._table.engine, threshold=threshold, engine=engine)
 
     def watch(self, *, interval: Seconds = None) -> Answer[Any]:
         """Follow a table, and show what each commit changed as soon as it is committed.

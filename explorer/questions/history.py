@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from explorer.questions.answers import Answer
-from explorer.questions.parameters import EngineName, MetadataRef, Seconds, Side, SnapshotRef
+from explorer.questions.parameters import NOTHING, EngineName, Limits, MetadataRef, Seconds, Side, SnapshotRef
 from explorer.questions.registry import question
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from explorer.render.blocks import Block
     from explorer.spec.commits.costs import RunCost
+    from explorer.spec.health.crossings import Crossing
     from explorer.spec.schemas.schema_history import SchemaVersion
     from explorer.spec.snapshots.diff import SnapshotDiff
     from explorer.table import Table
@@ -236,6 +237,43 @@ def schemas(table: Table, *, engine: EngineName = "auto") -> Answer[list[SchemaV
         lambda: render_schema_history(versions),
         lambda: Collection.of_rows(version_rows(versions), "versions"),
         parts=lambda: schema_history_blocks(versions),
+    )
+
+
+@question("health", "history", rows=True)
+def health(table: Table, *, threshold: Limits = NOTHING, engine: EngineName = "auto") -> Answer[list[Crossing]]:
+    """Say when each measure of health went above its threshold, and which commit did it.
+
+    It measures snapshots of main as they were when they were current, as few as it needs. Measures of the metadata
+    file belong to no snapshot.
+
+    Args:
+        threshold: The value above which a measure matters (icedive docs health). May be given several times.
+
+    Returns:
+        A row for each measure above its threshold: measure, level, value, threshold, snapshot, timestamp, operation,
+        writer, before, after and words.
+
+    Raises:
+        NotFoundInTable: There is no such measure.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.long_history")
+        >>> {one.id: one.snapshot for one in table.history.health().value}["small-files"]
+        'snapshot-27'
+    """
+    from explorer.queries.collection import Collection
+    from explorer.render.health_history import crossing_blocks, crossing_rows, render_crossings
+    from explorer.reports.health_history import find_crossings
+
+    crossings = find_crossings(table, threshold, engine)
+    return Answer(
+        crossings,
+        lambda: crossing_rows(crossings),
+        lambda: render_crossings(crossings),
+        lambda: Collection.of_rows(crossing_rows(crossings), "crossings"),
+        parts=lambda: crossing_blocks(crossings),
     )
 
 

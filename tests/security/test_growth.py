@@ -54,7 +54,8 @@ COMMANDS = [
     "data history {} id=1", "data diff {} 101 102", "inspect file {} a.parquet --show rows",
     "inspect file {} a.parquet --show footer", "inspect file {} p.parquet --show deletes", "history metadata {} 1",
     "storage {}", "storage {} --by partition", "history writers {}", "history landed {} a.parquet",
-    "history schemas {}", "maintain file {} a.parquet", "maintain all {}", "maintain preview {} expire --reader 101",
+    "history schemas {}", "maintain file {} a.parquet", "maintain all {}",
+    "history health {}", "maintain preview {} expire --reader 101",
 ]  # fmt: skip
 ELSEWHERE = {
     "demo", "open", "serve", "course", "config", "docs", "completion", "glossary", "check rules", "catalog tables",
