@@ -5,17 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from explorer.questions.answers import Answer
-from explorer.questions.parameters import ColumnNames, Count, EngineName, Filter, Least, Side, SnapshotRef, Sql
+from explorer.questions.parameters import (
+    ColumnNames,
+    Count,
+    EngineName,
+    Filter,
+    Least,
+    Positive,
+    Side,
+    SnapshotRef,
+    Sql,
+)
 from explorer.questions.registry import question
 
 if TYPE_CHECKING:
     from explorer.queries.collection import SparkRows
     from explorer.queries.row_history import RowHistory
+    from explorer.spec.rows.duplicate_keys import DuplicateKeys
     from explorer.spec.rows.live_rows import LiveRows
     from explorer.spec.rows.row_diff import RowDiff
     from explorer.table import Table
 
 FIRST_ROWS = 100
+DUPLICATES, EXPLAINED = 20, 5
 
 
 @question("rows")
@@ -146,6 +158,56 @@ def diff(
         lambda: row_diff_json(change),
         lambda: (render_row_diff(change),),
         parts=lambda: row_diff_blocks(change, Collection(change_table(change), "rows")),
+    )
+
+
+@question("duplicates", "data", rows=True)
+def duplicates(
+    table: Table,
+    *,
+    key: ColumnNames = (),
+    limit: Positive = DUPLICATES,
+    explain: Least = EXPLAINED,
+    snapshot: SnapshotRef = None,
+) -> Answer[DuplicateKeys]:
+    """Find keys that several rows have: since which commit, in which files, and why.
+
+    Spark counts the rows of each key. The history of the first keys then says how their rows came together.
+
+    Args:
+        key: A column of the key; the schema's identifier fields if none is named. May be given several times.
+        limit: The largest number of keys, those with the most rows first.
+        explain: The largest number of keys that are explained.
+
+    Returns:
+        How many keys have several rows. A row for each of the first: the key, rows, since, files and why.
+
+    Raises:
+        NotFoundInTable: There is no such column or snapshot, or no key is known.
+        EngineError: Spark or Java is not available.
+        StatementFailed: Spark cannot read the rows; the message names the reason.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.data.duplicates(key=["fruit"]).value.words
+        'At snapshot-3 no two rows have the same fruit.'
+    """
+    from explorer.queries.collection import Collection
+    from explorer.render.duplicate_keys import (
+        duplicate_blocks,
+        duplicate_rows,
+        duplicates_json,
+        render_duplicates,
+    )
+    from explorer.reports.duplicate_keys import find_duplicate_keys
+
+    found = find_duplicate_keys(table, key, snapshot, limit, explain)
+    return Answer(
+        found,
+        lambda: duplicates_json(found),
+        lambda: render_duplicates(found, table.name),
+        lambda: Collection.of_rows(duplicate_rows(found), "keys"),
+        parts=lambda: duplicate_blocks(found),
     )
 
 

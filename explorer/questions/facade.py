@@ -20,7 +20,7 @@ from explorer.questions import storage as storage_questions
 from explorer.questions import writers as writers_questions
 from explorer.questions.answers import Answer
 from explorer.questions.check import OperationKind
-from explorer.questions.data import FIRST_ROWS
+from explorer.questions.data import DUPLICATES, EXPLAINED, FIRST_ROWS
 from explorer.questions.maintain import AnyFile, Procedure, Readers, RefOperation
 from explorer.questions.parameters import (
     NOTHING,
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from explorer.spec.layout.storage_ledger import StorageLedger
     from explorer.spec.maintenance.all_procedures import MaintenancePlan
     from explorer.spec.maintenance.file_stay import FileStay
+    from explorer.spec.rows.duplicate_keys import DuplicateKeys
     from explorer.spec.rows.live_rows import LiveRows
     from explorer.spec.rows.row_diff import RowDiff
     from explorer.spec.scan.plan import Plan
@@ -640,6 +641,39 @@ class DataQuestions:
             {'inserted': 2, 'deleted': 0, 'updated': 0}
         """
         return data_questions.diff(self._table.engine, before, after, key=key, engine=engine)
+
+    def duplicates(
+        self,
+        *,
+        key: ColumnNames = (),
+        limit: Positive = DUPLICATES,
+        explain: Least = EXPLAINED,
+        snapshot: SnapshotRef = None,
+    ) -> Answer[DuplicateKeys]:
+        """Find keys that several rows have: since which commit, in which files, and why.
+
+        Spark counts the rows of each key. The history of the first keys then says how their rows came together.
+
+        Args:
+            key: A column of the key; the schema's identifier fields if none is named. May be given several times.
+            limit: The largest number of keys, those with the most rows first.
+            explain: The largest number of keys that are explained.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+
+        Returns:
+            How many keys have several rows. A row for each of the first: the key, rows, since, files and why.
+
+        Raises:
+            NotFoundInTable: There is no such column or snapshot, or no key is known.
+            EngineError: Spark or Java is not available.
+            StatementFailed: Spark cannot read the rows; the message names the reason.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.data.duplicates(key=["fruit"]).value.words
+            'At snapshot-3 no two rows have the same fruit.'
+        """
+        return data_questions.duplicates(self._table.engine, key=key, limit=limit, explain=explain, snapshot=snapshot)
 
     def history(
         self,

@@ -19,7 +19,7 @@ from explorer.questions import QUESTIONS, Question
 from explorer.questions.answers import Result
 from tests.support.helpers import steady
 
-SPARK = {("rows",), ("sql",), ("history", "watch")}
+SPARK = {("rows",), ("sql",), ("data", "duplicates"), ("history", "watch")}
 """They need Spark, or do not end."""
 ASKED = [q for q in QUESTIONS.values() if q.subject in ("table", "place") and not q.is_writing and q.path not in SPARK]
 LONG = {("data", "history"), ("data", "diff")}

@@ -60,7 +60,8 @@ COMMANDS = [
 ELSEWHERE = {
     "demo", "open", "serve", "course", "config", "docs", "completion", "glossary", "check rules", "catalog tables",
     "catalog namespaces",
-    "catalog doctor", "catalog health", "export gallery", "history watch", "rows", "sql", "lab copy", "lab observe",
+    "catalog doctor", "catalog health", "export gallery", "history watch", "rows", "sql", "data duplicates",
+    "lab copy", "lab observe",
     "lab run", "lab race", "lab streaming", "lab catalogue", "maintain run", "refs run", "mcp",
 }  # fmt: skip
 """Commands that read no table, or answer of tables what the others do, or leave it to Spark."""

@@ -23,7 +23,7 @@ from tests.cases import build_case
 from tests.support.agent import DEMO, Agent, Test, over_stdio, served, texts
 from tests.support.small_tables import make_table
 
-ENDLESS, IN_SQL, IN_SPARK = {("history", "watch")}, {("sql",)}, {"rows"}
+ENDLESS, IN_SQL, IN_SPARK = {("history", "watch")}, {("sql",)}, {"rows", "data_duplicates"}
 READING = {
     "_".join(path): one
     for path, one in QUESTIONS.items()

@@ -31,7 +31,9 @@ from tests.support.small_tables import make_table, writable
 
 SCHEMA = {**protocol_schema.schema(), "$ref": "#/$defs/answer"}
 TABLE = "demo.equality_deletes"
-NOT_HERE = {("rows",), ("sql",), ("maintain", "preview"), ("catalog", "doctor"), ("catalog", "health")}
+NOT_HERE = {
+    ("rows",), ("sql",), ("maintain", "preview"), ("catalog", "doctor"), ("catalog", "health"), ("data", "duplicates"),
+}  # fmt: skip
 """They need Spark, or read the whole sandbox; others of their kind are asked."""
 GIVEN: dict[str, Any] = {
     "where": "name = 'jack'", "before": "snapshot-1", "after": "main", "base": "snapshot-1", "operation": "append",

@@ -1,0 +1,91 @@
+"""Keys that several rows have: Spark counts them, and their history says since when and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer.errors import ExplorerError, NotFoundInTable
+from explorer.queries.row_history import RowHistory
+from explorer.queries.row_reader import pairing_keys
+from explorer.spark_engine.sql_guard import quoting
+from explorer.spec.rows.duplicate_keys import DuplicateKey, DuplicateKeys, duplicate_key, key_filter
+from explorer.spec.rows.row_versions import RowPlace
+from explorer.spec.snapshots.lineage import ancestry
+from explorer.spec.text.names import snapshot_name
+from explorer.storage.rows import read_schema
+from explorer.table import Table
+
+ROWS = "icedive_rows"
+"""The name of a count of rows in a query: no table of Iceberg's has such a column by chance."""
+
+
+def find_duplicate_keys(
+    table: Table, keys: Sequence[str], snapshot: str | int | None, limit: int, explain: int
+) -> DuplicateKeys:
+    """Find the keys that several visible rows of a snapshot have.
+
+    Args:
+        table: The table.
+        keys: The columns of the key; the identifier fields of the schema, if none are named.
+        snapshot: The snapshot; None is the current one.
+        limit: How many keys are listed, those with the most rows first.
+        explain: How many of them are explained.
+
+    Returns:
+        The answer.
+
+    Raises:
+        NotFoundInTable: There is no such column or snapshot, or no key is known.
+        EngineError, StatementFailed: Spark is not available, or cannot read the table.
+    """
+    at = table.resolve(snapshot).snapshot
+    schema = read_schema(table.metadata, table.reading(snapshot).schema_id)
+    columns = pairing_keys(schema, keys, False)
+    if not columns:
+        raise NotFoundInTable("the schema has no identifier fields: name the columns of the key (--key)")
+    named = ", ".join(quoting.identifier(column.split(".")) for column in columns)
+    grouped = f"SELECT {named}, count(*) AS {ROWS} FROM t@{at.snapshot_id} GROUP BY {named} HAVING count(*) > 1"
+    [totals] = list(table.sql(f"SELECT count(*) AS n, coalesce(sum({ROWS}), 0) AS rows FROM ({grouped})", None))
+    rows = table.sql(f"{grouped} ORDER BY {ROWS} DESC, {named} LIMIT {limit}", None).to_arrow() if totals["n"] else None
+    counted: list[tuple[Mapping[str, Any], int]] = []
+    for number in range(rows.num_rows if rows else 0):
+        values = [column[number].as_py() for column in rows.columns] if rows else []
+        counted.append((dict(zip(columns, values[:-1], strict=True)), values[-1]))
+    name = snapshot_name(at.snapshot_id, table.metadata.ordinals)
+    told = _explained(table, counted[:explain], columns, snapshot)
+    rest = [DuplicateKey(values, rows) for values, rows in counted[explain:]]
+    return DuplicateKeys(columns, name, int(totals["n"]), int(totals["rows"]), (*told, *rest))
+
+
+def _explained(
+    table: Table, counted: Sequence[tuple[Mapping[str, Any], int]], columns: Sequence[str], snapshot: str | int | None
+) -> list[DuplicateKey]:
+    """Say of keys since when they have several rows, and why; of what cannot be read that it cannot be told."""
+    if not counted:
+        return []
+    where = " OR ".join(f"({key_filter(values)})" for values, _ in counted)
+    try:
+        history = table.row_history(where, columns, snapshot=snapshot)
+    except ExplorerError as error:
+        return [DuplicateKey(values, rows, why=f"it cannot be told: {error}") for values, rows in counted]
+    meta = table.metadata
+    line = ancestry(meta, table.resolve(snapshot).snapshot.snapshot_id)
+    operations = {s.snapshot_id: s.operation for s in meta.snapshots}
+    return [
+        duplicate_key(
+            values, rows, [(one, _places(history, one, values)) for one in line],
+            history.events, operations, meta.ordinals,
+        )
+        for values, rows in counted
+    ]  # fmt: skip
+
+
+def _places(history: RowHistory, snapshot_id: int, values: Mapping[str, Any]) -> list[RowPlace]:
+    """The visible rows of a snapshot that have a key."""
+    wanted = repr(list(values.values()))
+    return sorted(
+        place
+        for place in history.by_snapshot[snapshot_id].visible
+        if repr(list(history.matching.keyed.get(place.row_key, {}).values())) == wanted
+    )
