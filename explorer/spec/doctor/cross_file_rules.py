@@ -19,6 +19,7 @@ from explorer.spec.commits.uncommitted_files import PROGRESS
 from explorer.spec.commits.uncommitted_files import SHOWN as PROGRESS_SHOWN
 from explorer.spec.doctor.findings import Finding, Refused
 from explorer.spec.doctor.manifest_list_rules import Lists
+from explorer.spec.doctor.remedy_cases import REMOVED_WITH_SNAPSHOT
 from explorer.spec.entries.numpy_columns import Ints
 
 Named = Callable[[str, Sequence[int], str, "int | None"], Sequence[Mapping[str, Any]]]
@@ -124,7 +125,7 @@ class CrossFileRules:
         return f"snapshot {one} added a file again that snapshot {other} had added (with {alike}){sink}"
 
     def _again(self) -> Iterator[Finding]:
-        """Rule 37: live in a snapshot after the one that deleted it, and not added since."""
+        """Rule 37: live in a snapshot after the one that deleted it, or in that one."""
         met = _Pairs()
         for (gone, by), (keys, which) in self._deals("gone", "keys"):
             if len(gone):
@@ -170,6 +171,28 @@ class CrossFileRules:
                 count=len(old),
                 examples=tuple(e["file_path"] for e in old[:SHOWN]),
                 snapshots=self.lists.listing(self.lists.masks[path] & later),
+            )
+        again = [
+            e for e in entries
+            if e["inherited_snapshot_id"] == deleter or self.lists.bit(e["inherited_snapshot_id"]) & later
+        ]  # fmt: skip
+        own_bit = self.lists.bit(deleter)
+        held = self.lists.masks[path] & (later if later == own_bit else later & ~own_bit)
+        if again and held and own_bit:
+            own = all(e["inherited_snapshot_id"] == deleter for e in again)
+            yield self.lists.of(
+                "deleted-file-live",
+                f"snapshot {deleter} removed a file, and {'added it again' if own else 'a later one added it again'}: "
+                f"{REMOVED_WITH_SNAPSHOT}",
+                path,
+                f"record {again[0]['record']}",
+                found=again[0]["file_path"],
+                expected=f"DELETED in {self._paths[one]}",
+                count=len(again),
+                examples=tuple(e["file_path"] for e in again[:SHOWN]),
+                snapshots=self.lists.listing(held),
+                node=("snapshot", deleter),
+                severity="warning",
             )
 
     def _elsewhere(self) -> Iterator[Finding]:

@@ -73,6 +73,10 @@ FORMER_NAME = (
     "create identity partition sourced from different field in schema', #11762)"
 )
 NAMES_IN_CASE = "in case only"
+REMOVED_WITH_SNAPSHOT = (
+    "when that snapshot expires by Iceberg's API (table.expireSnapshots, as Java programs and other engines call it), "
+    "the file goes with it, though it is in use (#2131). Spark's procedure expire_snapshots keeps it"
+)
 WRONG_COUNTS = (
     "of a partition statistics file have other counts than the live files: no row is affected, but who plans by these "
     "statistics, or computes the next ones from them, goes by wrong numbers"
@@ -97,6 +101,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("operation-contradicts", LOST_ROWS): "rows-lost",
     ("operation-contradicts", STILL_LIVE): "files-kept",
     ("row-ids-overlap", ROWS_TWICE): "rows-twice",
+    ("deleted-file-live", REMOVED_WITH_SNAPSHOT): "file-added-again",
     ("commit-cut-off", WITHOUT_PARENT): "without-parent",
     ("readers-differ", VOID): "void-field",
     ("readers-differ", ZERO): "field-id-zero",

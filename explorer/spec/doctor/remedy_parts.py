@@ -98,6 +98,8 @@ def commit_recovery(fault: FindingSubject) -> str:
     if fault.rule == "lost-ref":
         return _lost_ref(fault)
     kind, own = fault.node or ("", None)
+    if fault.rule == "file-added-again":
+        return _added_again(fault, own)
     if kind != "snapshot" or not isinstance(own, int) or fault.metadata.snapshot(own) is None:
         return "Nothing in Spark mends it: look at both snapshots, and write again what is missing."
     return _twice(fault, own) if fault.rule == "sequence-twice" else _cut_off(fault, own)
@@ -266,6 +268,17 @@ def _lost_ref(fault: FindingSubject) -> str:
         f"metadata file. If so, CALL {fault.catalog}.system.register_table(table => "
         f"'{text_in_sql(beside(fault.name, 'before'))}', metadata_file => '{file}') makes a table of it under another "
         f"name, from which its rows can be copied. {TWO_TABLES}"
+    )
+
+
+def _added_again(fault: FindingSubject, deleter: int) -> str:
+    held = any(ref.snapshot_id == deleter for ref in fault.metadata.refs)
+    alone = f"Until snapshot {deleter} has expired, expire by Spark's procedure alone."
+    if held or deleter == fault.metadata.current_snapshot_id:
+        return f"{alone} Now a branch or tag points to it: expire it once another commit is current."
+    return (
+        f"{alone} CALL {fault.catalog}.system.expire_snapshots(table => '{fault.text}', snapshot_ids => "
+        f"array({deleter}L)) takes it out now, and keeps the file; time travel to it ends."
     )
 
 

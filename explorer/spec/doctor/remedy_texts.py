@@ -278,6 +278,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "former-name": "J",
     "property-unknown": "U",
     "lost-ref": "A",
+    "file-added-again": "A",
     "by-name": "R",
     "of-partition-alone": "R",
     "beyond-key": "C",
