@@ -26,6 +26,7 @@ from explorer.spec.doctor.promotions import PROMOTED_DATE, rebound
 from explorer.spec.doctor.remedies import may_be_needed
 from explorer.spec.doctor.remedy_cases import (
     BY_NAME,
+    NAME_TAKEN,
     NOT_MENDED,
     OF_PARTITION_ALONE,
     ONE_TOO_HIGH,
@@ -35,6 +36,7 @@ from explorer.spec.doctor.remedy_parts import of_gone_snapshot
 from explorer.spec.doctor.source_column_rules import TIMES, apply_transform, is_one_too_high, overflow_words
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.live_files import LiveFile, live_files
+from explorer.spec.schemas.name_mapping import taken_names
 from explorer.spec.schemas.schema_fields import absent_required_fields, kinds_by_id
 from explorer.spec.schemas.stored_types import RIGHT, TypeDifference, date_promotion, type_differences
 from explorer.spec.text.names import ending_below, endings_elsewhere, without_place
@@ -82,6 +84,9 @@ class _Deep:
         self.manifest_claims: set[int] = set()
         """What manifests say of data files that were read."""
         self.splits: Mapping[str, list[int]] = {}
+        self.taken = taken_names(table.metadata)
+        self.added: Mapping[str, int | None] = {}
+        """Which snapshot added each file of the manifest at hand, where that is asked."""
         self.absent_partition: tuple[str, ...] = ()
         """The columns of its identity partition that the data file at hand does not have."""
         try:
@@ -101,6 +106,9 @@ class _Deep:
             entries = live_entries(stored, manifest)
             paths, offsets = stored["file_path"].to_pylist(), stored["split_offsets"].to_pylist()
             self.splits = dict(zip(paths, offsets, strict=True))
+            if self.taken:
+                added = entries["inherited_snapshot_id"].to_pylist()
+                self.added = dict(zip(entries["file_path"].to_pylist(), added, strict=True))
             for file in steps(live_files(entries, manifest.partition_spec_id, manifest.manifest_path), "files"):
                 if file.kind != "data_file":
                     _, seen = deletes.get(file.key, (file, 0))
@@ -185,7 +193,9 @@ class _Deep:
             yield self._of(file, "record-count", "the file has another number of rows", rows.num_rows,
                            f"record_count {file.record_count} in the manifest")  # fmt: skip
         if mapped:
-            yield self._of(file, "readers-differ", BY_NAME, severity="info")
+            yield from list(self._taken_names(file, rows)) or [
+                self._of(file, "readers-differ", BY_NAME, severity="info")
+            ]
         columns = {field.id: rows.column(at) for at, field in enumerate(self.schema.fields)}
         for field in self.schema.fields:  # one may have the name of a column that is added to the rows
             if isinstance(field.type, str) and primitive_type(field.type) is not None:
@@ -193,6 +203,25 @@ class _Deep:
         spec = self.table.metadata.spec(file.spec_id)
         for part in spec.fields if spec else ():
             yield from self._partition(file, part, columns)
+
+    def _taken_names(self, file: LiveFile, rows: pa.Table) -> Iterator[Finding]:
+        """Of columns that have values in a file without ids by a name that was another column's when it was added."""
+        meta = self.table.metadata
+        snapshot = meta.snapshot(self.added.get(file.path))
+        then = meta.schema(snapshot.schema_id) if snapshot else None
+        if then is None or self.schema is None:
+            return
+        names = {field.id: field.name for field in self.schema.fields}
+        for one in self.taken:
+            if one.now not in names or one.now in then.by_id or one.former not in then.by_id:
+                continue
+            name, column = names[one.now], rows.column(names[one.now])
+            if column.null_count < len(column):
+                yield self._of(
+                    file, "readers-differ",
+                    f"{NAME_TAKEN} {name} (field {one.now}) has the values of field {one.former}, which was their "
+                    f"column {one.name} (#4930)", columns=(one.name,),
+                )  # fmt: skip
 
     def _footer(self, file: LiveFile) -> Iterator[Finding]:
         self._head(file.path, b"PAR1")

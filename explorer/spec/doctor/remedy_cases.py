@@ -37,6 +37,10 @@ NO_CURRENT_ID = (
 )
 VOID = "a partition field that was removed, and that version 1 keeps as `void`"
 NO_SUMMARY = "its summary is missing, or empty"
+NO_TOTALS = (
+    "its summary has no total-records, as the spec allows: no row is affected, but Redshift refuses the table "
+    "('Required field total-records missing', duckdb-iceberg#633)"
+)
 ZERO = "has field id 0"
 DROPPED_SOURCE = (
     "comes from a column that was dropped: all readers read the rows, but Iceberg Java's metadata tables lack that "
@@ -56,6 +60,8 @@ BY_NAME = (
     "it has no field ids, so its values come through the table's name mapping: readers that do not know mappings fail, "
     "or show nulls (polars failed, polars#24915)"
 )
+NAME_TAKEN = "the name mapping gives the name of an older column to a newer one: in files without field ids"
+"""Before what the newer column shows there."""
 OF_PARTITION_ALONE = (
     "it has no column of its identity partition, as files of Hive have none: the value comes from the partition, as "
     "the spec says, and readers that do not take it from there fail or show null (Snowflake could not read such a "
@@ -105,7 +111,9 @@ CASES: Mapping[tuple[str, str], str] = {
     ("commit-cut-off", WITHOUT_PARENT): "without-parent",
     ("readers-differ", VOID): "void-field",
     ("readers-differ", ZERO): "field-id-zero",
+    ("readers-differ", NO_TOTALS): "no-totals",
     ("readers-differ", BEYOND_KEY): "beyond-key",
+    ("readers-differ", NAME_TAKEN): "name-taken",
     ("readers-differ", BY_NAME): "by-name",
     ("readers-differ", OF_PARTITION_ALONE): "of-partition-alone",
     ("readers-differ", DROPPED_SOURCE): "dropped-source",

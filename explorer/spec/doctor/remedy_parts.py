@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.model.metadata import StatisticsFile, TableMetadata
-from explorer.spec.schemas.name_mapping import missing_name_mapping
+from explorer.spec.schemas.name_mapping import mapping_given_back, missing_name_mapping, taken_names
 from explorer.spec.schemas.partition_names import rename_statement
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.refs import free_ref_name, preview_refs
@@ -60,6 +60,8 @@ def fitting_statement(fault: FindingSubject) -> str:
     """Say how the table is altered to fit its files: a name mapping, an optional column, a partition field less."""
     if fault.rule == "field-ids-absent":
         return _name_mapping(fault)
+    if fault.rule == "name-taken":
+        return _name_given_back(fault)
     if fault.rule == "wrapped-partition":
         return _field_drop(fault)
     if fault.rule == "partition-names":
@@ -98,10 +100,10 @@ def commit_recovery(fault: FindingSubject) -> str:
     if fault.rule == "lost-ref":
         return _lost_ref(fault)
     kind, own = fault.node or ("", None)
-    if fault.rule == "file-added-again":
-        return _added_again(fault, own)
     if kind != "snapshot" or not isinstance(own, int) or fault.metadata.snapshot(own) is None:
         return "Nothing in Spark mends it: look at both snapshots, and write again what is missing."
+    if fault.rule == "file-added-again":
+        return _added_again(fault, own)
     return _twice(fault, own) if fault.rule == "sequence-twice" else _cut_off(fault, own)
 
 
@@ -177,6 +179,20 @@ def _name_mapping(fault: FindingSubject) -> str:
         f"ALTER TABLE {fault.table} SET TBLPROPERTIES ('schema.name-mapping.default' = '{mapping}'); all readers then "
         "find the columns of files without ids by their names, which are to be among these, where Spark went by their "
         "places: look at some rows before and after."
+    )
+
+
+def _name_given_back(fault: FindingSubject) -> str:
+    taken = [one for one in taken_names(fault.metadata) if one.name in fault.columns]
+    mapping = text_in_sql(mapping_given_back(fault.metadata, taken[0])) if taken else ""
+    ends = ";" in mapping and bool({"'", '"'} & set(fault.table))  # quotes of names are texts to Spark's shell
+    if not mapping or len(mapping) > MAX_MAPPING or ends:
+        return "Set the property schema.name-mapping.default by hand: it gives the name to the newer column."
+    return (
+        "Nothing has to be done if the newer column is to have these values. If not, "
+        f"ALTER TABLE {fault.table} SET TBLPROPERTIES ('schema.name-mapping.default' = '{mapping}') gives the name "
+        f"back to field {taken[0].former}: the newer column is then null in such files. Do so before they are written "
+        "anew."
     )
 
 

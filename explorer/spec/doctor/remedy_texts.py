@@ -229,6 +229,9 @@ TEXTS_OF: Mapping[str, str] = {
     "misreads, for good. Older snapshots keep the fault until they expire.",
     "no-summary": "The next commit that Spark makes, an INSERT say, has a summary, and what is current then can be "
     "read. Nothing in Spark mends the snapshots that lack one: the finding goes when they expire.",
+    "no-totals": "Later commits of Iceberg Java lack it too, since they count on from the summary before. CREATE OR "
+    "REPLACE TABLE {table} USING iceberg AS SELECT * FROM {table} begins anew, and counts. It writes all rows, and "
+    "keeps neither partitioning nor sort order unless the statement names them.",
     "field-id-zero": "Nothing in Spark mends it in place. CREATE TABLE ... AS SELECT makes a table whose field ids "
     "begin with 1, for readers that refuse 0.",
     "type-read-right": "Nothing has to be done. Any rewrite writes the spec's types.",
@@ -280,6 +283,8 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "lost-ref": "A",
     "file-added-again": "A",
     "by-name": "R",
+    "name-taken": "J",
+    "no-totals": "O",
     "of-partition-alone": "R",
     "beyond-key": "C",
     "file-replaced": "F",

@@ -9,14 +9,14 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.facts import LIVE, OWN
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
-from explorer.spec.doctor.remedy_cases import LOST_ROWS, NO_SUMMARY, STILL_LIVE
+from explorer.spec.doctor.remedy_cases import LOST_ROWS, NO_SUMMARY, NO_TOTALS, STILL_LIVE
 from explorer.spec.overview.summary_totals import live_totals, own_totals
 from explorer.spec.text.units import count, whole
 
 
 def absent_summaries(lists: Lists) -> Iterator[Finding]:
     """Rule 1, of snapshots without a summary: Java asks it for equality deletes where there are delete files
-    (BaseDistributedDataScan.mayHaveEqualityDeletes)."""
+    (BaseDistributedDataScan.mayHaveEqualityDeletes). Rule 63, where the current one's lacks a total that readers need."""
     for snapshot in lists.snapshots if lists.meta.format_version > 1 else ():
         if snapshot.summary or isinstance(snapshot.raw.get("summary"), str):
             continue
@@ -31,6 +31,17 @@ def absent_summaries(lists: Lists) -> Iterator[Finding]:
             snapshots=(snapshot.snapshot_id,),
             node=("snapshot", snapshot.snapshot_id),
             **more,
+        )
+    current = lists.meta.current_snapshot
+    if current and current in lists.snapshots and current.summary and "total-records" not in current.summary:
+        yield finding(
+            "readers-differ",
+            NO_TOTALS,
+            lists.meta.metadata_location,
+            f"/snapshots ({current.snapshot_id})/summary",
+            snapshots=(current.snapshot_id,),
+            node=("snapshot", current.snapshot_id),
+            severity="info",
         )
 
 

@@ -12,6 +12,7 @@ from explorer.model.metadata import PartitionField, PartitionSpec, Schema, Table
 from explorer.progress import steps
 from explorer.spec.commits.commit_writers import commit_writer
 from explorer.spec.overview.overview import order_words, spec_words, transform_words, type_words
+from explorer.spec.schemas.name_mapping import TakenName, taken_names
 from explorer.spec.text.names import shorten, snapshot_name
 
 VersionKind = Literal["schema", "partition spec", "sort order"]
@@ -90,8 +91,9 @@ def _schemas(metadata: TableMetadata, used: UsedVersions) -> Iterator[SchemaVers
     for snapshot in metadata.by_number:
         by_schema.setdefault(snapshot.schema_id, []).append(snapshot.snapshot_id)
     before: Schema | None = None
+    taken = taken_names(metadata)
     for schema in steps(metadata.schemas, "schemas"):
-        changes = list(_field_changes(before, schema)) if before else []
+        changes = list(_field_changes(before, schema, taken)) if before else []
         number = len(schema.by_id)
         words = f"{number:,} field{'' if number == 1 else 's'}"
         yield _version(
@@ -101,18 +103,26 @@ def _schemas(metadata: TableMetadata, used: UsedVersions) -> Iterator[SchemaVers
         before = schema
 
 
-def _field_changes(before: Schema, after: Schema) -> Iterator[VersionChange]:
+def _field_changes(before: Schema, after: Schema, taken: Sequence[TakenName]) -> Iterator[VersionChange]:
     defaults = _defaults(after)
+    gained = {one.now: one for one in taken}
+    lost = {one.former: one for one in taken}
     for own, field in after.by_id.items():
         name, old = shorten(field.name, LONG), before.by_id.get(own)
         if old is None:
             value = defaults.get(own)
             told = "null" if value is None else f"its initial default, {shorten(repr(value), LONG)}"
-            yield VersionChange(own, name, f"added as {_type(field.type)}", f"rows of older files have {told}")
+            means = f"rows of older files have {told}"
+            if one := gained.get(own):
+                means += f", but {_reads(one)}, which was field {one.former}"
+            yield VersionChange(own, name, f"added as {_type(field.type)}", means)
             continue
         if old.name != field.name:
             was = f"renamed from {shorten(old.name, LONG)}"
-            yield VersionChange(own, name, was, "older files keep the old name, and readers find the column by its id")
+            means = "older files keep the old name, and readers find the column by its id"
+            if (one := lost.get(own)) and one.name == old.name:
+                means += f"; but {_reads(one)}"
+            yield VersionChange(own, name, was, means)
         if _plain(old.type) != _plain(field.type):
             what = f"type from {_type(old.type)} to {_type(field.type)}"
             yield VersionChange(own, name, what, "older files keep the old type, and readers widen their values")
@@ -126,11 +136,19 @@ def _field_changes(before: Schema, after: Schema) -> Iterator[VersionChange]:
     for own, field in before.by_id.items():
         if own not in after.by_id:
             means = "older files keep its values, and nobody reads them; a column of that name later is another one"
+            if one := lost.get(own):
+                means += f"; but {_reads(one)}"
             yield VersionChange(own, shorten(field.name, LONG), "dropped", means)
 
     own_order = ([f.id for f in one.fields if f.id in other.by_id] for one, other in ((before, after), (after, before)))
     if next(own_order) != next(own_order):
         yield VersionChange(None, "columns", "in another order", "nothing: readers find columns of older files by id")
+
+
+def _reads(taken: TakenName) -> str:
+    """What the name mapping does with a name that it takes from one field and gives to another."""
+    name = shorten(taken.name, LONG)
+    return f"by the name mapping field {taken.now} has what files without field ids have in a column {name}"
 
 
 def _defaults(schema: Schema) -> dict[int, Any]:
