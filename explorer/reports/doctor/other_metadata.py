@@ -1,8 +1,10 @@
-"""What lies beside the files that a table names: other metadata files of one version, and lists of other attempts."""
+"""What lies beside the files that a table names: other metadata files of one version, other tables, and lists of other
+attempts."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -11,9 +13,10 @@ from explorer.errors import ExplorerError, UnreadableFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
 from explorer.spec.doctor.findings import Finding, finding
+from explorer.spec.doctor.remedy_cases import OTHER_TABLE
 from explorer.spec.text.names import base_name, first_of
 from explorer.spec.text.units import count
-from explorer.storage.folder_state import metadata_version
+from explorer.storage.folder_state import RULE, metadata_version
 from explorer.storage.reader import read_metadata
 from explorer.table import Table
 
@@ -23,21 +26,55 @@ _VERSION = re.compile(r"(\d{5,})-[^/]*\.metadata\.json(?:\.gz)?|(\d{5,})-[^/]*\.
 
 
 def fork_rules(table: Table) -> Iterator[Finding]:
-    """Rule 69: a second metadata file of one version, with a snapshot that the table does not have."""
-    meta = table.metadata
+    """Rule 69: a second metadata file of one version, with a snapshot that the table does not have. Rule 73: one of
+    another table, where the way in which this one was opened says nothing of it."""
+    meta, strange = table.metadata, list[TableMetadata]()
     folder = meta.metadata_location.rpartition("/")[0]
     own_names = {
         path.rpartition("/")[2] for path in (meta.metadata_location, *(e.metadata_file for e in meta.metadata_log))
     }
     versions = {number: name for name in own_names if (number := _version(name)) is not None}
-    twins = [name for name in names_in(table, folder) if name not in own_names and _version(name) in versions]
-    for name in steps(twins[:TRIED], "metadata files"):
+    unknown = [name for name in names_in(table, folder) if name not in own_names]
+    numbers = {name: number for name in unknown if (number := _version(name)) is not None}
+    times = Counter(numbers.values())
+    twins = [name for name, number in numbers.items() if number in versions or times[number] > 1]
+    for name in steps(sorted(twins, reverse=True)[:TRIED], "metadata files"):
         try:
             other, _ = read_metadata(table.reader.storage, f"{folder}/{name}")
         except UnreadableFile:
             continue
         if other.table_uuid == meta.table_uuid and (own := _new_snapshots(other, meta)):
-            yield _fork(meta, other, own, versions[_version(name) or 0])
+            yield _fork(meta, other, own, versions.get(numbers[name], base_name(meta.metadata_location)))
+        elif other.table_uuid and other.table_uuid != meta.table_uuid:
+            strange.append(other)
+    if strange and not any(problem.rule == RULE for problem in table.problems):
+        yield _other_table(meta, strange)
+
+
+def _other_table(meta: TableMetadata, strange: Sequence[TableMetadata]) -> Finding:
+    """Another table in the folder: a warning where its metadata is not all older than this table's."""
+    newest = max(strange, key=lambda other: other.last_updated_ms or 0)
+    times = [entry.timestamp_ms for entry in (*meta.metadata_log, *meta.snapshots)]
+    began = min([time for time in times if time is not None], default=meta.last_updated_ms or 0)
+    is_older = (newest.last_updated_ms or 0) < began
+    when = (
+        "before this one began: it was dropped without its files, or renamed, and this one was created in its place"
+        if is_older
+        else "after this one began: one of them was renamed, and the other created in its place"
+    )
+    return finding(
+        "metadata-choice",
+        f"{OTHER_TABLE} has the UUID {newest.table_uuid}, and wrote its newest metadata file {when}. To "
+        "remove_orphan_files the files of each are orphans of the other (#7052)",
+        newest.metadata_location,
+        "/table-uuid",
+        found=newest.table_uuid,
+        expected=meta.table_uuid,
+        count=len(strange),
+        examples=tuple(other.metadata_location for other in strange[:3]),
+        node=("metadata", meta.metadata_location),
+        severity="info" if is_older else "warning",
+    )
 
 
 def log_rules(table: Table) -> Iterator[Finding]:

@@ -292,12 +292,10 @@ def _orphans(table: Table, tree: MetadataTree, request: OperationRequest) -> Pre
     freed = [f for f in verdicts if f.becomes == "removed" and not f.live]
     explained = Collection(Batches(ORPHAN_COLUMNS, lambda: _batches(rows(), ORPHAN_COLUMNS)), "files")
     words = [*orphan_sentences(tree.metadata, listing, tally, freed), *_with_equalities(table, tree, request, search)]
-    return PreviewParts(
-        words,
-        {"files": explained},
-        acts=tally["removed", False] > 0,
-        refusal=orphan_refusal(listing, tally, search.others, tree.metadata),
-    )
+    refusal = orphan_refusal(listing, tally, search.others, tree.metadata)
+    if search.others and not refusal:
+        words.append(f"{search.others[0]}. Its files would go too, once they are old enough.")
+    return PreviewParts(words, {"files": explained}, acts=tally["removed", False] > 0, refusal=refusal)
 
 
 def _tally(search: OrphanSearch) -> Counter[tuple[Becomes, bool]]:

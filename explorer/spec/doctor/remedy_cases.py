@@ -47,6 +47,7 @@ DROPPED_SOURCE = (
     "field, and pyiceberg's inspect fails"
 )
 GREAT_VERSION = "Iceberg Java takes versions of files in a folder for 32-bit numbers, and finds no table here"
+OTHER_TABLE = "metadata of another table is in this folder: it"
 BEHIND = "the catalog is behind its folder"
 OTHER_HEADER_SPEC = "its header's partition-spec is not that of the table metadata"
 OTHER_HEADER_SCHEMA = "its header's schema is not that of the table metadata"
@@ -120,6 +121,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", SAME_NAMES): "partition-names",
     ("readers-differ", FORMER_NAME): "former-name",
     ("readers-differ", NAMES_IN_CASE): "names-in-case",
+    ("metadata-choice", OTHER_TABLE): "shared-folder",
     ("metadata-choice", BEHIND): "catalog-behind",
     ("metadata-choice", GREAT_VERSION): "great-version",
     ("spec-unknown", OTHER_HEADER_SPEC): "header-spec",

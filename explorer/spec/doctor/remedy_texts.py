@@ -201,6 +201,10 @@ TEXTS_OF: Mapping[str, str] = {
     "lists what is older than three days; without dry_run it removes them, those files too.",
     "prefixes": "remove_orphan_files may refuse, or take files in use for orphans. icedive maintain preview TABLE "
     "remove-orphans tells what it would do with each file, and prints the statement with the arguments that it needs.",
+    "shared-folder": "Nothing in Spark moves a table. See whether a catalog still has the other one, by another name "
+    "(icedive overview TABLE shows the location). If so, run remove_orphan_files on neither (icedive maintain preview "
+    "TABLE remove-orphans tells what it would take), and drop neither in an engine that removes the folder; CREATE "
+    "TABLE ... AS SELECT writes the rows of one to another place. If not, its files may go.",
     "catalog-behind": "Nothing in Spark moves the pointer of a table that is there. See what the newer file has, by "
     "its path (icedive doctor PATH --files tells what it lacks, icedive inspect snapshots PATH shows its commits). "
     "Where these are wanted, the procedure register_table makes a table of it under another name. Do not run "
@@ -274,6 +278,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "header-schema": "X",
     "great-version": "Y",
     "catalog-behind": "Y",
+    "shared-folder": "Y",
     "uncommitted": "D",
     "dropped-source": "R",
     "partition-names": "J",

@@ -16,7 +16,7 @@ from explorer.spec.text.units import count, whole
 
 def absent_summaries(lists: Lists) -> Iterator[Finding]:
     """Rule 1, of snapshots without a summary: Java asks it for equality deletes where there are delete files
-    (BaseDistributedDataScan.mayHaveEqualityDeletes). Rule 63, where the current one's lacks a total that readers need."""
+    (BaseDistributedDataScan.mayHaveEqualityDeletes). Rule 63, where the current one's lacks a total a reader needs."""
     for snapshot in lists.snapshots if lists.meta.format_version > 1 else ():
         if snapshot.summary or isinstance(snapshot.raw.get("summary"), str):
             continue
