@@ -184,6 +184,11 @@ MERGE_WITHOUT = (
     "beside it (--where) makes fewer count"
 )
 
+MERGE_OF_INSERTS = (
+    "a MERGE with WHEN NOT MATCHED alone is an append to Spark, which no check refuses: two that begin at one snapshot "
+    "both insert a key that is new. With a WHEN MATCHED clause one of them is refused"
+)
+
 
 @question("conflict", "check")
 def conflict(
@@ -231,7 +236,9 @@ def conflict(
     decision = explain_conflict(table, base, operation, checks, where)
     lines = [decision.words, f"isolation: {level}", f"validations: {', '.join(checks) or 'none'}"]
     lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
-    note = (MERGE_WITH if where.strip() else MERGE_WITHOUT) if KINDS[operation].statement == "merge" else ""
+    note = ""
+    if KINDS[operation].statement == "merge":
+        note = f"{MERGE_WITH if where.strip() else MERGE_WITHOUT}; {MERGE_OF_INSERTS}"
     note = OVERWRITES if level == NO_ISOLATION else note
     lines += [note] if note else []
     data = plain(asdict(decision)) | {"words": decision.words, "isolation": level, "validations": list(checks)}

@@ -54,7 +54,7 @@ def fork_rules(table: Table) -> Iterator[Finding]:
 def _other_table(meta: TableMetadata, strange: Sequence[TableMetadata]) -> Finding:
     """Another table in the folder: a warning where its metadata is not all older than this table's."""
     newest = max(strange, key=lambda other: other.last_updated_ms or 0)
-    times = [entry.timestamp_ms for entry in (*meta.metadata_log, *meta.snapshots)]
+    times = [*(entry.timestamp_ms for entry in meta.metadata_log), *(s.timestamp_ms for s in meta.snapshots)]
     began = min([time for time in times if time is not None], default=meta.last_updated_ms or 0)
     is_older = (newest.last_updated_ms or 0) < began
     when = (
