@@ -15,7 +15,7 @@ from explorer.spec.doctor.findings import Finding
 from tests.cases import thirteenth
 from tests.statements.printed import statements
 from tests.support import direct
-from tests.support.report_tables import found, java_table, spark_namespace
+from tests.support.report_tables import found, java_table, live_files, spark_namespace
 from tests.unit.test_screen import run
 
 SPACE = "sandbox.thirteenth"
@@ -103,15 +103,6 @@ def test_an_upsert_under_a_newer_spec(session: Any, tmp_path: Path) -> None:
 
 def lineage_findings(name: str) -> list[Finding]:
     return [f for f in direct.doctor(name, deep=True).findings if f.about.number in (50, 51, 76)]
-
-
-def live_files(session: Any, name: str) -> list[Any]:
-    """The data files of the current snapshot, as Iceberg's API has them."""
-    tasks = java_table(session, name).newScan().includeColumnStats().planFiles().iterator()
-    found = []
-    while tasks.hasNext():
-        found.append(tasks.next().file())
-    return found
 
 
 def test_an_update_that_copied_the_table(session: Any) -> None:

@@ -27,6 +27,15 @@ def java_table(session: Any, name: str) -> Any:
     return session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, name)
 
 
+def live_files(session: Any, name: str) -> list[Any]:
+    """The data files of the current snapshot, as Iceberg's API has them."""
+    tasks = java_table(session, name).newScan().includeColumnStats().planFiles().iterator()
+    found = []
+    while tasks.hasNext():
+        found.append(tasks.next().file())
+    return found
+
+
 def found(name: Any, rule: str, **options: Any) -> list[Finding]:
     """The doctor's findings by one rule."""
     return [f for f in direct.doctor(name, **options).findings if f.rule == rule]

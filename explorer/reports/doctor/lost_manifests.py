@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from explorer.errors import ExplorerError
+from explorer.model.manifest import ManifestFile
 from explorer.queries.orphans import data_files_without_entry
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.remedies import LostFiles
+from explorer.spec.entries.entries import live_entries
+from explorer.spec.entries.live_files import live_files
 from explorer.spec.text.names import path_in_sql
 from explorer.table import Table
 
@@ -45,7 +48,22 @@ def find_lost_files(table: Table, lists: Lists) -> LostFiles | None:
     added = {m.manifest_path: m.added_snapshot_id for s in lists.lists.values() for m in s}
     broken = frozenset(added[path] for path in lost)
     whole = frozenset(i for path, i in added.items() if path not in lost and i is not None)
-    return LostFiles(tuple(files), fits, broken - whole, whole - broken) if files else None
+    rest = [m for m in listed if m.manifest_path not in lost]
+    is_oldest = max(m.sequence_number or 0 for m in records) < min([m.sequence_number or 0 for m in rest], default=0)
+    left = _live_files(table, rest) if fits else ()
+    return LostFiles(tuple(files), fits, broken - whole, whole - broken, left, is_oldest) if files else None
+
+
+def _live_files(table: Table, manifests: list[ManifestFile]) -> tuple[str, ...]:
+    """The live files of manifests; none where they are too many to be named."""
+    numbers = [n for m in manifests for n in (m.added_files_count, m.existing_files_count)]
+    if None in numbers or sum(n or 0 for n in numbers) > MAX_READ:
+        return ()
+    paths: list[str] = []
+    for manifest, stored in table.tree.stored_entries(manifests):
+        entries = live_entries(stored, manifest)
+        paths += (file.path for file in live_files(entries, manifest.partition_spec_id, manifest.manifest_path))
+    return tuple(paths)
 
 
 def _rows(table: Table, files: list[str]) -> int | None:

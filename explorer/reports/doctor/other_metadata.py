@@ -36,15 +36,16 @@ def fork_rules(table: Table) -> Iterator[Finding]:
     versions = {number: name for name in own_names if (number := _version(name)) is not None}
     unknown = [name for name in names_in(table, folder) if name not in own_names]
     numbers = {name: number for name in unknown if (number := _version(name)) is not None}
-    times = Counter(numbers.values())
-    twins = [name for name, number in numbers.items() if number in versions or times[number] > 1]
-    for name in steps(sorted(twins, reverse=True)[:TRIED], "metadata files"):
+    times, last = Counter(numbers.values()), max(versions, default=0)
+    some = [name for name, number in numbers.items() if number in versions or times[number] > 1 or number > last]
+    for name in steps(sorted(some, reverse=True)[:TRIED], "metadata files"):
         try:
             other, _ = read_metadata(table.reader.storage, f"{folder}/{name}")
         except UnreadableFile:
             continue
-        if other.table_uuid == meta.table_uuid and (own := _new_snapshots(other, meta)):
-            yield _fork(meta, other, own, versions.get(numbers[name], base_name(meta.metadata_location)))
+        twin = versions.get(numbers[name])
+        if twin and other.table_uuid == meta.table_uuid and (own := _new_snapshots(other, meta)):
+            yield _fork(meta, other, own, twin)
         elif other.table_uuid and other.table_uuid != meta.table_uuid:
             strange.append(other)
     if strange and not any(problem.rule == RULE for problem in table.problems):

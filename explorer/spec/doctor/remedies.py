@@ -92,12 +92,16 @@ class LostFiles:
             without deletes or partitions.
         lost: The snapshots of which all that they added is lost.
         whole: The snapshots of which nothing that they added is lost.
+        left: The data files of the current snapshot's other manifests; empty where they are too many to be named.
+        is_oldest: Whether all lost manifests are older than all others.
     """
 
     files: tuple[str, ...]
     fits: bool
     lost: frozenset[int | None]
     whole: frozenset[int | None]
+    left: tuple[str, ...] = ()
+    is_oldest: bool = False
 
 
 @dataclass(frozen=True)
@@ -174,9 +178,10 @@ def remedy(
         return MISREAD.format(", ".join(misread))
     if letter == "C" and rule != "position-bounds" and (kept := _reason_to_keep_deletes(rule, situation)):
         return kept
+    anew = _anew(situation, catalog, name) if rule == "manifest-missing" else ""
     text = (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
         catalog=catalog, name=text_in_sql(name), table=f"{catalog}.{name}", key=key,
-        back=(back := _back(situation, catalog, name)),
+        back=(back := anew or _back(situation, catalog, name)),
         or_back="" if situation.whole is None else f" Or else: {back}",
         previous=previous_words(situation.previous, catalog, name, situation.complains),
         alone=DROPS_ALONE if rule == "file-missing" and not _is_of_deletes(situation, file, node, location) else "",
@@ -186,7 +191,7 @@ def remedy(
         fitted=fitting_statement(fault) if fault and letter == "J" else "",
         corrected=value_corrections(fault) if fault and letter == "Q" else "",
         regained=commit_recovery(fault) if fault and letter == "A" else "",
-        again=_again(situation, catalog, name) if rule == "manifest-missing" else "",
+        again=_again(situation, catalog, name) if rule == "manifest-missing" and not anew else "",
     )  # fmt: skip
     text += _deletes_at_risk(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
     text = _first_allow_removal(text, metadata, f"{catalog}.{name}") if metadata else text
@@ -423,14 +428,41 @@ def _again(situation: Situation, catalog: str, name: str) -> str:
             "of no failed write, and that no later commit removed them or deleted rows of them."
         )
     picks = [f"CALL {catalog}.system.cherrypick_snapshot('{text_in_sql(name)}', {i})" for i in steps]
-    adds = [
-        f"CALL {catalog}.system.add_files(table => '{text_in_sql(name)}', "
-        f"source_table => '{text_in_sql(f'`parquet`.{in_backticks(path)}')}')"
-        for path in lost_files.files
-    ]
+    adds = _additions(lost_files.files, catalog, name)
     return (
         f"{sentences} They are as many, with as many rows, as the manifest list says. After going back, this commits "
         f"what was lost again: {'; '.join([*picks, *adds])}."
+    )
+
+
+def _additions(files: Sequence[str], catalog: str, name: str) -> list[str]:
+    return [
+        f"CALL {catalog}.system.add_files(table => '{text_in_sql(name)}', "
+        f"source_table => '{text_in_sql(f'`parquet`.{in_backticks(path)}')}')"
+        for path in files
+    ]
+
+
+def _anew(situation: Situation, catalog: str, name: str) -> str:
+    """How a table of which no snapshot is whole begins anew with all of its data files, where these are known."""
+    lost_files = situation.lost_files
+    if situation.whole is not None or lost_files is None or not lost_files.fits or not lost_files.left:
+        return ""
+    if not all(map(path_in_sql, lost_files.left)):
+        return ""
+    table = f"{catalog}.{name}"
+    statements = [
+        f"CREATE OR REPLACE TABLE {table} USING iceberg AS SELECT * FROM {table} WHERE false",
+        *_additions((*lost_files.files, *lost_files.left), catalog, name),
+    ]
+    oldest = (
+        "What is lost is older than all that is left, as where the store removes files by their age (a lifecycle "
+        "rule): end that first. " if lost_files.is_oldest else ""
+    )  # fmt: skip
+    return (
+        f"{oldest}No older snapshot is without faults, but all data files are there: those that no manifest names "
+        "which is left are as many, with as many rows, as the manifest list says. The table can begin anew with them, "
+        f"without NOT NULL and sort order, and with its older snapshots as they are: {'; '.join(statements)}."
     )
 
 
