@@ -55,7 +55,7 @@ def find_lost_files(table: Table, lists: Lists) -> LostFiles | None:
 
 
 def _live_files(table: Table, manifests: list[ManifestFile]) -> tuple[str, ...]:
-    """The live files of manifests; none where they are too many to be named."""
+    """The live files of manifests; none where they are too many to be named, or one of them is missing."""
     numbers = [n for m in manifests for n in (m.added_files_count, m.existing_files_count)]
     if None in numbers or sum(n or 0 for n in numbers) > MAX_READ:
         return ()
@@ -63,7 +63,7 @@ def _live_files(table: Table, manifests: list[ManifestFile]) -> tuple[str, ...]:
     for manifest, stored in table.tree.stored_entries(manifests):
         entries = live_entries(stored, manifest)
         paths += (file.path for file in live_files(entries, manifest.partition_spec_id, manifest.manifest_path))
-    return tuple(paths)
+    return tuple(paths) if len(table.tree.sizes(paths)) == len(paths) else ()
 
 
 def _rows(table: Table, files: list[str]) -> int | None:

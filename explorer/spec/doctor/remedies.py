@@ -59,6 +59,10 @@ COMPLAINS = (
     "Spark reports an error after it made the table, since the snapshot's summary lacks total-data-files or "
     "total-records: look whether the table is there. "
 )
+OLDEST = (
+    "What is lost is older than all that is left, as where the store removes files by their age (a lifecycle rule): "
+    "end that first. "
+)
 MAX_FILES = 20
 """Files that a remedy names."""
 ALWAYS = ("M", "V", "I", "N", "P", "W", "Z", "X", "Y", "H")
@@ -419,7 +423,8 @@ def _again(situation: Situation, catalog: str, name: str) -> str:
         return ""
     named = ", ".join(lost_files.files[:MAX_FILES])
     more = f" and {len(lost_files.files) - MAX_FILES:,} more" if len(lost_files.files) > MAX_FILES else ""
-    sentences = f" {count(len(lost_files.files), 'data file')} of the table's folder may be of it, "
+    sentences = f" {OLDEST if lost_files.is_oldest else ''}"
+    sentences += f"{count(len(lost_files.files), 'data file')} of the table's folder may be of it, "
     sentences += f"named by no manifest that is left: {named}{more}."
     steps = _steps(metadata, situation.whole, lost_files)
     if not lost_files.fits or steps is None or not all(map(path_in_sql, lost_files.files)):
@@ -455,10 +460,7 @@ def _anew(situation: Situation, catalog: str, name: str) -> str:
         f"CREATE OR REPLACE TABLE {table} USING iceberg AS SELECT * FROM {table} WHERE false",
         *_additions((*lost_files.files, *lost_files.left), catalog, name),
     ]
-    oldest = (
-        "What is lost is older than all that is left, as where the store removes files by their age (a lifecycle "
-        "rule): end that first. " if lost_files.is_oldest else ""
-    )  # fmt: skip
+    oldest = OLDEST if lost_files.is_oldest else ""
     return (
         f"{oldest}No older snapshot is without faults, but all data files are there: those that no manifest names "
         "which is left are as many, with as many rows, as the manifest list says. The table can begin anew with them, "
