@@ -204,6 +204,24 @@ def test_a_table_that_was_renamed_and_created_again(session: Any) -> None:
     assert {local_path(file.location()) for file in live_files(session, stage)} <= orphans
 
 
+def test_a_table_that_was_registered_twice(session: Any) -> None:
+    """trinodb/trino#15753: both commit to one folder, and neither has what the other wrote."""
+    one, two = f"{SPACE}.registered", f"{SPACE}.again"
+    session.sql(f"CREATE TABLE {one} (id INT) USING iceberg")
+    session.sql(f"INSERT INTO {one} VALUES (1)")
+    newest = newest_metadata(Path(java_table(session, one).location()))
+    session.sql(f"CALL sandbox.system.register_table(table => 'fourteenth.again', metadata_file => '{newest}')")
+    for name, value in ((one, 2), (two, 3)):
+        session.sql(f"INSERT INTO {name} VALUES ({value})")
+    for name in (one, two):
+        [finding] = direct.doctor(name).findings
+        assert finding.rule == "metadata-fork"
+        assert "or another table was made of this one's metadata (register_table), and has it" in finding.what
+        assert "If a catalog has that state under another name already" in finding.remedy
+    told = run("maintain", "preview", one, "remove-orphans", "-O", "older_than=2099-01-01 00:00:00").output
+    assert "Do not run this" in told
+
+
 def days_old(location: str) -> None:
     """Make all files of a folder old enough to be orphans."""
     for path in Path(location).rglob("*"):

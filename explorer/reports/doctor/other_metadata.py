@@ -162,7 +162,8 @@ def _fork(meta: TableMetadata, other: TableMetadata, own: Sequence[Snapshot], tw
     return finding(
         "metadata-fork",
         f"{name} is a second version {_version(name)}, with snapshot {own[-1].snapshot_id}, which the table does not "
-        "have: its commit failed, or was lost after it was said to have succeeded",
+        "have: its commit failed, or was lost after it was said to have succeeded, or another table was made of this "
+        "one's metadata (register_table), and has it",
         other.metadata_location,
         found=own[-1].snapshot_id,
         expected=f"{twin}, which the table went on from",

@@ -269,6 +269,7 @@ def _fork(fault: FindingSubject) -> str:
     if not (file := path_in_sql(fault.file)):
         return "Nothing in Spark mends it: open that file by its path, and write again what is missing."
     return (
+        "If a catalog has that state under another name already (trino#15753), compare both there. Else "
         f"CALL {fault.catalog}.system.register_table(table => '{text_in_sql(beside(fault.name, 'fork'))}', "
         f"metadata_file => '{file}') shows that state under another name: compare both, and write again what is "
         "missing. (Where its snapshot's summary lacks total-data-files or total-records, Spark reports an error after "
