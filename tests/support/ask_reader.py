@@ -7,6 +7,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
 import sys
 import uuid
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 
 COLUMNS = ("id", "x")
 Rows = list[tuple[int, "str | None"]]
+TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?$")
 
 
 def text(value: Any) -> str | None:
@@ -32,6 +34,9 @@ def text(value: Any) -> str | None:
         return f"{value:f}"
     if isinstance(value, dict | list):
         return json.dumps(value, separators=(",", ":"))
+    if TIME.match(str(value)):
+        day, _, time = str(value).partition(" ")
+        return f"{day}T{time.rstrip('0').rstrip('.') if '.' in time else time}".removesuffix("T00:00:00")
     return str(value)
 
 
@@ -51,6 +56,24 @@ def _of_arrow(table: Any) -> Rows:
             column = pa.chunked_array([chunk.cast(pa.int64()) for chunk in column.chunks], pa.int64())
         columns.append(column.to_pylist())
     return rows_of(zip(*columns, strict=True))
+
+
+def by_spark(path: str) -> Rows:
+    """Read with Iceberg Java on Spark: that of this environment, with the jar that ICEBERG_JAR names."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    spark = builder.config("spark.jars", os.environ["ICEBERG_JAR"]).getOrCreate()
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    return spark_rows(spark, path)
+
+
+def spark_rows(spark: Any, path: str) -> Rows:
+    """Read a table in a session of Spark."""
+    frame = spark.read.format("iceberg").load(path)
+    kind = frame.schema["x"].dataType.typeName()
+    x = {"variant": "to_json(x)", "geometry": "ST_AsBinary(x)", "geography": "ST_AsBinary(x)"}.get(kind, "x")
+    return rows_of(frame.selectExpr("id", x).collect())
 
 
 def by_pyiceberg(path: str) -> Rows:
@@ -106,6 +129,7 @@ def by_rust(path: str) -> Rows:
 
 
 READERS: dict[str, tuple[Callable[[str], Rows], str]] = {
+    "spark-4.0": (by_spark, "pyspark"),
     "pyiceberg": (by_pyiceberg, "pyiceberg"),
     "polars": (by_polars, "polars"),
     "duckdb": (by_duckdb, "duckdb"),
