@@ -51,7 +51,7 @@ class Group(click.Group):
             return super().make_context(*args, **options)
 
 
-FIRST = ("show", "overview", "plan", "doctor", "health", "storage", "diff", "rows", "sql", "count")
+FIRST = ("show", "overview", "plan", "doctor", "health", "storage", "readers", "diff", "rows", "sql", "count")
 OPEN = "open"
 """The command that is meant where none is named."""
 LAST = ("glossary", "demo", OPEN, "serve", "mcp", "course", "config", "docs", "completion")

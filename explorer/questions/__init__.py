@@ -1,6 +1,6 @@
 """All questions, each defined once: Python, the command line, the page, notebooks and agents ask them from here."""
 
-from explorer.questions import catalog, check, data, history, inspect, lab, maintain, scan, storage, writers
+from explorer.questions import catalog, check, data, history, inspect, lab, maintain, readers, scan, storage, writers
 from explorer.questions.registry import GROUPS, QUESTIONS, Parameter, Question
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "inspect",
     "lab",
     "maintain",
+    "readers",
     "scan",
     "storage",
     "writers",

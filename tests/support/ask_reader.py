@@ -24,6 +24,8 @@ def text(value: Any) -> str | None:
     """Return a value as text, the same whatever a reader has for it."""
     if value is None or value != value:  # some have NaN, or no time, for null
         return None
+    if hasattr(value, "getBytes"):  # Spark's geometry
+        value = value.getBytes()
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value).hex()
     if isinstance(value, datetime.datetime | datetime.date):
@@ -62,7 +64,7 @@ def by_spark(path: str) -> Rows:
     """Read with Iceberg Java on Spark: that of this environment, with the jar that ICEBERG_JAR names."""
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    builder = SparkSession.builder.master("local[1]").appName("readers").config("spark.ui.enabled", "false")
     spark = builder.config("spark.jars", os.environ["ICEBERG_JAR"]).getOrCreate()
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     return spark_rows(spark, path)
@@ -72,8 +74,7 @@ def spark_rows(spark: Any, path: str) -> Rows:
     """Read a table in a session of Spark."""
     frame = spark.read.format("iceberg").load(path)
     kind = frame.schema["x"].dataType.typeName()
-    x = {"variant": "to_json(x)", "geometry": "ST_AsBinary(x)", "geography": "ST_AsBinary(x)"}.get(kind, "x")
-    return rows_of(frame.selectExpr("id", x).collect())
+    return rows_of(frame.selectExpr("id", "to_json(x)" if kind == "variant" else "x").collect())
 
 
 def by_pyiceberg(path: str) -> Rows:

@@ -9,19 +9,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import SparkSession
+
+from explorer.spec.text.names import shorten
+from tests.support.ask_reader import spark_rows, text
 from tests.support.feature_tables import FeatureTable
 
 PROGRAM = Path(__file__).with_name("ask_reader.py")
-MOST_WORDS = 160
+TRINO = Path(__file__).with_name("trino") / "AskTrino.java"
+MOST_WORDS = 200
 """Characters of a refusal that are kept."""
+Answers = dict[str, dict[str, str]]
+"""By feature: `reads`, and `words` where that is not yes."""
 
 
-def ask(python: str, reader: str, tables: Sequence[FeatureTable]) -> tuple[str, dict[str, dict[str, str]]]:
+def ask(command: Sequence[str], tables: Sequence[FeatureTable]) -> tuple[str, Answers]:
     """Ask a reader, in a process of its own, for all tables.
 
     Args:
-        python: The interpreter of the environment that has it.
-        reader: Its name in ask_reader.READERS.
+        command: What asks it, as ask_reader does.
         tables: What it is asked for.
 
     Returns:
@@ -30,10 +36,11 @@ def ask(python: str, reader: str, tables: Sequence[FeatureTable]) -> tuple[str, 
     version, answers, left = "", {}, list(tables)
     while left:
         asked = "\n".join(table.metadata for table in left)
+        own = ("PYSPARK", "SPARK", "PYTHONPATH")  # of a Spark that runs here
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(own)}
         done = subprocess.run(
-            [python, str(PROGRAM), reader], input=asked, capture_output=True, text=True, timeout=500, cwd="/",
-            env={**os.environ, "PYTHONPATH": ""},
-        )  # fmt: skip
+            command, input=asked, capture_output=True, text=True, timeout=500, cwd="/", env=environment
+        )
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         assert lines, done.stderr[-2000:]
         version = lines[0]["version"]
@@ -44,22 +51,56 @@ def ask(python: str, reader: str, tables: Sequence[FeatureTable]) -> tuple[str, 
             words = f"its process ends: {done.stderr.strip().splitlines()[-1].strip()}"
             answers[left[0].feature] = outcome(left[0], {"refusal": words})
             left = left[1:]
+    check(answers)
     return version, answers
+
+
+def check(answers: Answers) -> None:
+    """A reader that does not read the plainest table is asked in a wrong way: its refusals say nothing."""
+    assert answers["format-version-2"]["reads"] == "yes", answers["format-version-2"]
+
+
+def ask_python(python: str, reader: str, tables: Sequence[FeatureTable]) -> tuple[str, Answers]:
+    """Ask a reader of ask_reader.READERS in the environment of an interpreter."""
+    return ask([python, str(PROGRAM), reader], tables)
+
+
+def ask_trino(java: str, classpath: str, version: str, tables: Sequence[FeatureTable]) -> tuple[str, Answers]:
+    """Ask Trino, which needs Java 25."""
+    options = ["-Xmx2g", "--add-modules=jdk.incubator.vector", "--sun-misc-unsafe-memory-access=allow"]
+    return ask([java, *options, "-cp", classpath, f"-Dtrino.version={version}", str(TRINO)], tables)
+
+
+def ask_session(spark: SparkSession, tables: Sequence[FeatureTable]) -> Answers:
+    """Ask Iceberg Java in a session of Spark that runs."""
+    answers = {}
+    for table in tables:
+        try:
+            answer: dict[str, Any] = {"rows": spark_rows(spark, table.metadata)}
+        except Exception as error:  # a refusal is an answer
+            answer = {"refusal": f"{type(error).__name__}: {error}"}
+        answers[table.feature] = outcome(table, answer)
+    check(answers)
+    return answers
 
 
 def outcome(table: FeatureTable, answer: dict[str, Any]) -> dict[str, str]:
     """Return what an answer means: yes, no with the refusal's words, or wrong with what it shows instead."""
     if "rows" not in answer:
         return {"reads": "no", "words": first_words(answer["refusal"])}
-    if table.is_right(answer["rows"]):
+    rows = [(i, text(x)) for i, x in answer["rows"]]
+    if table.is_right(rows):
         return {"reads": "yes"}
-    shown, right = ("; ".join(f"{i}: {x}" for i, x in rows) for rows in (answer["rows"], table.rows))
-    return {"reads": "wrong", "words": f"shows {shown or 'no rows'} for {right}"[:MOST_WORDS]}
+    shown, right = ("; ".join(f"x = {'null' if x is None else x}" for _, x in some) for some in (rows, table.rows))
+    return {"reads": "wrong", "words": f"shows {shown or 'no rows'} instead of {right}"}
 
 
 def first_words(refusal: str) -> str:
     """Return the line of a refusal that says why, without paths."""
     lines = [line.strip() for line in refusal.splitlines() if line.strip()]
     causes = [line.partition("Caused by: ")[2] for line in lines if line.startswith("Caused by: ")]
-    line = (causes or lines)[-1 if causes else 0]
-    return " ".join(word for word in line.split() if "/tmp" not in word and ".py4j" not in word)[:MOST_WORDS]
+    line = causes[-1] if causes else lines[0]
+    if "validation error" in line:  # pydantic's: what is wrong follows
+        line = f"{line.partition(':')[0]}: {lines[-2].partition(' [type=')[0]}"
+    line = line.rpartition("DB::Exception: ")[2].partition(", Stack trace")[0].rpartition(" => ")[2]
+    return shorten(" ".join(word for word in line.split() if "/tmp" not in word), MOST_WORDS)

@@ -1,4 +1,5 @@
-"""What a reader must know beyond plain Parquet files to read a snapshot right: engines differ in what they have."""
+"""What a reader must know beyond plain Parquet files to read a snapshot right, in a few words: for a first look. The
+question `readers` says who knows it."""
 
 from __future__ import annotations
 
@@ -6,17 +7,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from explorer.model.manifest import FileKind, ManifestFile
 from explorer.model.metadata import TableMetadata
-from explorer.spec.schemas.schema_fields import walk_fields
+from explorer.spec.readers.table_features import DELETE_FEATURES, FEATURES, MOST_PLACES, V3_TYPES, table_features
 from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count
-
-KIND_WORDS: dict[FileKind, str] = {
-    "position_deletes": "position deletes",
-    "equality_deletes": "equality deletes",
-    "deletion_vector": "deletion vectors",
-}
-V3_TYPES = ("variant", "unknown", "timestamp_ns", "timestamptz_ns", "geometry", "geography")
-"""What begins the types that version 3 brought."""
 
 
 def requirements(
@@ -32,36 +25,30 @@ def requirements(
     Yields:
         Each in a few words.
     """
+    used = {one.feature: one for one in table_features(metadata, listed, None)}
     if metadata.format_version >= 3:
         yield f"version {metadata.format_version}"
-    kinds = [words for kind, words in KIND_WORDS.items() if deletes and kind in deletes]
+    kinds = [FEATURES[feature] for kind, feature in DELETE_FEATURES.items() if deletes and kind in deletes]
     yield from kinds or (["delete files"] if deletes is None and any(m.content for m in listed) else [])
-    schema = metadata.schema(metadata.current_schema_id)
-    fields = list(walk_fields(schema.raw["fields"])) if schema else []
-    if names := [path for path, field in fields if field.get("initial-default") is not None]:
-        yield f"initial defaults ({first_of(names, 3)})"
-    if types := [path for path, field in fields if str(field["type"]).startswith(V3_TYPES)]:
-        yield f"types of version 3 ({first_of(types, 3)})"
-    own = {field["id"]: path for path, field in fields}
-    names_by_id: dict[int, set[str]] = {}
-    ids_by_name: dict[str, set[int]] = {}
-    for own_id, former in ((i, f.name) for each in metadata.schemas for i, f in each.by_id.items()):
-        names_by_id.setdefault(own_id, set()).add(former)
-        ids_by_name.setdefault(former, set()).add(own_id)
-    changed = [p for i, p in own.items() if names_by_id.get(i, {p}) != {p} or ids_by_name.get(p, {i}) != {i}]
-    if changed:
-        yield f"columns by field id, not by name ({first_of(changed, 3)})"
-    if "schema.name-mapping.default" in metadata.properties:
+    if default := used.get("initial-default"):
+        yield f"initial defaults ({first_of(default.places, MOST_PLACES)})"
+    if types := [path for feature in dict.fromkeys(V3_TYPES.values()) if feature in used for path in used[feature].places]:
+        yield f"types of version 3 ({first_of(types, MOST_PLACES)})"
+    if changed := used.get("columns-by-id"):
+        yield f"columns by field id, not by name ({first_of(changed.places, MOST_PLACES)})"
+    if "name-mapping" in used:
         yield "the name mapping, for files without field ids"
-    specs = {m.partition_spec_id for m in listed}
-    if len(specs) > 1:
-        yield f"files of {count(len(specs), 'partition spec')}"
-    used = [spec for spec in metadata.partition_specs if spec.spec_id in {*specs, metadata.default_spec_id}]
-    if any(field.transform == "void" for spec in used for field in spec.fields):
-        yield "the transform void"
-    if any(len(field.source_ids) > 1 for spec in used for field in spec.fields):
-        yield "transforms of several columns"
-    if metadata.metadata_location.endswith((".gz.metadata.json", ".metadata.json.gz")):
-        yield "gzipped metadata files"
-    if metadata.raw.get("encryption-keys"):
-        yield "encryption"
+    if "several-specs" in used:
+        yield f"files of {count(len({m.partition_spec_id for m in listed}), 'partition spec')}"
+    for feature, words in OTHERS.items():
+        if feature in used:
+            yield words
+
+
+OTHERS = {
+    "transform-void": "the transform void",
+    "transform-several-columns": "transforms of several columns",
+    "metadata-gzip": "gzipped metadata files",
+    "parquet-manifests": "manifests in Parquet",
+    "encryption": "encryption",
+}

@@ -1,0 +1,191 @@
+"""Who can read a table, as text, JSON, rows and blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from explorer.render.blocks import Block, FoldedBlocks, Notice, Rows, Statement, Text
+from explorer.render.text import clean
+from explorer.spec.readers.reader_support import (
+    Reads,
+    ReaderVerdict,
+    Support,
+    TableReaders,
+    Upgrade,
+    and_,
+    decides,
+    reason,
+    words_of,
+)
+from explorer.spec.readers.table_features import TableFeature
+
+ANSWERS: Mapping[Reads, str] = {"yes": "yes", "no": "no", "wrong": "wrong values", "unknown": "unknown"}
+GROUPS: Mapping[Reads, str] = {
+    "yes": "Can read it", "no": "Cannot read it", "wrong": "Show wrong values", "unknown": "Unknown",
+}  # fmt: skip
+
+
+def render_readers(found: TableReaders) -> Iterator[str]:
+    """Return the answer as lines of text."""
+    yield clean(found.words)
+    yield from map(clean, found.notes)
+    yield ""
+    yield "The table uses:"
+    yield from (f"  {clean(feature_words(one))}" for one in found.features)
+    yield from _groups(found.verdicts)
+    yield ""
+    yield f"As of {found.as_of}. Tried: by us, on a small table of each feature. --output json has every cell."
+    if found.upgrade:
+        yield from _upgrade_lines(found.upgrade)
+
+
+def feature_words(feature: TableFeature) -> str:
+    """Say that a table uses a feature, and where."""
+    return f"{'' if feature.is_certain else 'maybe '}{feature.title}: {feature.where}"
+
+
+def _groups(verdicts: Sequence[ReaderVerdict]) -> Iterator[str]:
+    """Readers by what they can, each with its reasons and their sources."""
+    for answer, title in GROUPS.items():
+        if some := [one for one in verdicts if one.answer == answer]:
+            yield ""
+            yield f"{title}:"
+            yield from (f"  {clean(line)}" for one in some for line in verdict_lines(one))
+
+
+def verdict_lines(verdict: ReaderVerdict) -> list[str]:
+    """Say why a reader can or cannot read a table, with the sources."""
+    name = verdict.reader.title
+    if verdict.answer == "yes":
+        limits = [f"{feature.title}: {known.words}" for feature, known in verdict.cells if known.words]
+        return [f"{name} ({verdict.known_from}{''.join(f'; {one}' for one in limits)})"]
+    lines = []
+    for feature, known in verdict.cells:
+        if known.reads in ("no", "wrong"):
+            may = "" if feature.is_certain else ", if files have it"
+            lines.append(f"{name}, {feature.title}{may}: {known.words} ({source_words(known)})")
+    if nothing := [feature.title for feature, known in verdict.cells if known.reads == "unknown"]:
+        if verdict.answer == "unknown":
+            lines.append(f"{name}: nothing is known of {and_(nothing)}{_known_words(verdict)}")
+    return lines
+
+
+def _known_words(verdict: ReaderVerdict) -> str:
+    """What documents say of a reader for which something is unknown."""
+    sources = dict.fromkeys(known.source for _, known in verdict.cells if known.source)
+    return f" (of the rest, {', '.join(sources)})" if sources else ""
+
+
+def _upgrade_lines(upgrade: Upgrade) -> Iterator[str]:
+    yield ""
+    yield f"After an upgrade to format version {upgrade.version}:"
+    yield f"  {clean(upgrade_words(upgrade))}"
+    yield from (f"  {clean(change)}" for change in upgrade.changes)
+    if upgrade.statement:
+        yield f"  {clean(upgrade.statement)}"
+    yield ""
+    yield "The table would use:"
+    yield from (f"  {clean(feature_words(one))}" for one in upgrade.features)
+    yield from _groups(upgrade.verdicts)
+
+
+def upgrade_words(upgrade: Upgrade) -> str:
+    """Say whom an upgrade locks out."""
+    lost = and_(reader.title for reader in upgrade.locked_out)
+    said = f"It locks out {lost}, which can read the table now." if lost else "It locks out no reader that is known to read the table now."
+    if upgrade.doubtful:
+        said += f" Of {and_(reader.title for reader in upgrade.doubtful)} it is not known."
+    return said
+
+
+def source_words(known: Support) -> str:
+    """Where a cell is known from."""
+    return f"tried on {known.date}" if known.is_tried else f"{known.source}, {known.date}"
+
+
+def feature_rows(features: Sequence[TableFeature]) -> list[dict[str, Any]]:
+    """Return a row for each feature."""
+    return [
+        {"feature": one.title, "where": one.where, "certain": "yes" if one.is_certain else "maybe"} for one in features
+    ]
+
+
+def verdict_rows(verdicts: Sequence[ReaderVerdict]) -> list[dict[str, Any]]:
+    """Return a row for each reader."""
+    return [
+        {
+            "reader": one.reader.title, "can read": ANSWERS[one.answer], "because of": reason(one),
+            "known from": one.known_from,
+        }
+        for one in verdicts
+    ]  # fmt: skip
+
+
+def cell_rows(verdicts: Sequence[ReaderVerdict]) -> list[dict[str, Any]]:
+    """Return a row for each reader and feature, with its source."""
+    return [
+        {
+            "reader": verdict.reader.name, "version": verdict.reader.version, "feature": feature.title,
+            "reads": known.reads, "words": known.words, "source": known.source, "date": known.date,
+        }
+        for verdict in verdicts
+        for feature, known in verdict.cells
+    ]  # fmt: skip
+
+
+def readers_json(found: TableReaders) -> dict[str, Any]:
+    """Return the answer as JSON data."""
+    own: dict[str, Any] = {
+        "words": found.words, "format_version": found.format_version, "snapshot": found.snapshot or None,
+        "as_of": found.as_of, "features": _features(found.features), "readers": _verdicts(found.verdicts),
+        "cells": cell_rows(found.verdicts), "notes": list(found.notes), "upgrade": None,
+    }  # fmt: skip
+    if upgrade := found.upgrade:
+        own["upgrade"] = {
+            "version": upgrade.version, "words": upgrade_words(upgrade), "changes": list(upgrade.changes),
+            "statement": upgrade.statement, "features": _features(upgrade.features),
+            "readers": _verdicts(upgrade.verdicts), "locked_out": [reader.title for reader in upgrade.locked_out],
+            "doubtful": [reader.title for reader in upgrade.doubtful],
+        }  # fmt: skip
+    return own
+
+
+def _features(features: Sequence[TableFeature]) -> list[dict[str, Any]]:
+    return [{"feature": one.feature, "title": one.title, "where": one.where, "certain": one.is_certain} for one in features]
+
+
+def _verdicts(verdicts: Sequence[ReaderVerdict]) -> list[dict[str, Any]]:
+    return [
+        {
+            "reader": one.reader.name, "version": one.reader.version, "answer": one.answer,
+            "because": [feature.feature for feature in one.because], "known_from": one.known_from,
+        }
+        for one in verdicts
+    ]  # fmt: skip
+
+
+def readers_blocks(found: TableReaders) -> list[Block]:
+    """Return the blocks of a page: the answer, the features, the readers, then what is known of each."""
+    blocks: list[Block] = [Notice(clean(found.words))]
+    blocks += [Notice(clean(note), "warning") for note in found.notes]
+    if found.upgrade:
+        blocks.append(_upgrade_block(found.upgrade))
+    blocks.append(Rows(feature_rows(found.features), "What the table uses"))
+    blocks.append(Rows(verdict_rows(found.verdicts), f"Readers, as of {found.as_of}"))
+    reasons = tuple(clean(line) for one in found.verdicts if one.answer != "yes" for line in verdict_lines(one))
+    if reasons:
+        blocks.append(FoldedBlocks("Why not, or unknown", (Text(reasons),), True))
+    blocks.append(Rows(cell_rows(found.verdicts), "Each reader and feature, with the source"))
+    return blocks
+
+
+def _upgrade_block(upgrade: Upgrade) -> Block:
+    statement = (Statement(clean(upgrade.statement)),) if upgrade.statement else ()
+    inside: tuple[Block, ...] = (
+        Notice(clean(upgrade_words(upgrade)), "warning" if upgrade.locked_out else "ok"),
+        Text(tuple(map(clean, upgrade.changes))), *statement,
+        Rows(feature_rows(upgrade.features), "What the table would use"),
+        Rows(verdict_rows(upgrade.verdicts), "Readers then"),
+    )  # fmt: skip
+    return FoldedBlocks(f"After an upgrade to format version {upgrade.version}", inside, True)

@@ -1,0 +1,116 @@
+"""Who can read a table: the features that it uses, held against what is known of readers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from explorer.errors import WrongUsage
+from explorer.model.manifest import FileKind, file_kind
+from explorer.reports.maintenance.procedure_calls import catalog_and_name, is_printable
+from explorer.spark_engine.engine_choice import Engine
+from explorer.spark_engine.sql_guard import quoting
+from explorer.spec.readers.reader_support import (
+    NEWEST_VERSION,
+    SupportTable,
+    TableReaders,
+    judge,
+    parse_support,
+    upgrade_of,
+)
+from explorer.spec.readers.table_features import FileFacts, FileGroup, table_features
+from explorer.spec.text.identifiers import split_identifier
+from explorer.spec.text.names import snapshot_name
+from explorer.table import Table
+
+DATA_FILES = ("tried.json", "documents.json")
+"""What we tried, and what others wrote: the first wins."""
+Key = TypeVar("Key", bound=str)
+GROUPED = ("content", "file_format", "snapshot_id")
+
+
+@cache
+def reader_support() -> SupportTable:
+    """Return what is known of readers."""
+    folder = files("explorer.reports") / "reader_support"
+    return parse_support([json.loads((folder / name).read_text("utf-8")) for name in DATA_FILES])
+
+
+def find_readers(table: Table, upgrade: int | None = None, engine: Engine = "auto") -> TableReaders:
+    """Say who can read a table, as of its current snapshot.
+
+    Args:
+        table: The table.
+        upgrade: A format version: what an upgrade to it would change.
+        engine: What decodes manifests.
+
+    Returns:
+        The answer. Where a manifest cannot be read, a note says that there may be more features.
+
+    Raises:
+        WrongUsage: The table has that format version, or a higher one.
+    """
+    metadata, at = table.metadata, table.metadata.current_snapshot
+    if upgrade is not None and not metadata.format_version < upgrade <= NEWEST_VERSION:
+        raise WrongUsage(
+            f"--upgrade {upgrade}: the table has format version {metadata.format_version}; choose a higher one, up to "
+            f"{NEWEST_VERSION}"
+        )
+    listed, facts = table.tree.manifests(at), _file_facts(table, engine)
+    features, support = table_features(metadata, listed, facts), reader_support()
+    notes = [f"There may be more features than these: {table.tree.lacks}."] if table.tree.lacks else []
+    planned = None if upgrade is None else upgrade_of(metadata, features, support, upgrade, _statement(table, upgrade))
+    return TableReaders(
+        metadata.format_version, snapshot_name(at.snapshot_id, metadata.ordinals) if at else "", tuple(features),
+        tuple(judge(features, support)), max(one.date for known in support.values() for one in known.values()),
+        planned, tuple(notes),
+    )  # fmt: skip
+
+
+def _file_facts(table: Table, engine: Engine) -> FileFacts:
+    """Add up the live files of the current snapshot by what readers must know of them."""
+    kinds: dict[FileKind, FileGroup] = {}
+    formats: dict[str, FileGroup] = {}
+    schemas: set[int | None] = set()
+    has_row_ids = False
+    schema_of = {snapshot.snapshot_id: snapshot.schema_id for snapshot in table.metadata.snapshots}
+    for part in table.files(engine=engine).iter_tables():
+        if not part.num_rows:
+            continue
+        has_row_ids = has_row_ids or part["first_row_id"].null_count < part.num_rows
+        some = part.select(GROUPED)
+        for row in some.group_by(list(GROUPED)).aggregate([([], "count_all")]).to_pylist():
+            content, name, added_by = (row[column] for column in GROUPED)
+            kind = file_kind(content or 0, name or "")
+            if kind == "data_file":
+                schemas.add(schema_of.get(added_by))
+                _count(formats, (name or "").lower(), part, row)
+            else:
+                _count(kinds, kind, part, row)
+    return FileFacts(kinds, formats, frozenset(schemas), has_row_ids)
+
+
+def _count(groups: dict[Key, FileGroup], key: Key, part: pa.Table, row: Mapping[str, Any]) -> None:
+    """Add files to a group. The first of them stands for it."""
+    if key in groups:
+        groups[key] = replace(groups[key], files=groups[key].files + row["count_all"])
+        return
+    at = next(
+        i
+        for i, own in enumerate(zip(*(part[name].to_pylist() for name in GROUPED), strict=True))
+        if own == tuple(row[name] for name in GROUPED)
+    )
+    groups[key] = FileGroup(row["count_all"], part["file_path"][at].as_py(), row["snapshot_id"])
+
+
+def _statement(table: Table, version: int) -> str:
+    catalog, name = catalog_and_name(table)
+    full = quoting.identifier([catalog, *split_identifier(name)])
+    statement = f"ALTER TABLE {full} SET TBLPROPERTIES ('format-version' = '{version}')"
+    return statement if is_printable(table, statement) else ""

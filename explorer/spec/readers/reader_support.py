@@ -1,0 +1,276 @@
+"""Which readers know which features, and so who can read a table, now and after an upgrade of its format version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from explorer.model.metadata import TableMetadata
+from explorer.spec.readers.table_features import TableFeature
+
+Reads = Literal["yes", "no", "wrong", "unknown"]
+NEWEST_VERSION = 4
+"""The highest format version that an upgrade is told for."""
+MERGE_ON_READ = ("write.delete.mode", "write.update.mode", "write.merge.mode")
+LONG_REASON = 3
+"""Features that a reason in the first sentence names."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader in one version."""
+
+    id: str
+    name: str
+    version: str
+
+    @property
+    def title(self) -> str:
+        """Its name with its version."""
+        return f"{self.name} {self.version}".strip()
+
+
+@dataclass(frozen=True)
+class Support:
+    """Whether a reader can read tables with a feature.
+
+    Attributes:
+        reads: yes; no: it refuses; wrong: it reads and shows something else; unknown.
+        source: Where that is known from: an address, or our program that tried it.
+        date: When it was tried, or when the document was.
+        words: A refusal's words, or what is wrong, or what a document limits.
+        is_tried: Whether we tried it.
+    """
+
+    reads: Reads
+    source: str = ""
+    date: str = ""
+    words: str = ""
+    is_tried: bool = False
+
+
+UNKNOWN = Support("unknown")
+SupportTable = Mapping[Reader, Mapping[str, Support]]
+"""What is known of each reader, by feature."""
+
+
+@dataclass(frozen=True)
+class ReaderVerdict:
+    """Whether a reader can read a table.
+
+    Attributes:
+        reader: The reader.
+        answer: yes if it reads every feature; no if it refuses one; wrong if it misreads one; else unknown.
+        cells: Each feature that the table uses, and whether the reader reads it.
+    """
+
+    reader: Reader
+    answer: Reads
+    cells: tuple[tuple[TableFeature, Support], ...]
+
+    @property
+    def because(self) -> list[TableFeature]:
+        """The features that decide; none where it reads all."""
+        return [feature for feature, known in self.cells if decides(feature, known) == self.answer != "yes"]
+
+    @property
+    def known_from(self) -> str:
+        """How its cells are known."""
+        tried = sum(known.is_tried for _, known in self.cells)
+        told = sum(bool(known.source) and not known.is_tried for _, known in self.cells)
+        return " and ".join([*(["tried"] if tried else []), *(["documents"] if told else [])]) or "nothing"
+
+
+def decides(feature: TableFeature, known: Support) -> Reads:
+    """Return what a feature says of a reader: a refusal of what the table may not have says nothing."""
+    return "unknown" if known.reads in ("no", "wrong") and not feature.is_certain else known.reads
+
+
+def judge(features: Sequence[TableFeature], support: SupportTable) -> list[ReaderVerdict]:
+    """Decide for every reader whether it can read a table.
+
+    Args:
+        features: The features that the table uses.
+        support: What is known of readers.
+
+    Returns:
+        A verdict for each reader, in the order of `support`.
+    """
+    verdicts = []
+    for reader, known in support.items():
+        cells = tuple((feature, known.get(feature.feature, UNKNOWN)) for feature in features)
+        answers = {decides(*cell) for cell in cells}
+        answer = next((one for one in ("no", "wrong", "unknown") if one in answers), "yes")
+        verdicts.append(ReaderVerdict(reader, answer, cells))
+    return verdicts
+
+
+# -- an upgrade --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Upgrade:
+    """What an upgrade of the format version changes.
+
+    Attributes:
+        version: The format version afterwards.
+        statement: The statement that does it; empty where none can be printed.
+        changes: What changes, a sentence each.
+        features: The features afterwards.
+        verdicts: Who can read the table afterwards.
+        locked_out: Readers that can read the table now, and that refuse or misread it then.
+        doubtful: Readers that can read it now, of which nobody knows it then.
+    """
+
+    version: int
+    statement: str
+    changes: tuple[str, ...]
+    features: tuple[TableFeature, ...]
+    verdicts: tuple[ReaderVerdict, ...]
+    locked_out: tuple[Reader, ...]
+    doubtful: tuple[Reader, ...]
+
+
+def upgraded_features(metadata: TableMetadata, features: Sequence[TableFeature], version: int) -> list[TableFeature]:
+    """Return the features that a table uses once it is upgraded and written to, as Iceberg Java does."""
+    there = {one.feature for one in features}
+    own = TableFeature(f"format-version-{version}", "after the upgrade")
+    after = [own, *(one for one in features if not one.feature.startswith("format-version-"))]
+    if version >= 3 and "row-lineage" not in there:
+        after.append(TableFeature("row-lineage", "rows have ids from the first commit after the upgrade"))
+    modes = [name for name in MERGE_ON_READ if metadata.properties.get(name) == "merge-on-read"]
+    if version >= 3 and "deletion-vectors" not in there and (modes or "position-deletes" in there):
+        after.append(TableFeature("deletion-vectors", "from the next commit on that deletes rows by position"))
+    if version >= 4 and "parquet-manifests" not in there:
+        after.append(TableFeature("parquet-manifests", "from the first commit after the upgrade"))
+    return after
+
+
+def upgrade_changes(metadata: TableMetadata, features: Sequence[TableFeature], version: int) -> Iterator[str]:
+    """Yield what an upgrade changes, a sentence each (spec: "Appendix E: Format version changes")."""
+    there, now = {one.feature for one in features}, metadata.format_version
+    yield "The upgrade writes a new metadata file and no data. It cannot be undone."
+    if now < 2 <= version:
+        yield (
+            "Version 2: commits have sequence numbers, and those before the upgrade have 0. Merge-on-read can write "
+            "delete files."
+        )
+    if now < 3 <= version:
+        yield (
+            "Version 3: rows get ids (next-row-id, first-row-id). Rows of files that are there now get theirs with the "
+            "first commit after the upgrade; older snapshots have none."
+        )
+        if "position-deletes" in there:
+            yield (
+                "Position deletes that are there stay valid. Nobody may add new ones: writers add deletion vectors, "
+                "and take up the position deletes of the same data file."
+            )
+        else:
+            yield "Merge-on-read writes deletion vectors from then on, not position deletes."
+        if "equality-deletes" in there:
+            yield "Equality deletes stay valid, and may still be added."
+        yield "Columns may have defaults, and types such as variant, timestamp_ns, geometry and unknown."
+    if now < 4 <= version:
+        yield (
+            "Version 4 is not final. Iceberg Java 1.12 writes its manifests in Parquet; nobody may add equality "
+            "deletes."
+        )
+
+
+def upgrade_of(
+    metadata: TableMetadata, features: Sequence[TableFeature], support: SupportTable, version: int, statement: str
+) -> Upgrade:
+    """Say what an upgrade changes, and which readers it locks out.
+
+    Args:
+        metadata: The table's.
+        features: The features that the table uses now.
+        support: What is known of readers.
+        version: The format version to upgrade to; higher than the table's.
+        statement: The statement that does it.
+    """
+    after = upgraded_features(metadata, features, version)
+    now, then = judge(features, support), judge(after, support)
+    lost = [(after.reader, after.answer) for before, after in zip(now, then, strict=True) if before.answer == "yes"]
+    return Upgrade(
+        version, statement, tuple(upgrade_changes(metadata, features, version)), tuple(after), tuple(then),
+        tuple(reader for reader, answer in lost if answer in ("no", "wrong")),
+        tuple(reader for reader, answer in lost if answer == "unknown"),
+    )  # fmt: skip
+
+
+# -- the answer --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class TableReaders:
+    """Who can read a table.
+
+    Attributes:
+        format_version: The table's.
+        snapshot: The name of the snapshot that is read; empty for a table without one.
+        features: The features that it uses.
+        verdicts: Every reader.
+        as_of: The newest date of what is known of readers.
+        upgrade: What an upgrade changes, if that was asked.
+        notes: What could not be read, a sentence each: then there are at least these features.
+    """
+
+    format_version: int
+    snapshot: str
+    features: tuple[TableFeature, ...]
+    verdicts: tuple[ReaderVerdict, ...]
+    as_of: str
+    upgrade: Upgrade | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The answer in sentences."""
+        return words_of(self.verdicts, "The table")
+
+
+def words_of(verdicts: Sequence[ReaderVerdict], what: str) -> str:
+    """Say in sentences who can read a table."""
+    by_answer: dict[Reads, list[ReaderVerdict]] = {"yes": [], "no": [], "wrong": [], "unknown": []}
+    for verdict in verdicts:
+        by_answer[verdict.answer].append(verdict)
+    can = and_(verdict.reader.title for verdict in by_answer["yes"])
+    parts = [f"{what} can be read by {can}" if can else f"Of no reader it is known that it can read {what.lower()}"]
+    for answer, verb in (("no", "cannot because of"), ("wrong", "shows wrong values because of")):
+        groups: dict[str, list[str]] = {}
+        for verdict in by_answer[answer]:
+            groups.setdefault(reason(verdict), []).append(verdict.reader.title)
+        parts += [f"{and_(names)} {verb} {why}" for why, names in groups.items()]
+    if unknown := by_answer["unknown"]:
+        parts.append(f"unknown for {and_(verdict.reader.title for verdict in unknown)}")
+    return f"{'; '.join(parts)}."
+
+
+def reason(verdict: ReaderVerdict) -> str:
+    """Name the features that decide."""
+    titles = [feature.title for feature in verdict.because]
+    more = f" and {len(titles) - LONG_REASON} more" if len(titles) > LONG_REASON else ""
+    return f"{', '.join(titles[:LONG_REASON])}{more}"
+
+
+def and_(names: Any) -> str:
+    """Join names as a sentence does."""
+    *first, last = [*names] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def parse_support(files: Sequence[Mapping[str, Any]]) -> SupportTable:
+    """Read the data files: readers, and cells by reader and feature. A cell of an earlier file wins.
+
+    Args:
+        files: The JSON of each file: `readers`, and `cells` with reads, source, date and words.
+    """
+    support: dict[Reader, dict[str, Support]] = {}
+    by_id: dict[str, Reader] = {}
+    for file in files:
+        for raw in file["readers"]:
+            reader = by_id.setdefault(raw["id"], Reader(raw["id"], raw["name"], raw["version"]))
+            known = support.setdefault(reader, {})
+            for feature, cell in raw["cells"].items():
+                source, date = cell.get("source", raw.get("source", "")), cell.get("date", raw.get("date", ""))
+                own = Support(cell["reads"], source, date, cell.get("words", ""), bool(file.get("is_tried")))
+                known.setdefault(feature, own)
+    return support
