@@ -14,7 +14,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(
 # The native decoder is built where cargo is; everything works without it.
 NATIVE := $(if $(shell command -v cargo),native)
 
-.PHONY: demo native bench-decode teaching-tables test test-rest test-all first-tests quick test-servers test-pythons test-extras spark35 wheel release lab lint bench bench-remote bench-size bench-plan bench-lesson \
+.PHONY: demo native bench-decode teaching-tables test test-rest test-all first-tests quick test-servers test-readers test-pythons test-extras spark35 wheel release lab lint bench bench-remote bench-size bench-plan bench-lesson \
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser frontend \
 	clean requirements docs test-docs test-image
 
@@ -43,6 +43,21 @@ quick: $(STAMP) lint  ## what needs neither Spark nor a browser, with a quarter 
 test-servers: $(STAMP)  ## minutes: every server there is, some of them fetched by maven
 	-mvn -B -q -f tests/servers/rest/pom.xml dependency:build-classpath -Dmdep.outputFile=/dev/null
 	ICEDIVE_EVERY_SERVER=1 $(BIN)/python -m pytest tests/servers
+
+# Other readers of Iceberg have an environment of their own; Trino needs Java 25, which TRINO_JAVA names.
+READERS := .venv-readers
+OLDER_ICEBERG := org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.1
+TRINO := 483
+TRINO_JAVA ?= java
+test-readers: $(STAMP)  ## minutes: ask DuckDB, ClickHouse, iceberg-rust, Trino and an older Iceberg for a table of each feature; all are fetched
+	test -x $(READERS)/bin/python || $(PYTHON) -m venv $(READERS)
+	$(BIN)/uv pip install --quiet --python $(READERS)/bin/python --require-hashes -r requirements/readers.txt
+	mvn -B -q dependency:copy -Dartifact=$(OLDER_ICEBERG) -DoutputDirectory=$(CURDIR)/$(READERS)
+	mvn -B -q -f tests/support/trino/pom.xml -Dtrino=$(TRINO) dependency:build-classpath \
+		-Dmdep.outputFile=$(CURDIR)/$(READERS)/trino.txt
+	ICEDIVE_READERS=$(CURDIR)/$(READERS)/bin/python ICEBERG_JAR=$$(ls $(CURDIR)/$(READERS)/iceberg-spark-runtime-*.jar) \
+		ICEDIVE_TRINO="$(TRINO_JAVA) $(CURDIR)/$(READERS)/trino.txt $(TRINO)" \
+		$(BIN)/python -m pytest -n 0 tests/spark/test_reader_support.py
 
 # Spark 3.5 has a Python environment of its own, with the last pyspark 3.5; it needs Python 3.10 or 3.11.
 SPARK35 := .venv-spark35
@@ -193,7 +208,8 @@ requirements: $(STAMP)  ## compile the pinned requirements anew, for Python 3.10
 	$(COMPILE) requirements/build.in -o requirements/build.txt
 	$(COMPILE) $(ALL) --group dev pyproject.toml -o requirements/all.txt
 	$(COMPILE) requirements/docs.in -o requirements/docs.txt
+	$(COMPILE) requirements/readers.in -o requirements/readers.txt
 	$(COMPILE) --extra all pyproject.toml -c requirements/all.txt --annotation-style line -o requirements/run.txt
 
 clean:
-	rm -rf .venv .venv-docs site test-artifacts
+	rm -rf .venv .venv-docs .venv-readers site test-artifacts

@@ -71,11 +71,13 @@ def write(readers: Sequence[tuple[str, str, str, Answers]]) -> None:
         today = date.today().isoformat()
         kept[own] = {"id": own, "name": name, "version": version, "source": SOURCE, "date": today, "cells": cells}
     kept = {own: kept[own] for own in ORDER if own in kept}
-    lines = [f"{json.dumps({'is_tried': True})[:-1]}, \"readers\": ["]
+    lines = [f'{json.dumps({"is_tried": True})[:-1]}, "readers": [']
     for at, one in enumerate(kept.values()):
         head = json.dumps({key: value for key, value in one.items() if key != "cells"}, ensure_ascii=False)
-        lines.append(f"  {head[:-1]}, \"cells\": {{")
-        cells_of = [f"    {json.dumps(key)}: {json.dumps(cell, ensure_ascii=False)}" for key, cell in one["cells"].items()]
+        lines.append(f'  {head[:-1]}, "cells": {{')
+        cells_of = [
+            f"    {json.dumps(key)}: {json.dumps(cell, ensure_ascii=False)}" for key, cell in one["cells"].items()
+        ]
         lines.append(",\n".join(cells_of))
         lines.append("  }}" + ("," if at < len(kept) - 1 else ""))
     DATA.parent.mkdir(exist_ok=True)

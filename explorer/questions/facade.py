@@ -15,6 +15,7 @@ from explorer.questions import history as history_questions
 from explorer.questions import inspect as inspect_questions
 from explorer.questions import lab as lab_questions
 from explorer.questions import maintain as maintain_questions
+from explorer.questions import readers as readers_questions
 from explorer.questions import scan as scan_questions
 from explorer.questions import storage as storage_questions
 from explorer.questions import writers as writers_questions
@@ -44,6 +45,7 @@ from explorer.questions.parameters import (
     TableAt,
     Texts,
 )
+from explorer.questions.readers import FormatVersion
 from explorer.questions.scan import Stage
 from explorer.questions.storage import Price
 from explorer.questions.writers import Wanted
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from explorer.spec.maintenance.all_procedures import MaintenancePlan
     from explorer.spec.maintenance.file_stay import FileStay
     from explorer.spec.rows.duplicate_keys import DuplicateKeys
+    from explorer.spec.readers.reader_support import TableReaders
     from explorer.spec.rows.live_rows import LiveRows
     from explorer.spec.rows.row_diff import RowDiff
     from explorer.spec.scan.plan import Plan
@@ -1399,6 +1402,34 @@ class OpenTable:
             ('snapshot-3', 3, 3)
         """
         return inspect_questions.overview(self.engine, snapshot=snapshot)
+
+    def readers(self, *, upgrade: FormatVersion = None, engine: EngineName = "auto") -> Answer[TableReaders]:
+        """Say who can read a table: its features, against engines and their versions.
+
+        It finds the features in metadata: format version, kinds of deletes, types, defaults, promotions,
+        transforms, file
+        formats and more. What is known of readers is dated: we tried them, or a document says it. Else it is
+        unknown.
+
+        Args:
+            upgrade: A higher format version: also say what an upgrade would change, and which readers it would lock
+                out.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
+
+        Returns:
+            The answer. A row for each reader and feature: reader, version, feature, reads, words, source and date.
+
+        Raises:
+            WrongUsage: The table has that format version already, or there is none such.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.equality_deletes")
+            >>> answer = table.readers().value
+            >>> [verdict.reader.name for verdict in answer.verdicts if verdict.answer == "no"][0]
+            'pyiceberg'
+        """
+        return readers_questions.readers(self.engine, upgrade=upgrade, engine=engine)
 
     def plan(
         self,

@@ -8,15 +8,13 @@ from typing import Any
 from explorer.render.blocks import Block, FoldedBlocks, Notice, Rows, Statement, Text
 from explorer.render.text import clean
 from explorer.spec.readers.reader_support import (
-    Reads,
     ReaderVerdict,
+    Reads,
     Support,
     TableReaders,
     Upgrade,
     and_,
-    decides,
     reason,
-    words_of,
 )
 from explorer.spec.readers.table_features import TableFeature
 
@@ -60,43 +58,55 @@ def verdict_lines(verdict: ReaderVerdict) -> list[str]:
     if verdict.answer == "yes":
         limits = [f"{feature.title}: {known.words}" for feature, known in verdict.cells if known.words]
         return [f"{name} ({verdict.known_from}{''.join(f'; {one}' for one in limits)})"]
-    lines = []
+    same: dict[tuple[str, str], list[str]] = {}
     for feature, known in verdict.cells:
         if known.reads in ("no", "wrong"):
-            may = "" if feature.is_certain else ", if files have it"
-            lines.append(f"{name}, {feature.title}{may}: {known.words} ({source_words(known)})")
-    if nothing := [feature.title for feature, known in verdict.cells if known.reads == "unknown"]:
-        if verdict.answer == "unknown":
-            lines.append(f"{name}: nothing is known of {and_(nothing)}{_known_words(verdict)}")
+            title = feature.title if feature.is_certain else f"{feature.title}, if files have it"
+            same.setdefault((known.words, source_words(known)), []).append(title)
+    lines = [f"{name}, {and_(titles)}: {words} ({source})" for (words, source), titles in same.items()]
+    nothing = [feature.title for feature, known in verdict.cells if known.reads == "unknown"]
+    if nothing and verdict.answer == "unknown":
+        rest = f"; {verdict.known_from} of the rest" if verdict.known_from != "nothing" else ""
+        lines.append(f"{name}: nothing is known of {and_(nothing)}{rest}")
     return lines
-
-
-def _known_words(verdict: ReaderVerdict) -> str:
-    """What documents say of a reader for which something is unknown."""
-    sources = dict.fromkeys(known.source for _, known in verdict.cells if known.source)
-    return f" (of the rest, {', '.join(sources)})" if sources else ""
 
 
 def _upgrade_lines(upgrade: Upgrade) -> Iterator[str]:
     yield ""
     yield f"After an upgrade to format version {upgrade.version}:"
     yield f"  {clean(upgrade_words(upgrade))}"
+    yield from (f"  {clean(line)}" for line in upgrade_reasons(upgrade))
+    yield ""
+    yield "What changes:"
     yield from (f"  {clean(change)}" for change in upgrade.changes)
+    yield from (f"  new: {clean(feature_words(one))}" for one in upgrade.new_features)
     if upgrade.statement:
         yield f"  {clean(upgrade.statement)}"
-    yield ""
-    yield "The table would use:"
-    yield from (f"  {clean(feature_words(one))}" for one in upgrade.features)
-    yield from _groups(upgrade.verdicts)
 
 
 def upgrade_words(upgrade: Upgrade) -> str:
     """Say whom an upgrade locks out."""
-    lost = and_(reader.title for reader in upgrade.locked_out)
-    said = f"It locks out {lost}, which can read the table now." if lost else "It locks out no reader that is known to read the table now."
-    if upgrade.doubtful:
-        said += f" Of {and_(reader.title for reader in upgrade.doubtful)} it is not known."
-    return said
+    lost, refusing, doubtful = (
+        and_(reader.title for reader in some) for some in (upgrade.locked_out, upgrade.refusing, upgrade.doubtful)
+    )
+    said = [
+        f"The upgrade locks out {lost}, which can read the table now."
+        if lost
+        else "Every reader that is known to read the table now is known to read it then."
+        if not doubtful
+        else "No reader that can read the table now is known to be locked out."
+    ]
+    if refusing:
+        said.append(f"{refusing} cannot read it then; it is unknown whether now.")
+    if doubtful:
+        said.append(f"{doubtful} can read the table now; it is unknown whether then.")
+    return " ".join(said)
+
+
+def upgrade_reasons(upgrade: Upgrade) -> list[str]:
+    """Say why, of each reader for which something changes."""
+    changed = {*upgrade.locked_out, *upgrade.refusing, *upgrade.doubtful}
+    return [line for one in upgrade.verdicts if one.reader in changed for line in verdict_lines(one)]
 
 
 def source_words(known: Support) -> str:
@@ -145,14 +155,21 @@ def readers_json(found: TableReaders) -> dict[str, Any]:
         own["upgrade"] = {
             "version": upgrade.version, "words": upgrade_words(upgrade), "changes": list(upgrade.changes),
             "statement": upgrade.statement, "features": _features(upgrade.features),
-            "readers": _verdicts(upgrade.verdicts), "locked_out": [reader.title for reader in upgrade.locked_out],
-            "doubtful": [reader.title for reader in upgrade.doubtful],
+            "readers": _verdicts(upgrade.verdicts),
+            **{
+                name: [reader.title for reader in some]
+                for name, some in (
+                    ("locked_out", upgrade.locked_out), ("refusing", upgrade.refusing), ("doubtful", upgrade.doubtful)
+                )
+            },
         }  # fmt: skip
     return own
 
 
 def _features(features: Sequence[TableFeature]) -> list[dict[str, Any]]:
-    return [{"feature": one.feature, "title": one.title, "where": one.where, "certain": one.is_certain} for one in features]
+    return [
+        {"feature": one.feature, "title": one.title, "where": one.where, "certain": one.is_certain} for one in features
+    ]
 
 
 def _verdicts(verdicts: Sequence[ReaderVerdict]) -> list[dict[str, Any]]:
@@ -182,10 +199,11 @@ def readers_blocks(found: TableReaders) -> list[Block]:
 
 def _upgrade_block(upgrade: Upgrade) -> Block:
     statement = (Statement(clean(upgrade.statement)),) if upgrade.statement else ()
+    level = "warning" if upgrade.locked_out or upgrade.doubtful else "ok"
     inside: tuple[Block, ...] = (
-        Notice(clean(upgrade_words(upgrade)), "warning" if upgrade.locked_out else "ok"),
-        Text(tuple(map(clean, upgrade.changes))), *statement,
-        Rows(feature_rows(upgrade.features), "What the table would use"),
+        Notice(clean(upgrade_words(upgrade)), level),
+        Text(tuple(map(clean, (*upgrade_reasons(upgrade), *upgrade.changes)))), *statement,
+        Rows(feature_rows(upgrade.new_features), "Features that are new then"),
         Rows(verdict_rows(upgrade.verdicts), "Readers then"),
     )  # fmt: skip
     return FoldedBlocks(f"After an upgrade to format version {upgrade.version}", inside, True)

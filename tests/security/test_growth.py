@@ -55,7 +55,7 @@ COMMANDS = [
     "inspect file {} a.parquet --show footer", "inspect file {} p.parquet --show deletes", "history metadata {} 1",
     "storage {}", "storage {} --by partition", "history writers {}", "history landed {} a.parquet",
     "history schemas {}", "maintain file {} a.parquet", "maintain all {}",
-    "history health {}", "maintain preview {} expire --reader 101",
+    "history health {}", "maintain preview {} expire --reader 101", "readers {}",
 ]  # fmt: skip
 ELSEWHERE = {
     "demo", "open", "serve", "course", "config", "docs", "completion", "glossary", "check rules", "catalog tables",

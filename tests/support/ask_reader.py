@@ -101,7 +101,11 @@ def by_duckdb(path: str) -> Rows:
             [file] = [one.locate() for one in files if str(one).endswith(".duckdb_extension")]
             connection.sql(f"LOAD '{file}'")
         connection.sql("SET TimeZone = 'UTC'")
-        kinds = dict(connection.sql(f"DESCRIBE SELECT * FROM iceberg_scan('{path}')").project("column_name, column_type").fetchall())
+        kinds = dict(
+            connection.sql(f"DESCRIBE SELECT * FROM iceberg_scan('{path}')")
+            .project("column_name, column_type")
+            .fetchall()
+        )
         x = "epoch_ns(x)" if kinds["x"] == "TIMESTAMP_NS" else "x"
         return rows_of(connection.sql(f"SELECT id, {x} FROM iceberg_scan('{path}')").fetchall())
 

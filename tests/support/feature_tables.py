@@ -61,7 +61,8 @@ class Workbench(Workshop):
         """Write the rows (1, a) and (2, b)."""
         listed = ", ".join(f"'{k}' = '{v}'" for k, v in {"format-version": version, **properties}.items())
         by = f"PARTITIONED BY ({partitioned})" if partitioned else ""
-        self.sql(f"CREATE TABLE {{t}} (id BIGINT, x STRING) USING iceberg {by} LOCATION '{self.location}' TBLPROPERTIES ({listed})")
+        columns = "(id BIGINT, x STRING) USING iceberg"
+        self.sql(f"CREATE TABLE {{t}} {columns} {by} LOCATION '{self.location}' TBLPROPERTIES ({listed})")
         self.insert("1, 'a'", "2, 'b'")
         return AB
 
@@ -147,7 +148,9 @@ def _promotion(feature: str, before: str, after: str, old: str, new: str, rows: 
 
 _promotion("promotion-int-long", "INT", "BIGINT", "7", "8589934592", ((1, "7"), (2, "8589934592")))
 _promotion("promotion-float-double", "FLOAT", "DOUBLE", "1.5", "0.1", ((1, "1.5"), (2, "0.1")))
-_promotion("promotion-decimal", "DECIMAL(4,2)", "DECIMAL(20,2)", "1.25", "12345678.5", ((1, "1.25"), (2, "12345678.50")))
+_promotion(
+    "promotion-decimal", "DECIMAL(4,2)", "DECIMAL(20,2)", "1.25", "12345678.5", ((1, "1.25"), (2, "12345678.50"))
+)
 
 
 @spark("type-variant")
@@ -280,7 +283,9 @@ def _date_timestamp(folder: Path) -> tuple[Table, Rows]:
 @ours("codec-brotli")
 def _brotli(folder: Path) -> tuple[Table, Rows]:
     """Spark has no jar for it."""
-    table = Table(folder, [(1, "id", "long"), (2, "x", "string")], properties={"write.parquet.compression-codec": "brotli"})
+    table = Table(
+        folder, [(1, "id", "long"), (2, "x", "string")], properties={"write.parquet.compression-codec": "brotli"}
+    )
     file = table.parquet("a.parquet", {"id": [1, 2], "x": ["a", "b"]})
     place = folder / "data" / "a.parquet"
     pq.write_table(pq.read_table(place), place, compression="brotli")

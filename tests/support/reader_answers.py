@@ -101,6 +101,7 @@ def first_words(refusal: str) -> str:
     causes = [line.partition("Caused by: ")[2] for line in lines if line.startswith("Caused by: ")]
     line = causes[-1] if causes else lines[0]
     if "validation error" in line:  # pydantic's: what is wrong follows
-        line = f"{line.partition(':')[0]}: {lines[-2].partition(' [type=')[0]}"
+        why = next(line for line in lines if " [type=" in line)
+        line = f"{line.partition(':')[0]}: {why.partition(' [type=')[0]}"
     line = line.rpartition("DB::Exception: ")[2].partition(", Stack trace")[0].rpartition(" => ")[2]
     return shorten(" ".join(word for word in line.split() if "/tmp" not in word), MOST_WORDS)

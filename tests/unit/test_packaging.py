@@ -130,6 +130,8 @@ def test_conda_and_compose_name_no_registry() -> None:
         "packaging/conda-forge/recipe.yaml",
         "requirements/docs.in",
         "requirements/docs.txt",
+        "requirements/readers.in",
+        "requirements/readers.txt",
     ):
         assert not HOST.search((ROOT / path).read_text()), path
     images = [

@@ -32,7 +32,9 @@ def requirements(
     yield from kinds or (["delete files"] if deletes is None and any(m.content for m in listed) else [])
     if default := used.get("initial-default"):
         yield f"initial defaults ({first_of(default.places, MOST_PLACES)})"
-    if types := [path for feature in dict.fromkeys(V3_TYPES.values()) if feature in used for path in used[feature].places]:
+    if types := [
+        path for feature in dict.fromkeys(V3_TYPES.values()) if feature in used for path in used[feature].places
+    ]:
         yield f"types of version 3 ({first_of(types, MOST_PLACES)})"
     if changed := used.get("columns-by-id"):
         yield f"columns by field id, not by name ({first_of(changed.places, MOST_PLACES)})"

@@ -10,9 +10,11 @@ from explorer.model.metadata import TableMetadata
 from explorer.spec.readers.table_features import TableFeature
 
 Reads = Literal["yes", "no", "wrong", "unknown"]
+WORST_FIRST: tuple[Reads, ...] = ("no", "wrong", "unknown")
 NEWEST_VERSION = 4
 """The highest format version that an upgrade is told for."""
 MERGE_ON_READ = ("write.delete.mode", "write.update.mode", "write.merge.mode")
+CANNOT: Mapping[Reads, str] = {"no": "cannot because of", "wrong": "shows wrong values because of"}
 LONG_REASON = 3
 """Features that a reason in the first sentence names."""
 
@@ -101,7 +103,7 @@ def judge(features: Sequence[TableFeature], support: SupportTable) -> list[Reade
     for reader, known in support.items():
         cells = tuple((feature, known.get(feature.feature, UNKNOWN)) for feature in features)
         answers = {decides(*cell) for cell in cells}
-        answer = next((one for one in ("no", "wrong", "unknown") if one in answers), "yes")
+        answer: Reads = next((one for one in WORST_FIRST if one in answers), "yes")
         verdicts.append(ReaderVerdict(reader, answer, cells))
     return verdicts
 
@@ -118,7 +120,9 @@ class Upgrade:
         features: The features afterwards.
         verdicts: Who can read the table afterwards.
         locked_out: Readers that can read the table now, and that refuse or misread it then.
+        refusing: Readers that refuse or misread it then, of which it is unknown whether they can read it now.
         doubtful: Readers that can read it now, of which nobody knows it then.
+        new_features: Those of `features` that the table does not use now.
     """
 
     version: int
@@ -127,7 +131,9 @@ class Upgrade:
     features: tuple[TableFeature, ...]
     verdicts: tuple[ReaderVerdict, ...]
     locked_out: tuple[Reader, ...]
+    refusing: tuple[Reader, ...]
     doubtful: tuple[Reader, ...]
+    new_features: tuple[TableFeature, ...]
 
 
 def upgraded_features(metadata: TableMetadata, features: Sequence[TableFeature], version: int) -> list[TableFeature]:
@@ -189,12 +195,16 @@ def upgrade_of(
         statement: The statement that does it.
     """
     after = upgraded_features(metadata, features, version)
-    now, then = judge(features, support), judge(after, support)
-    lost = [(after.reader, after.answer) for before, after in zip(now, then, strict=True) if before.answer == "yes"]
+    then = judge(after, support)
+    moves = {(old.reader, old.answer, new.answer) for old, new in zip(judge(features, support), then, strict=True)}
+
+    def moved(before: Reads, *afterwards: Reads) -> tuple[Reader, ...]:
+        return tuple(one for one in support if any((one, before, answer) in moves for answer in afterwards))
+
     return Upgrade(
         version, statement, tuple(upgrade_changes(metadata, features, version)), tuple(after), tuple(then),
-        tuple(reader for reader, answer in lost if answer in ("no", "wrong")),
-        tuple(reader for reader, answer in lost if answer == "unknown"),
+        moved("yes", "no", "wrong"), moved("unknown", "no", "wrong"), moved("yes", "unknown"),
+        tuple(one for one in after if one not in features),
     )  # fmt: skip
 
 
@@ -234,7 +244,7 @@ def words_of(verdicts: Sequence[ReaderVerdict], what: str) -> str:
         by_answer[verdict.answer].append(verdict)
     can = and_(verdict.reader.title for verdict in by_answer["yes"])
     parts = [f"{what} can be read by {can}" if can else f"Of no reader it is known that it can read {what.lower()}"]
-    for answer, verb in (("no", "cannot because of"), ("wrong", "shows wrong values because of")):
+    for answer, verb in CANNOT.items():
         groups: dict[str, list[str]] = {}
         for verdict in by_answer[answer]:
             groups.setdefault(reason(verdict), []).append(verdict.reader.title)
