@@ -14,6 +14,8 @@ from tests.golden.every_question import ASKED, LONG, arguments, method
 from tests.golden.test_json_documents import DATA, PROCEDURES
 
 FOLDER = Path(__file__).parent.parent / "docs" / "schemas"
+MORE: dict[tuple[str, ...], dict[str, Any]] = {("readers",): {"upgrade": 4}}
+"""Options with which an answer has more."""
 TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 
 
@@ -83,6 +85,8 @@ def answers(name: str) -> Iterator[tuple[str, Any]]:
             except explorer.ExplorerError:
                 continue
             yield " ".join(one.path), json.loads(json.dumps(answer.to_json()))
+        if more := MORE.get(one.path):
+            yield " ".join(one.path), json.loads(json.dumps(method(one, table)(**more).to_json()))
 
 
 def file_of(question: str) -> Path:

@@ -144,6 +144,14 @@ def cell_rows(verdicts: Sequence[ReaderVerdict]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+def matrix_rows(verdicts: Sequence[ReaderVerdict]) -> list[dict[str, Any]]:
+    """Return a row for each reader, with a column for each feature that the table uses."""
+    return [
+        {"reader": one.reader.title, **{feature.title: ANSWERS[known.reads] for feature, known in one.cells}}
+        for one in verdicts
+    ]
+
+
 def readers_json(found: TableReaders) -> dict[str, Any]:
     """Return the answer as JSON data."""
     own: dict[str, Any] = {
@@ -190,10 +198,11 @@ def readers_blocks(found: TableReaders) -> list[Block]:
         blocks.append(_upgrade_block(found.upgrade))
     blocks.append(Rows(feature_rows(found.features), "What the table uses"))
     blocks.append(Rows(verdict_rows(found.verdicts), f"Readers, as of {found.as_of}"))
-    reasons = tuple(clean(line) for one in found.verdicts if one.answer != "yes" for line in verdict_lines(one))
-    if reasons:
-        blocks.append(FoldedBlocks("Why not, or unknown", (Text(reasons),), True))
-    blocks.append(Rows(cell_rows(found.verdicts), "Each reader and feature, with the source"))
+    refusing = [one for one in found.verdicts if one.answer in ("no", "wrong")]
+    if reasons := tuple(clean(line) for one in refusing for line in verdict_lines(one)):
+        blocks.append(FoldedBlocks("Why not", (Text(reasons),), True))
+    blocks.append(FoldedBlocks("Each reader and feature", (Rows(matrix_rows(found.verdicts)),)))
+    blocks.append(FoldedBlocks("The same with words, sources and dates", (Rows(cell_rows(found.verdicts)),)))
     return blocks
 
 
