@@ -49,13 +49,14 @@ READERS := .venv-readers
 OLDER_ICEBERG := org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.1
 TRINO := 483
 TRINO_JAVA ?= java
-test-readers: $(STAMP)  ## minutes: ask DuckDB, ClickHouse, iceberg-rust, Trino and an older Iceberg for a table of each feature; all are fetched
+test-readers: $(STAMP)  ## minutes: ask DuckDB, ClickHouse, iceberg-rust, iceberg-go, Trino and an older Iceberg for a table of each feature; all are fetched
 	test -x $(READERS)/bin/python || $(PYTHON) -m venv $(READERS)
 	$(BIN)/uv pip install --quiet --python $(READERS)/bin/python --require-hashes -r requirements/readers.txt
 	mvn -B -q dependency:copy -Dartifact=$(OLDER_ICEBERG) -DoutputDirectory=$(CURDIR)/$(READERS)
 	mvn -B -q -f tests/support/trino/pom.xml -Dtrino=$(TRINO) dependency:build-classpath \
 		-Dmdep.outputFile=$(CURDIR)/$(READERS)/trino.txt
-	ICEDIVE_READERS=$(CURDIR)/$(READERS)/bin/python ICEBERG_JAR=$$(ls $(CURDIR)/$(READERS)/iceberg-spark-runtime-*.jar) \
+	cd tests/support/go && go build -o $(CURDIR)/$(READERS)/iceberg-go .
+	ICEDIVE_GO=$(CURDIR)/$(READERS)/iceberg-go ICEDIVE_READERS=$(CURDIR)/$(READERS)/bin/python ICEBERG_JAR=$$(ls $(CURDIR)/$(READERS)/iceberg-spark-runtime-*.jar) \
 		ICEDIVE_TRINO="$(TRINO_JAVA) $(CURDIR)/$(READERS)/trino.txt $(TRINO)" \
 		$(BIN)/python -m pytest -n 0 tests/spark/test_reader_support.py
 
