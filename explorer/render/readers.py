@@ -8,8 +8,8 @@ from typing import Any
 from explorer.render.blocks import Block, FoldedBlocks, Notice, Rows, Statement, Text
 from explorer.render.text import clean
 from explorer.spec.readers.reader_support import (
+    ReaderAnswer,
     ReaderVerdict,
-    Reads,
     Support,
     TableReaders,
     Upgrade,
@@ -18,8 +18,8 @@ from explorer.spec.readers.reader_support import (
 )
 from explorer.spec.readers.table_features import TableFeature
 
-ANSWERS: Mapping[Reads, str] = {"yes": "yes", "no": "no", "wrong": "wrong values", "unknown": "unknown"}
-GROUPS: Mapping[Reads, str] = {
+ANSWERS: Mapping[ReaderAnswer, str] = {"yes": "yes", "no": "no", "wrong": "wrong values", "unknown": "unknown"}
+GROUPS: Mapping[ReaderAnswer, str] = {
     "yes": "Can read it", "no": "Cannot read it", "wrong": "Show wrong values", "unknown": "Unknown",
 }  # fmt: skip
 

@@ -24,14 +24,14 @@ from explorer.spec.readers.reader_support import (
     parse_support,
     upgrade_of,
 )
-from explorer.spec.readers.table_features import FileFacts, FileGroup, table_features
+from explorer.spec.readers.table_features import AlikeFiles, FileFacts, table_features
 from explorer.spec.text.identifiers import split_identifier
 from explorer.spec.text.names import snapshot_name
 from explorer.table import Table
 
 DATA_FILES = ("tried.json", "documents.json")
 """What we tried, and what others wrote: the first wins."""
-Key = TypeVar("Key", bound=str)
+GroupKey = TypeVar("GroupKey", bound=str)
 GROUPED = ("content", "file_format", "snapshot_id")
 
 
@@ -75,8 +75,8 @@ def find_readers(table: Table, upgrade: int | None = None, engine: Engine = "aut
 
 def _file_facts(table: Table, engine: Engine) -> FileFacts:
     """Add up the live files of the current snapshot by what readers must know of them."""
-    kinds: dict[FileKind, FileGroup] = {}
-    formats: dict[str, FileGroup] = {}
+    kinds: dict[FileKind, AlikeFiles] = {}
+    formats: dict[str, AlikeFiles] = {}
     schemas: set[int | None] = set()
     has_row_ids = False
     schema_of = {snapshot.snapshot_id: snapshot.schema_id for snapshot in table.metadata.snapshots}
@@ -96,7 +96,7 @@ def _file_facts(table: Table, engine: Engine) -> FileFacts:
     return FileFacts(kinds, formats, frozenset(schemas), has_row_ids)
 
 
-def _count(groups: dict[Key, FileGroup], key: Key, part: pa.Table, row: Mapping[str, Any]) -> None:
+def _count(groups: dict[GroupKey, AlikeFiles], key: GroupKey, part: pa.Table, row: Mapping[str, Any]) -> None:
     """Add files to a group. The first of them stands for it."""
     if key in groups:
         groups[key] = replace(groups[key], files=groups[key].files + row["count_all"])
@@ -106,7 +106,7 @@ def _count(groups: dict[Key, FileGroup], key: Key, part: pa.Table, row: Mapping[
         for i, own in enumerate(zip(*(part[name].to_pylist() for name in GROUPED), strict=True))
         if own == tuple(row[name] for name in GROUPED)
     )
-    groups[key] = FileGroup(row["count_all"], part["file_path"][at].as_py(), row["snapshot_id"])
+    groups[key] = AlikeFiles(row["count_all"], part["file_path"][at].as_py(), row["snapshot_id"])
 
 
 def _statement(table: Table, version: int) -> str:

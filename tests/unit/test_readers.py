@@ -13,7 +13,7 @@ import explorer
 from explorer.errors import WrongUsage
 from explorer.render.readers import render_readers, upgrade_words, verdict_lines
 from explorer.reports.readers import find_readers, reader_support
-from explorer.spec.readers.reader_support import Reader, Reads, Support, judge
+from explorer.spec.readers.reader_support import ReaderAnswer, ReaderVersion, Support, judge
 from explorer.spec.readers.table_features import FEATURES, TableFeature
 from explorer.table import open_table
 from tests.cases.mini import Table
@@ -40,7 +40,7 @@ def test_each_cell_has_a_source_and_a_date() -> None:
         assert known, reader
         for feature, cell in known.items():
             assert feature in FEATURES
-            assert cell.reads in get_args(Reads)
+            assert cell.reads in get_args(ReaderAnswer)
             assert date.fromisoformat(cell.date) <= date.today()
             assert cell.source == "tests/reader_support.py" if cell.is_tried else cell.source.startswith("https://")
             assert cell.words or cell.reads == "yes", f"{reader.title}: {feature}"
@@ -68,15 +68,17 @@ SURE, MAYBE = TableFeature("deletion-vectors", ""), TableFeature("codec-lz4", ""
         ("unknown", "yes", "unknown", ["deletion-vectors"]),
     ],
 )
-def test_the_worst_feature_decides(sure: Reads, maybe: Reads, answer: Reads, because: list[str]) -> None:
+def test_the_worst_feature_decides(
+    sure: ReaderAnswer, maybe: ReaderAnswer, answer: ReaderAnswer, because: list[str]
+) -> None:
     known = {"deletion-vectors": Support(sure, "s", "d", "w"), "codec-lz4": Support(maybe, "s", "d", "w")}
-    [verdict] = judge([SURE, MAYBE], {Reader("r", "R", "1"): known})
+    [verdict] = judge([SURE, MAYBE], {ReaderVersion("r", "R", "1"): known})
     assert (verdict.answer, [one.feature for one in verdict.because]) == (answer, because)
     assert len(verdict_lines(verdict)) >= 1
 
 
 def test_a_reader_of_which_nothing_is_known_is_unknown() -> None:
-    [verdict] = judge([SURE], {Reader("r", "R", "1"): {}})
+    [verdict] = judge([SURE], {ReaderVersion("r", "R", "1"): {}})
     assert (verdict.answer, verdict.known_from) == ("unknown", "nothing")
     assert verdict_lines(verdict) == ["R 1: nothing is known of deletion vectors"]
 

@@ -9,18 +9,18 @@ from typing import Any, Literal
 from explorer.model.metadata import TableMetadata
 from explorer.spec.readers.table_features import TableFeature
 
-Reads = Literal["yes", "no", "wrong", "unknown"]
-WORST_FIRST: tuple[Reads, ...] = ("no", "wrong", "unknown")
+ReaderAnswer = Literal["yes", "no", "wrong", "unknown"]
+WORST_FIRST: tuple[ReaderAnswer, ...] = ("no", "wrong", "unknown")
 NEWEST_VERSION = 4
 """The highest format version that an upgrade is told for."""
 MERGE_ON_READ = ("write.delete.mode", "write.update.mode", "write.merge.mode")
-CANNOT: Mapping[Reads, str] = {"no": "cannot because of", "wrong": "shows wrong values because of"}
+CANNOT: Mapping[ReaderAnswer, str] = {"no": "cannot because of", "wrong": "shows wrong values because of"}
 LONG_REASON = 3
 """Features that a reason in the first sentence names."""
 
 
 @dataclass(frozen=True)
-class Reader:
+class ReaderVersion:
     """A reader in one version."""
 
     id: str
@@ -45,7 +45,7 @@ class Support:
         is_tried: Whether we tried it.
     """
 
-    reads: Reads
+    reads: ReaderAnswer
     source: str = ""
     date: str = ""
     words: str = ""
@@ -53,7 +53,7 @@ class Support:
 
 
 UNKNOWN = Support("unknown")
-SupportTable = Mapping[Reader, Mapping[str, Support]]
+SupportTable = Mapping[ReaderVersion, Mapping[str, Support]]
 """What is known of each reader, by feature."""
 
 
@@ -67,8 +67,8 @@ class ReaderVerdict:
         cells: Each feature that the table uses, and whether the reader reads it.
     """
 
-    reader: Reader
-    answer: Reads
+    reader: ReaderVersion
+    answer: ReaderAnswer
     cells: tuple[tuple[TableFeature, Support], ...]
 
     @property
@@ -84,7 +84,7 @@ class ReaderVerdict:
         return " and ".join([*(["tried"] if tried else []), *(["documents"] if told else [])]) or "nothing"
 
 
-def decides(feature: TableFeature, known: Support) -> Reads:
+def decides(feature: TableFeature, known: Support) -> ReaderAnswer:
     """Return what a feature says of a reader: a refusal of what the table may not have says nothing."""
     return "unknown" if known.reads in ("no", "wrong") and not feature.is_certain else known.reads
 
@@ -103,7 +103,7 @@ def judge(features: Sequence[TableFeature], support: SupportTable) -> list[Reade
     for reader, known in support.items():
         cells = tuple((feature, known.get(feature.feature, UNKNOWN)) for feature in features)
         answers = {decides(*cell) for cell in cells}
-        answer: Reads = next((one for one in WORST_FIRST if one in answers), "yes")
+        answer: ReaderAnswer = next((one for one in WORST_FIRST if one in answers), "yes")
         verdicts.append(ReaderVerdict(reader, answer, cells))
     return verdicts
 
@@ -130,9 +130,9 @@ class Upgrade:
     changes: tuple[str, ...]
     features: tuple[TableFeature, ...]
     verdicts: tuple[ReaderVerdict, ...]
-    locked_out: tuple[Reader, ...]
-    refusing: tuple[Reader, ...]
-    doubtful: tuple[Reader, ...]
+    locked_out: tuple[ReaderVersion, ...]
+    refusing: tuple[ReaderVersion, ...]
+    doubtful: tuple[ReaderVersion, ...]
     new_features: tuple[TableFeature, ...]
 
 
@@ -198,7 +198,7 @@ def upgrade_of(
     then = judge(after, support)
     moves = {(old.reader, old.answer, new.answer) for old, new in zip(judge(features, support), then, strict=True)}
 
-    def moved(before: Reads, *afterwards: Reads) -> tuple[Reader, ...]:
+    def moved(before: ReaderAnswer, *afterwards: ReaderAnswer) -> tuple[ReaderVersion, ...]:
         return tuple(one for one in support if any((one, before, answer) in moves for answer in afterwards))
 
     return Upgrade(
@@ -239,7 +239,7 @@ class TableReaders:
 
 def words_of(verdicts: Sequence[ReaderVerdict], what: str) -> str:
     """Say in sentences who can read a table."""
-    by_answer: dict[Reads, list[ReaderVerdict]] = {"yes": [], "no": [], "wrong": [], "unknown": []}
+    by_answer: dict[ReaderAnswer, list[ReaderVerdict]] = {"yes": [], "no": [], "wrong": [], "unknown": []}
     for verdict in verdicts:
         by_answer[verdict.answer].append(verdict)
     can = and_(verdict.reader.title for verdict in by_answer["yes"])
@@ -273,11 +273,11 @@ def parse_support(files: Sequence[Mapping[str, Any]]) -> SupportTable:
     Args:
         files: The JSON of each file: `readers`, and `cells` with reads, source, date and words.
     """
-    support: dict[Reader, dict[str, Support]] = {}
-    by_id: dict[str, Reader] = {}
+    support: dict[ReaderVersion, dict[str, Support]] = {}
+    by_id: dict[str, ReaderVersion] = {}
     for file in files:
         for raw in file["readers"]:
-            reader = by_id.setdefault(raw["id"], Reader(raw["id"], raw["name"], raw["version"]))
+            reader = by_id.setdefault(raw["id"], ReaderVersion(raw["id"], raw["name"], raw["version"]))
             known = support.setdefault(reader, {})
             for feature, cell in raw["cells"].items():
                 source, date = cell.get("source", raw.get("source", "")), cell.get("date", raw.get("date", ""))

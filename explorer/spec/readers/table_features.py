@@ -81,7 +81,7 @@ MOST_PLACES = 3
 
 
 @dataclass(frozen=True)
-class FileGroup:
+class AlikeFiles:
     """Live files that are alike: how many, the path of one of them, and the id of the snapshot that added that one."""
 
     files: int
@@ -100,8 +100,8 @@ class FileFacts:
         has_row_ids: Whether a data file has a first row id.
     """
 
-    kinds: Mapping[FileKind, FileGroup]
-    formats: Mapping[str, FileGroup]
+    kinds: Mapping[FileKind, AlikeFiles]
+    formats: Mapping[str, AlikeFiles]
     schema_ids: frozenset[int | None]
     has_row_ids: bool
 
@@ -198,7 +198,7 @@ def _of_files(metadata: TableMetadata, facts: FileFacts | None) -> Iterator[Tabl
         yield TableFeature(own if own in FEATURES else "codec-other", where, is_certain=False)
 
 
-def _group(metadata: TableMetadata, group: FileGroup, what: str) -> str:
+def _group(metadata: TableMetadata, group: AlikeFiles, what: str) -> str:
     added = group.snapshot_id if group.snapshot_id in metadata.ordinals else None
     by = f", which {snapshot_name(added, metadata.ordinals)} added" if added is not None else ""
     return f"{_such_as(group.files, what, group.path)}{by}"
