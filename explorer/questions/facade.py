@@ -71,8 +71,8 @@ if TYPE_CHECKING:
     from explorer.spec.layout.storage_ledger import StorageLedger
     from explorer.spec.maintenance.all_procedures import MaintenancePlan
     from explorer.spec.maintenance.file_stay import FileStay
-    from explorer.spec.rows.duplicate_keys import DuplicateKeys
     from explorer.spec.readers.reader_support import TableReaders
+    from explorer.spec.rows.duplicate_keys import DuplicateKeys
     from explorer.spec.rows.live_rows import LiveRows
     from explorer.spec.rows.row_diff import RowDiff
     from explorer.spec.scan.plan import Plan
