@@ -87,14 +87,14 @@ def stay_of_needed(
         if verdict.snapshot.snapshot_id in needing:
             for keeper in verdict.keepers:
                 kept.setdefault(_why(keeper), []).append(ordinals[verdict.snapshot.snapshot_id])
-    words += [f"{_capital(runs(f'snapshot-{n}' for n in ns))} {_stays(ns)}, since {why}."
-              for why, ns in list(kept.items())[:REASONS]]  # fmt: skip
-    if len(kept) > REASONS:
-        words.append(f"{count(len(kept) - REASONS, 'rule')} more keep snapshots that need it.")
     if not kept:
         return (*words, "Nothing keeps them: an expiry by the table's policy removes them, and this file."), None
     if metadata.current_snapshot_id in needing:
         return (*words, f"The current snapshot needs it. {CHANGES[kind]}"), None
+    words += [f"{_capital(runs(f'snapshot-{n}' for n in ns))} {_stays(ns)}, since {why}."
+              for why, ns in list(kept.items())[:REASONS]]  # fmt: skip
+    if len(kept) > REASONS:
+        words.append(f"{count(len(kept) - REASONS, 'rule')} more keep snapshots that need it.")
     until = expired_from_ms(metadata, needing, now_ms)
     if until is None:
         return (*words, "Time alone does not let it go: a branch or tag must move on or be dropped first."), None
