@@ -2,8 +2,9 @@
 `python -m tests.reader_support` (make test-readers sets up the others).
 
 ICEDIVE_READERS names the interpreter of an environment with requirements/readers.txt, ICEBERG_JAR a jar of Iceberg for
-its Spark, ICEDIVE_TRINO is `JAVA CLASSPATH_FILE VERSION`, and ICEDIVE_GO the program of tests/support/go. Readers that
-are not here keep their cells."""
+its Spark, ICEDIVE_TRINO and ICEDIVE_FLINK are `JAVA CLASSPATH_FILE VERSION`, and ICEDIVE_GO the program of
+tests/support/go. Flink's classpath has the jars of apache-flink-libraries, iceberg-flink-runtime (whose version it is),
+the Hadoop client of pyspark, and sqlite-jdbc. Readers that are not here keep their cells."""
 
 from __future__ import annotations
 
@@ -19,13 +20,24 @@ from pathlib import Path
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.versions import packages
 from tests.support.feature_tables import FeatureTable, build_tables
-from tests.support.reader_answers import Answers, ask, ask_python, ask_session, ask_trino
+from tests.support.reader_answers import Answers, ask, ask_flink, ask_python, ask_session, ask_trino
 
 DATA = Path(__file__).parents[1] / "explorer" / "reports" / "reader_support" / "tried.json"
 SOURCE = "tests/reader_support.py"
 OTHERS = {"duckdb": "DuckDB", "clickhouse": "ClickHouse", "iceberg-rust": "iceberg-rust"}
 """Readers of the other environment, by what they are called."""
-ORDER = ("spark", "spark-4.0", "trino", "pyiceberg", "polars", "duckdb", "clickhouse", "iceberg-rust", "iceberg-go")
+ORDER = (
+    "spark",
+    "spark-4.0",
+    "flink",
+    "trino",
+    "pyiceberg",
+    "polars",
+    "duckdb",
+    "clickhouse",
+    "iceberg-rust",
+    "iceberg-go",
+)
 NOT_ASKED = {"trino": ("type-geometry", "type-geography")}
 """Features that a reader is not asked for: Trino has these types from a plugin that is not published."""
 
@@ -60,6 +72,9 @@ def ask_all(engine: SparkEngine, tables: Sequence[FeatureTable]) -> Iterator[tup
             yield "spark-4.0", "Spark 4.0 with Iceberg Java", Path(older).stem.rpartition("-")[2], answers
     if go := os.environ.get("ICEDIVE_GO"):
         yield "iceberg-go", "iceberg-go", *ask([go], tables)
+    if flink := os.environ.get("ICEDIVE_FLINK"):
+        java, place, version = flink.split()
+        yield "flink", "Flink 2.1 with Iceberg Java", *ask_flink(java, Path(place).read_text().strip(), version, tables)
     if trino := os.environ.get("ICEDIVE_TRINO"):
         java, place, version = trino.split()
         asked = [table for table in tables if table.feature not in NOT_ASKED["trino"]]

@@ -17,6 +17,9 @@ from tests.support.feature_tables import FeatureTable
 
 PROGRAM = Path(__file__).with_name("ask_reader.py")
 TRINO = Path(__file__).with_name("trino") / "AskTrino.java"
+FLINK = Path(__file__).with_name("flink") / "AskFlink.java"
+OPENED = ("lang", "lang.reflect", "util", "util.concurrent", "net", "io", "nio", "text", "time")
+"""Packages of java.base that Flink looks into."""
 MOST_WORDS = 200
 """Characters of a refusal that are kept."""
 Answers = dict[str, dict[str, str]]
@@ -69,6 +72,12 @@ def ask_trino(java: str, classpath: str, version: str, tables: Sequence[FeatureT
     """Ask Trino, which needs Java 25."""
     options = ["-Xmx2g", "--add-modules=jdk.incubator.vector", "--sun-misc-unsafe-memory-access=allow"]
     return ask([java, *options, "-cp", classpath, f"-Dtrino.version={version}", str(TRINO)], tables)
+
+
+def ask_flink(java: str, classpath: str, version: str, tables: Sequence[FeatureTable]) -> tuple[str, Answers]:
+    """Ask Flink with Iceberg Java, which runs with Java 17."""
+    options = ["-Xmx2g", *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in OPENED)]
+    return ask([java, *options, "-cp", classpath, f"-Dflink.version={version}", str(FLINK)], tables)
 
 
 def ask_session(spark: SparkSession, tables: Sequence[FeatureTable]) -> Answers:
