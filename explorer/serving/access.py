@@ -76,11 +76,16 @@ FORM = (
 HandlerWithOptions = tuple[type[RequestHandler], dict[str, Any]]
 
 
+def named_host(request: HTTPServerRequest) -> str:
+    """Return the Host of a request as a policy may name it."""
+    return request.host if re.fullmatch(r"[\w.:\[\]-]+", request.host) else "localhost"
+
+
 class Headers(OutputTransform):
     """Says on every answer what a page may do: nothing but what POLICY allows."""
 
     def __init__(self, request: HTTPServerRequest) -> None:
-        self.host = request.host if re.fullmatch(r"[\w.:\[\]-]+", request.host) else "localhost"
+        self.host = named_host(request)
 
     def policy(self) -> str:
         """The Content-Security-Policy."""
@@ -184,7 +189,7 @@ class Doorkeeper:
         if application.prefix and _claims(request):
             return Plain, {"status": 400, "text": "This request says itself from where it comes."}
         came_back = (self.oauth or self.password) and _came_back(request, application.prefix)
-        if not came_back and _is_foreign(request):
+        if not came_back and is_foreign(request):
             return Plain, {"status": 403, "text": FOREIGN}
         if self._is_for_programs(application, request):
             return None if self._has_token(request) else (Plain, {"status": 401, "text": NO_BEARER})
@@ -307,7 +312,7 @@ def _local(request: HTTPServerRequest) -> tuple[str, int]:
     return name[:2] if isinstance(name, tuple) else ("", 0)
 
 
-def _is_foreign(request: HTTPServerRequest) -> bool:
+def is_foreign(request: HTTPServerRequest) -> bool:
     """Whether a page of another site, or a frame that is not in one of ours, sent the request. Where a browser says
     nothing (plain HTTP to another machine), SameSite=Strict keeps the cookie from it."""
     headers = request.headers

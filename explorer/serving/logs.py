@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections.abc import Iterable
 from weakref import WeakSet
 
 from explorer.spec.secrets.redaction import HIDDEN, redact
@@ -74,9 +75,13 @@ def line(text: str) -> str:
     return safe_text if len(safe_text) <= LONGEST else f"{safe_text[: LONGEST - 1]}…"
 
 
-def guard() -> None:
-    """From now on, write safe lines alone: whatever the server's own packages log, and wherever it goes."""
-    handlers = {handler for name in LOGGERS for handler in logging.getLogger(name).handlers}
+def guard(names: Iterable[str] = LOGGERS) -> None:
+    """From now on, write safe lines alone.
+
+    Args:
+        names: Whose loggers: by default the server's own packages, wherever their lines go.
+    """
+    handlers = {handler for name in names for handler in logging.getLogger(name).handlers}
     for handler in {*handlers, *filter(None, [logging.lastResort])}:
         if not isinstance(handler.formatter, Careful):
             handler.setFormatter(Careful(handler.formatter))

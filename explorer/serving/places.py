@@ -20,27 +20,39 @@ NAMES_VARIABLE = "ICEDIVE_SERVED_NAMES"
 opened."""
 REFUSED = (
     "This server opens tables of its catalogs, and paths below the folders that it was started with (--only-root, or "
-    "--root of mcp): {} is not below any of them."
+    "--root of mcp; in Jupyter its root folder, and IcebergExplorer.roots): {} is not below any of them."
 )
 OTHER_NAME = "This server opens tables whose full names, with the catalog, begin with {}: {} does not."
+_allowed: dict[str, list[str]] = {}
+"""What `restrict` was given, by the variable that says the same: it binds this process, and not those that it starts,
+among which are the kernels of a Jupyter server."""
 
 
-def restrict(roots: Sequence[str], names: Sequence[str] | None = None) -> None:
-    """From now on, open only some tables in this process, and quote no file in a message.
+def restrict(roots: Sequence[str], names: Sequence[str] | None = None, quotes_files: bool = False) -> None:
+    """From now on, open only some tables in this process.
 
     Args:
         roots: Folders and URIs: only paths below them.
         names: Catalogs or namespaces, each with a dot at its end: only tables of them; all if left out.
+        quotes_files: Whether messages may quote files, as where all visitors may read what the process may.
     """
-    hide_bytes()
-    os.environ[VARIABLE] = json.dumps([canonical(root) for root in roots])
+    if not quotes_files:
+        hide_bytes()
+    _allowed[VARIABLE] = [canonical(root) for root in roots]
     if names is not None:
-        os.environ[NAMES_VARIABLE] = json.dumps(list(names))
+        _allowed[NAMES_VARIABLE] = list(names)
 
 
 def is_restricted() -> bool:
     """Whether only some paths may be opened."""
-    return VARIABLE in os.environ
+    return _listed(VARIABLE) is not None
+
+
+def _listed(variable: str) -> list[str] | None:
+    """What `restrict` was given, or else the environment has; None where neither has any."""
+    if variable in _allowed:
+        return _allowed[variable]
+    return json.loads(os.environ[variable]) if variable in os.environ else None
 
 
 def check(table: str, moves: Sequence[tuple[str, str]] = ()) -> None:
@@ -61,7 +73,7 @@ def check(table: str, moves: Sequence[tuple[str, str]] = ()) -> None:
         return
     if not names_a_path(table):
         _check_name(table, "" if catalogs.split(table)[0] != table.partition(".")[0] else table)
-    elif not any(_is_below(table, root) for root in json.loads(os.environ[VARIABLE])):
+    elif not any(_is_below(table, root) for root in _listed(VARIABLE) or ()):
         raise AccessRefused(REFUSED.format(repr(table[:200])))
 
 
@@ -79,12 +91,12 @@ def offered_catalogs(names: Sequence[str]) -> list[str]:
 def _check_name(name: str, full: str) -> None:
     """Raise AccessRefused for a name if its full form, which has the catalog, is none that may be opened."""
     if not _is_offered(full):
-        raise AccessRefused(OTHER_NAME.format(", ".join(json.loads(os.environ[NAMES_VARIABLE])), repr(name[:200])))
+        raise AccessRefused(OTHER_NAME.format(", ".join(_listed(NAMES_VARIABLE) or ()), repr(name[:200])))
 
 
 def _is_offered(full: str) -> bool:
-    allowed = os.environ.get(NAMES_VARIABLE)
-    return allowed is None or full.startswith(tuple(json.loads(allowed)))
+    allowed = _listed(NAMES_VARIABLE)
+    return allowed is None or full.startswith(tuple(allowed))
 
 
 def _is_below(path: str, root: str) -> bool:

@@ -28,6 +28,7 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The one folder that the server may open."""
     monkeypatch.delenv(places.VARIABLE, raising=False)
     monkeypatch.setattr(os, "environ", dict(os.environ) | {})
+    monkeypatch.setattr(places, "_allowed", {})
     root = tmp_path / "served"
     root.mkdir()
     places.restrict([str(root)])

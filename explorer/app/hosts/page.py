@@ -140,12 +140,15 @@ class PageHandler(SignedIn):
 class FileHandler(SignedIn):
     """One of its files."""
 
+    types: Mapping[str, str] = TYPES
+    """The files that there are."""
+
     def get(self, name: str) -> None:
         """Send it; a browser asks again whether it has changed."""
-        if name not in TYPES:
+        if name not in self.types:
             self.send_error(404)
             return
-        self.set_header("Content-Type", TYPES[name])
+        self.set_header("Content-Type", self.types[name])
         self.set_header("Cache-Control", "no-cache")
         self.set_header("Vary", "Accept-Encoding")
         takes_gzip = "gzip" in self.request.headers.get("Accept-Encoding", "")
