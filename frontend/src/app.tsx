@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Asked, IncompleteNote } from "./answer";
+import { atPlace, idOf, tabsOf } from "./asked";
 import { CatalogPanel, openTable, Welcome } from "./catalog";
 import { pathText } from "./completion";
 import { Editor } from "./editor";
@@ -111,11 +112,6 @@ function nameOf(id: string): string {
   return header.value?.snapshots.find((one) => one.id === id)?.name ?? "";
 }
 
-function idOf(name: string): string {
-  const told = header.value;
-  return told?.snapshots.find((one) => one.name === name)?.id ?? told?.refs.find((one) => one.name === name)?.snapshot ?? name;
-}
-
 function goToVersion(name: string): void {
   const id = idOf(name), told = header.value;
   go({ snapshot: id === told?.current ? "" : id });
@@ -191,14 +187,11 @@ function Facts() {
 }
 
 function ModeView({ mode }: { mode: Mode }) {
-  const told = header.value, at = place.value;
-  const tabs = mode.tabs.filter(({ writes }) => !writes || hello.value?.rights.lab);
-  const tab = tabs.find(({ id }) => id === at.tab) ?? tabs[0], form = tab && question(tab.question), View = tab?.view && TAB_VIEWS[tab.view];
-  const snapshots = told?.snapshots ?? [], current = told?.current ?? "", viewed = idOf(at.snapshot) || current;
-  const parent = snapshots[snapshots.findIndex((one) => one.id === viewed) + 1]?.id ?? "none";
+  const at = place.value, here = atPlace(), { tabs, tab } = tabsOf(mode);
+  const form = tab && question(tab.question), View = tab?.view && TAB_VIEWS[tab.view];
   const lacks = mode.needs === "filter" && !at.filter;
   const asked: Question | null = tab && form && !lacks
-    ? { question: tab.question, table: at.table, arguments: tab.arguments({ place: at, current, parent }) } : null;
+    ? { question: tab.question, table: at.table, arguments: tab.arguments(here) } : null;
   const hasGraph = Boolean(graphMode.value) && !lacks && (at.tab === "" || mode.tabs.length === 0);
   return (
     <div class="mode">
@@ -210,7 +203,7 @@ function ModeView({ mode }: { mode: Mode }) {
       {asked && View && <section id="mode-answer" class="mode-answer alone" aria-label={mode.title}><View /></section>}
       {asked && form && !View && (
         <section id="mode-answer" class={hasGraph ? "mode-answer" : "mode-answer alone"} aria-label={mode.title}>
-          {tab?.above && <Asked question={{ ...asked, arguments: tab.above({ place: at, current, parent }) }} form={form} open={showInGraph} />}
+          {tab?.above && <Asked question={{ ...asked, arguments: tab.above(here) }} form={form} open={showInGraph} />}
           <Asked question={asked} form={form} open={showInGraph} besideGraph={hasGraph} {...(selectedKey() ? { selected: selectedKey() } : {})} />
         </section>
       )}

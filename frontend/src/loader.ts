@@ -1,7 +1,7 @@
 // What a notebook stores of each widget in place of the app: it asks Python for the app when it is shown, and carries
 // the app's messages. Panel runs it too.
 
-import type { Connect } from "./protocol";
+import type { Connect, Told } from "./protocol";
 
 // What anywidget gives, and Panel, whose model sends no messages: there they are the value of `outbox`.
 export interface Model {
@@ -17,16 +17,6 @@ interface FromPython {
   text?: string;
   taken?: number;
   app?: Told;
-}
-
-// What Python tells of the widget: the app, and what of it is shown, and where.
-export interface Told {
-  script: string;
-  style: string;
-  shows: "app" | "question" | "graph";
-  place: Record<string, string>;
-  height: string;
-  label: string;
 }
 
 type Sent = { view: string; number: number; text?: string; wants?: "app"; is_closed?: boolean };

@@ -1,4 +1,4 @@
-// The app within a page of somebody else: a notebook, or a Panel app. It stands in a shadow root, so neither page has the
+// The app within a page of somebody else: a notebook, a Panel app, or a tab of JupyterLab. It stands in a shadow root, so neither page has the
 // other's styles.
 
 import "./style/tokens.css";
@@ -7,17 +7,20 @@ import { render, type ComponentChildren } from "preact";
 import { App } from "./app";
 import { fillScreen, isTyped } from "./screen";
 import { followTheme } from "./graph";
-import type { Told } from "./loader";
 import { GraphAlone, QuestionAlone } from "./alone";
+import { asked } from "./asked";
 import { NOWHERE } from "./place";
-import { Connection, type Connect, type Hello } from "./protocol";
-import { arrive, fail, hello, link, server, start } from "./store";
+import { Connection, type Connect, type Hello, type Told } from "./protocol";
+import { arrive, downloads, fail, hello, link, place, renew, server, start } from "./store";
 
 const SHOWS: Record<Told["shows"], () => ComponentChildren> = {
   app: () => <App />, question: () => <QuestionAlone />, graph: () => <GraphAlone />,
 };
 
 export default {
+  // The question on screen.
+  asked,
+
   // Show the app in an element. Returns what ends it.
   render(el: HTMLElement, told: Told, connect: Connect): () => void {
     const box = document.createElement("div"), root = document.createElement("div"), sheet = new CSSStyleSheet();
@@ -31,7 +34,9 @@ export default {
     if (told.shows !== "app") root.addEventListener("keydown", (event) => {
       if (event.key === "p" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyped(event)) fillScreen(root);
     });
-    root.className = `ice embedded shows-${told.shows}`;
+    const isTab = told.downloads !== undefined;
+    root.className = `ice ${isTab ? "" : "embedded "}shows-${told.shows}`;
+    downloads.value = told.downloads ?? "";
     root.tabIndex = -1; // a click within it takes the keys
     root.setAttribute("role", "group");
     root.setAttribute("aria-label", told.label);
@@ -39,8 +44,16 @@ export default {
     el.replaceChildren(box);
 
     // The page scrolls with the wheel until a person is at work here.
-    start(new Connection(connect, (now) => (link.value = now)), () => {},
-      { isPage: false, frame: root, keys: root, wheel: () => shadow.activeElement !== null });
+    let isLost = false;
+    const connection = new Connection(connect, (now) => {
+      link.value = now;
+      if (now === "lost") isLost = true;
+      if (now === "open" && isLost && place.value.table) {
+        isLost = false;
+        void renew();
+      }
+    });
+    start(connection, () => {}, { isPage: false, frame: root, keys: root, wheel: () => isTab || shadow.activeElement !== null });
     render(SHOWS[told.shows](), root);
     let unfollow = () => {};
     const size = new ResizeObserver(() => { // it has come into the page, too

@@ -16,10 +16,12 @@ export interface Place {
   // The filter and the order of the rows of a list: "name" or, descending, "-name".
   match: string;
   sort: string;
+  // What is searched for in the graph when the table opens.
+  find: string;
 }
 
 export const NOWHERE: Place = {
-  table: "", mode: "", tab: "", snapshot: "", before: "", filter: "", list: "", question: "", arguments: "", node: "", levels: "", match: "", sort: "",
+  table: "", mode: "", tab: "", snapshot: "", before: "", filter: "", list: "", question: "", arguments: "", node: "", levels: "", match: "", sort: "", find: "",
 };
 const NAMES = Object.keys(NOWHERE) as (keyof Place)[];
 // Views of the dashboard before this page, and where they are now.
@@ -56,7 +58,7 @@ export function queryOf(place: Place): string {
 // Whether going from one place to another is a step that Back undoes: what is selected, how rows are ordered and which
 // levels are drawn is not.
 export function isStep(from: Place, to: Place): boolean {
-  return NAMES.some((name) => !["node", "levels", "match", "sort"].includes(name) && from[name] !== to[name]);
+  return NAMES.some((name) => !["node", "levels", "match", "sort", "find"].includes(name) && from[name] !== to[name]);
 }
 
 // The arguments that a place has as text.

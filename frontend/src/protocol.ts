@@ -199,6 +199,18 @@ export interface Wire {
 }
 export type Connect = (handlers: { open(): void; message(text: string): void; lost(): void }) => Wire;
 
+// What a host within a page of somebody else tells of the app: its script and style, what of it is shown, and where.
+export interface Told {
+  script: string;
+  style: string;
+  shows: "app" | "question" | "graph";
+  place: Record<string, string>;
+  height: string;
+  label: string;
+  // Where it fills a tab of its own: then answers are saved as files from there, and the wheel is always for the graph.
+  downloads?: string;
+}
+
 const FIRST_PAUSE_MS = 400, LONGEST_PAUSE_MS = 5_000;
 
 // Sends requests, and sends those without an answer again when a connection was lost and is back.

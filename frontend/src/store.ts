@@ -134,6 +134,7 @@ export async function open(): Promise<void> {
     });
     noteTable(table);
     await draw();
+    if (place.value.find) await draw({ type: "search", text: place.value.find });
   } catch (error) {
     fail(error);
     isOpening.value = false;

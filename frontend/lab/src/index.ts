@@ -1,0 +1,132 @@
+// The Iceberg explorer in JupyterLab and Notebook 7: its commands, and where they are found.
+
+import { ILabShell, type JupyterFrontEnd, type JupyterFrontEndPlugin } from "@jupyterlab/application";
+import { ICommandPalette, MainAreaWidget, showErrorMessage, ToolbarButton, WidgetTracker } from "@jupyterlab/apputils";
+import { IFileBrowserFactory, type FileBrowser } from "@jupyterlab/filebrowser";
+import { ILauncher } from "@jupyterlab/launcher";
+import { INotebookTracker } from "@jupyterlab/notebook";
+import { queryOf, NOWHERE, type Place } from "../../src/place";
+import { insertCell } from "./cells";
+import { ExplorerTab } from "./explorer-tab";
+import { isOpened, placeOfFile, type Folder } from "./files";
+import { icon } from "./icon";
+import { addressOf, answerOf } from "./server";
+import { TablesPanel } from "./tables";
+
+const CATEGORY = "Iceberg";
+const OPEN = "icedive:open", OPEN_PATH = "icedive:open-path", INSERT = "icedive:insert-code", TABLES = "icedive:show-tables";
+
+const plugin: JupyterFrontEndPlugin<void> = {
+  id: "icedive:plugin",
+  description: "Tables of Apache Iceberg: a tab with catalogs, and the explorer of their metadata.",
+  autoStart: true,
+  optional: [ILabShell, ICommandPalette, ILauncher, IFileBrowserFactory, INotebookTracker],
+  activate,
+};
+
+function activate(
+  app: JupyterFrontEnd, lab: ILabShell | null, palette: ICommandPalette | null, launcher: ILauncher | null,
+  browsers: IFileBrowserFactory | null, notebooks: INotebookTracker | null,
+): void {
+  const { commands, shell } = app, tabs = new WidgetTracker<MainAreaWidget<ExplorerTab>>({ namespace: "icedive" });
+
+  // Notebook 7 has one place for each tab of the browser: there the page is a tab of its own.
+  const open = (place: Partial<Place>): MainAreaWidget<ExplorerTab> | void => {
+    if (!lab) {
+      window.open(`${addressOf("/")}${queryOf({ ...NOWHERE, ...place })}`, "_blank", "noopener");
+      return;
+    }
+    const tab = new MainAreaWidget({ content: new ExplorerTab(place) }), name = place.table?.split("/").at(-1) ?? "";
+    tab.id = `icedive-${crypto.randomUUID()}`;
+    tab.title.label = name || "Iceberg Explorer";
+    tab.title.caption = place.table || "Iceberg Explorer";
+    tab.title.icon = icon;
+    tab.title.closable = true;
+    if (notebooks) tab.toolbar.addItem("insert", new ToolbarButton({
+      label: "Insert code", tooltip: "Put a cell into the notebook that asks what is on screen", onClick: () => void insert(tab.content),
+    }));
+    void tabs.add(tab);
+    shell.add(tab, "main");
+    return tab;
+  };
+
+  const insert = async (tab: ExplorerTab | undefined): Promise<void> => {
+    const asked = tab?.asked();
+    if (!asked || !notebooks) return;
+    const query = { question: asked.question, table: asked.table ?? "", arguments: JSON.stringify(asked.arguments ?? {}) };
+    await tell(async () => insertCell(app, notebooks, (await answerOf<{ code: string }>("code", query)).code));
+  };
+
+  commands.addCommand(OPEN, {
+    label: ({ isPalette }) => (isPalette ? "Open the Iceberg Explorer" : "Iceberg Explorer"),
+    caption: "See, step through and debug the metadata of Iceberg tables",
+    icon: ({ isPalette }) => (isPalette ? undefined : icon),
+    execute: ({ table }) => open(typeof table === "string" ? { table } : {}),
+  });
+  commands.addCommand(INSERT, {
+    label: "Insert Code for What the Iceberg Explorer Shows",
+    isEnabled: () => Boolean(notebooks && tabs.currentWidget),
+    execute: () => insert(tabs.currentWidget?.content),
+  });
+  launcher?.add({ command: OPEN, category: "Other", rank: 50 });
+  for (const command of lab ? [OPEN, INSERT, TABLES] : [OPEN]) palette?.addItem({ command, category: CATEGORY, args: { isPalette: true } });
+  if (browsers) addToFiles(app, browsers, open);
+  if (lab) {
+    const panel = new TablesPanel({
+      open: (table) => open({ table }),
+      insert: (code) => notebooks && void tell(() => insertCell(app, notebooks, code)),
+    }, notebooks);
+    panel.id = "icedive-tables";
+    panel.title.icon = icon;
+    panel.title.caption = "Iceberg tables";
+    lab.add(panel, "left", { rank: 900 });
+    commands.addCommand(TABLES, { label: "Show Iceberg Tables", execute: () => lab.activateById(panel.id) });
+  }
+}
+
+// Open tables from the file browser. Which folders are tables is asked whenever a folder is shown.
+function addToFiles(app: JupyterFrontEnd, browsers: IFileBrowserFactory, open: (place: Partial<Place>) => unknown): void {
+  const folders = new WeakMap<FileBrowser, Folder & { path: string }>();
+  const look = async (browser: FileBrowser): Promise<void> => {
+    const { path } = browser.model, local = app.serviceManager.contents.localPath(path);
+    const known = await answerOf<Folder>("folder", { path: local }).catch(() => ({ folder: "", tables: [] }));
+    if (browser.model.path === path) folders.set(browser, { ...known, path });
+  };
+  const watch = (browser: FileBrowser): void => {
+    browser.model.refreshed.connect(() => void look(browser));
+    void look(browser);
+  };
+  browsers.tracker.forEach(watch);
+  browsers.tracker.widgetAdded.connect((_, browser) => watch(browser));
+
+  const chosen = (): [name: string, isFolder: boolean, folder: Folder] | null => {
+    const browser = browsers.tracker.currentWidget, folder = browser && folders.get(browser);
+    if (!browser || !folder?.folder || folder.path !== browser.model.path) return null;
+    const [item, ...more] = browser.selectedItems();
+    if (!item || more.length) return null;
+    return [item.name, item.type === "directory", folder];
+  };
+  app.commands.addCommand(OPEN_PATH, {
+    label: "Open with Iceberg explorer",
+    icon,
+    isVisible: () => {
+      const item = chosen();
+      return item !== null && isOpened(item[0], item[1], item[2].tables);
+    },
+    execute: () => {
+      const item = chosen();
+      return item ? open(placeOfFile(...item)) : undefined;
+    },
+  });
+}
+
+// Do something; what is wrong is shown as a text.
+async function tell(act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    await showErrorMessage("Iceberg explorer", error instanceof Error ? error.message : String(error));
+  }
+}
+
+export default plugin;
