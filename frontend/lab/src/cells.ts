@@ -5,7 +5,8 @@ import { NotebookActions, type INotebookTracker, type NotebookPanel } from "@jup
 
 // Put a cell below the active one of the notebook that was used last, or into a new notebook. An empty cell is filled.
 export async function insertCell(app: JupyterFrontEnd, notebooks: INotebookTracker, code: string): Promise<void> {
-  const panel = notebooks.currentWidget ?? ((await app.commands.execute("notebook:create-new")) as NotebookPanel);
+  const kernelName = app.serviceManager.kernelspecs.specs?.default ?? "";
+  const panel = notebooks.currentWidget ?? ((await app.commands.execute("notebook:create-new", { kernelName })) as NotebookPanel);
   await panel.context.ready;
   const notebook = panel.content, active = notebook.activeCell;
   if (active?.model.type !== "code" || active.model.sharedModel.getSource() !== "") NotebookActions.insertBelow(notebook);

@@ -78,7 +78,6 @@ export class TablesPanel extends Widget {
     });
     label.append("Open a table", input);
     again.type = "button";
-    again.className = "jp-mod-styled jp-mod-minimal";
     again.textContent = "Read again";
     again.addEventListener("click", () => void this.refresh());
     head.append(label, again);
