@@ -69,6 +69,16 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
     key.current?.replaceChildren(legend(vocabulary, state.picture));
   }, [state?.picture, state?.selected]);
 
+  const find = (text: string) => {
+    const tell = () => setFound(text ? foundWords(drawn.current?.find(text) ?? { count: 0, at: 0 }, graph.value?.asked.folded) : "");
+    if (graph.value?.offers.includes("search")) void draw({ type: "search", text }).then(tell);
+    tell();
+  };
+  const wanted = mode === "table" && state ? place.value.find : "";
+  useEffect(() => {
+    if (wanted) find(wanted);
+  }, [wanted]);
+
   const isLooking = isFollowed.value && state?.offers.includes("follow") === true;
   useEffect(() => {
     if (!isLooking) return;
@@ -82,14 +92,10 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
       <div class="stage-graph" ref={box} />
       <div class="stage-tools" role="toolbar" aria-label="Graph">
         <input type="search" aria-label="Search the graph" placeholder="Search files, manifests, snapshots" spellcheck={false}
-          onInput={(event) => {
+          defaultValue={wanted} onInput={(event) => {
             const text = event.currentTarget.value;
             clearTimeout(typing.current);
-            typing.current = setTimeout(() => {
-              const search = () => setFound(text ? foundWords(drawn.current?.find(text) ?? { count: 0, at: 0 }, graph.value?.asked.folded) : "");
-              if (state?.offers.includes("search")) void draw({ type: "search", text }).then(search);
-              search();
-            }, TYPING_MS);
+            typing.current = setTimeout(() => find(text), TYPING_MS);
           }}
           onKeyDown={(event) => {
             if (event.key !== "Enter") return;

@@ -134,7 +134,6 @@ export async function open(): Promise<void> {
     });
     noteTable(table);
     await draw();
-    if (place.value.find) await draw({ type: "search", text: place.value.find });
   } catch (error) {
     fail(error);
     isOpening.value = false;

@@ -33,7 +33,7 @@ import json, sys
 from pathlib import Path
 from tests.spark.users_session import start, state
 spark = start(True, Path({folder!r}))
-spark.conf.set("spark.sql.catalog.own.s3.secret-access-key", {secret!r})
+spark.conf.set("spark.sql.catalog.own.s3.secret-access-key", {secret!r}[::-1])
 before = state(spark)
 """
 SAME = """
@@ -180,15 +180,15 @@ def test_the_left_tab_has_the_tables_of_the_server_and_of_the_kernels_spark(
     lab: Jupyter, page: Page, artifacts: Path, tmp_path: Path
 ) -> None:
     """Nothing in the kernel changes: neither Spark's settings, nor variables, history or the count of executions."""
+    frames: list[str] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(str(frame))))
     page.evaluate(NEW_NOTEBOOK)
     page.wait_for_function(
         "() => window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
     )
-    page.evaluate(CELL, KERNEL.format(folder=str(tmp_path), secret=SECRET))
+    page.evaluate(CELL, KERNEL.format(folder=str(tmp_path), secret=SECRET[::-1]))
     page.evaluate(CELL, SAME.replace("print(", "names = sorted(kept)\nprint("))
     expect(page.locator(".jp-OutputArea-output", has_text="same True").first).to_be_visible()
-    sockets: list[str] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sockets.append(str(frame))))
     page.evaluate(RUN, "icedive:show-tables")
     tables = page.get_by_role("region", name="Iceberg tables")
     server, kernel = (
@@ -213,4 +213,8 @@ def test_the_left_tab_has_the_tables_of_the_server_and_of_the_kernels_spark(
     page.wait_for_function(f"({SOURCES})().at(-1).includes('own.db.t')")
     page.evaluate(RUN, "notebook:run-cell")
     expect(page.locator(".icedive .graph-card, .jp-OutputArea-output .icedive").first).to_be_visible()
-    assert not any(SECRET in text for text in [*sockets, page.content(), lab.log])
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save').then(() => 1)")
+    [saved] = lab.folder.glob("Untitled*.ipynb")
+    assert "own.db.t" in saved.read_text()
+    assert any("own.db.t" in frame for frame in frames)
+    assert not any(SECRET in text for text in [*frames, page.content(), saved.read_text(), lab.log])

@@ -1,5 +1,5 @@
-"""Real Jupyter servers with our extension, as it is in this working tree: an installed wheel has the same files below its
-prefix (tests/unit/test_labextension.py)."""
+"""Real Jupyter servers with our extension, as it is in this working tree: an installed wheel has the same files below
+its prefix (tests/unit/test_labextension.py)."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ export class TablesPanel extends Widget {
     this.node.setAttribute("role", "region");
     this.node.setAttribute("aria-label", "Iceberg tables");
     this.node.append(this.head());
-    for (const { box } of [this.onServer, this.inKernel, this.teaching]) this.node.append(box);
+    for (const { box } of [this.inKernel, this.onServer, this.teaching]) this.node.append(box);
     notebooks?.currentChanged.connect(() => this.isVisible && void this.askKernel());
   }
 
@@ -51,7 +51,7 @@ export class TablesPanel extends Widget {
     if (!kernel) return;
     const sessions = sparkSessions(kernel).then((told) => told.flatMap(({ variable, catalogs }) =>
       catalogs.map((catalog) => sparkCatalog(kernel, variable, catalog, this.acts))));
-    await fill(this.inKernel.list, sessions, 1).catch(() => {});
+    await fill(this.inKernel.list, sessions, 1, "No variable of the notebook is a SparkSession with catalogs.").catch(() => {});
   }
 
   override dispose(): void {

@@ -46,12 +46,12 @@ export function partOf(part: Branch | Leaf, level: number): HTMLElement {
   return item;
 }
 
-// Put the parts of a tree into a list when they are known, or what is wrong.
-export async function fill(list: HTMLElement, parts: Promise<(Branch | Leaf)[]>, level: number): Promise<void> {
+// Put the parts of a tree into a list when they are known, or that there are none, or what is wrong.
+export async function fill(list: HTMLElement, parts: Promise<(Branch | Leaf)[]>, level: number, none = "empty"): Promise<void> {
   list.replaceChildren(note("Reading…"));
   try {
     const known = await parts;
-    list.replaceChildren(...(known.length ? known.map((part) => partOf(part, level)) : [note("empty")]));
+    list.replaceChildren(...(known.length ? known.map((part) => partOf(part, level)) : [note(none)]));
   } catch (error) {
     list.replaceChildren(note(error instanceof Error ? error.message : String(error)));
     throw error;
