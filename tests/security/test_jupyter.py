@@ -13,8 +13,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
-from jupyter_client.blocking import BlockingKernelClient
-from tornado.httpclient import HTTPClientError, HTTPRequest
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from explorer.app.hosts.jupyter_pages import HANDLERS
@@ -214,23 +213,42 @@ def test_a_message_that_no_page_sends_ends_its_connection(text: str, server: Jup
 def test_a_kernel_is_not_bound_by_what_the_page_opens(server: Jupyter) -> None:
     """Nor has it anything else that the extension would have put into its environment."""
     talk(server, {"type": "hello"})
-    where = urlsplit(server.url)
-    connection = http.client.HTTPConnection("localhost", where.port or 80, timeout=120)
     own = {"Authorization": f"token {TOKEN}"}
-    connection.request("POST", f"{BASE}api/kernels", "{}", own)
-    kernel = json.loads(connection.getresponse().read())["id"]
-    [file] = server.folder.parent.glob(f"runtime/kernel-{kernel}.json")
-    client = BlockingKernelClient(connection_file=str(file))
-    client.load_connection_file()
-    client.start_channels()
-    client.wait_for_ready(timeout=120)
-    reply = client.execute_interactive(
-        "", user_expressions={"own": "[n for n in __import__('os').environ if 'ICEDIVE' in n]"}
-    )
-    client.stop_channels()
-    connection.request("DELETE", f"{BASE}api/kernels/{kernel}", headers=own)
-    connection.getresponse().read()
-    told = reply["content"]["user_expressions"]["own"]["data"]["text/plain"]
+    kernels = f"{server.url}api/kernels"
+    names = "[n for n in __import__('os').environ if 'ICEDIVE' in n]"
+    header = {
+        "msg_id": "1",
+        "msg_type": "execute_request",
+        "session": "1",
+        "username": "",
+        "version": "5.3",
+        "date": "",
+    }
+    content = {
+        "code": "",
+        "silent": True,
+        "store_history": False,
+        "user_expressions": {"own": names},
+        "allow_stdin": False,
+    }
+    message = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
+
+    async def run() -> str:
+        client = AsyncHTTPClient(force_instance=True)
+        begun = await client.fetch(HTTPRequest(kernels, "POST", own, "{}", request_timeout=120))
+        kernel = f"{kernels}/{json.loads(begun.body)['id']}"
+        socket = await websocket_connect(HTTPRequest(f"{kernel.replace('http', 'ws', 1)}/channels", headers=own))
+        await socket.write_message(json.dumps(message))
+        while True:
+            reply = json.loads(await asyncio.wait_for(socket.read_message(), 120) or "{}")
+            if reply.get("msg_type") == "execute_reply":
+                break
+        socket.close()
+        await client.fetch(HTTPRequest(kernel, "DELETE", own))
+        return str(reply["content"]["user_expressions"]["own"]["data"]["text/plain"])
+
+    told = run_apart(run)
+    assert "ICEDIVE_HOME" in told
     assert "SERVED" not in told
     assert "HIDE" not in told
 
