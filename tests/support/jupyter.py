@@ -67,8 +67,11 @@ def running(command: list[str], url: str, log_file: Path, environment: dict[str,
                 try:
                     urllib.request.urlopen(url, timeout=5).close()
                     break
-                except urllib.error.HTTPError:  # it answers, if not to us
-                    break
+                except urllib.error.HTTPError as error:
+                    if error.code in (401, 403):  # it answers, if not to us
+                        break
+                    assert time.time() < deadline, log_file.read_text()
+                    time.sleep(0.2)
                 except OSError:
                     assert process.poll() is None, log_file.read_text()
                     assert time.time() < deadline, log_file.read_text()

@@ -9,13 +9,15 @@ import re
 from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
+from jupyter_server.serverapp import ServerApp
 from jupyter_server.utils import url_path_join
 from tornado.httputil import HTTPServerRequest
 from tornado.routing import PathMatches, Router, Rule
-from tornado.web import Application
+from tornado.web import Application, RequestHandler
 from traitlets import List, Unicode
 
 from explorer.app.hosts.jupyter_guard import FolderHandler
+from explorer.errors import NotPossible
 from explorer.serving import logs
 
 PATH = "icedive"
@@ -42,15 +44,21 @@ class IcebergExplorer(ExtensionApp):  # type: ignore[misc]
         own.addHandler(logging.StreamHandler())
         own.propagate = False
         logs.guard((OURS,))
-        application = self.serverapp.web_app
+        application = self._server.web_app
         base = url_path_join(application.settings["base_url"], PATH)
         rule = Rule(PathMatches(rf"{re.escape(base)}(/.*)?$"), _Pages(self, application, base))
         application.default_router.rules.insert(0, rule)  # add_handlers of Jupyter's takes no Router
 
     @property
+    def _server(self) -> ServerApp:
+        if self.serverapp is None:
+            raise NotPossible("the extension belongs to no server")
+        return self.serverapp
+
+    @property
     def every_root(self) -> list[str]:
         """Where tables may be opened by their paths."""
-        return [os.path.realpath(os.path.expanduser(self.serverapp.root_dir)), *self.roots]
+        return [os.path.realpath(os.path.expanduser(self._server.root_dir)), *self.roots]
 
     async def stop_extension(self) -> None:
         """The server ends: so does what is under way."""
@@ -68,7 +76,9 @@ class _Pages(Router):
 
     def find_handler(self, request: HTTPServerRequest, **_: Any) -> Any:
         """See Tornado."""
-        path, handler, arguments = request.path.removeprefix(self._base), FolderHandler, list[bytes]()
+        path = request.path.removeprefix(self._base)
+        handler: type[RequestHandler] = FolderHandler
+        arguments: list[bytes] = []
         if path != "/folder":
             from explorer.app.hosts import jupyter_pages
 

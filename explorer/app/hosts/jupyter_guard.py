@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from jupyter_core.utils import ensure_async
 from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.services.contents.fileio import FileManagerMixin
-from jupyter_server.utils import to_os_path
+from jupyter_server.utils import ApiPath, to_os_path
 from tornado.web import HTTPError, authenticated
 
 from explorer.serving.access import FOREIGN, POLICY, is_foreign, named_host
@@ -29,6 +29,8 @@ class JupyterGuard(JupyterHandler):  # type: ignore[misc]
     user = ""
     """Who asks."""
 
+    needs_login = True
+    """Whether nobody else is answered."""
     is_document = False
     """Whether a browser shows it as a page: then it leads to the log-in, and no other site's link opens it."""
 
@@ -53,13 +55,15 @@ class JupyterGuard(JupyterHandler):  # type: ignore[misc]
             await later
         if self._finished:
             return
-        if self.current_user is None:
+        if self.current_user is None and self.needs_login:
             if self.is_document:
                 authenticated(lambda _: None)(self)  # leads to the log-in
                 return
             raise HTTPError(403)
         if is_foreign(self.request) or self._comes_from_elsewhere():
             raise HTTPError(403, FOREIGN)
+        if self.current_user is None:
+            return
         if not await self.may("read", "contents"):
             raise HTTPError(403)
         self.user = self.current_user.username
@@ -118,7 +122,7 @@ class FolderHandler(JupyterAnswer):
         if not isinstance(self.contents_manager, FileManagerMixin):
             raise HTTPError(404, "The files of this server are no files of its machine.")
         root = Path(os.path.realpath(os.path.expanduser(self.contents_manager.root_dir)))
-        folder = Path(to_os_path(self.get_query_argument("path", ""), str(root)))
+        folder = Path(to_os_path(ApiPath(self.get_query_argument("path", "")), str(root)))
         if not folder.resolve().is_relative_to(root):
             raise HTTPError(404)
         return {"folder": str(folder), "tables": tables_in(folder)}

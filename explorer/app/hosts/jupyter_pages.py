@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hmac
+import secrets
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from jupyter_server.auth.decorator import allow_unauthenticated
 from jupyter_server.base.websocket import WebSocketMixin
 from tornado.web import HTTPError, RequestHandler, authenticated
 from tornado.websocket import WebSocketHandler
@@ -21,6 +24,9 @@ from explorer.serving import places
 from explorer.serving.access import MOST_MESSAGE
 from explorer.spec.secrets.redaction import redact
 
+FILES_KEY = secrets.token_urlsafe(16)
+"""What who has logged in may load the page's files by."""
+
 
 def prepare(roots: list[str]) -> None:
     """Prepare the process, which is not ours alone: what it starts, such as kernels, is not bound by these roots."""
@@ -33,8 +39,7 @@ class JupyterSession(JupyterGuard):
 
     def initialize(self) -> None:
         """See Tornado: what the session may do is known when somebody has logged in."""
-        self._rights = Rights()
-        self._asked = self._open_session = None
+        super().initialize(rights=Rights())
 
     async def prepare(self, **options: Any) -> None:
         """Know who asks, and what they may."""
@@ -50,7 +55,7 @@ class JupyterPage(JupyterGuard, page.PageHandler):
     is_document = True
 
     @authenticated
-    def get(self) -> None:
+    def get(self) -> None:  # type: ignore[override]
         """Send it. A token in the address has done its work: it is taken out."""
         query = self.request.query_arguments
         if "token" in query:
@@ -59,7 +64,7 @@ class JupyterPage(JupyterGuard, page.PageHandler):
             return
         self.set_header("Content-Type", "text/html; charset=utf-8")
         self.set_header("Cache-Control", "no-store")
-        self.finish(page.PAGE)
+        self.finish(page.PAGE.replace('"static/', f'"static/{FILES_KEY}/'))
 
 
 class JupyterSlash(JupyterGuard):
@@ -80,16 +85,33 @@ class JupyterFile(JupyterGuard, page.FileHandler):
     types: Mapping[str, str] = {**page.TYPES, "notebook.js": "text/javascript"}
 
     @authenticated
-    def get(self, name: str) -> None:
+    def get(self, name: str) -> None:  # type: ignore[override]
         """Send it."""
         super().get(name)
 
 
-class JupyterDownload(JupyterSession, page.DownloadHandler):
+class JupyterKeyedFile(JupyterFile):
+    """A file of the page for who knows the key, which only the page tells. A JupyterHub does not know who asks for a
+    script that is a module, since another user's page of the same origin might."""
+
+    needs_login = False
+
+    @allow_unauthenticated
+    def get(self, name: str) -> None:
+        """Send it."""
+        page.FileHandler.get(self, name)
+
+    def _log(self) -> None:
+        """No log has the key."""
+        self.request.path = self.request.path.replace(FILES_KEY, "KEY")
+        super()._log()
+
+
+class JupyterDownload(JupyterSession, page.DownloadHandler):  # type: ignore[misc]
     """The answer to a question as a file."""
 
     @authenticated
-    async def get(self) -> None:
+    async def get(self) -> None:  # type: ignore[override]
         """Send it."""
         await super().get()
 
@@ -151,4 +173,6 @@ def handler_of(path: str) -> tuple[type[RequestHandler], list[bytes]]:
     head, _, name = path.rpartition("/")
     if head == "/static":
         return JupyterFile, [name.encode()]
+    if hmac.compare_digest(head.encode(), f"/static/{FILES_KEY}".encode()):
+        return JupyterKeyedFile, [name.encode()]
     return HANDLERS.get(path, JupyterMissing), []

@@ -4,15 +4,13 @@ import { Widget } from "@lumino/widgets";
 import type { Message } from "@lumino/messaging";
 import { NOWHERE, type Place } from "../../src/place";
 import type { Connect, Question, Told } from "../../src/protocol";
-import { addressOf, Line } from "./server";
+import { addressOf, fileOf, Line } from "./server";
 
 // The bundle of the page for pages of somebody else (frontend/src/notebook.tsx).
 interface App {
   asked(): Question;
   render(element: HTMLElement, told: Told, connect: Connect): () => void;
 }
-
-let count = 0;
 
 export class ExplorerTab extends Widget {
   private readonly line = new Line();
@@ -36,11 +34,10 @@ export class ExplorerTab extends Widget {
 
   private async start(): Promise<void> {
     try {
-      const script = `${addressOf("static/notebook.js")}?tab=${(count += 1)}`;
-      const [loaded, style] = await Promise.all([
-        import(/* webpackIgnore: true */ script) as Promise<{ default: App }>,
-        fetch(addressOf("static/app.css")).then((response) => response.text()),
-      ]);
+      const [script, style] = await Promise.all([fileOf("notebook.js"), fileOf("app.css")]);
+      const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+      const loaded = (await import(/* webpackIgnore: true */ url)) as { default: App };
+      URL.revokeObjectURL(url);
       if (this.isDisposed) return;
       this.app = loaded.default;
       const place: Record<string, string> = { ...NOWHERE, ...this.place };

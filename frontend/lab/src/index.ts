@@ -30,9 +30,10 @@ function activate(
 ): void {
   const { commands, shell } = app, tabs = new WidgetTracker<MainAreaWidget<ExplorerTab>>({ namespace: "icedive" });
 
-  // Notebook 7 has one place for each tab of the browser: there the page is a tab of its own.
+  // Notebook 7 has one place for each tab of the browser: there the page is a tab of its own, in the theme of this one.
   const open = (place: Partial<Place>): MainAreaWidget<ExplorerTab> | void => {
     if (!lab) {
+      localStorage.setItem("icedive-theme", document.body.dataset["jpThemeLight"] === "false" ? "dark" : "light");
       window.open(`${addressOf("/")}${queryOf({ ...NOWHERE, ...place })}`, "_blank", "noopener");
       return;
     }
@@ -84,11 +85,15 @@ function activate(
   }
 }
 
-// Open tables from the file browser. Which folders are tables is asked whenever a folder is shown.
+// Open tables from the file browser. Which folders are tables is asked when other folders are shown.
 function addToFiles(app: JupyterFrontEnd, browsers: IFileBrowserFactory, open: (place: Partial<Place>) => unknown): void {
-  const folders = new WeakMap<FileBrowser, Folder & { path: string }>();
+  const folders = new WeakMap<FileBrowser, Folder & { path: string }>(), shown = new WeakMap<FileBrowser, string>();
   const look = async (browser: FileBrowser): Promise<void> => {
-    const { path } = browser.model, local = app.serviceManager.contents.localPath(path);
+    const { path } = browser.model, inside = [...browser.model.items()].filter(({ type }) => type === "directory");
+    const seen = JSON.stringify([path, ...inside.map(({ name, last_modified }) => [name, last_modified])]);
+    if (shown.get(browser) === seen) return;
+    shown.set(browser, seen);
+    const local = app.serviceManager.contents.localPath(path);
     const known = await answerOf<Folder>("folder", { path: local }).catch(() => ({ folder: "", tables: [] }));
     if (browser.model.path === path) folders.set(browser, { ...known, path });
   };

@@ -21,6 +21,13 @@ export async function answerOf<T>(path: string, query: Record<string, string>): 
   return told;
 }
 
+// The text of a file of the page. It is asked for as JupyterLab asks for all else: a JupyterHub answers no other scripts.
+export async function fileOf(name: string): Promise<string> {
+  const response = await ServerConnection.makeRequest(addressOf(`static/${name}`), {}, settings);
+  if (!response.ok) throw new Error(`The server answered ${response.status} ${response.statusText}.`);
+  return response.text();
+}
+
 // A connection for the app's messages that can be ended.
 export class Line {
   private isEnded = false;

@@ -1,0 +1,192 @@
+"""Our extension in a real Notebook 7, and in a real JupyterHub with a server for each user. `make test-jupyters` makes
+an environment for both; elsewhere these tests are skipped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.conftest import Watched
+from tests.browser.test_jupyter_extension import READY, RUN, THEME, app, into, open_with
+from tests.support.jupyter import TOKEN, Jupyter, environment_of, jupyter, running
+from tests.support.ports import free_port
+
+PYTHON, PROXY = os.environ.get("ICEDIVE_JUPYTERS", ""), shutil.which("configurable-http-proxy")
+PASSWORD = "password-of-the-hub"
+pytestmark = pytest.mark.skipif(
+    not PYTHON, reason="ICEDIVE_JUPYTERS names no Python with notebook and jupyterhub: make test-jupyters"
+)
+CONFIG = """
+import os
+c.JupyterHub.bind_url = "http://127.0.0.1:{ports[0]}/hubs/"
+c.JupyterHub.hub_bind_url = "http://127.0.0.1:{ports[1]}"
+c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{ports[2]}"
+c.ConfigurableHTTPProxy.command = [{proxy!r}]
+c.JupyterHub.authenticator_class = "dummy"
+c.DummyAuthenticator.password = {password!r}
+c.Authenticator.allow_all = True
+c.JupyterHub.spawner_class = "simple"
+c.JupyterHub.db_url = "sqlite:///{folder}/hub.sqlite"
+c.JupyterHub.cookie_secret_file = "{folder}/secret"
+c.JupyterHub.pid_file = "{folder}/pid"
+c.Spawner.cmd = [{python!r}, "-m", "jupyterhub.singleuser"]
+c.Spawner.args = ["--allow-root", "--LabApp.expose_app_in_browser=True", "--LabApp.news_url="]
+c.Spawner.http_timeout = c.Spawner.start_timeout = 180
+c.Spawner.env_keep = [name for name in os.environ if not name.startswith("CONFIGPROXY")]
+c.SimpleLocalProcessSpawner.home_dir_template = "{folder}/home/{{username}}"
+"""
+
+
+def with_table(folder: Path, sandbox: Path) -> None:
+    """A folder of files with a table."""
+    shutil.copytree(sandbox / "warehouse" / "demo" / "manifest_lifecycle", folder / "lake" / "fruit")
+
+
+# ---- Notebook 7 ------------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def notebook7(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jupyter]:
+    folder = tmp_path_factory.mktemp("notebook7")
+    with_table(folder / "root", sandbox)
+    with jupyter(folder, module="notebook", python=PYTHON, base="/seven/", page="tree") as started:
+        yield started
+
+
+def test_notebook_7_opens_the_page_in_a_tab_of_the_browser(
+    notebook7: Jupyter, watched: Watched, artifacts: Path
+) -> None:
+    page = watched.page
+    page.goto(f"{notebook7.url}tree?token={TOKEN}")
+    page.wait_for_function(READY, arg="icedive:open")
+    into(page, "lake")
+    with page.context.expect_page() as opened:
+        open_with(page, "fruit")
+    other = Watched(opened.value)
+    expect(other.page.locator(".facts")).to_contain_text("5 snapshots")
+    expect(other.page.locator("html")).to_have_attribute("data-theme", "light")
+    other.page.screenshot(path=artifacts / "notebook7-page.png")
+    other.clean()
+    page.evaluate(THEME, "Dark")
+    page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+    page.get_by_role("menuitem", name="File").click()
+    page.locator(".lm-Menu-item:visible", has_text="New").first.hover()
+    page.screenshot(path=artifacts / "notebook7-menu.png")
+    with page.context.expect_page() as opened:
+        page.locator(".lm-Menu-item:visible", has_text="Iceberg Explorer").click()
+    expect(opened.value.locator(".welcome")).to_be_visible()
+    expect(opened.value.locator("html")).to_have_attribute("data-theme", "dark")
+    opened.value.screenshot(path=artifacts / "notebook7-dark.png")
+    page.evaluate(RUN, "apputils:activate-command-palette")
+    page.locator(".lm-CommandPalette-input:visible").fill("Iceberg")
+    with page.context.expect_page() as opened:
+        page.locator(".lm-CommandPalette-item:visible", has_text="Open the Iceberg Explorer").click()
+    expect(opened.value.locator(".welcome")).to_be_visible()
+    assert not watched.outside
+    assert TOKEN not in notebook7.log
+
+
+# ---- JupyterHub ------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Hub:
+    """A JupyterHub at a path."""
+
+    url: str
+    folder: Path
+
+    @property
+    def log(self) -> str:
+        """What it, its proxy and its users' servers have written."""
+        return (self.folder / "log").read_text()
+
+
+@pytest.fixture(scope="module")
+def hub(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    if not PROXY:
+        pytest.skip("configurable-http-proxy is not installed: make test-jupyters")
+    folder, ports = tmp_path_factory.mktemp("hub"), [free_port() for _ in range(3)]
+    for user in ("ann", "bob"):
+        with_table(folder / "home" / user, sandbox)
+    config = folder / "config.py"
+    config.write_text(CONFIG.format(ports=ports, proxy=PROXY, password=PASSWORD, folder=folder, python=PYTHON))
+    url = f"http://127.0.0.1:{ports[0]}/hubs/"
+    command = [PYTHON, "-m", "jupyterhub", "-f", str(config)]
+    own = {name: text for name, text in environment_of(folder).items() if name != "HOME"}
+    with running(command, f"{url}hub/login", folder / "log", {**own, "ICEDIVE_HOME": str(sandbox.parent)}):
+        yield Hub(url, folder)
+
+
+def log_in(browser: Browser, hub: Hub, user: str) -> Page:
+    """JupyterLab of a user's own server."""
+    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    page.set_default_timeout(180_000)
+    page.goto(f"{hub.url}hub/login")
+    page.locator("#username_input").fill(user)
+    page.locator("#password_input").fill(PASSWORD)
+    page.locator("#login_submit").click()
+    page.wait_for_function(READY, arg="icedive:open")
+    assert f"/user/{user}/lab" in page.url
+    return page
+
+
+def test_each_user_of_a_jupyterhub_has_the_app_and_no_other_user_has_it(
+    hub: Hub, browser: Browser, artifacts: Path
+) -> None:
+    page = log_in(browser, hub, "ann")
+    watched = Watched(page)
+    into(page, "lake")
+    open_with(page, "fruit")
+    expect(app(page).locator(".facts")).to_contain_text("5 snapshots")
+    page.evaluate(RUN, "icedive:show-tables")
+    tables = page.get_by_role("region", name="Iceberg tables")
+    expect(tables.get_by_role("treeitem", name="sandbox")).to_be_visible()
+    page.screenshot(path=artifacts / "jupyterhub-light.png")
+    page.evaluate(THEME, "Dark")
+    expect(app(page).locator(".ice")).to_have_attribute("data-theme", "dark")
+    page.screenshot(path=artifacts / "jupyterhub-dark.png")
+    app(page).get_by_role("tab", name="Files").click()
+    with page.expect_download() as saved:
+        app(page).get_by_role("link", name="CSV").click()
+    assert "data-4.parquet" in Path(saved.value.path()).read_text()
+    own = f"{hub.url}user/ann/icedive/"
+    page.goto(f"{own}?table={hub.folder}/home/ann/lake/fruit")
+    expect(page.locator(".facts")).to_contain_text("5 snapshots")
+    page.evaluate(
+        "() => import(document.querySelector('script').src.replace('app.js', 'code-editor.js')).then(() => 1)"
+    )
+    watched.clean()
+    other = log_in(browser, hub, "bob")
+    stranger = browser.new_context()
+    for context, user in ((other.context, "bob"), (stranger, "nobody")):
+        refused(context, own, user)
+    assert f"{hub.folder}/home/bob" not in page.content()
+    frame = f"() => {{ const f = document.createElement('iframe'); f.src = {own!r}; document.body.append(f); }}"
+    page.goto(f"{hub.url}user/ann/lab")
+    page.evaluate(frame)
+    page.wait_for_timeout(1000)
+    assert all("Iceberg" not in (one.title() or "") for one in page.frames[1:])
+    assert not watched.outside
+    for one in (page.context, other.context, stranger):
+        one.close()
+    for secret in (PASSWORD, "three_inserts"):
+        assert secret not in hub.log
+
+
+def refused(context: BrowserContext, own: str, user: str) -> None:
+    """Somebody gets nothing of another user's server."""
+    for path in (
+        "",
+        "ws",
+        "folder?path=",
+        "code?table=demo.three_inserts",
+        "static/app.js",
+        "download",
+        "static/x/app.js",
+    ):
+        answer = context.request.get(own + path, max_redirects=0)
+        assert answer.status in (302, 403, 404), (user, path)
+        assert "lake" not in answer.text(), (user, path)
