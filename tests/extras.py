@@ -33,6 +33,13 @@ async def ask():
         assert not answer.is_error, answer
 asyncio.run(ask())
 """
+HAS_EXTENSION = """
+import subprocess, sys
+for command in (["labextension", "list"], ["server", "extension", "list"]):
+    told = "icedive" if command[0] == "labextension" else "explorer.app.hosts.jupyter"
+    done = subprocess.run([sys.executable, "-m", "jupyter", *command], capture_output=True, text=True, check=True)
+    [line] = [line for line in (done.stdout + done.stderr).splitlines() if told in line and "enabled" in line]
+"""
 CORE: Sequence[Sequence[str]] = (
     ("icedive", "--version"), ("icedive", "demo"), ("icedive", "show", "demo.three_inserts"),
     ("icedive", "doctor", "demo.three_inserts"), ("icedive", "plan", "demo.three_inserts", "fruit = 'apple'"),
@@ -44,6 +51,7 @@ TRIES: Mapping[str, Sequence[Sequence[str]]] = {
     "notebook": (
         ("python", "-c", f"{OPEN}assert 'application/vnd.jupyter.widget-view+json' in table._repr_mimebundle_()"),
         ("jupyter", "lab", "--version"),
+        ("python", "-c", HAS_EXTENSION),
     ),
     "panel": (("python", "-c", f"{OPEN}print(explorer.panel_component(table))"),),
     "graphviz": (

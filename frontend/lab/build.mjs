@@ -22,7 +22,7 @@ function files(folder) {
 }
 const digest = createHash("sha256");
 const shared = ["protocol.ts", "place.ts"].map((name) => join(here, "..", "src", name));
-const own = ["build.mjs", "package.json", "package-lock.json", "tsconfig.json"].map((name) => join(here, name));
+const own = ["build.mjs", "package.json", "package-lock.json", "tsconfig.json", "webpack.config.js"].map((name) => join(here, name));
 const sources = [...["src", "schema", "style"].flatMap((name) => files(join(here, name))), ...own, ...shared];
 const frontend = join(here, "..");
 for (const file of sources.map((one) => relative(frontend, one).split(sep).join("/")).sort()) {

@@ -170,7 +170,7 @@ def test_the_app_follows_the_theme(page: Page, artifacts: Path) -> None:
     expect(root).to_have_attribute("data-theme", "light")
     page.evaluate(THEME, "Dark")
     expect(root).to_have_attribute("data-theme", "dark")
-    page.wait_for_timeout(500)
+    expect(page.locator("#jupyterlab-splash")).to_have_count(0)
     page.screenshot(path=artifacts / "jupyter-extension-dark.png")
     page.evaluate(THEME, "Light")
     expect(root).to_have_attribute("data-theme", "light")

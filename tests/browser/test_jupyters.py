@@ -147,6 +147,7 @@ def test_each_user_of_a_jupyterhub_has_the_app_and_no_other_user_has_it(
     page.screenshot(path=artifacts / "jupyterhub-light.png")
     page.evaluate(THEME, "Dark")
     expect(app(page).locator(".ice")).to_have_attribute("data-theme", "dark")
+    expect(page.locator("#jupyterlab-splash")).to_have_count(0)
     page.screenshot(path=artifacts / "jupyterhub-dark.png")
     app(page).get_by_role("tab", name="Files").click()
     with page.expect_download() as saved:

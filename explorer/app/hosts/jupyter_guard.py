@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from jupyter_core.utils import ensure_async
 from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.services.contents.fileio import FileManagerMixin
-from jupyter_server.utils import ApiPath, to_os_path
+from jupyter_server.utils import ApiPath, ensure_async, to_os_path
 from tornado.web import HTTPError, authenticated
 
 from explorer.serving.access import FOREIGN, POLICY, is_foreign, named_host
