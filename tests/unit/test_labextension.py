@@ -25,7 +25,9 @@ SHARED = ("protocol.ts", "place.ts")
 def digest() -> str:
     """As frontend/lab/build.mjs computes it."""
     sources = [path for name in ("src", "schema", "style") for path in (LAB / name).rglob("*") if path.is_file()]
-    sources += [LAB / name for name in ("build.mjs", "package.json", "package-lock.json", "tsconfig.json")]
+    sources += [
+        LAB / name for name in ("build.mjs", "package.json", "package-lock.json", "tsconfig.json", "webpack.config.js")
+    ]
     sources += [FRONTEND / "src" / name for name in SHARED]
     of = hashlib.sha256()
     for name in sorted(path.relative_to(FRONTEND).as_posix() for path in sources):
