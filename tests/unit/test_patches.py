@@ -21,6 +21,7 @@ STANDARD = {
     "args",
     "exc_info",
     "exc_text",
+    "propagate",
     "size",
     "disabled",
 }

@@ -80,11 +80,16 @@ class JupyterGuard(JupyterHandler):  # type: ignore[misc]
             return True
         return bool(from_host) and from_host.lower() != self.request.host.lower()
 
-    def _log(self) -> None:
-        """Log the path alone: queries have names of tables, filters and tokens."""
-        self.request.uri = self.request.path
+    def finish(self, chunk: Any = None) -> Any:
+        """Answer. What Jupyter logs of it is the path: queries have names of tables, filters and tokens."""
+        self.request.uri = self.loggable_path
         self.request.headers.pop("Referer", None)
-        super()._log()
+        return super().finish(chunk)
+
+    @property
+    def loggable_path(self) -> str:
+        """The path as a log may have it."""
+        return self.request.path
 
     def log_exception(self, kind: Any, error: Any, trace: Any) -> None:
         """See Tornado, whose own line has the query."""

@@ -101,10 +101,10 @@ class JupyterKeyedFile(JupyterFile):
         """Send it."""
         page.FileHandler.get(self, name)
 
-    def _log(self) -> None:
-        """No log has the key."""
-        self.request.path = self.request.path.replace(FILES_KEY, "KEY")
-        super()._log()
+    @property
+    def loggable_path(self) -> str:
+        """Without the key."""
+        return self.request.path.replace(FILES_KEY, "KEY")
 
 
 class JupyterDownload(JupyterSession, page.DownloadHandler):  # type: ignore[misc]
