@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from tests.support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
@@ -78,11 +80,15 @@ def running(command: list[str], url: str, log_file: Path, environment: dict[str,
                     time.sleep(0.2)
             yield
         finally:
+            begun = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
             process.terminate()
             try:
                 process.wait(30)
             except subprocess.TimeoutExpired:
                 process.kill()
+            for child in begun:  # a hub leaves its users' servers running
+                with contextlib.suppress(psutil.Error):
+                    child.kill()
 
 
 @contextlib.contextmanager
