@@ -166,7 +166,7 @@ def duplicates(
     table: Table,
     *,
     key: ColumnNames = (),
-    limit: Positive = DUPLICATES,
+    most: Positive = DUPLICATES,
     explain: Least = EXPLAINED,
     snapshot: SnapshotRef = None,
 ) -> Answer[DuplicateKeys]:
@@ -176,8 +176,8 @@ def duplicates(
 
     Args:
         key: A column of the key; the schema's identifier fields if none is named. May be given several times.
-        limit: The largest number of keys, those with the most rows first.
-        explain: The largest number of keys that are explained.
+        most: The largest number of keys that are listed, those with the most rows first.
+        explain: The largest number of rows that are explained one by one.
 
     Returns:
         How many keys have several rows. A row for each of the first: the key, rows, since, files and why.
@@ -201,7 +201,7 @@ def duplicates(
     )
     from explorer.reports.duplicate_keys import find_duplicate_keys
 
-    found = find_duplicate_keys(table, key, snapshot, limit, explain)
+    found = find_duplicate_keys(table, key, snapshot, most, explain)
     return Answer(
         found,
         lambda: duplicates_json(found),

@@ -649,7 +649,7 @@ class DataQuestions:
         self,
         *,
         key: ColumnNames = (),
-        limit: Positive = DUPLICATES,
+        most: Positive = DUPLICATES,
         explain: Least = EXPLAINED,
         snapshot: SnapshotRef = None,
     ) -> Answer[DuplicateKeys]:
@@ -659,8 +659,8 @@ class DataQuestions:
 
         Args:
             key: A column of the key; the schema's identifier fields if none is named. May be given several times.
-            limit: The largest number of keys, those with the most rows first.
-            explain: The largest number of keys that are explained.
+            most: The largest number of keys that are listed, those with the most rows first.
+            explain: The largest number of rows that are explained one by one.
             snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
 
         Returns:
@@ -676,7 +676,7 @@ class DataQuestions:
             >>> table.data.duplicates(key=["fruit"]).value.words
             'At snapshot-3 no two rows have the same fruit.'
         """
-        return data_questions.duplicates(self._table.engine, key=key, limit=limit, explain=explain, snapshot=snapshot)
+        return data_questions.duplicates(self._table.engine, key=key, most=most, explain=explain, snapshot=snapshot)
 
     def history(
         self,

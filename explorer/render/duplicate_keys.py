@@ -49,7 +49,7 @@ def render_duplicates(found: DuplicateKeys, table: str) -> Iterator[str]:
             if one.why:
                 yield clean(f"{key_filter(one.values)}: {one.why}. Files: {', '.join(one.files)}.")
         if (left := found.keys - len(found.first)) > 0:
-            yield f"{left:,} more keys: --limit lists more."
+            yield f"{left:,} more keys: --most lists more."
         yield clean(f"icedive data history {table} FILTER shows all that happened to the rows of a key.")
 
 

@@ -84,7 +84,7 @@ def test_keys_of_every_kind_are_explained(engine: SparkEngine) -> None:
 def test_fields_in_structs_limits_and_what_is_not_there(engine: SparkEngine) -> None:
     work = Work(engine, "nested")
     work.insert(row(1, "a"), row(2, "a"), row(3, "b"), row(4, "b"), row(5, "b"), row(6, "c", "NULL"))
-    found = work.duplicates("at.text", limit=1, explain=0)
+    found = work.duplicates("at.text", most=1, explain=0)
     assert (found.keys, found.rows, len(found.first)) == (2, 5, 1)
     assert (dict(found.first[0].values), found.first[0].why) == ({"at.text": "b"}, "")
     assert work.duplicates("at.day", "at.text").first[0].since == "snapshot-1"

@@ -154,6 +154,7 @@ def test_the_page_of_teaching_tables_is_that_of_the_scenarios() -> None:
 SEVERAL_MEANINGS = {
     "--output": "each command lists the formats that it has",
     "--catalog": "that of TABLE, or of all tables of a gallery",
+    "--key": "what tells an updated row, or what should be of one row alone",
     "--limit": "of rows, or of pairs of files",
     "--show": "each question lists the parts of its answer",
     "--snapshot": "the doctor checks all if it is left out; an operation on refs moves to it",

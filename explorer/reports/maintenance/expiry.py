@@ -13,7 +13,7 @@ from explorer.queries.metadata_tree import MetadataTree
 from explorer.reports.maintenance.refusals import read_through
 from explorer.spec.maintenance.reachability import Reach, reach
 from explorer.spec.snapshots.ancestors import parents_of, reachable_snapshots
-from explorer.spec.snapshots.reader_positions import ReaderPosition, ReaderUse, ReaderVerdict, reader_verdicts
+from explorer.spec.snapshots.reader_positions import ReaderOutcome, ReaderPosition, ReaderUse, reader_outcomes
 from explorer.spec.snapshots.refs import free_ref_name
 from explorer.spec.snapshots.retention import Retention, retention, unused_metadata
 from explorer.spec.text.names import runs, shorten, snapshot_name, snapshot_ordinals
@@ -43,11 +43,11 @@ class Expiry:
     specs: tuple[int, ...]
     cut_off: Reach
     """What only expired snapshots of no branch or tag reach."""
-    readers: tuple[ReaderVerdict, ...] = ()
+    readers: tuple[ReaderOutcome, ...] = ()
     """What becomes of the readers that were named."""
 
     @property
-    def broken_readers(self) -> list[ReaderVerdict]:
+    def broken_readers(self) -> list[ReaderOutcome]:
         """The readers that go on now, and could not afterwards."""
         return [reader for reader in self.readers if reader.becomes == "breaks"]
 
@@ -145,7 +145,7 @@ class Expiry:
                 }
 
 
-def _reader_name(reader: ReaderVerdict) -> str:
+def _reader_name(reader: ReaderOutcome) -> str:
     position = reader.position
     named = shorten(position.reader, READER_LENGTH)
     is_checkpoint = position.reader != reader.stands_at and "/" in position.reader
@@ -187,7 +187,7 @@ def plan_expiry(tree: MetadataTree, values: Mapping[str, Any], readers: Sequence
     statistics = tuple(s for s in meta.statistics if s.path not in staying)
     return Expiry(
         meta, decided, gone, statistics, tuple(schemas), tuple(specs), cut_off,
-        tuple(reader_verdicts(meta, readers, decided)),
+        tuple(reader_outcomes(meta, readers, decided)),
     )  # fmt: skip
 
 

@@ -44,7 +44,7 @@ class ReaderPosition:
 
 
 @dataclass(frozen=True)
-class ReaderVerdict:
+class ReaderOutcome:
     """What becomes of a reader: whether it goes on, and why not."""
 
     position: ReaderPosition
@@ -165,9 +165,9 @@ def _needed_of_time(history: HistoryLeft, time_ms: int, use: ReaderUse) -> list[
     return list(history.main)
 
 
-def reader_verdicts(
+def reader_outcomes(
     metadata: TableMetadata, positions: Iterable[ReaderPosition], decided: Retention
-) -> list[ReaderVerdict]:
+) -> list[ReaderOutcome]:
     """Say which readers an expiry breaks.
 
     Args:
@@ -176,19 +176,19 @@ def reader_verdicts(
         decided: What the expiry keeps.
 
     Returns:
-        A verdict for each, in the same order.
+        An outcome for each, in the same order.
     """
     now, after = HistoryLeft.all_of(metadata), HistoryLeft.after(metadata, decided)
-    return [_verdict(now, after, position) for position in steps(list(positions), "readers")]
+    return [_outcome(now, after, position) for position in steps(list(positions), "readers")]
 
 
-def _verdict(now: HistoryLeft, after: HistoryLeft, position: ReaderPosition) -> ReaderVerdict:
+def _outcome(now: HistoryLeft, after: HistoryLeft, position: ReaderPosition) -> ReaderOutcome:
     place = _stands_at(now.metadata, position)
     if isinstance(broken := needed_snapshots(now, position), str):
-        return ReaderVerdict(position, place, "is broken already", broken)
+        return ReaderOutcome(position, place, "is broken already", broken)
     if isinstance(breaks := needed_snapshots(after, position), str):
-        return ReaderVerdict(position, place, "breaks", breaks)
-    return ReaderVerdict(position, place, "goes on", "all that it needs stays")
+        return ReaderOutcome(position, place, "breaks", breaks)
+    return ReaderOutcome(position, place, "goes on", "all that it needs stays")
 
 
 def _stands_at(metadata: TableMetadata, position: ReaderPosition) -> str:
