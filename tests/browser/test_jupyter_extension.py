@@ -27,6 +27,9 @@ CELL = """async (source) => {
 }"""
 SOURCES = """() => [...window.jupyterapp.shell.widgets("main")].find((one) => one.content?.activeCell)
   ?.content.model.sharedModel.cells.map((cell) => cell.getSource()) ?? []"""
+SAVE = """() => [...window.jupyterapp.shell.widgets("main")].find((one) => one.content?.activeCell)
+  .context.save().then(() => 1)"""
+"""Without the command's dialog, which asks for a name."""
 OUTPUTS = """() => [...document.querySelectorAll(".jp-OutputArea-output")].map((one) => one.textContent)"""
 KERNEL = """
 import json, sys
@@ -213,7 +216,7 @@ def test_the_left_tab_has_the_tables_of_the_server_and_of_the_kernels_spark(
     page.wait_for_function(f"({SOURCES})().at(-1).includes('own.db.t')")
     page.evaluate(RUN, "notebook:run-cell")
     expect(page.locator(".icedive .graph-card, .jp-OutputArea-output .icedive").first).to_be_visible()
-    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save').then(() => 1)")
+    page.evaluate(SAVE)
     [saved] = lab.folder.glob("Untitled*.ipynb")
     assert "own.db.t" in saved.read_text()
     assert any("own.db.t" in frame for frame in frames)
