@@ -117,7 +117,7 @@ def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callab
         if question.path in GATE_FORMATS:
             command = click.option(
                 "--fail-on", type=click.Choice(FAIL_ON), default=FAILS_ON[question.name], show_default=True,
-                help="The level from which on the exit code tells: 5 of warnings, 6 of errors.",
+                help="The lowest level that fails the command: exit code 5 for a warning, 6 for an error.",
             )(command)  # fmt: skip
         if question.has_rows and not question.reads_rows:  # else it would choose among the first rows
             names = {parameter.name for parameter in question.parameters}

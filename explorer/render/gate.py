@@ -27,12 +27,15 @@ UNPRINTABLE = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def doctor_cases(report: Report) -> Iterator[CheckCase]:
-    """Make a case of each finding, and of each rule that found nothing."""
+    """Make a case of each finding, and of each rule that found nothing or was not asked."""
     for finding in report.findings:
         text = "\n".join(finding_lines(finding))
         yield CheckCase(report.table, finding.rule, finding.about.title, LEVELS[finding.severity], text)
     told = {finding.rule for finding in report.findings}
-    yield from (CheckCase(report.table, rule.id, rule.title, "ok") for rule in RULES if rule.id not in told)
+    for rule in RULES:
+        if rule.id not in told:
+            reason = report.rules_left_out.get(rule.id, "")
+            yield CheckCase(report.table, rule.id, rule.title, "not judged" if reason else "ok", reason)
     for unchecked in report.not_checked:
         yield CheckCase(report.table, "not-checked", "Could not be checked", "not judged", unchecked)
 

@@ -56,6 +56,25 @@ def test_junit_has_a_suite_for_a_table_and_a_case_for_each_rule(sick: Path) -> N
     assert [case.text or "" for case in never.findall(".//system-out")][0].startswith("error: ")
 
 
+def test_a_rule_that_was_not_asked_is_skipped_in_junit(tmp_path: Path) -> None:
+    table = make_table(tmp_path, 1)
+
+    def skipped(*more: str) -> dict[str, str]:
+        [suite] = ElementTree.fromstring(run("doctor", table, "-o", "junit", *more).stdout)
+        cases = [(case.get("name") or "", case.find("skipped")) for case in suite]
+        return {name: why.get("message") or "" for name, why in cases if why is not None}
+
+    quick, files, deep = skipped("--skip", "file-twice"), skipped("--files"), skipped("--deep")
+    assert quick["file-twice"] == "left out by --skip"
+    assert (quick["file-missing"], quick["column-type"]) == ("needs --files", "needs --deep")
+    assert "file-missing" not in files
+    assert files["column-type"] == "needs --deep"
+    assert "column-type" not in deep
+    for other in (table / "metadata").glob("*.metadata.json"):
+        other.write_text("{")
+    assert skipped()["file-twice"] == "the metadata file cannot be read"
+
+
 def test_a_catalog_is_told_table_by_table(sandbox: Path) -> None:
     root = ElementTree.fromstring(run("catalog", "health", "--namespace", "demo", "-o", "junit").stdout)
     assert len(root) > 20

@@ -89,7 +89,8 @@ def diagnose(
     )  # fmt: skip
     where = table.reader.storage.resolve
     final_findings = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in final_findings)
-    return ShownReport(table.name, final_findings, examination.checked, tuple(examination.not_checked))
+    left_out = choice.rules_left_out("deep" if deep else "files" if files else "quick")
+    return ShownReport(table.name, final_findings, examination.checked, tuple(examination.not_checked), left_out)
 
 
 def _newest(meta: TableMetadata) -> list[Snapshot]:

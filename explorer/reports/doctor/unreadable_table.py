@@ -9,6 +9,7 @@ from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
 from explorer.render.doctor import ShownReport
 from explorer.spec.doctor.findings import Finding, RuleChoice, finding
 from explorer.spec.doctor.remedies import complains, previous_words
+from explorer.spec.doctor.rules import RULES
 from explorer.spec.text.names import NOWHERE, in_sql
 from explorer.storage.folder_state import metadata_version
 from explorer.storage.metadata import VIEW
@@ -26,10 +27,12 @@ def report_unreadable(
     its store did not answer, it lies where nothing may be read, or it is a view's."""
     if isinstance(error, (NotNow, AccessRefused)) or error.cause.startswith(VIEW):
         raise error
+    own = _unreadable_finding(name, error)
     return ShownReport(
         name,
-        RuleChoice.of(skip, severity).choose_findings([_unreadable_finding(name, error)], name, None),
+        RuleChoice.of(skip, severity).choose_findings([own], name, None),
         {"metadata files": 1},
+        rules_left_out={rule.id: "the metadata file cannot be read" for rule in RULES if rule.id != own.rule},
     )
 
 

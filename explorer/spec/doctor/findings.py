@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from explorer.errors import NotFoundInTable
@@ -12,7 +12,7 @@ from explorer.model.metadata import TableMetadata
 from explorer.spec.doctor.remedies import GOES_BACK, LostFiles, Situation, complains, keeps_from_loading, remedy
 from explorer.spec.doctor.remedy_cases import CASES
 from explorer.spec.doctor.remedy_texts import LETTER_OF_CASE, MISREAD_BY, REMEDY_OF, Remedy
-from explorer.spec.doctor.rules import BY_ID, EXIT_CODES, RULES, Level, Rule, Severity
+from explorer.spec.doctor.rules import BY_ID, EXIT_CODES, RULES, Depth, Level, Rule, Severity
 from explorer.spec.secrets.redaction import redact
 from explorer.spec.snapshots.lineage import ancestry
 
@@ -64,12 +64,13 @@ def finding(rule: str, what: str, file: str, location: str = "", **more: Any) ->
 @dataclass(frozen=True)
 class Report:
     """What the doctor found in one table, the worst first. `checked` says what was looked at, in numbers; `not_checked`
-    what was not, and why."""
+    what was not, and why; `rules_left_out` which rules were not asked, by their ids, and why."""
 
     table: str
     findings: tuple[Finding, ...]
     checked: Mapping[str, int]
     not_checked: tuple[str, ...] = ()
+    rules_left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def worst(self) -> Severity | None:
@@ -130,6 +131,15 @@ class RuleChoice:
                 raise NotFoundInTable(f"no severity {level!r}: there are {', '.join(ORDER)}")
             levels |= {rule.id: level for rule in _rules_by_name(name)}  # type: ignore[dict-item, misc]
         return cls(frozenset(rule.id for name in skip for rule in _rules_by_name(name)), levels)
+
+    def rules_left_out(self, depth: Depth) -> dict[str, str]:
+        """Return the rules that are not asked at a depth, by their ids, and why."""
+        deeper = {"quick": ("files", "deep"), "files": ("deep",), "deep": ()}[depth]
+        return {
+            rule.id: "left out by --skip" if rule.id in self.skip else f"needs --{rule.depth}"
+            for rule in RULES
+            if rule.id in self.skip or rule.depth in deeper
+        }
 
     def choose_findings(
         self,
