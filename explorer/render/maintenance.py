@@ -40,7 +40,7 @@ def render_plan(words: Sequence[str], lines: Sequence[ProcedureLine]) -> str:
     parts = [*words]
     for number, line in enumerate(lines, 1):
         parts += ["", f"{number}. {line.operation}: {line.does}."]
-        told = (line.refusal, line.reason, line.statement) if line.statement or line.refusal else ()
+        told = (line.refusal, line.warning, line.reason, line.statement) if line.statement or line.refusal else ()
         parts += [f"   {text}" for text in told if text]
     return "\n".join(map(clean, [*parts, "", "icedive maintain preview TABLE OPERATION shows the details of each."]))
 

@@ -72,7 +72,10 @@ def plan_blocks(words: Sequence[str], lines: Sequence[ProcedureLine]) -> list[Bl
         for line in lines
     ]
     notes = [Notice(clean(text)) for text in words]
-    statements = [Statement(clean(line.statement)) for line in lines if line.statement]
+    statements: list[Block] = []
+    for line in lines:
+        statements += [Notice(clean(line.warning), "warning")] if line.warning else []
+        statements += [Statement(clean(line.statement))] if line.statement else []
     return [*notes, *statements, Rows(rows, "Procedures"), LinkList(tuple(links))]
 
 

@@ -34,14 +34,23 @@ def _line(operation: str, seen: Preview) -> ProcedureLine:
     elif not seen.call:
         does = "nothing to do"
     elif operation in FREES:
-        does = f"removes {count(files, 'file')}, and frees {human_bytes(size)} at least"
+        does = f"{_expired_words(seen)}removes {count(files, 'file')} and frees {human_bytes(size)} at least"
     else:
         what = "manifest" if operation == "rewrite-manifests" else "file"
         into = f" into about {made:,}" if made else ""
         does = f"rewrites {count(files, what)} ({human_bytes(size)}){into}"
     if operation == "dangling-deletes" and seen.call:
         does = f"drops {count(files, 'delete')} that apply to nothing; its statement compacts as well"
-    return ProcedureLine(operation, does, files, size, seen.call, seen.refusal, ORDER[operation])
+    warning = seen.warning if seen.call else ""
+    return ProcedureLine(operation, does, files, size, seen.call, seen.refusal, ORDER[operation], warning)
+
+
+def _expired_words(seen: Preview) -> str:
+    """Say how many snapshots an expiry removes; nothing of another operation."""
+    if "snapshots" not in seen.tables:
+        return ""
+    expired = sum(row["becomes"] == "expired" for row in seen.tables["snapshots"])
+    return f"expires {count(expired, 'snapshot')}, "
 
 
 def _amounts(seen: Preview) -> tuple[int, int, int]:

@@ -61,10 +61,11 @@ class Expiry:
         """What it comes to; `table` is its name in SQL."""
         decided, gone, meta = self.decided, self.gone, self.metadata
         snapshots = count(len(decided.snapshots_to_expire), "snapshot")
-        yield f"{snapshots} of {len(meta.snapshots)} would expire; time travel to them ends."
+        lost = "; time travel to them ends" if decided.snapshots_to_expire else ""
+        yield f"{snapshots} of {len(meta.snapshots)} would expire{lost}."
         yield from self._reader_words()
-        if self.cut_off.files:
-            yield self._cut_off_words(table)
+        if warning := self.cut_off_warning(table):
+            yield warning
         yield (
             f"{count(len(gone.files), 'data or delete file')}, {count(len(gone.manifests), 'manifest')} and "
             f"{count(len(gone.manifest_lists), 'manifest list')} would become unreachable: {human_bytes(gone.bytes)} "
@@ -101,8 +102,11 @@ class Expiry:
             for v in self.readers
         ]  # fmt: skip
 
-    def _cut_off_words(self, table: str) -> str:
-        """Warn of snapshots that no branch or tag leads to: a later commit may have cut them off by mistake."""
+    def cut_off_warning(self, table: str) -> str:
+        """Warn of snapshots that no branch or tag leads to: a later commit may have cut them off by mistake. Nothing if
+        no files would be lost with them; `table` is its name in SQL."""
+        if not self.cut_off.files:
+            return ""
         ordinals = snapshot_ordinals(self.metadata)
         cut_off = [s.snapshot_id for s in _snapshots_without_ref(self.metadata, self.decided)]
         names = runs(snapshot_name(i, ordinals) for i in cut_off)

@@ -73,13 +73,15 @@ CHANGES = ("rewritten", "removed", "merged", "dropped")
 class Preview:
     """What an operation would do, from metadata alone: sentences, and tables of groups, files, manifests or snapshots,
     each row with what becomes of it and why. `call` is the statement that does it; empty where there is none, where it
-    would change nothing, and where it must not be run: `refusal` then says why (it is the first of the sentences)."""
+    would change nothing, and where it must not be run: `refusal` then says why (it is the first of the sentences).
+    `warning` is the sentence that says what it would destroy that may still be wanted, if any."""
 
     operation: str
     call: str
     words: tuple[str, ...]
     tables: Mapping[str, Collection]
     refusal: str = ""
+    warning: str = ""
 
     @property
     def files(self) -> list[str]:
@@ -123,18 +125,19 @@ def preview(
     if statement and not is_printable(table, statement):
         statement = ""
         first.append("No statement is printed: Spark, its shell or a terminal would take signs of a name for others.")
-    return Preview(operation, statement, (*first, *plan.words), plan.tables, plan.refusal)
+    return Preview(operation, statement, (*first, *plan.words), plan.tables, plan.refusal, plan.warning)
 
 
 @dataclass(frozen=True)
 class PreviewParts:
-    """What an operation would do: sentences, tables, whether the table would be another one afterwards, and why the
-    operation must not be carried out, if so."""
+    """What an operation would do: sentences, tables, whether the table would be another one afterwards, why the
+    operation must not be carried out, if so, and the one of the sentences that warns."""
 
     words: Iterable[str]
     tables: Mapping[str, Collection]
     acts: bool = False
     refusal: str = ""
+    warning: str = ""
 
 
 def _unreadable(operation: str, error: UnreadableFile) -> str:
@@ -185,11 +188,11 @@ def _expiry(
         "snapshots": Collection.of_rows(expiry.snapshot_rows(), "snapshots"), "files": Collection(files, "files"),
     }  # fmt: skip
     catalog, name = catalog_and_name(table)
-    words = [*expiry.words(quoting.identifier([catalog, *split_identifier(name)]))]
+    in_sql = quoting.identifier([catalog, *split_identifier(name)])
     refusal = reader_refusal(expiry)
-    return PreviewParts(
-        [*(_safe_expiries(table, tree, request, readers) if refusal else ()), *words], tables, expiry.acts, refusal
-    )
+    safe = _safe_expiries(table, tree, request, readers) if refusal else ()
+    words = [*safe, *expiry.words(in_sql)]
+    return PreviewParts(words, tables, expiry.acts, refusal, expiry.cut_off_warning(in_sql))
 
 
 def _safe_expiries(
@@ -293,9 +296,11 @@ def _orphans(table: Table, tree: MetadataTree, request: OperationRequest) -> Pre
     explained = Collection(Batches(ORPHAN_COLUMNS, lambda: _batches(rows(), ORPHAN_COLUMNS)), "files")
     words = [*orphan_sentences(tree.metadata, listing, tally, freed), *_with_equalities(table, tree, request, search)]
     refusal = orphan_refusal(listing, tally, search.others, tree.metadata)
+    warning = ""
     if search.others and not refusal:
-        words.append(f"{search.others[0]}. Its files would go too, once they are old enough.")
-    return PreviewParts(words, {"files": explained}, acts=tally["removed", False] > 0, refusal=refusal)
+        warning = f"{search.others[0]}. Its files would go too, once they are old enough."
+        words.append(warning)
+    return PreviewParts(words, {"files": explained}, tally["removed", False] > 0, refusal, warning)
 
 
 def _tally(search: OrphanSearch) -> Counter[tuple[Becomes, bool]]:

@@ -12,7 +12,8 @@ ORDER: Mapping[str, str] = {
     "dangling-deletes": "After a compaction, which leaves deletes that apply to nothing.",
     "rewrite-position-deletes": "After a compaction, which makes some deletes unnecessary.",
     "rewrite-manifests": "After all that rewrites files: each commit adds manifests.",
-    "expire": "After all that rewrites: the files that were replaced stay until their snapshots expire.",
+    "expire": "After all that rewrites: the files that were replaced stay until their snapshots expire. "
+    "Run icedive doctor before: what repairs the table may need a snapshot that would expire.",
     "remove-orphans": "Last: it removes what failed commits and other expiries left.",
 }
 """The procedures in the order in which they are run, and why each is there."""
@@ -32,6 +33,7 @@ class ProcedureLine:
         statement: The statement; empty if there is nothing to do, or it must not be run.
         refusal: Why it must not be run, if so.
         reason: Why it is run in this place.
+        warning: What it would destroy that may still be wanted; empty if nothing is known.
     """
 
     operation: str
@@ -41,6 +43,7 @@ class ProcedureLine:
     statement: str
     refusal: str
     reason: str
+    warning: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,5 +61,9 @@ class MaintenancePlan:
         if not to_run:
             return ("No procedure has anything to do." if not refused else "There is nothing to run.", *no)
         run = f"Run {count(len(to_run), 'statement')} in this order" if len(to_run) > 1 else "Run one statement"
-        again = "Each line is of the table as it is now, so ask again after each." if len(to_run) > 1 else ""
-        return (f"{run}: {', '.join(line.operation for line in to_run)}.", *([again] if again else []), *no)
+        words = [f"{run}: {', '.join(line.operation for line in to_run)}."]
+        if warned := [line.operation for line in to_run if line.warning]:
+            words.append(f"Read the warning first, before you run {' and '.join(warned)}.")
+        if len(to_run) > 1:
+            words.append("Each line is about the table as it is now. Ask again after each statement.")
+        return (*words, *no)

@@ -104,8 +104,10 @@ def stay_of_needed(
 def _why(keeper: Keeper) -> str:
     """Why a snapshot stays; of its age, without the time of this moment."""
     if keeper.rule == "age":
-        return f"branch {keeper.ref} keeps it by its age"
-    return "it is young, though no branch or tag leads to it" if keeper.rule == "unreferenced" else keeper.reason
+        return f"branch {keeper.ref} keeps snapshots of this age"
+    if keeper.rule == "unreferenced":
+        return "no branch or tag leads to it, but it is too young to expire"
+    return keeper.reason
 
 
 def _stays(numbers: Sequence[int]) -> str:
