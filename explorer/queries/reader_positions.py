@@ -56,20 +56,20 @@ def _positions(metadata: TableMetadata, storage: Storage, reader: str) -> list[R
     if own is None and len(reader) > len("1700000000000"):
         own = parse_int64(reader)
     if own is not None:
-        return _that_go_on(metadata, [ReaderPosition(reader, use, own) for use in SNAPSHOT_USES])
+        return _working_positions(metadata, [ReaderPosition(reader, use, own) for use in SNAPSHOT_USES])
     try:
         moment = time_ms(reader)
     except (ValueError, OverflowError):
         if "/" in reader:
             return _checkpoint(storage, reader)
         raise NotFoundInTable(
-            f"{shorten(reader, LONG)!r} is no reader: name a snapshot's id or name, a branch or tag, a time in ISO "
+            f"Unknown reader {shorten(reader, LONG)!r}. Give a snapshot's id or name, a branch or tag, a time in ISO "
             "8601, or the path of a checkpoint"
         ) from None
-    return _that_go_on(metadata, [ReaderPosition(reader, use, time_ms=moment) for use in TIME_USES])
+    return _working_positions(metadata, [ReaderPosition(reader, use, time_ms=moment) for use in TIME_USES])
 
 
-def _that_go_on(metadata: TableMetadata, positions: list[ReaderPosition]) -> list[ReaderPosition]:
+def _working_positions(metadata: TableMetadata, positions: list[ReaderPosition]) -> list[ReaderPosition]:
     """The ways that are open now; all, if none is."""
     now = HistoryLeft.all_of(metadata)
     return [p for p in positions if not isinstance(needed_snapshots(now, p), str)] or positions

@@ -190,7 +190,7 @@ def duplicates(
     Example:
         >>> table = explorer.open_table("demo.three_inserts")
         >>> table.data.duplicates(key=["fruit"]).value.words
-        'At snapshot-3 no two rows have the same fruit.'
+        'At snapshot-3, no two rows have the same fruit.'
     """
     from explorer.queries.collection import Collection
     from explorer.render.duplicate_keys import (

@@ -674,7 +674,7 @@ class DataQuestions:
         Example:
             >>> table = explorer.open_table("demo.three_inserts")
             >>> table.data.duplicates(key=["fruit"]).value.words
-            'At snapshot-3 no two rows have the same fruit.'
+            'At snapshot-3, no two rows have the same fruit.'
         """
         return data_questions.duplicates(self._table.engine, key=key, most=most, explain=explain, snapshot=snapshot)
 

@@ -13,7 +13,7 @@ from explorer.spec.readers.reader_support import (
     Support,
     TableReaders,
     Upgrade,
-    and_,
+    join_names,
     reason,
 )
 from explorer.spec.readers.table_features import TableFeature
@@ -63,11 +63,12 @@ def verdict_lines(verdict: ReaderVerdict) -> list[str]:
         if known.reads in ("no", "wrong"):
             title = feature.title if feature.is_certain else f"{feature.title}, if files have it"
             same.setdefault((known.words, source_words(known)), []).append(title)
-    lines = [f"{name}, {and_(titles)}: {words} ({source})" for (words, source), titles in same.items()]
+    lines = [f"{name}, {join_names(titles)}: {words} ({source})" for (words, source), titles in same.items()]
     nothing = [feature.title for feature, known in verdict.cells if known.reads == "unknown"]
     if nothing and verdict.answer == "unknown":
-        rest = f"; {verdict.known_from} of the rest" if verdict.known_from != "nothing" else ""
-        lines.append(f"{name}: nothing is known of {and_(nothing)}{rest}")
+        reads_rest = all(known.reads in ("yes", "unknown") for _, known in verdict.cells)
+        rest = f"; reads the rest ({verdict.known_from})" if reads_rest and len(nothing) < len(verdict.cells) else ""
+        lines.append(f"{name}: not known for {join_names(nothing)}{rest}")
     return lines
 
 
@@ -87,7 +88,7 @@ def _upgrade_lines(upgrade: Upgrade) -> Iterator[str]:
 def upgrade_words(upgrade: Upgrade) -> str:
     """Say whom an upgrade locks out."""
     lost, refusing, doubtful = (
-        and_(reader.title for reader in some) for some in (upgrade.locked_out, upgrade.refusing, upgrade.doubtful)
+        join_names(reader.title for reader in some) for some in (upgrade.locked_out, upgrade.refusing, upgrade.doubtful)
     )
     said = [
         f"The upgrade locks out {lost}, which can read the table now."
@@ -97,9 +98,9 @@ def upgrade_words(upgrade: Upgrade) -> str:
         else "No reader that can read the table now is known to be locked out."
     ]
     if refusing:
-        said.append(f"{refusing} cannot read it then; it is unknown whether now.")
+        said.append(f"{refusing} cannot read it then; whether it can read the table now is unknown.")
     if doubtful:
-        said.append(f"{doubtful} can read the table now; it is unknown whether then.")
+        said.append(f"{doubtful} can read the table now; whether it can read it then is unknown.")
     return " ".join(said)
 
 

@@ -22,7 +22,7 @@ from explorer.spec.readers.reader_support import (
     TableReaders,
     judge,
     parse_support,
-    upgrade_of,
+    plan_upgrade,
 )
 from explorer.spec.readers.table_features import AlikeFiles, FileFacts, table_features
 from explorer.spec.text.identifiers import split_identifier
@@ -65,7 +65,9 @@ def find_readers(table: Table, upgrade: int | None = None, engine: Engine = "aut
     listed, facts = table.tree.manifests(at), _file_facts(table, engine)
     features, support = table_features(metadata, listed, facts), reader_support()
     notes = [f"There may be more features than these: {table.tree.lacks}."] if table.tree.lacks else []
-    planned = None if upgrade is None else upgrade_of(metadata, features, support, upgrade, _statement(table, upgrade))
+    planned = None
+    if upgrade is not None:
+        planned = plan_upgrade(metadata, features, support, upgrade, _statement(table, upgrade))
     return TableReaders(
         metadata.format_version, snapshot_name(at.snapshot_id, metadata.ordinals) if at else "", tuple(features),
         tuple(judge(features, support)), max(one.date for known in support.values() for one in known.values()),

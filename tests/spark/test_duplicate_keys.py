@@ -50,7 +50,9 @@ def test_each_cause_is_told(engine: SparkEngine) -> None:
     expected = {one.id: one.n for one in counts.collect()}
     assert {key: one.rows for key, one in by_id(found).items()} == expected == {2: 2, 4: 2, 5: 3}
     assert (found.keys, found.rows) == (3, 7)
-    assert found.words == "At snapshot-5 3 keys of id have several rows: 7 in all, 4 more than one each."
+    assert found.words == (
+        "At snapshot-5, 3 keys (id) have several rows: 7 in total, 4 too many if keys are to be unique."
+    )
     told = by_id(found)
     assert [told[key].since for key in (2, 4, 5)] == ["snapshot-2", "snapshot-2", "snapshot-4"]
     assert told[2].why.startswith("an append deletes nothing, so that the older row stays")

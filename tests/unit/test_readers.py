@@ -80,7 +80,7 @@ def test_the_worst_feature_decides(
 def test_a_reader_of_which_nothing_is_known_is_unknown() -> None:
     [verdict] = judge([SURE], {ReaderVersion("r", "R", "1"): {}})
     assert (verdict.answer, verdict.known_from) == ("unknown", "nothing")
-    assert verdict_lines(verdict) == ["R 1: nothing is known of deletion vectors"]
+    assert verdict_lines(verdict) == ["R 1: not known for deletion vectors"]
 
 
 # -- features ----------------------------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ class ReaderVerdict:
     @property
     def because(self) -> list[TableFeature]:
         """The features that decide; none where it reads all."""
-        return [feature for feature, known in self.cells if decides(feature, known) == self.answer != "yes"]
+        return [feature for feature, known in self.cells if certain_answer(feature, known) == self.answer != "yes"]
 
     @property
     def known_from(self) -> str:
@@ -84,8 +84,8 @@ class ReaderVerdict:
         return " and ".join([*(["tried"] if tried else []), *(["documents"] if told else [])]) or "nothing"
 
 
-def decides(feature: TableFeature, known: Support) -> ReaderAnswer:
-    """Return what a feature says of a reader: a refusal of what the table may not have says nothing."""
+def certain_answer(feature: TableFeature, known: Support) -> ReaderAnswer:
+    """Return a reader's answer for a feature. It is unknown if the reader refuses what the table may not have."""
     return "unknown" if known.reads in ("no", "wrong") and not feature.is_certain else known.reads
 
 
@@ -102,7 +102,7 @@ def judge(features: Sequence[TableFeature], support: SupportTable) -> list[Reade
     verdicts = []
     for reader, known in support.items():
         cells = tuple((feature, known.get(feature.feature, UNKNOWN)) for feature in features)
-        answers = {decides(*cell) for cell in cells}
+        answers = {certain_answer(*cell) for cell in cells}
         answer: ReaderAnswer = next((one for one in WORST_FIRST if one in answers), "yes")
         verdicts.append(ReaderVerdict(reader, answer, cells))
     return verdicts
@@ -182,7 +182,7 @@ def upgrade_changes(metadata: TableMetadata, features: Sequence[TableFeature], v
         )
 
 
-def upgrade_of(
+def plan_upgrade(
     metadata: TableMetadata, features: Sequence[TableFeature], support: SupportTable, version: int, statement: str
 ) -> Upgrade:
     """Say what an upgrade changes, and which readers it locks out.
@@ -234,23 +234,23 @@ class TableReaders:
     @property
     def words(self) -> str:
         """The answer in sentences."""
-        return words_of(self.verdicts, "The table")
+        return readers_sentence(self.verdicts)
 
 
-def words_of(verdicts: Sequence[ReaderVerdict], what: str) -> str:
-    """Say in sentences who can read a table."""
+def readers_sentence(verdicts: Sequence[ReaderVerdict]) -> str:
+    """Say who can read a table."""
     by_answer: dict[ReaderAnswer, list[ReaderVerdict]] = {"yes": [], "no": [], "wrong": [], "unknown": []}
     for verdict in verdicts:
         by_answer[verdict.answer].append(verdict)
-    can = and_(verdict.reader.title for verdict in by_answer["yes"])
-    parts = [f"{what} can be read by {can}" if can else f"Of no reader it is known that it can read {what.lower()}"]
+    can = join_names(verdict.reader.title for verdict in by_answer["yes"])
+    parts = [f"The table can be read by {can}" if can else "No reader is known that can read the table"]
     for answer, verb in CANNOT.items():
         groups: dict[str, list[str]] = {}
         for verdict in by_answer[answer]:
             groups.setdefault(reason(verdict), []).append(verdict.reader.title)
-        parts += [f"{and_(names)} {verb} {why}" for why, names in groups.items()]
+        parts += [f"{join_names(names)} {verb} {why}" for why, names in groups.items()]
     if unknown := by_answer["unknown"]:
-        parts.append(f"unknown for {and_(verdict.reader.title for verdict in unknown)}")
+        parts.append(f"unknown for {join_names(verdict.reader.title for verdict in unknown)}")
     return f"{'; '.join(parts)}."
 
 
@@ -261,7 +261,7 @@ def reason(verdict: ReaderVerdict) -> str:
     return f"{', '.join(titles[:LONG_REASON])}{more}"
 
 
-def and_(names: Any) -> str:
+def join_names(names: Any) -> str:
     """Join names as a sentence does."""
     *first, last = [*names] or [""]
     return f"{', '.join(first)} and {last}" if first else last

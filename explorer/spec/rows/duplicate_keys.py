@@ -59,10 +59,10 @@ class DuplicateKeys:
         """The answer in a sentence."""
         names = ", ".join(self.columns)
         if not self.keys:
-            return f"At {self.snapshot} no two rows have the same {names}."
+            return f"At {self.snapshot}, no two rows have the same {names}."
         return (
-            f"At {self.snapshot} {count(self.keys, 'key')} of {names} {'has' if self.keys == 1 else 'have'} several "
-            f"rows: {self.rows:,} in all, {self.rows - self.keys:,} more than one each."
+            f"At {self.snapshot}, {count(self.keys, 'key')} ({names}) {'has' if self.keys == 1 else 'have'} several "
+            f"rows: {self.rows:,} in total, {self.rows - self.keys:,} too many if keys are to be unique."
         )
 
 
@@ -91,7 +91,7 @@ def _equals(name: str, value: Any) -> str:
     return f"{name} = {value}"
 
 
-def why_of(places: Sequence[RowPlace], arrivals: Sequence[RowEvent], operation: str | None) -> str:
+def duplicate_reason(places: Sequence[RowPlace], arrivals: Sequence[RowEvent], operation: str | None) -> str:
     """Say how a key came to have several rows.
 
     Args:
@@ -146,4 +146,4 @@ def duplicate_key(
     name = snapshot_name(since, dict(ordinals))
     if length == len(visible) and all(event.what == "was there" for event in arrivals):
         name = f"{name} or before: older snapshots have expired"
-    return DuplicateKey(values, rows, name, shown, why_of(now, arrivals, operations.get(since)))
+    return DuplicateKey(values, rows, name, shown, duplicate_reason(now, arrivals, operations.get(since)))
