@@ -80,7 +80,7 @@ def command_of(question: Question) -> click.Command:
 def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     kind, name = parameter.kind, parameter.name
     types: dict[str, Any] = {
-        "number": click.IntRange(min=None if kind.least is None else int(kind.least)),
+        "number": int if kind.least is None else click.IntRange(min=int(kind.least)),
         "count": CountType(),
         "decimal": click.FloatRange(min=kind.least),
         "choice": click.Choice([choice for choice in kind.choices if choice]),
@@ -163,7 +163,8 @@ def _ask(question: Question, given: dict[str, Any]) -> None:
     elif question.is_endless:
         _print_until_interrupt(answer, output)
     elif form in GATE_FORMATS.get(question.path, ()):
-        click.echo(gate_text(question, answer, form, fail_on, arguments.get("threshold")))
+        text = gate_text(question, answer, form, fail_on, arguments.get("threshold"))
+        click.echo(text, nl=bool(text))
     else:
         output.print(answer, question.columns, opened if question.subject == "table" else None)
     code = EXIT_CODES[level_of_exit(answer.level(), fail_on)] if hasattr(answer, "level") else 0

@@ -66,7 +66,7 @@ def _positions(metadata: TableMetadata, storage: Storage, reader: str) -> list[R
             f"Unknown reader {shorten(reader, LONG)!r}. Give a snapshot's id or name, a branch or tag, a time in ISO "
             "8601, or the path of a checkpoint"
         ) from None
-    return _working_positions(metadata, [ReaderPosition(reader, use, time_ms=moment) for use in TIME_USES])
+    return [ReaderPosition(reader, use, time_ms=moment) for use in TIME_USES]
 
 
 def _working_positions(metadata: TableMetadata, positions: list[ReaderPosition]) -> list[ReaderPosition]:

@@ -112,8 +112,8 @@ def all_procedures(table: Table, *, engine: EngineName = "auto") -> Answer[Maint
     """
     from explorer.queries.collection import Collection
     from explorer.render.maintenance import plan_rows, render_plan
-    from explorer.render.writing_blocks import plan_blocks
-    from explorer.reports.maintenance.all_procedures import plan_all
+    from explorer.render.writing_blocks import procedure_blocks
+    from explorer.reports.maintenance_plan import plan_all
 
     plan = plan_all(table, engine)
     return Answer(
@@ -121,7 +121,7 @@ def all_procedures(table: Table, *, engine: EngineName = "auto") -> Answer[Maint
         lambda: {"words": list(plan.words), "procedures": plan_rows(plan.lines)},
         lambda: (render_plan(plan.words, plan.lines),),
         lambda: Collection.of_rows(plan_rows(plan.lines), "procedures"),
-        parts=lambda: plan_blocks(plan.words, plan.lines),
+        parts=lambda: procedure_blocks(plan.words, plan.lines),
     )
 
 

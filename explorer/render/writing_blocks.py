@@ -61,7 +61,7 @@ def preview_blocks(
     return [*notes, *statement, *(Rows(rows, name.capitalize()) for name, rows in tables.items())]
 
 
-def plan_blocks(words: Sequence[str], lines: Sequence[ProcedureLine]) -> list[Block]:
+def procedure_blocks(words: Sequence[str], lines: Sequence[ProcedureLine]) -> list[Block]:
     """Return what all procedures would do, and the statements of those that have something to do, in their order."""
     rows = [
         {"step": number, "operation": line.operation, "does": line.does, "reason": line.refusal or line.reason}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import explorer
 from explorer.render.blocks import Notice, Statement
-from explorer.render.writing_blocks import plan_blocks
+from explorer.render.writing_blocks import procedure_blocks
 from tests.cases import build_case
 
 
@@ -17,6 +17,6 @@ def test_the_warning_of_an_expiry_is_told_before_its_statement(tmp_path: Path) -
     assert expire.does.startswith("expires 3 snapshots, removes 9 files")
     assert plan.words[1] == "Read the warning first, before you run expire."
     assert 0 < text.index("3 data or delete files of them would be lost") < text.index(expire.statement)
-    blocks = plan_blocks(plan.words, plan.lines)
+    blocks = procedure_blocks(plan.words, plan.lines)
     [warning] = [i for i, block in enumerate(blocks) if isinstance(block, Notice) and block.level == "warning"]
     assert isinstance(blocks[warning + 1], Statement)

@@ -66,7 +66,7 @@ def test_branches_times_and_numbers_that_are_gone(tmp_path: Path) -> None:
     gone = preview(table, "1234567890123456789")
     assert {becomes for _, becomes in rows(gone)} == {"is broken already"}
     assert gone.call  # nothing that works now would break
-    assert rows(preview(table, "1999-01-01")) == [("incremental read", "breaks")]
+    assert rows(preview(table, "1999-01-01")) == [("time travel", "is broken already"), ("incremental read", "breaks")]
     with pytest.raises(NotFoundInTable, match=r"Unknown reader 'nobody'\. Give a snapshot's id or name"):
         preview(table, "nobody")
     with pytest.raises(NotFoundInTable, match="compact takes no readers: only expire breaks them"):

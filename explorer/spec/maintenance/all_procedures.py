@@ -12,8 +12,7 @@ ORDER: Mapping[str, str] = {
     "dangling-deletes": "After a compaction, which leaves deletes that apply to nothing.",
     "rewrite-position-deletes": "After a compaction, which makes some deletes unnecessary.",
     "rewrite-manifests": "After all that rewrites files: each commit adds manifests.",
-    "expire": "After all that rewrites: the files that were replaced stay until their snapshots expire. "
-    "Run icedive doctor before: what repairs the table may need a snapshot that would expire.",
+    "expire": "After all that rewrites: the files that were replaced stay until their snapshots expire.",
     "remove-orphans": "Last: it removes what failed commits and other expiries left.",
 }
 """The procedures in the order in which they are run, and why each is there."""

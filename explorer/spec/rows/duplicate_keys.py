@@ -100,7 +100,7 @@ def duplicate_reason(places: Sequence[RowPlace], arrivals: Sequence[RowEvent], o
         operation: What that commit did.
     """
     if any(place.copy for place in places):
-        return "the same data file is live twice"
+        return "the same data file is live twice: icedive doctor has the remedy"
     files = {place.file for place in places}
     if len(files) == 1:
         return f"one file has it {len(places):,} times: its writer wrote it so"

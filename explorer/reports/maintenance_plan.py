@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.progress import steps
+from explorer.reports.doctor import diagnose
 from explorer.reports.maintenance.previews import CHANGES, Preview, preview
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.maintenance.all_procedures import FREES, ORDER, MaintenancePlan, ProcedureLine
+from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
+
+RULES = 3
+"""Rules of the doctor that a refusal names."""
 
 
 def plan_all(table: Table, engine: Engine = "auto") -> MaintenancePlan:
@@ -21,10 +28,21 @@ def plan_all(table: Table, engine: Engine = "auto") -> MaintenancePlan:
         engine: What decodes manifests.
 
     Returns:
-        A line for each procedure, in the order in which they are run.
+        A line for each procedure, in the order in which they are run. What removes files has no statement where the
+        doctor finds an error, since the remedy may need them.
     """
+    report = diagnose(table, engine=engine)
+    errors = [finding for finding in report.findings if finding.severity in ("error", "fatal")]
     operations = steps(list(ORDER), "previews")
-    return MaintenancePlan(tuple(_line(one, preview(table, one, engine=engine)) for one in operations))
+    previews = [(one, preview(table, one, engine=engine)) for one in operations]
+    if errors:
+        rules = first_of(list(dict.fromkeys(finding.rule for finding in errors)), RULES)
+        why = f"the doctor finds an error ({rules}). Its remedy may need what this removes: icedive doctor TABLE."
+        previews = [
+            (one, replace(seen, call="", refusal=seen.refusal or f"Do not run this: {why}") if one in FREES else seen)
+            for one, seen in previews
+        ]
+    return MaintenancePlan(tuple(_line(one, seen) for one, seen in previews))
 
 
 def _line(operation: str, seen: Preview) -> ProcedureLine:
