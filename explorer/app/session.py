@@ -67,6 +67,8 @@ MOST_NAME = 10_000
 MOST_WAITING, LOOK_S = 32, 0.1
 """Requests of one session that are under way."""
 NOT_SAVED = ("write", "measure", "engines")
+ON_SPARK = {("data", "duplicates")}
+"""Questions that Spark answers, beside those that read rows."""
 """Arguments by which a question writes, or runs in Spark: no link asks it."""
 QUIET_S, TICK_S = 0.4, 0.25
 """What is over sooner than the first shows no progress; what takes longer shows it anew after each of the second."""
@@ -244,6 +246,7 @@ class Session:
         if question is None:
             return HERE
         reads_rows = question.reads_rows or any(request.arguments.get(name) for name in (*NOT_SAVED, "sql"))
+        reads_rows = reads_rows or question.path in ON_SPARK
         on_spark = reads_rows or question.is_writing or request.arguments.get("engine") == "spark"
         return ELSEWHERE if on_spark or question.path[0] == "catalog" else HERE
 

@@ -6,10 +6,12 @@ import json
 import os
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import islice
 
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.model.metadata import TableMetadata
+from explorer.progress import steps
 from explorer.spec.snapshots.reader_positions import HistoryLeft, ReaderPosition, ReaderUse, needed_snapshots
 from explorer.spec.snapshots.snapshot_names import time_ms
 from explorer.spec.text.names import shorten, snapshot_ordinals
@@ -23,6 +25,8 @@ FLINK_POSITION = re.compile(rb"\x00\x00\x00\x01\x00\x00\x00(?:\x12\x01(.{8})\x01
 then a snapshot id and maybe its time, each after a byte that says whether it is there."""
 YEARS = (1_400_000_000_000, 4_200_000_000_000)
 """Between which a snapshot's time is, in ms since 1970: Iceberg began in 2017."""
+MOST_POSITIONS, MOST_NAMES = 100, 10_000
+"""Positions of one checkpoint; and files in a folder of one."""
 SNAPSHOT_USES: tuple[ReaderUse, ...] = ("time travel", "incremental read", "Spark stream")
 TIME_USES: tuple[ReaderUse, ...] = ("time travel", "incremental read")
 LONG = 120
@@ -44,7 +48,8 @@ def reader_positions(metadata: TableMetadata, storage: Storage, readers: Iterabl
         NotFoundInTable: One is none of these, or its checkpoint has no position of an Iceberg source.
         UnreadableFile: A checkpoint cannot be read. OutsideRoots if it is outside the roots.
     """
-    return [position for reader in readers for position in _positions(metadata, storage, reader.strip())]
+    named = steps(list(readers), "readers")
+    return [position for reader in named for position in _positions(metadata, storage, reader.strip())]
 
 
 def _positions(metadata: TableMetadata, storage: Storage, reader: str) -> list[ReaderPosition]:
@@ -96,11 +101,8 @@ def _checkpoint(storage: Storage, path: str) -> list[ReaderPosition]:
 
 def _names(storage: Storage, folder: str) -> set[str]:
     """The names in a folder; none if it is a file, or not there."""
-    if (local := storage.folder(folder)) is not None:
-        try:
-            return set(os.listdir(local))
-        except OSError:
-            return set()
+    if storage.folder(folder) is not None:
+        return set(_files(storage, folder))
     try:
         return {name for name in ("offsets", "commits") if storage.names(f"{folder}/{name}")} | {
             name for name in storage.names(folder) if name == "_metadata"
@@ -114,6 +116,7 @@ def _stream_positions(storage: Storage, folder: str, path: str) -> list[ReaderPo
     sources began; and these, for the trigger AvailableNow."""
     numbers = [int(name) for name in _files(storage, f"{folder}/commits") if re.fullmatch(r"[0-9]{1,18}", name)]
     sources = sorted(name for name in _files(storage, f"{folder}/sources") if re.fullmatch(r"[0-9]{1,6}", name))
+    _check_number([int(name) for name in sources], path)
     begins = [f"{folder}/sources/{name}/offsets/0" for name in sources]
     if not numbers:
         return _spark_positions(storage, begins, path, "Spark stream")
@@ -124,18 +127,37 @@ def _stream_positions(storage: Storage, folder: str, path: str) -> list[ReaderPo
 def _files(storage: Storage, folder: str) -> list[str]:
     local = storage.folder(folder)
     try:
-        return os.listdir(local) if local is not None else storage.names(folder)
+        if local is None:
+            names = storage.names(folder)
+        else:
+            with os.scandir(local) as entries:
+                names = [entry.name for entry in islice(entries, MOST_NAMES + 1)]
     except (OSError, UnreadableFile):
         return []
+    if len(names) > MOST_NAMES:
+        raise NotFoundInTable(
+            f"{shorten(folder, LONG)} has more than {MOST_NAMES:,} files: name the file of offsets, or `_metadata`"
+        )
+    return names
 
 
 def _spark_positions(storage: Storage, files: Iterable[str], path: str, use: ReaderUse) -> list[ReaderPosition]:
     """The positions of Iceberg sources in files of Spark's offsets: JSON, a source a line."""
-    lines = [line for file in files for line in storage.read(file, limit=OFFSETS).splitlines()]
-    own = [ReaderPosition(path, use, at) for at in map(_snapshot_of_offset, lines) if at is not None]
+    own: dict[int, None] = {}
+    for file in steps(list(files), "files of offsets"):
+        for line in storage.read(file, limit=OFFSETS).splitlines():
+            if (at := _snapshot_of_offset(line)) is not None:
+                own[at] = None
+                _check_number(own, path)
     if not own:
         raise NotFoundInTable(f"{shorten(path, LONG)} has no offset of an Iceberg source")
-    return own
+    return [ReaderPosition(path, use, at) for at in own]
+
+
+def _check_number(positions: Collection[int], path: str) -> None:
+    """Refuse a checkpoint that no stream writes: a stranger may have."""
+    if len(positions) > MOST_POSITIONS:
+        raise NotFoundInTable(f"{shorten(path, LONG)} has more than {MOST_POSITIONS} positions: it is no checkpoint")
 
 
 def _snapshot_of_offset(line: bytes) -> int | None:
@@ -159,6 +181,7 @@ def _flink_positions(storage: Storage, file: str, path: str) -> list[ReaderPosit
         time = struct.unpack(">q", match[2])[0] if match[2] else YEARS[0]
         if snapshot_id > 0 and YEARS[0] <= time <= YEARS[1]:
             own[snapshot_id] = None
+            _check_number(own, path)
     if not own:
         raise NotFoundInTable(f"{shorten(path, LONG)} has no position of an Iceberg source of Flink")
     return [ReaderPosition(path, "Flink source", snapshot_id) for snapshot_id in own]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from explorer.errors import ExplorerError, NotFoundInTable
+from explorer.progress import steps
 from explorer.queries.row_history import RowHistory
 from explorer.queries.row_reader import pairing_keys
 from explorer.spark_engine.sql_guard import quoting
@@ -16,6 +17,9 @@ from explorer.spec.text.names import snapshot_name
 from explorer.storage.rows import read_schema
 from explorer.table import Table
 
+LONGEST_KEY = 10_000
+"""Characters of a key, as a filter, up to which it is explained."""
+TOO_LONG = "its values are too long to be looked for"
 ROWS = "icedive_rows"
 """The name of a count of rows in a query: no table of Iceberg's has such a column by chance."""
 
@@ -44,7 +48,7 @@ def find_duplicate_keys(
     columns = pairing_keys(schema, keys, False)
     if not columns:
         raise NotFoundInTable("the schema has no identifier fields: name the columns of the key (--key)")
-    named = ", ".join(quoting.identifier(column.split(".")) for column in columns)
+    named = ", ".join(quoting.column(column.split(".")) for column in columns)
     grouped = f"SELECT {named}, count(*) AS {ROWS} FROM t@{at.snapshot_id} GROUP BY {named} HAVING count(*) > 1"
     [totals] = list(table.sql(f"SELECT count(*) AS n, coalesce(sum({ROWS}), 0) AS rows FROM ({grouped})", None))
     rows = table.sql(f"{grouped} ORDER BY {ROWS} DESC, {named} LIMIT {limit}", None).to_arrow() if totals["n"] else None
@@ -53,9 +57,13 @@ def find_duplicate_keys(
         values = [column[number].as_py() for column in rows.columns] if rows else []
         counted.append((dict(zip(columns, values[:-1], strict=True)), values[-1]))
     name = snapshot_name(at.snapshot_id, table.metadata.ordinals)
-    told = _explained(table, counted[:explain], columns, snapshot)
-    rest = [DuplicateKey(values, rows) for values, rows in counted[explain:]]
-    return DuplicateKeys(columns, name, int(totals["n"]), int(totals["rows"]), (*told, *rest))
+    chosen = [(values, rows) for values, rows in counted[:explain] if len(key_filter(values)) <= LONGEST_KEY]
+    told = {key_filter(one.values): one for one in _explained(table, chosen, columns, snapshot)}
+    first = [
+        told.get(key_filter(values)) or DuplicateKey(values, rows, why=TOO_LONG if number < explain else "")
+        for number, (values, rows) in enumerate(counted)
+    ]
+    return DuplicateKeys(columns, name, int(totals["n"]), int(totals["rows"]), tuple(first))
 
 
 def _explained(
@@ -86,6 +94,6 @@ def _places(history: RowHistory, snapshot_id: int, values: Mapping[str, Any]) ->
     wanted = repr(list(values.values()))
     return sorted(
         place
-        for place in history.by_snapshot[snapshot_id].visible
+        for place in steps(history.by_snapshot[snapshot_id].visible, "rows")
         if repr(list(history.matching.keyed.get(place.row_key, {}).values())) == wanted
     )

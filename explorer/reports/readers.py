@@ -9,7 +9,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from explorer.errors import WrongUsage
 from explorer.model.manifest import FileKind, file_kind
@@ -33,6 +35,8 @@ DATA_FILES = ("tried.json", "documents.json")
 """What we tried, and what others wrote: the first wins."""
 GroupKey = TypeVar("GroupKey", bound=str)
 GROUPED = ("content", "file_format", "snapshot_id")
+FILE_FORMATS, OTHER_FORMAT = ("parquet", "orc", "avro", "puffin"), "another format"
+"""Formats of data and delete files in the spec, and what all others are called: a stranger may make up thousands."""
 
 
 @cache
@@ -86,8 +90,11 @@ def _file_facts(table: Table, engine: Engine) -> FileFacts:
         if not part.num_rows:
             continue
         has_row_ids = has_row_ids or part["first_row_id"].null_count < part.num_rows
-        some = part.select(GROUPED)
-        for row in some.group_by(list(GROUPED)).aggregate([([], "count_all")]).to_pylist():
+        formats_here = pc.utf8_lower(pc.fill_null(part["file_format"].cast(pa.string()), ""))
+        is_known = pc.is_in(formats_here, pa.array(FILE_FORMATS))
+        some = part.select(GROUPED).set_column(1, "file_format", pc.if_else(is_known, formats_here, OTHER_FORMAT))
+        some = some.append_column("row", pa.array(np.arange(part.num_rows)))
+        for row in some.group_by(list(GROUPED)).aggregate([([], "count_all"), ("row", "min")]).to_pylist():
             content, name, added_by = (row[column] for column in GROUPED)
             kind = file_kind(content or 0, name or "")
             if kind == "data_file":
@@ -103,12 +110,7 @@ def _count(groups: dict[GroupKey, AlikeFiles], key: GroupKey, part: pa.Table, ro
     if key in groups:
         groups[key] = replace(groups[key], files=groups[key].files + row["count_all"])
         return
-    at = next(
-        i
-        for i, own in enumerate(zip(*(part[name].to_pylist() for name in GROUPED), strict=True))
-        if own == tuple(row[name] for name in GROUPED)
-    )
-    groups[key] = AlikeFiles(row["count_all"], part["file_path"][at].as_py(), row["snapshot_id"])
+    groups[key] = AlikeFiles(row["count_all"], part["file_path"][row["row_min"]].as_py(), row["snapshot_id"])
 
 
 def _statement(table: Table, version: int) -> str:

@@ -137,10 +137,19 @@ def cookies(server: Jupyter) -> str:
 def test_no_other_site_opens_anything(headers: dict[str, str], server: Jupyter) -> None:
     own = cookies(server)
     for path in LINKS:
-        assert get(server, path, Cookie=own).status == 200
+        assert get(server, path, Cookie=own, Referer=f"{server.url}icedive/").status == 200
         answer = get(server, path, Cookie=own, **headers)
         assert answer.status in (400, 403), path
         assert "three_inserts" not in answer.text  # type: ignore[attr-defined]
+
+
+def test_no_link_without_a_sender_runs_a_question(server: Jupyter) -> None:
+    """Over plain HTTP to another machine a browser says nothing of who asks, and a page may hide its Referer."""
+    own, link = cookies(server), LINKS[1]
+    assert link.startswith("/download?")
+    assert get(server, link, Cookie=own).status == 403
+    for headers in ({"Sec-Fetch-Site": "same-origin"}, {"Referer": f"{server.url}icedive/"}):
+        assert get(server, link, Cookie=own, **headers).status == 200
 
 
 @pytest.mark.parametrize("headers", [

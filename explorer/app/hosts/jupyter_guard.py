@@ -3,6 +3,7 @@ folder of the file browser is: JupyterLab asks that whenever it shows one, so no
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -30,6 +31,8 @@ class JupyterGuard(JupyterHandler):  # type: ignore[misc]
 
     needs_login = True
     """Whether nobody else is answered."""
+    runs_questions = False
+    """Whether a link to it runs a question: then a page of ours must have it."""
     is_document = False
     """Whether a browser shows it as a page: then it leads to the log-in, and no other site's link opens it."""
 
@@ -59,7 +62,11 @@ class JupyterGuard(JupyterHandler):  # type: ignore[misc]
                 authenticated(lambda _: None)(self)  # leads to the log-in
                 return
             raise HTTPError(403)
-        if is_foreign(self.request) or self._comes_from_elsewhere():
+        if (
+            is_foreign(self.request)
+            or self._comes_from_elsewhere()
+            or (self.runs_questions and not self._is_shown_own())
+        ):
             raise HTTPError(403, FOREIGN)
         if self.current_user is None:
             return
@@ -79,6 +86,11 @@ class JupyterGuard(JupyterHandler):  # type: ignore[misc]
         except ValueError:
             return True
         return bool(from_host) and from_host.lower() != self.request.host.lower()
+
+    def _is_shown_own(self) -> bool:
+        """Whether a request shows that it is of a page of ours, or of a program: Jupyter's cookie comes along from
+        other sites, and over plain HTTP to another machine a browser says nothing of who asks."""
+        return "Sec-Fetch-Site" in self.request.headers or "Referer" in self.request.headers or self.token_authenticated
 
     def finish(self, chunk: Any = None) -> Any:
         """Answer. What Jupyter logs of it is the path: queries have names of tables, filters and tokens."""
@@ -108,10 +120,10 @@ class JupyterAnswer(JupyterGuard):
     """Answers JSON to a tab of JupyterLab."""
 
     @authenticated
-    def get(self) -> None:
-        """Send the answer."""
+    async def get(self) -> None:
+        """Send the answer, which a thread makes: the server goes on."""
         self.set_header("Cache-Control", "no-store")
-        self.finish(self.answer())
+        self.finish(await asyncio.to_thread(self.answer))
 
     def answer(self) -> dict[str, Any]:
         """Return the answer."""

@@ -110,6 +110,8 @@ class JupyterKeyedFile(JupyterFile):
 class JupyterDownload(JupyterSession, page.DownloadHandler):  # type: ignore[misc]
     """The answer to a question as a file."""
 
+    runs_questions = True
+
     @authenticated
     async def get(self) -> None:  # type: ignore[override]
         """Send it."""

@@ -212,10 +212,11 @@ class _Deep:
         if then is None or self.schema is None:
             return
         names = {field.id: field.name for field in self.schema.fields}
+        places = {field.id: place for place, field in enumerate(self.schema.fields)}  # a name may be there twice
         for one in self.taken:
             if one.now not in names or one.now in then.by_id or one.former not in then.by_id:
                 continue
-            name, column = names[one.now], rows.column(names[one.now])
+            name, column = names[one.now], rows.column(places[one.now])
             if column.null_count < len(column):
                 yield self._of(
                     file, "readers-differ",

@@ -24,6 +24,11 @@ def identifier(parts: Iterable[str]) -> str:
     return ".".join(part if _PLAIN.fullmatch(part) else _quote(part) for part in parts)
 
 
+def column(parts: Iterable[str]) -> str:
+    """A column in a query, or a field inside structs: always in backticks, since `true` and `all` are words of SQL."""
+    return ".".join(map(_quote, parts))
+
+
 def _quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 

@@ -27,13 +27,15 @@ from explorer.spec.filters.expressions import (
 
 _TOKEN = re.compile(
     r"""\s*(?:
-      (?P<bytes>[xX]'(?:[0-9a-fA-F]{2})*') | (?P<text>'(?:[^']|'')*') |
-      (?P<quoted>"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`) |
+      (?P<bytes>[xX]'[0-9a-fA-F]*') | (?P<text>'[^']*(?:''[^']*)*') |
+      (?P<quoted>"[^"\\]*(?:\\.[^"\\]*)*"|`[^`]*(?:``[^`]*)*`) |
       (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?) | (?P<word>[^\W\d]\w*(?:-\w+)*(?:\$\w*)?) |
       (?P<sign><=|>=|<>|!=|==|=|<|>|\(|\)|,|\.)
     )""",
     re.VERBOSE,
 )
+LONGEST = 1 << 20
+"""Characters of a filter: each quote in a text takes a hundred bytes while it is read."""
 _COMPARED: dict[str, PredicateOperation] = {
     "=": "eq", "==": "eq", "!=": "not-eq", "<>": "not-eq", "<": "lt", "<=": "lt-eq", ">": "gt", ">=": "gt-eq",
 }  # fmt: skip
@@ -65,6 +67,8 @@ class FilterError(PrintableError, ValueError):
 
 def parse(text: str) -> Expression:
     """A filter's text as an unbound expression; of nothing, TRUE. Raises FilterError."""
+    if len(text) > LONGEST:
+        raise FilterError(f"a filter of {len(text):,} characters is longer than {LONGEST:,}", 0)
     parser = _Parser(text)
     if not parser.left:
         return TRUE
@@ -232,6 +236,8 @@ class _Parser:
         if kind == "text":
             return text[1:-1].replace("''", "'")
         if kind == "bytes":
+            if len(text) % 2 == 0:
+                raise self.error("bytes are pairs of digits, such as X'00ff'")
             return bytes.fromhex(text[2:-1])
         if len(text) > 300:
             raise self.error(f"a number of {len(text):,} characters is more than any column holds")

@@ -205,6 +205,9 @@ def _stands_at(metadata: TableMetadata, position: ReaderPosition) -> str:
 def oldest_needed_ms(metadata: TableMetadata, positions: Iterable[ReaderPosition]) -> int | None:
     """Return the time of the oldest snapshot that readers need which go on now; None where they need none."""
     now = HistoryLeft.all_of(metadata)
-    needed = [needed_snapshots(now, position) for position in positions]
-    times = [s.timestamp_ms for some in needed if not isinstance(some, str) for s in some]
-    return min((time for time in times if time is not None), default=None)
+    oldest: int | None = None
+    for position in steps(list(positions), "readers"):
+        needed = needed_snapshots(now, position)
+        times = [] if isinstance(needed, str) else [s.timestamp_ms for s in needed if s.timestamp_ms is not None]
+        oldest = min([*times, *([] if oldest is None else [oldest])], default=None)
+    return oldest
