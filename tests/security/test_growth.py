@@ -101,7 +101,7 @@ class Work:
 
     def by_function(self) -> Steps:
         counted = Steps()
-        for (_, code), steps in self._steps.items():
+        for (_, code), steps in list(self._steps.items()):  # other threads may still count
             counted[f"{code.co_filename[len(PACKAGE) + 1 :]}:{code.co_firstlineno} {code.co_name}"] += steps
         return counted
 
