@@ -109,26 +109,26 @@ class Stream:
 
     def __init__(self, engine: SparkEngine, name: str, checkpoint: Path, trigger: dict[str, Any]) -> None:
         self.spark, self.name, self.checkpoint, self.trigger = engine.session(), name, checkpoint, trigger
-        self.spark.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.readers")
+        self.spark.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.positions")
         for table in (name, f"{name}_copy"):
-            self.spark.sql(f"CREATE OR REPLACE TABLE sandbox.readers.{table} (id BIGINT) USING iceberg")
+            self.spark.sql(f"CREATE OR REPLACE TABLE sandbox.positions.{table} (id BIGINT) USING iceberg")
 
     def insert(self, *ids: int) -> None:
         for number in ids:
-            self.spark.sql(f"INSERT INTO sandbox.readers.{self.name} VALUES ({number})")
+            self.spark.sql(f"INSERT INTO sandbox.positions.{self.name} VALUES ({number})")
 
     def run(self) -> list[int]:
         """Run it until it has read all that is there, and return what it has read in all its runs."""
         rows = (
-            self.spark.readStream.format("iceberg").load(f"sandbox.readers.{self.name}").writeStream.format("iceberg")
+            self.spark.readStream.format("iceberg").load(f"sandbox.positions.{self.name}").writeStream.format("iceberg")
         )
         rows = rows.option("checkpointLocation", str(self.checkpoint)).trigger(**self.trigger)
-        query = rows.toTable(f"sandbox.readers.{self.name}_copy")
+        query = rows.toTable(f"sandbox.positions.{self.name}_copy")
         try:
             query.processAllAvailable()
         finally:
             query.stop()
-        return sorted(row.id for row in self.spark.sql(f"SELECT id FROM sandbox.readers.{self.name}_copy").collect())
+        return sorted(row.id for row in self.spark.sql(f"SELECT id FROM sandbox.positions.{self.name}_copy").collect())
 
     def expire(self, statement: str) -> None:
         self.spark.sql(statement.rstrip("."))
@@ -141,7 +141,7 @@ def test_a_stream_goes_on_after_the_expiry_that_is_offered_and_not_after_the_oth
     stream.insert(1, 2)
     assert stream.run() == [1, 2]
     stream.insert(3, 4)
-    seen = preview("readers.every_second", stream.checkpoint)
+    seen = preview("positions.every_second", stream.checkpoint)
     assert (seen.call, seen.refusal) == ("", "Do not run this: 2 ways to read would no longer work.")
     assert becomes(seen) == [
         ("Spark stream", "snapshot-2", "breaks"),
@@ -151,12 +151,12 @@ def test_a_stream_goes_on_after_the_expiry_that_is_offered_and_not_after_the_oth
     offer, safe = seen.words[2].removeprefix("If no stream has Trigger.AvailableNow: ").split(": ", 1)
     assert offer == "This expiry breaks none of them, and removes 1 snapshot"
     stream.expire(safe)
-    assert len(explorer.open_table("readers.every_second").metadata.snapshots) == 3
+    assert len(explorer.open_table("positions.every_second").metadata.snapshots) == 3
     assert stream.run() == [1, 2, 3, 4]
 
     stream.insert(5, 6)
-    stream.expire("CALL sandbox.system.expire_snapshots('readers.every_second', TIMESTAMP '2999-01-01')")
-    seen = preview("readers.every_second", stream.checkpoint)
+    stream.expire("CALL sandbox.system.expire_snapshots('positions.every_second', TIMESTAMP '2999-01-01')")
+    seen = preview("positions.every_second", stream.checkpoint)
     assert [state for _, _, state in becomes(seen)] == ["is broken already"] * 2
     with pytest.raises(Exception, match=first_reason(seen)):
         stream.run()
@@ -167,8 +167,8 @@ def test_a_stream_with_available_now_needs_the_snapshot_at_which_it_began(engine
     stream.insert(1, 2)
     assert stream.run() == [1, 2]
     stream.insert(3)
-    stream.expire("CALL sandbox.system.expire_snapshots('readers.available_now', TIMESTAMP '2999-01-01', 2)")
-    seen = preview("readers.available_now", stream.checkpoint)
+    stream.expire("CALL sandbox.system.expire_snapshots('positions.available_now', TIMESTAMP '2999-01-01', 2)")
+    seen = preview("positions.available_now", stream.checkpoint)
     assert becomes(seen) == [
         ("Spark stream", "snapshot-1", "breaks"),
         ("Spark stream, AvailableNow", becomes(seen)[1][1], "is broken already"),
