@@ -11,6 +11,7 @@ import os
 import random
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ from explorer.spec.commits.operations import ENGINES
 from explorer.storage.locate import locate
 from explorer.storage.python_children import module_command
 from explorer.storage.reader import TableReader
-from explorer.storage.scratch import scratch
+from explorer.storage.scratch import remove_abandoned, scratch
 from explorer.table import Table
 
 
@@ -99,6 +100,7 @@ def _kill(process: subprocess.Popen[bytes] | _Forked) -> None:
     process.wait()
     if isinstance(process, subprocess.Popen) and process.stdin is not None:
         process.stdin.close()
+    remove_abandoned(Path(tempfile.gettempdir()))  # what it had made for itself, such as for a JVM that started
 
 
 def race(
