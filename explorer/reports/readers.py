@@ -15,9 +15,8 @@ import pyarrow.compute as pc
 
 from explorer.errors import WrongUsage
 from explorer.model.manifest import FileKind, file_kind
-from explorer.reports.maintenance.procedure_calls import catalog_and_name, is_printable
+from explorer.reports.maintenance.procedure_calls import is_printable, table_in_sql
 from explorer.spark_engine.engine_choice import Engine
-from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.readers.reader_support import (
     NEWEST_VERSION,
     SupportTable,
@@ -27,7 +26,6 @@ from explorer.spec.readers.reader_support import (
     plan_upgrade,
 )
 from explorer.spec.readers.table_features import AlikeFiles, FileFacts, table_features
-from explorer.spec.text.identifiers import split_identifier
 from explorer.spec.text.names import snapshot_name
 from explorer.table import Table
 
@@ -114,7 +112,5 @@ def _count(groups: dict[GroupKey, AlikeFiles], key: GroupKey, part: pa.Table, ro
 
 
 def _statement(table: Table, version: int) -> str:
-    catalog, name = catalog_and_name(table)
-    full = quoting.identifier([catalog, *split_identifier(name)])
-    statement = f"ALTER TABLE {full} SET TBLPROPERTIES ('format-version' = '{version}')"
+    statement = f"ALTER TABLE {table_in_sql(table)} SET TBLPROPERTIES ('format-version' = '{version}')"
     return statement if is_printable(table, statement) else ""

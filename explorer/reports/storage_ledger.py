@@ -13,14 +13,12 @@ import pyarrow.compute as pc
 from explorer.model.metadata import TableMetadata
 from explorer.queries.stored_files import StoredFiles, add_up_files
 from explorer.reports.maintenance.previews import Preview, preview
-from explorer.reports.maintenance.procedure_calls import catalog_and_name, is_printable
+from explorer.reports.maintenance.procedure_calls import is_printable, table_in_sql
 from explorer.reports.maintenance.refusals import check_readable_by_iceberg
 from explorer.spark_engine.engine_choice import Engine
-from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.layout.storage_ledger import By, Cleanup, LedgerGroup, LedgerLine, StorageLedger
 from explorer.spec.layout.stored_files import GROUPS, OLDER_METADATA, Ranks, StorageGroup
-from explorer.spec.snapshots.retention import DELETES_OLD, MOST_OLD, Retention, RetentionRule, endless_expiry, retention
-from explorer.spec.text.identifiers import split_identifier
+from explorer.spec.snapshots.retention import DELETES_OLD, MOST_OLD, Retention, RetentionRule, retention_or_refusal
 from explorer.spec.text.names import first_of, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, instant, whole
 from explorer.table import Table
@@ -55,7 +53,7 @@ def storage_ledger(table: Table, by: By = "", price: float | None = None, engine
         The ledger. What cannot be read or listed is told, and the statements that depend on it are left out.
     """
     now, meta = int(time.time() * 1000), table.metadata
-    decided, refusal = _retention(meta, now)
+    decided, refusal = retention_or_refusal(meta, now)
     kept, kept_words = decided.snapshots_to_keep if decided else meta.snapshots, _cleanup_of_kept(decided, refusal)
     ranks = Ranks.of(meta, {snapshot.snapshot_id for snapshot in kept})
     stored = add_up_files(table.tree.by(engine, "storage"), ranks, by, now)
@@ -73,15 +71,6 @@ def storage_ledger(table: Table, by: By = "", price: float | None = None, engine
         tuple(stored.folders), tuple(groups), outside, tuple(_snapshot_rows(meta, ranks, sums, now)),
         tuple(_part_rows(sums, by)) if by else (), tuple(stored.unknown), price,
     )  # fmt: skip
-
-
-def _retention(meta: TableMetadata, now: int) -> tuple[Retention | None, str]:
-    if endless := endless_expiry(meta):
-        return None, endless.rstrip(".")
-    try:
-        return retention(meta, now), ""
-    except ValueError as error:
-        return None, str(error)
 
 
 def _lines(group: StorageGroup, sums: pa.Table) -> tuple[LedgerLine, ...]:
@@ -167,10 +156,8 @@ def _cleanup_of_old_metadata(table: Table, stored: StoredFiles) -> Cleanup:
         return Cleanup(("No statement is printed: older metadata files may be what this table is recovered from.",))
     most = whole(meta.properties.get(MOST_OLD, "100"))
     gone = log[: max(0, len(log) - LOG_KEPT + 1)]
-    catalog, name = catalog_and_name(table)
     statement = (
-        f"ALTER TABLE {quoting.identifier([catalog, *split_identifier(name)])} SET TBLPROPERTIES "
-        f"('{DELETES_OLD}' = 'true', '{MOST_OLD}' = '{LOG_KEPT}')"
+        f"ALTER TABLE {table_in_sql(table)} SET TBLPROPERTIES ('{DELETES_OLD}' = 'true', '{MOST_OLD}' = '{LOG_KEPT}')"
     )
     size = sum(table.tree.sizes(entry.metadata_file for entry in gone).values())
     if not size or most is None or most < LOG_KEPT or not is_printable(table, statement):

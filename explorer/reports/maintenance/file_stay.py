@@ -18,7 +18,7 @@ from explorer.reports.maintenance.previews import preview
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.maintenance.file_stay import FileStay, stay_of_needed, stay_of_older_metadata
 from explorer.spec.maintenance.orphan_rules import OLD_ENOUGH, Becomes, OrphanVerdict
-from explorer.spec.snapshots.retention import Retention, endless_expiry, retention
+from explorer.spec.snapshots.retention import retention_or_refusal
 from explorer.spec.text.names import base_name, first_of, shorten
 from explorer.spec.text.path_lookup import closeness
 from explorer.spec.text.units import instant
@@ -82,7 +82,7 @@ def _needed(
 ) -> FileStay:
     """The answer of a file that snapshots need; the statement is that of an expiry by the table's policy."""
     meta, now = tree.metadata, int(time.time() * 1000)
-    decided, refusal = _decide(meta, now)
+    decided, refusal = retention_or_refusal(meta, now)
     words, until = stay_of_needed(meta, named.kind, named.needing, decided, refusal, now)
     if named.deleted_by and meta.current_snapshot_id not in named.needing:
         words = (f"The current snapshot does not read it: {named.deleted_by} deleted it.", *words)
@@ -93,15 +93,6 @@ def _needed(
     names = tuple(_names(meta, named.needing))
     lacks = (f"There may be more: {tree.lacks}.",) if tree.lacks else ()
     return FileStay(named.path, named.kind, size, names, until, (*gone, *words, *lacks), statement)
-
-
-def _decide(meta: TableMetadata, now: int) -> tuple[Retention | None, str]:
-    if endless := endless_expiry(meta):
-        return None, endless
-    try:
-        return retention(meta, now), ""
-    except ValueError as error:
-        return None, str(error)
 
 
 def _names(meta: TableMetadata, ids: Collection[int]) -> list[str]:

@@ -25,15 +25,14 @@ from explorer.reports.maintenance.procedure_calls import (
     STRATEGIES,
     OperationRequest,
     call,
-    catalog_and_name,
     check_request,
     is_printable,
     named_columns,
+    table_in_sql,
 )
 from explorer.reports.maintenance.refusals import check_readable_by_iceberg, explain_absent_order, read_through
 from explorer.reports.maintenance.rewrites import plan_rewrite
 from explorer.spark_engine.engine_choice import Engine
-from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.maintenance.orphan_rules import Becomes, OrphanVerdict
 from explorer.spec.maintenance.orphan_rules import refusal as orphan_refusal
@@ -42,7 +41,6 @@ from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
 from explorer.spec.maintenance.rewrite_words import is_by_data_file, sentences
 from explorer.spec.snapshots.reader_positions import ReaderPosition, oldest_needed_ms
 from explorer.spec.snapshots.retention import endless_expiry, gc_refusal
-from explorer.spec.text.identifiers import split_identifier
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 
@@ -187,8 +185,7 @@ def _expiry(
     tables |= {
         "snapshots": Collection.of_rows(expiry.snapshot_rows(), "snapshots"), "files": Collection(files, "files"),
     }  # fmt: skip
-    catalog, name = catalog_and_name(table)
-    in_sql = quoting.identifier([catalog, *split_identifier(name)])
+    in_sql = table_in_sql(table)
     refusal = reader_refusal(expiry)
     safe = _safe_expiries(table, tree, request, readers) if refusal else ()
     words = [*safe, *expiry.words(in_sql)]

@@ -160,6 +160,12 @@ def catalog_and_name(table: Table) -> tuple[str, str]:
     return NOWHERE if catalog is None else (catalog, table.name.removeprefix(f"{catalog}."))
 
 
+def table_in_sql(table: Table) -> str:
+    """Return a table's name with its catalog, as a part of a statement."""
+    catalog, name = catalog_and_name(table)
+    return quoting.identifier([catalog, *split_identifier(name)])
+
+
 def bind_filter(table: Table, where: str) -> Expression:
     """A filter bound to the table's current schema. Raises NotFoundInTable."""
     schema = table.metadata.schema(table.metadata.current_schema_id)

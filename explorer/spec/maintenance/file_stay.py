@@ -81,7 +81,7 @@ def stay_of_needed(
     names = runs(snapshot_name(one, ordinals) for one in sorted(needing, key=lambda one: ordinals.get(one, 0)))
     words = [NEEDS[kind].format(names)]
     if decided is None:
-        return (*words, f"Nothing removes it: {refusal.rstrip('.')}."), None
+        return (*words, f"Nothing removes it: {refusal}."), None
     kept: dict[str, list[int]] = {}
     for verdict in decided.snapshots:
         if verdict.snapshot.snapshot_id in needing:

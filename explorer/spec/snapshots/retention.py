@@ -165,6 +165,17 @@ def retention(
     )
 
 
+def retention_or_refusal(metadata: TableMetadata, now_ms: int) -> tuple[Retention | None, str]:
+    """Return what the table's policy keeps as of `now_ms`; or None, and why an expiry would refuse or not end, without
+    a full stop."""
+    if endless := endless_expiry(metadata):
+        return None, endless.rstrip(".")
+    try:
+        return retention(metadata, now_ms), ""
+    except ValueError as error:
+        return None, str(error)
+
+
 def expired_from_ms(metadata: TableMetadata, ids: Collection[int], now_ms: int) -> int | None:
     """Return from when an expiry by the table's policy removes all of these snapshots, in ms since 1970; None if time
     alone does not let it."""
