@@ -80,20 +80,23 @@ def _explained(
     meta = table.metadata
     line = ancestry(meta, table.resolve(snapshot).snapshot.snapshot_id)
     operations = {s.snapshot_id: s.operation for s in meta.snapshots}
+    visible = [(one, _places_by_key(history, one)) for one in steps(line, "snapshots")]
     return [
         duplicate_key(
-            values, rows, [(one, _places(history, one, values)) for one in line],
+            values, rows, [(one, places.get(_key(values), [])) for one, places in visible],
             history.events, operations, meta.ordinals,
         )
         for values, rows in counted
     ]  # fmt: skip
 
 
-def _places(history: RowHistory, snapshot_id: int, values: Mapping[str, Any]) -> list[RowPlace]:
-    """The visible rows of a snapshot that have a key."""
-    wanted = repr(list(values.values()))
-    return sorted(
-        place
-        for place in steps(history.by_snapshot[snapshot_id].visible, "rows")
-        if repr(list(history.matching.keyed.get(place.row_key, {}).values())) == wanted
-    )
+def _places_by_key(history: RowHistory, snapshot_id: int) -> dict[str, list[RowPlace]]:
+    """The visible rows of a snapshot, by their keys."""
+    by_key: dict[str, list[RowPlace]] = {}
+    for place in sorted(history.by_snapshot[snapshot_id].visible):
+        by_key.setdefault(_key(history.matching.keyed.get(place.row_key, {})), []).append(place)
+    return by_key
+
+
+def _key(values: Mapping[str, Any]) -> str:
+    return repr(list(values.values()))

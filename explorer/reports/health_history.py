@@ -11,7 +11,7 @@ from explorer.reports.health import checkup
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.commits.commit_writers import writers_of
 from explorer.spec.health.crossings import Crossing
-from explorer.spec.health.measures import MeasuredValue
+from explorer.spec.health.measures import Health, MeasuredValue
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.names import snapshot_name
 from explorer.table import Table
@@ -28,20 +28,23 @@ class _History:
         named = {snapshot.snapshot_id: snapshot for snapshot in table.metadata.snapshots}
         ids = ancestry(table.metadata, table.metadata.current_snapshot_id)
         self.snapshots: Sequence[Snapshot] = [named[one] for one in reversed(ids)]
-        self._measures: dict[int, dict[str, MeasuredValue]] = {}
+        self._healths: dict[int, Health] = {}
 
-    def measured(self, place: int) -> dict[str, MeasuredValue]:
-        """The measures of one snapshot, by their ids."""
-        if place not in self._measures:
+    def health(self, place: int) -> Health:
+        """The health of the table at one snapshot."""
+        if place not in self._healths:
             check_cancellation()
             own = self.snapshots[place].snapshot_id
-            health = checkup(self.table, limits=self.limits, snapshot_id=own, engine=self.engine)
-            self._measures[place] = {measured.id: measured for measured in health.measures}
-        return self._measures[place]
+            self._healths[place] = checkup(self.table, limits=self.limits, snapshot_id=own, engine=self.engine)
+        return self._healths[place]
+
+    def measured(self, place: int, measure: str) -> MeasuredValue:
+        """A measure of one snapshot."""
+        return next(measured for measured in self.health(place).measures if measured.id == measure)
 
     def is_above(self, place: int, measure: str) -> bool:
         """Whether a measure is above its threshold; one that says nothing is not."""
-        return self.measured(place)[measure].level != "ok"
+        return self.measured(place, measure).level != "ok"
 
 
 def find_crossings(table: Table, limits: Mapping[str, float] | None = None, engine: Engine = "auto") -> list[Crossing]:
@@ -66,8 +69,8 @@ def find_crossings(table: Table, limits: Mapping[str, float] | None = None, engi
         return []
     last = len(history.snapshots) - 1
     writers = {own.snapshot.snapshot_id: own.writer for own in writers_of(table.metadata).commits}
-    now = checkup(table, limits=limits, engine=engine)
-    return [_crossing(history, measured, last, writers) for measured in now.beyond]
+    beyond = history.health(last).beyond
+    return [_crossing(history, measured, last, writers) for measured in beyond]
 
 
 def _crossing(history: _History, measured: MeasuredValue, last: int, writers: Mapping[int, str]) -> Crossing:
@@ -82,6 +85,6 @@ def _crossing(history: _History, measured: MeasuredValue, last: int, writers: Ma
     snapshot = history.snapshots[place]
     return Crossing(
         name, value, measured.threshold, snapshot_name(snapshot.snapshot_id, ordinals), snapshot.timestamp_ms,
-        snapshot.operation or "", writers.get(snapshot.snapshot_id, ""), history.measured(place - 1)[name].value,
-        history.measured(place)[name].value,
+        snapshot.operation or "", writers.get(snapshot.snapshot_id, ""), history.measured(place - 1, name).value,
+        history.measured(place, name).value,
     )  # fmt: skip
