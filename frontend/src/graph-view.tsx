@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { GraphCanvas, Grip, Inspector, legend, Timeline, foundWords } from "./graph";
 import type { GraphState } from "./protocol";
 import type { Vocabulary } from "./graph";
-import { draw, go, graph, graphFields, graphMode, graphProgress, header, hello, isFollowed, isInspectorOpen, look, open, place, server, surroundings } from "./store";
+import { draw, go, graph, graphFields, graphMode, graphProgress, hasAllLevels, header, hello, isFollowed, isInspectorOpen, look, open, place, server, surroundings } from "./store";
 import { IconButton, Working } from "./parts";
 
 const TYPING_MS = 250, LOOK_MS = 1_000;
@@ -35,6 +35,7 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
   const box = useRef<HTMLDivElement>(null), drawn = useRef<GraphCanvas | null>(null);
   const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const [percent, setPercent] = useState(100), [found, setFound] = useState(""), [isLegendOpen, setLegend] = useState(false);
+  const [filteredChoice, setFilteredChoice] = useState<boolean | null>(null);
   const key = useRef<HTMLDivElement>(null), state = graph.value;
 
   useLayoutEffect(() => {
@@ -105,13 +106,17 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
         <span class="found" role="status">{found}</span>
         {state?.offers.includes("filtered") && (
           <label class="check" title="Also draw entries that are filtered out as of this snapshot, struck through">
-            <input type="checkbox" checked={state.asked.filtered ?? true} onChange={(event) => void draw({ type: "filtered", value: event.currentTarget.checked })} />
+            <input type="checkbox" checked={filteredChoice ?? state.asked.filtered ?? true} onChange={(event) => {
+              const value = event.currentTarget.checked;
+              setFilteredChoice(value); // the box shows it while the graph is drawn
+              void draw({ type: "filtered", value }).finally(() => setFilteredChoice(null));
+            }} />
             Filtered entries
           </label>
         )}
         {state?.asked.levels !== undefined && mode === "table" && (
           <label class="check" title="Draw metadata files and manifest lists as cards of their own">
-            <input type="checkbox" checked={state.asked.levels} onChange={(event) => go({ levels: event.currentTarget.checked ? "all" : "few" })} />
+            <input type="checkbox" checked={hasAllLevels.value} onChange={(event) => go({ levels: event.currentTarget.checked ? "all" : "few" })} />
             All levels
           </label>
         )}
