@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.conftest import Served, card
 
@@ -38,6 +38,35 @@ def test_levels_fold_into_the_snapshots_and_the_link_keeps_it(page: Page, app: S
     card(page, "^4 metadata files").click()
     expect(card(page, "^metadata-3,")).to_be_visible()
     expect(levels).to_be_checked()
+
+
+def test_a_box_shows_the_choice_while_the_server_draws(page: Page, app: Served) -> None:
+    """The server's messages wait here, as behind a slow store."""
+    waiting: list[str | bytes] = []
+    is_open = True
+
+    def carry(wire: WebSocketRoute) -> None:
+        server = wire.connect_to_server()
+        server.on_message(lambda text: wire.send(text) if is_open else waiting.append(text))
+        wires.append(wire)
+
+    wires: list[WebSocketRoute] = []
+    page.route_web_socket(re.compile("/ws$"), carry)
+    page.goto(f"{app}?{TABLE}")
+    expect(card(page, "^manifest list 3,")).to_be_visible()
+    is_open = False
+    for name in ("All levels", "Filtered entries"):
+        page.get_by_role("checkbox", name=name).uncheck()
+    page.wait_for_function("() => !document.querySelector('.stage-working')")  # a turn of the page, at the least
+    for name in ("All levels", "Filtered entries"):
+        expect(page.get_by_role("checkbox", name=name)).not_to_be_checked()
+    expect(card(page, "^manifest list 3,")).to_be_visible()
+    is_open = True
+    for text in waiting:
+        wires[-1].send(text)
+    expect(card(page, "^manifest list 3,")).to_have_count(0)
+    for name in ("All levels", "Filtered entries"):
+        expect(page.get_by_role("checkbox", name=name)).not_to_be_checked()
 
 
 def test_no_chip_is_clipped_on_a_narrow_card(page: Page, app: Served) -> None:
