@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from explorer.questions.answers import Answer
     from explorer.questions.facade import OpenCatalog, OpenTable
     from explorer.questions.parameters import TableAt
+    from explorer.reports.bundle import TableBundle
     from explorer.table import Table
 
     Named: TypeAlias = OpenTable | Table | str | Path
@@ -419,6 +420,31 @@ def export_html(table: Named, file: str | Path) -> dict[str, Any]:
     from explorer.app.hosts.file import export_table
 
     return export_table(_engine(table), Path(file))
+
+
+def export_bundle(table: Named, file: str | Path, filters: Sequence[str] = ()) -> TableBundle:
+    """Write a table's metadata as a zip without its secrets, to be attached to a report of a bug (icedive docs
+    exports). Names, paths, partition values and bounds are replaced, each time by the same and in the same order.
+
+    Args:
+        table: An open table, or what open_table takes for one.
+        file: The zip to write.
+        filters: Filters that are to be asked of the bundle: their values are replaced, too.
+
+    Returns:
+        What was written, replaced and left out, the new names of columns, and the filters in words of the bundle.
+
+    Raises:
+        NotFoundInTable: A filter does not fit.
+
+    Example:
+        >>> import tempfile
+        >>> explorer.export_bundle("demo.three_inserts", f"{tempfile.mkdtemp()}/bundle.zip").columns
+        {'name': 'c1', 'favorite_color': 'c2'}
+    """
+    from explorer.reports.bundle import write_bundle
+
+    return write_bundle(_engine(table).tree, Path(file), filters)
 
 
 def gallery(folder: str | Path, catalog: str = "", properties: Mapping[str, str] | None = None) -> Collection:

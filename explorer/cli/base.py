@@ -37,7 +37,7 @@ from explorer.storage.whole_files import os_error_words
 FAILED, NO_ENGINE, INTERRUPTED = 1, 4, 130
 INCOMPLETE, WARNING, ERROR = (EXIT_CODES[level] for level in ("incomplete", "warning", "error"))
 COMMAND = "icedive"
-GROUPS = {**QUESTION_GROUPS, "export": "Pages and pictures that open without this program."}
+GROUPS = {**QUESTION_GROUPS, "export": "Files for others: pages, pictures, and metadata without its secrets."}
 
 
 class Group(click.Group):

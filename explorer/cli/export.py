@@ -1,10 +1,11 @@
-"""Pages and pictures of tables, which open without this program."""
+"""Pages and pictures of tables, which open without this program, and bundles of metadata without secrets."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +16,9 @@ from explorer.cli.screen import say
 from explorer.questions.parameters import TableAt
 from explorer.storage.processor_time import begin
 from explorer.storage.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from explorer.reports.bundle import TableBundle
 
 export = group("export")
 
@@ -54,6 +58,50 @@ def gallery(folder: Path, catalog: str, properties: tuple[str, ...], output: str
         sys.exit(FAILED)
     if any(row.get("error") for row in rows):
         sys.exit(INCOMPLETE)
+
+
+@export.command()
+@click.argument("table")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--catalog", help="The catalog that TABLE is in.")
+@click.option(
+    "--ask", "filters", multiple=True, metavar="FILTER",
+    help="A filter to be asked of the bundle: its values are replaced, too. May be given several times.",
+)  # fmt: skip
+@place_options
+@output_option(*FORMATS)
+def bundle(
+    table: str, file: Path, catalog: str | None, filters: tuple[str, ...], output: str, **where: Any
+) -> None:
+    """Write a table's metadata as a zip without its secrets, for a report of a bug.
+
+    Names, paths, partition values and bounds are replaced, each time by the same and in the same order, so plans
+    stay the same. FILE is a new .zip; data files are not in it."""
+    from explorer.render.text import render_fields
+
+    if not file.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {file.parent}", param_hint="FILE")
+    begin(table)
+    opened = TableAt(table, catalog, **places(**where)).open()
+    written = explorer.export_bundle(opened, file, filters)
+    print_object(asdict(written), output, lambda: render_fields(_bundle_fields(written)))
+    finish(opened, output)
+
+
+def _bundle_fields(written: TableBundle) -> dict[str, str]:
+    """What was written, for people."""
+    fields = {
+        "file": written.file,
+        "bytes": f"{written.bytes:,}",
+        "files in it": f"{written.metadata_files:,} metadata files, {written.manifest_lists:,} manifest lists, "
+        f"{written.manifests:,} manifests",
+        "replaced": "; ".join(f"{number:,} {what}" for what, number in written.replaced.items() if number),
+        "columns": "; ".join(f"{old} is {new}" for old, new in written.columns.items()),
+        "filters": "; ".join(f"{old} is {new}" for old, new in written.filters.items()),
+        "not in it": "; ".join(f"{one['file']}: {one['why']}" for one in written.left_out),
+        "note": "; ".join(written.notes),
+    }
+    return {name: text for name, text in fields.items() if text}
 
 
 @export.command()

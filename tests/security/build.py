@@ -22,7 +22,7 @@ SYNC = b"s" * 16
 
 
 def long(value: int) -> bytes:
-    return avro._write_long(value)
+    return avro.write_long(value)
 
 
 def text(value: bytes) -> bytes:

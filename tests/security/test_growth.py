@@ -48,7 +48,7 @@ COMMANDS = [
     "overview {}", "history lifecycle {}", "history lineage {}", "history commits {}", "inspect file {} a.parquet",
     "inspect deletes {}", "inspect deletes {} --show layers", "plan {} id=1", "inspect columns {}",
     "inspect columns {} --show clustering", "scan estimate {} id=1", "inspect map {} --deletes", "diff {} none main",
-    "diff {} 101 main", "export page {} {}.html", "maintain preview {} expire", "maintain preview {} compact",
+    "diff {} 101 main", "export page {} {}.html", "export bundle {} {}.zip", "maintain preview {} expire", "maintain preview {} compact",
     "maintain preview {} rewrite-manifests", "maintain preview {} remove-orphans",
     "refs preview {} rollback --snapshot 101", "refs preview {} tag --name x -s 101", "check conflict {} 101 append",
     "data history {} id=1", "data diff {} 101 102", "inspect file {} a.parquet --show rows",

@@ -31,10 +31,10 @@ def header(schema: object) -> bytes:
     text = json.dumps(schema).encode()
     return (
         b"Obj\x01"
-        + avro._write_long(1)
-        + avro._write_long(11)
+        + avro.write_long(1)
+        + avro.write_long(11)
         + b"avro.schema"
-        + avro._write_long(len(text))
+        + avro.write_long(len(text))
         + text
         + b"\x00"
         + b"s" * 16
@@ -107,7 +107,7 @@ def test_arrays_of_nothing_are_refused() -> None:
 
 def test_a_huge_count_does_not_hang() -> None:
     began = time.monotonic()
-    body = avro._write_long(1 << 50) + avro._write_long(1) + b"\x00" + b"s" * 16
+    body = avro.write_long(1 << 50) + avro.write_long(1) + b"\x00" + b"s" * 16
     container = avro.open_container(header(SCHEMA) + body, "f.avro")
     assert "claims" in container.problems[0].cause
     assert time.monotonic() - began < 30

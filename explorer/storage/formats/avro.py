@@ -87,7 +87,8 @@ def _long(data: bytes, at: int) -> tuple[int, int]:
             raise ValueError("a number has more than ten bytes")
 
 
-def _write_long(value: int) -> bytes:
+def write_long(value: int) -> bytes:
+    """Return a number as Avro writes it: zigzag, seven bits a byte."""
     value, out = (value << 1) ^ (value >> 63), bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -265,9 +266,9 @@ def repack(container: Container, schema: Any = None) -> bytes:
     same bytes."""
     sync = b"icedive-sync-16b"
     text = json.dumps(schema or container.schema).encode()
-    out = [MAGIC, _write_long(1), _write_long(11), b"avro.schema", _write_long(len(text)), text, _write_long(0), sync]
+    out = [MAGIC, write_long(1), write_long(11), b"avro.schema", write_long(len(text)), text, write_long(0), sync]
     for block in container.blocks:
-        out += [_write_long(block.count), _write_long(len(block.data)), block.data, sync]
+        out += [write_long(block.count), write_long(len(block.data)), block.data, sync]
     return b"".join(out)
 
 

@@ -1,0 +1,123 @@
+"""The values of a table's columns, and what takes their place: in a database on disk, since a table may have more than
+fit into memory."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from explorer.progress import check_cancellation
+from explorer.spec.bundle.ordered_values import ZERO, Family, in_order, numbers_in_order
+
+AT_ONCE = 10_000
+"""Values that are written in one transaction."""
+REMEMBERED = 50_000
+CACHE_KIB = 64 << 10
+
+
+class ReplacedValues:
+    """First it collects packed values (`replace` gives each back), then, after `decide`, it gives what takes their
+    place. Used by one thread."""
+
+    def __init__(self, folder: Path) -> None:
+        self._db = sqlite3.connect(folder / "values.db", isolation_level=None)
+        self._db.executescript(
+            f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -{CACHE_KIB};"
+            "CREATE TABLE own (domain TEXT, value BLOB, PRIMARY KEY (domain, value)) WITHOUT ROWID;"
+            "CREATE TABLE other (domain TEXT, value BLOB, given BLOB, PRIMARY KEY (domain, value)) WITHOUT ROWID;"
+        )
+        self._waiting: set[tuple[str, bytes]] = set()
+        self._families: dict[str, tuple[Family, int]] = {}
+        self._decided = False
+        self._given = lru_cache(REMEMBERED)(self._look_up)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._db.close()
+
+    def replace(self, domain: str, family: Family, value: bytes, width: int = 1) -> bytes:
+        """Collect a value, or give what takes its place.
+
+        Args:
+            domain: What the value is compared with: a column, the paths.
+            family: How the domain's values are ordered.
+            value: The value, packed.
+            width: Of numbers, the width to which the table truncates them.
+
+        Returns:
+            The value itself while values are collected, then its replacement, packed.
+
+        Raises:
+            KeyError: The value was not collected.
+        """
+        if self._decided:
+            if family not in ("number", "real"):
+                return self._given(domain, value)
+            width = self._families[domain][1]
+            block, rest = divmod(int.from_bytes(value, "big") - ZERO, width)
+            place = int.from_bytes(self._given(domain, _number(block)), "big") - ZERO
+            return _number(place * width + rest)
+        self._families.setdefault(domain, (family, width))
+        if family in ("number", "real"):
+            packed = _number((int.from_bytes(value, "big") - ZERO) // self._families[domain][1])
+        else:
+            packed = value
+        self._waiting.add((domain, packed))
+        if len(self._waiting) >= AT_ONCE:
+            self._write()
+        return value
+
+    def decide(self) -> dict[str, int]:
+        """Give each collected value its replacement.
+
+        Returns:
+            How many values each domain has.
+        """
+        self._write()
+        for domain, (family, _) in self._families.items():
+            check_cancellation()
+            pairs = self._numbers(domain) if family in ("number", "real") else self._in_order(domain, family)
+            self._db.execute("BEGIN")
+            self._db.executemany("INSERT INTO other VALUES (?, ?, ?)", pairs)
+            self._db.execute("COMMIT")
+        self._decided = True
+        counts = self._db.execute("SELECT domain, count(*) FROM own GROUP BY domain").fetchall()
+        self._db.execute("DROP TABLE own")
+        return dict(counts)
+
+    def _in_order(self, domain: str, family: Family) -> Iterator[tuple[str, bytes, bytes]]:
+        own = self._values("SELECT value FROM own WHERE domain = ? ORDER BY value", domain)
+        values = self._values("SELECT value FROM own WHERE domain = ? ORDER BY value", domain)
+        for value, given in zip(values, in_order(own, family), strict=True):
+            yield domain, value, given
+
+    def _numbers(self, domain: str) -> Iterator[tuple[str, bytes, bytes]]:
+        above = "SELECT value FROM own WHERE domain = ? AND value >= ? ORDER BY value"
+        below = "SELECT value FROM own WHERE domain = ? AND value < ? ORDER BY value DESC"
+        for statement, is_above in ((above, True), (below, False)):
+            blocks = (int.from_bytes(v, "big") - ZERO for v in self._values(statement, domain, _number(0)))
+            for block, place in numbers_in_order(blocks, is_above):
+                yield domain, _number(block), _number(place)
+
+    def _values(self, statement: str, *arguments: object) -> Iterator[bytes]:
+        for (value,) in self._db.execute(statement, arguments):
+            check_cancellation()
+            yield value
+
+    def _look_up(self, domain: str, value: bytes) -> bytes:
+        found = self._db.execute("SELECT given FROM other WHERE domain = ? AND value = ?", (domain, value)).fetchone()
+        if found is None:
+            raise KeyError(f"{domain}: a value that was not there before")
+        return bytes(found[0])
+
+    def _write(self) -> None:
+        self._db.execute("BEGIN")
+        self._db.executemany("INSERT OR IGNORE INTO own VALUES (?, ?)", self._waiting)
+        self._db.execute("COMMIT")
+        self._waiting.clear()
+
+
+def _number(value: int) -> bytes:
+    return (value + ZERO).to_bytes(16, "big")

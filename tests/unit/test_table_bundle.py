@@ -1,0 +1,236 @@
+"""Bundles: every question answers on one as on its table, and nothing of the table's own texts is in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from pyiceberg.transforms import BucketTransform, IdentityTransform, TruncateTransform
+
+import explorer
+from explorer.reports.bundle import write_bundle
+from explorer.table import Table, open_table
+from tests.cases import NAMES, build_case
+from tests.support.small_tables import new_table, newest_metadata
+from tests.unit.test_cli import run
+
+FILTERS = {
+    "hidden_partitioning": ("category = 'books' AND born >= '2024-01-02'", "note LIKE 'a%'", "paid > 10"),
+    "sorted_files": ("name = 'jack'", "name > 'm' OR name IS NULL"),
+    "orders": ("customer_id = 1", "order_date < '2024-02-01'"),
+    "position_deletes": ("name = 'tom'",),
+    "long_history": ("id > 100",),
+}
+NUMBERS = ["status", "content", "record_count", "file_size_in_bytes", "snapshot_id", "sequence_number", "first_row_id"]
+
+
+def bundle(table: Table, folder: Path, *filters: str) -> tuple[Table, dict[str, str]]:
+    """The bundle of a table, unpacked and opened, and its filters."""
+    written = write_bundle(table.tree, folder / "bundle.zip", filters)
+    assert written.left_out == []
+    zipfile.ZipFile(folder / "bundle.zip").extractall(folder / "bundle")
+    return open_table(str(folder / "bundle" / "table")), dict(written.filters)
+
+
+def scenarios() -> list[str]:
+    from explorer.lab.scenarios import SCENARIOS
+
+    return sorted(scenario.name for scenario in SCENARIOS)
+
+
+@pytest.mark.parametrize("name", scenarios())
+def test_a_teaching_tables_bundle_answers_as_the_table(name: str, sandbox: Path, tmp_path: Path) -> None:
+    table = open_table(f"demo.{name}")
+    columns = {field.name for field in table.metadata.schema(table.metadata.current_schema_id).by_id.values()}  # type: ignore[union-attr]
+    filters = [f for f in FILTERS.get(name, ()) if set(re.findall(r"[a-z_]+(?= )", f)) & columns]
+    other, new_filters = bundle(table, tmp_path, *filters)
+    assert shape(other) == shape(table)
+    for old, new in new_filters.items():
+        assert plan(other, new) == plan(table, old), (old, new)
+    assert rules(str(tmp_path / "bundle" / "table")) - {"copied-or-edited", "statistics-file"} == rules(f"demo.{name}")
+
+
+def shape(table: Table) -> dict[str, Any]:
+    """What a table's snapshots and entries are, without names."""
+    entries = table.entries().to_arrow()
+    snapshots = table.snapshots.to_arrow().to_pylist()
+    return {
+        "entries": entries.select([n for n in NUMBERS if n in entries.column_names]).to_pylist(),
+        "same paths": pc.dictionary_encode(entries["file_path"]).combine_chunks().indices.to_pylist(),
+        "snapshots": [(s["snapshot-id"], s["operation"], s["sequence-number"]) for s in snapshots],
+        "lives": [(c.snapshot_id, c.state, c.added, c.existing, c.deleted) for c in table.lifecycle()]
+        if len(snapshots) < 20
+        else (),
+        "metadata": len(list(table.metadata_log)),
+        "partitions": table.partitions().to_arrow().num_rows,
+    }
+
+
+def plan(table: Table, where: str) -> list[str]:
+    """What becomes of each file with a filter: read, or skipped by what."""
+    return [verdict for part in table.plan(where).files.read() for verdict in part["verdict"].to_pylist()]
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_the_bundle_of_a_sick_table_is_as_sick(case: str, tmp_path: Path) -> None:
+    place = build_case(case, tmp_path)
+    written = explorer.export_bundle(str(place), tmp_path / "bundle.zip")
+    assert written.metadata_files
+    zipfile.ZipFile(tmp_path / "bundle.zip").extractall(tmp_path / "bundle")
+    in_a_value = {"33-hive-null": {"value-suspect"}}  # the word itself is replaced
+    new_rules = rules(str(tmp_path / "bundle" / "table")) - {"copied-or-edited"}
+    assert new_rules == rules(str(place)) - {"copied-or-edited"} - in_a_value.get(case, set())
+
+
+def rules(table: str) -> set[str]:
+    """The rules that the doctor finds broken."""
+    return {finding["rule"] for finding in explorer.doctor(table).to_json()["findings"]}
+
+
+# -- secrets -----------------------------------------------------------------------------------------------------------
+def secret_table(folder: Path, **properties: str) -> Path:
+    """A table whose every text has `zq` in it, which stands nowhere else."""
+    place = folder / "zqwarehouse" / "zqtable"
+    person = pa.struct([("zqcity", pa.string())])
+    schema = pa.schema(
+        [
+            ("zqname", pa.string()),
+            ("zqid", pa.int64()),
+            ("zqblob", pa.binary()),
+            ("zqhome", person),
+            ("zqdec", pa.decimal128(9, 2)),
+        ]
+    )
+    table = new_table(place, schema, **{
+        "zqproperty": "zqvalue", "write.metadata.metrics.column.zqname": "truncate(16)", "comment": "zqcomment",
+        "write.data.path": f"file://{place}/zqdata", "engine.hive.lock": "zqlock", **properties,
+    })  # fmt: skip
+    with table.update_spec() as spec:
+        spec.add_field("zqname", IdentityTransform(), "zqname")
+    rows = [
+        {
+            "zqname": f"zqperson{i}",
+            "zqid": i,
+            "zqblob": b"zqbytes%d" % i,
+            "zqhome": {"zqcity": f"zqtown{i}"},
+            "zqdec": i,
+        }
+        for i in range(5)
+    ]
+    table.append(pa.Table.from_pylist(rows, schema), snapshot_properties={"zqkey": "zqtext", "wap.id": "zqwap"})
+    with table.update_spec() as spec:
+        spec.add_field("zqid", BucketTransform(4), "zqbucket")
+        spec.add_field("zqname", TruncateTransform(3), "zqshort")
+    with table.manage_snapshots() as manage:
+        manage.create_tag(table.current_snapshot().snapshot_id, "zqtag")  # type: ignore[union-attr]
+        manage.create_branch(table.current_snapshot().snapshot_id, "zqbranch")  # type: ignore[union-attr]
+    return place
+
+
+def edited(place: Path) -> None:
+    """Texts where pyiceberg writes none: comments, defaults, unknown keys, statistics, a name mapping."""
+    file = Path(newest_metadata(place))
+    raw = json.loads(file.read_text())
+    raw["zqunknown"] = {"zqa": "zqb"}
+    raw["schemas"][0]["fields"][0] |= {"doc": "zqdoc", "initial-default": "zqdefault"}
+    raw["properties"]["schema.name-mapping.default"] = json.dumps([{"field-id": 1, "names": ["zqname", "zqformer"]}])
+    raw["statistics"] = [{
+        "snapshot-id": raw["current-snapshot-id"], "statistics-path": f"file://{place}/metadata/zqstats.puffin",
+        "file-size-in-bytes": 9, "file-footer-size-in-bytes": 5,
+        "blob-metadata": [{"type": "zqblob", "snapshot-id": 1, "sequence-number": 1, "fields": [1],
+                           "properties": {"ndv": "5", "zqprop": "zqval"}}],
+    }]  # fmt: skip
+    raw["snapshots"][0]["summary"]["partitions.zqname=zqperson1"] = "zqsummary"
+    raw["encryption-keys"] = [{"key-id": "zqkey", "encrypted-key-metadata": "enFzZWNyZXQ=", "properties": {"zq": "zq"}}]
+    file.write_text(json.dumps(raw))
+
+
+def texts_of(file: Path) -> str:
+    """All that a reader of a bundle sees: names, the bytes of its parts, and what the Avro files hold."""
+    seen = []
+    with zipfile.ZipFile(file) as archive:
+        for name in archive.namelist():
+            data = archive.read(name)
+            seen += [name, data.decode("latin-1")]
+            if data.startswith(b"Obj\x01"):
+                with archive.open(name) as part:
+                    reader = fastavro.reader(part)
+                    seen += [str(reader.metadata), *(str(record) for record in reader)]
+    return "\n".join(seen)
+
+
+def test_no_text_of_the_table_is_in_its_bundle(tmp_path: Path) -> None:
+    place = secret_table(tmp_path)
+    edited(place)
+    written = explorer.export_bundle(str(place), tmp_path / "bundle.zip", ["zqname = 'zqperson3'"])
+    assert written.left_out == []
+    seen = texts_of(tmp_path / "bundle.zip")
+    assert "c1" in seen
+    assert "zq" not in seen
+    assert re.findall("warehouse|person|town|zq", seen) == []
+    assert re.fullmatch("c1 = '[a-z]{9}'", written.filters["zqname = 'zqperson3'"])
+    zipfile.ZipFile(tmp_path / "bundle.zip").extractall(tmp_path / "bundle")
+    other = open_table(str(tmp_path / "bundle" / "table"))
+    verdicts = plan(other, written.filters["zqname = 'zqperson3'"])
+    assert len(verdicts) == 5
+    assert len(set(verdicts)) > 1
+
+
+def test_metadata_outside_the_tables_folder_is_in_its_bundle(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "zqelsewhere" / "zqmetadata"
+    secret_table(tmp_path, **{"write.metadata.path": f"file://{elsewhere}"})
+    file = max(elsewhere.glob("*.metadata.json"))
+    written = explorer.export_bundle(str(file), tmp_path / "bundle.zip")
+    assert written.left_out == []
+    assert written.manifests == 1
+    assert "zq" not in texts_of(tmp_path / "bundle.zip")
+    zipfile.ZipFile(tmp_path / "bundle.zip").extractall(tmp_path / "bundle")
+    assert open_table(str(tmp_path / "bundle" / "table")).entries().to_arrow().num_rows == 5
+
+
+def test_texts_in_avro_headers_and_unknown_fields_are_left_out(tmp_path: Path) -> None:
+    place = secret_table(tmp_path)
+    manifest = next(path for path in (place / "metadata").glob("*-m0.avro"))
+    with manifest.open("rb") as file:
+        reader = fastavro.reader(file)
+        schema, records = json.loads(reader.metadata["avro.schema"]), list(reader)
+    schema["fields"].append({"name": "zqextra", "type": "string", "field-id": 9999})
+    schema["fields"][0]["doc"] = "zqdoc"
+    header = {k: v for k, v in reader.metadata.items() if not k.startswith("avro.")} | {
+        "zqkey": "zqvalue",
+        "content": "zqc",
+    }
+    with manifest.open("wb") as file:
+        fastavro.writer(file, schema, [{**r, "zqextra": "zqtext"} for r in records], metadata=header)
+    written = explorer.export_bundle(str(place), tmp_path / "bundle.zip")
+    assert written.left_out == []
+    assert "zq" not in texts_of(tmp_path / "bundle.zip")
+    assert written.replaced["fields of Avro files that the spec does not name, left out"] == 1
+
+
+def test_a_damaged_manifest_is_left_out_and_named(tmp_path: Path) -> None:
+    place = secret_table(tmp_path)
+    manifest = next(path for path in (place / "metadata").glob("*-m0.avro"))
+    manifest.write_bytes(manifest.read_bytes()[:-20])
+    written = explorer.export_bundle(str(place), tmp_path / "bundle.zip")
+    assert [manifest.name in one["file"] for one in written.left_out] == [True]
+    assert written.manifests == 0
+    assert "zq" not in texts_of(tmp_path / "bundle.zip")
+
+
+def test_the_command_says_what_it_replaced(tmp_path: Path) -> None:
+    place = secret_table(tmp_path)
+    done = run("export", "bundle", str(place), str(tmp_path / "b.zip"), "--ask", "zqid > 2")
+    assert done.exit_code == 0, done.output
+    for words in ("zqname is c1", "zqid > 2 is c2 > 2", "names of columns", "buckets stay as they are"):
+        assert words in done.output
+    refused = run("export", "bundle", str(place), str(tmp_path / "c.zip"), "--ask", "none > 2")
+    assert refused.exit_code != 0
+    assert not (tmp_path / "c.zip").exists()
