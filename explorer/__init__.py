@@ -440,7 +440,7 @@ def export_bundle(table: Named, file: str | Path, filters: Sequence[str] = ()) -
     Example:
         >>> import tempfile
         >>> explorer.export_bundle("demo.three_inserts", f"{tempfile.mkdtemp()}/bundle.zip").columns
-        {'name': 'c1', 'favorite_color': 'c2'}
+        {'fruit': 'c1'}
     """
     from explorer.reports.bundle import write_bundle
 

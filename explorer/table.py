@@ -18,6 +18,7 @@ from explorer.model.metadata import Schema, Snapshot, TableMetadata
 from explorer.model.problem import Problem
 from explorer.progress import Cancelled
 from explorer.queries.collection import ROWS_AT_FIRST, Collection, SparkRows
+from explorer.queries.column_profile import profile_columns, profile_partitions
 from explorer.queries.diff import commit_run, snapshot_diff, snapshot_step
 from explorer.queries.filters import filter_columns, filter_for
 from explorer.queries.graph import first_view, table_graph
@@ -256,6 +257,13 @@ class Table:
     def metrics(self, snapshot: str | int | None = None, engine: Engine = "auto") -> list[ColumnMode]:
         """Which statistics of each column are kept, by which rule, and which files have them."""
         return column_statistics(self.tree, *self._read_as(snapshot), partial(self.build, engine=engine))
+
+    def profile(self, column: str = "", snapshot: str | int | None = None, engine: Engine = "auto") -> Collection:
+        """What metadata says of the values of each column, or of one column by partition (queries.column_profile)."""
+        read_as, make = self._read_as(snapshot), partial(self.build, engine=engine)
+        if column:
+            return profile_partitions(self.tree, *read_as, column, make)
+        return profile_columns(self.tree, *read_as, make)
 
     def clustering(
         self, columns: Sequence[str] = (), snapshot: str | int | None = None, engine: Engine = "auto"

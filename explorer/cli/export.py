@@ -70,9 +70,7 @@ def gallery(folder: Path, catalog: str, properties: tuple[str, ...], output: str
 )  # fmt: skip
 @place_options
 @output_option(*FORMATS)
-def bundle(
-    table: str, file: Path, catalog: str | None, filters: tuple[str, ...], output: str, **where: Any
-) -> None:
+def bundle(table: str, file: Path, catalog: str | None, filters: tuple[str, ...], output: str, **where: Any) -> None:
     """Write a table's metadata as a zip without its secrets, for a report of a bug.
 
     Names, paths, partition values and bounds are replaced, each time by the same and in the same order, so plans

@@ -26,6 +26,7 @@ from explorer.questions.maintain import AnyFile, Procedure, Readers, RefOperatio
 from explorer.questions.parameters import (
     NOTHING,
     CatalogAt,
+    ColumnName,
     ColumnNames,
     Count,
     EngineName,
@@ -370,6 +371,36 @@ class InspectQuestions:
             [('fruit', 'truncate(16)')]
         """
         return inspect_questions.columns(self._table.engine, show=show, snapshot=snapshot, engine=engine)
+
+    def profile(
+        self, column_path: ColumnName = "", *, snapshot: SnapshotRef = None, engine: EngineName = "auto"
+    ) -> Collection:
+        """Show what metadata says of the values in each column, or in one column by partition.
+
+        Counts, bounds and bytes of all live data files are added up; no data file is read. Rows that delete files
+        hide
+        count, too. Distinct values are the estimate of a statistics file, of the snapshot or the newest one before
+        it.
+
+        Args:
+            column_path: A column, by its path: its values are then shown by partition.
+            snapshot: The snapshot: an id, branch, tag, snapshot-N or time. The current one if left out.
+            engine: What decodes manifests and reads files: this process, or Spark's workers.
+
+        Returns:
+            A row for each column, or for each partition: files, rows, values, nulls, null_share, nans, lower_bound,
+            upper_bound, bytes and, in words, what some files lack. Of columns also distinct and distinct_as_of.
+
+        Raises:
+            NotFoundInTable: There is no such column or snapshot.
+            EngineError: The engine is spark, and Spark or Java is not available.
+
+        Example:
+            >>> table = explorer.open_table("demo.sorted_files")
+            >>> [(column["column"], column["lower_bound"], column["distinct"]) for column in table.inspect.profile()]
+            [('name', 'anna', 12), ('favorite_color', 'blue', 6)]
+        """
+        return inspect_questions.profile(self._table.engine, column_path, snapshot=snapshot, engine=engine)
 
     def map(
         self,

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from explorer.questions.answers import Answer
-from explorer.questions.parameters import Count, EngineName, FilePath, Filter, Number, SnapshotRef, Texts
+from explorer.questions.parameters import ColumnName, Count, EngineName, FilePath, Filter, Number, SnapshotRef, Texts
 from explorer.questions.registry import question
 
 if TYPE_CHECKING:
@@ -443,6 +443,38 @@ def columns(
     if show == "clustering":
         return Collection.of_rows(clustering_rows(table.clustering((), snapshot, engine)), "columns")
     return Collection.of_rows(mode_rows(table.metrics(snapshot, engine)), "columns")
+
+
+PROFILE_COLUMNS = ("column", "partition", "type", "rows", "nulls", "null_share", "nans", "lower_bound", "upper_bound",
+                   "bytes", "distinct", "lacks")  # fmt: skip
+
+
+@question("profile", "inspect", columns=PROFILE_COLUMNS)
+def profile(
+    table: Table, column_path: ColumnName = "", *, snapshot: SnapshotRef = None, engine: EngineName = "auto"
+) -> Collection:
+    """Show what metadata says of the values in each column, or in one column by partition.
+
+    Counts, bounds and bytes of all live data files are added up; no data file is read. Rows that delete files hide
+    count, too. Distinct values are the estimate of a statistics file, of the snapshot or the newest one before it.
+
+    Args:
+        column_path: A column, by its path: its values are then shown by partition.
+
+    Returns:
+        A row for each column, or for each partition: files, rows, values, nulls, null_share, nans, lower_bound,
+        upper_bound, bytes and, in words, what some files lack. Of columns also distinct and distinct_as_of.
+
+    Raises:
+        NotFoundInTable: There is no such column or snapshot.
+        EngineError: The engine is spark, and Spark or Java is not available.
+
+    Example:
+        >>> table = explorer.open_table("demo.sorted_files")
+        >>> [(column["column"], column["lower_bound"], column["distinct"]) for column in table.inspect.profile()]
+        [('name', 'anna', 12), ('favorite_color', 'blue', 6)]
+    """
+    return table.profile(column_path, snapshot, engine)
 
 
 @question("map", "inspect", rows=True, picture=True)

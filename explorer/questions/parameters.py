@@ -70,6 +70,8 @@ Filters: TypeAlias = Annotated["Sequence[str]", Kind(metavar="FILTER", several=T
 Sql: TypeAlias = Annotated[str, Kind(metavar="SQL", offer="columns")]
 """Text in Spark SQL."""
 ColumnNames: TypeAlias = Annotated["Sequence[str]", Kind(metavar="COLUMN", several=True, offer="columns")]
+ColumnName: TypeAlias = Annotated[str, Kind(metavar="COLUMN", offer="columns")]
+"""A column, by its path."""
 FilePath: TypeAlias = Annotated[str, Kind(metavar="PATH", offer="files")]
 """A live file: its path, a prefix of its name, the end of its path, or its label in a list."""
 Texts: TypeAlias = Annotated["Sequence[str]", Kind(metavar="TEXT", several=True)]

@@ -47,7 +47,7 @@ COMMANDS = [
     "export graph {} --format dot", "doctor {} --each", "doctor {} --files", "count {}", "health {} --clustering",
     "overview {}", "history lifecycle {}", "history lineage {}", "history commits {}", "inspect file {} a.parquet",
     "inspect deletes {}", "inspect deletes {} --show layers", "plan {} id=1", "inspect columns {}",
-    "inspect columns {} --show clustering", "scan estimate {} id=1", "inspect map {} --deletes", "diff {} none main",
+    "inspect columns {} --show clustering", "inspect profile {}", "inspect profile {} id", "scan estimate {} id=1", "inspect map {} --deletes", "diff {} none main",
     "diff {} 101 main", "export page {} {}.html", "export bundle {} {}.zip",
     "maintain preview {} expire", "maintain preview {} compact",
     "maintain preview {} rewrite-manifests", "maintain preview {} remove-orphans",

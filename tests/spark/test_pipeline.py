@@ -84,6 +84,8 @@ def plans_are_the_same(table: direct.Table, where: str) -> None:
     assert theirs.stages[0].left.files == ours.stages[0].left.files
     assert table.metrics(engine="spark") == table.metrics()
     assert table.clustering(engine="spark") == table.clustering()
+    for column in ("", table.profile().to_json()[0]["column"]):
+        assert table.profile(column, engine="spark").to_json() == table.profile(column).to_json()
 
 
 @pytest.mark.parametrize("name", NAMES if EVERY else FILTERS)

@@ -86,7 +86,7 @@ class ColumnMode:
 def column_modes(metadata: TableMetadata, schema: Schema) -> list[ColumnMode]:
     """The mode of every column and nested field of a schema that can have statistics, by the table's properties and
     its sort order."""
-    leaves = list(_leaves(schema.raw["fields"]))
+    leaves = primitive_columns(schema)
     modes = dict.fromkeys((i for i, *_ in leaves), (USUAL, f"Iceberg's default (no {DEFAULT} is set)"))
     default = metadata.properties.get(DEFAULT)
     if default is not None:
@@ -112,6 +112,11 @@ def column_modes(metadata: TableMetadata, schema: Schema) -> list[ColumnMode]:
         if (own := metadata.properties.get(PREFIX + name)) is not None:
             modes[field_id] = (_parse(own, usual), f"{PREFIX}{name} = {own}")
     return [ColumnMode(i, name, kind, *modes[i]) for i, name, kind in leaves]
+
+
+def primitive_columns(schema: Schema) -> list[tuple[int, str, str]]:
+    """List the field id, path and type of each primitive field, those of structs, lists and maps too, in order."""
+    return list(_leaves(schema.raw["fields"]))
 
 
 def _leaves(fields: Iterable[Mapping[str, Any]], above: str = "") -> Iterator[tuple[int, str, str]]:

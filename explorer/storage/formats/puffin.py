@@ -54,3 +54,39 @@ def read_footer(storage: Storage, path: str) -> dict[str, Any]:
     if not isinstance(blobs, list) or not all(isinstance(blob, dict) for blob in blobs):
         raise UnreadableFile(path, "the Puffin footer has no list of blobs")
     return footer
+
+
+def read_blob(storage: Storage, path: str, kind: str, field_id: int, most: int) -> bytes:
+    """Return the bytes of one blob, unpacked.
+
+    Args:
+        storage: Where the file is.
+        path: The Puffin file.
+        kind: The type of the blob.
+        field_id: The one field that it is about.
+        most: The most bytes that it may have.
+
+    Raises:
+        UnreadableFile: There is no such blob, or it cannot be read.
+    """
+    blobs = [blob for blob in read_footer(storage, path)["blobs"]
+             if blob.get("type") == kind and blob.get("fields") == [field_id]]  # fmt: skip
+    if not blobs:
+        raise UnreadableFile(path, f"it has no blob of type {kind} for the field {field_id}")
+    offset, length, codec = (blobs[0].get(name) for name in ("offset", "length", "compression-codec"))
+    if type(offset) is not int or type(length) is not int or offset < 0 or length < 0:
+        raise UnreadableFile(path, "its footer does not say where a blob is")
+    limits.within(length, most, path, "bytes of a blob")
+    data = storage.read(path, offset, length)
+    if codec is None:
+        return data
+    if codec not in ("lz4", "zstd"):
+        raise UnreadableFile(
+            path, f"a blob has the codec {quote(str(codec).encode()[:40])}, which Puffin does not have"
+        )
+    try:
+        unpacked: bytes = pa.input_stream(pa.BufferReader(data), compression=codec).read(most + 1)
+    except (ValueError, OSError) as error:
+        raise UnreadableFile(path, f"a blob cannot be unpacked: {error}") from error
+    limits.within(len(unpacked), most, path, "bytes of a blob, unpacked")
+    return unpacked
