@@ -261,11 +261,12 @@ class _Bundle:
             plan = self.manifest_document.manifest_list if is_list else self.manifest_document.manifest
             document = plan(container.schema, container.metadata)
             plain = replace(container, schema=without_logical_types(container.schema))
-            records = map(document.record, steps(avro.records(plain), "records", container.count))
+            records = steps(avro.records(plain), "records", container.count)
             if part is None:
-                deque(records, maxlen=0)
+                deque(map(document.collect, records), maxlen=0)
             else:
-                length = write_avro(part, document.schema, document.header, container.codec, records)
+                new = map(document.record, records)
+                length = write_avro(part, document.schema, document.header, container.codec, new)
                 self.lengths[path] = (self.lengths[path][0], length)
             return True
         except UnreadableFile as error:

@@ -14,6 +14,8 @@ from explorer.spec.bundle.ordered_values import ZERO, Family, in_order, numbers_
 AT_ONCE = 10_000
 """Values that are written in one transaction."""
 REMEMBERED = 50_000
+HELD = 500_000
+"""Values that are held in memory at most: a hundred bytes each."""
 CACHE_KIB = 64 << 10
 
 
@@ -31,6 +33,7 @@ class ReplacedValues:
         self._waiting: set[tuple[str, bytes]] = set()
         self._families: dict[str, tuple[Family, int]] = {}
         self._decided = False
+        self._held: dict[tuple[str, bytes], bytes] = {}
         self._given = lru_cache(REMEMBERED)(self._look_up)
 
     def close(self) -> None:
@@ -85,6 +88,9 @@ class ReplacedValues:
         self._decided = True
         counts = self._db.execute("SELECT domain, count(*) FROM own GROUP BY domain").fetchall()
         self._db.execute("DROP TABLE own")
+        if sum(number for _, number in counts) <= HELD:
+            rows = self._db.execute("SELECT domain, value, given FROM other")
+            self._held = {(domain, value): given for domain, value, given in rows}
         return dict(counts)
 
     def _in_order(self, domain: str, family: Family) -> Iterator[tuple[str, bytes, bytes]]:
@@ -107,6 +113,8 @@ class ReplacedValues:
             yield value
 
     def _look_up(self, domain: str, value: bytes) -> bytes:
+        if self._held:
+            return self._held[domain, value]
         found = self._db.execute("SELECT given FROM other WHERE domain = ? AND value = ?", (domain, value)).fetchone()
         if found is None:
             raise KeyError(f"{domain}: a value that was not there before")

@@ -33,16 +33,19 @@ FORMATS = frozenset({"PARQUET", "AVRO", "ORC", "PUFFIN"})
 HEADER_NUMBERS = ("schema-id", "partition-spec-id", "format-version", "snapshot-id", "parent-snapshot-id",
                   "sequence-number", "first-row-id")  # fmt: skip
 PAIR = ("key", "value")
+NUMBER_TYPES = frozenset({int, float, bool})
 SUMMARY = ("contains_null", "contains_nan", "lower_bound", "upper_bound")
 
 
 @dataclass(frozen=True)
 class AvroDocument:
-    """How an Avro file is written anew: its new schema and header, and what makes a new record of an old one."""
+    """How an Avro file is written anew: its new schema and header, what makes a new record of an old one, and what
+    looks only at those parts of a record that are replaced."""
 
     schema: Any = field(repr=False)
     header: Mapping[str, str]
     record: Callable[[Mapping[str, Any]], dict[str, Any]]
+    collect: Callable[[Mapping[str, Any]], object]
 
 
 class ManifestDocument:
@@ -94,7 +97,7 @@ class ManifestDocument:
                     new[name] = self._length_of(raw[path], raw[old])
             return new
 
-        return AvroDocument(self._named(schema, fields), self._header(header), record)
+        return AvroDocument(self._named(schema, fields), self._header(header), record, record)
 
     def manifest(self, schema: Any, header: Mapping[str, str]) -> AvroDocument:
         """Plan how a manifest is written anew; see `manifest_list`.
@@ -118,10 +121,12 @@ class ManifestDocument:
         own_handlers: dict[int, AvroHandler] = {2: lambda raw: self._data_file(raw, inner_parts)}
         ids = {0: "status", 1: "snapshot_id", 2: "data_file", 3: "sequence_number", 4: "file_sequence_number"}
         fields, top = self._record(schema, ids, own_handlers, {2: self._named(inner, inner_fields)})
+        replaced = [(old, handler) for old, _, handler in inner_parts if handler is not _numbers]
         return AvroDocument(
             self._named(schema, fields),
             self._header(header),
             lambda raw: {new: handler(raw[old]) for old, new, handler in top},
+            lambda raw: [handler(raw[file["name"]][old]) for old, handler in replaced],
         )
 
     def _begin(self) -> None:
@@ -302,6 +307,14 @@ def _record_of(kind: Any) -> Mapping[str, Any]:
     return next(option for option in options if isinstance(option, Mapping) and option.get("type") == "record")
 
 
+def _is_pair(item: Any) -> bool:
+    """Whether an item of a map is two whole numbers, under the spec's names."""
+    return (
+        isinstance(item, dict) and len(item) == len(PAIR) and type(item.get("key")) is int
+        and type(item.get("value")) is int
+    )  # fmt: skip
+
+
 def _pairs(bounds: Any) -> dict[int, bytes]:
     if isinstance(bounds, Mapping):
         return {int(key): data for key, data in bounds.items()}
@@ -314,10 +327,10 @@ def _zeros(value: Any) -> Any:
 
 def _numbers(value: Any) -> Any:
     """A value that is made of numbers alone. Raises TypeError for any other."""
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or type(value) in NUMBER_TYPES:
         return value
     if isinstance(value, list):
-        return [_numbers(item) for item in value]
+        return [item if _is_pair(item) else _numbers(item) for item in value]
     if isinstance(value, Mapping):
         if all(map(NUMBER.fullmatch, value)):
             return {key: _numbers(item) for key, item in value.items()}

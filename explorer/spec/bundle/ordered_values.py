@@ -8,9 +8,11 @@ Transforms"). Numbers become their place, counted from zero."""
 
 from __future__ import annotations
 
+import datetime
 import math
 import struct
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +22,7 @@ Family = Literal["text", "bytes", "moment", "number", "real"]
 
 DAY_US, HOUR_US = 86_400_000_000, 3_600_000_000
 FIRST_YEAR = 2000
+EPOCH = datetime.date(1970, 1, 1).toordinal()
 SIGN = 0x80
 """The first bit of the first byte."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -39,7 +42,12 @@ def family_of(kind: Any) -> Family | None:
     Returns:
         The family; None where values of the type are not replaced in order: booleans, and what has no order here.
     """
-    name = kind.partition("(")[0].partition("[")[0].strip() if isinstance(kind, str) else ""
+    return _family(kind) if isinstance(kind, str) else None
+
+
+@lru_cache
+def _family(kind: str) -> Family | None:
+    name = kind.partition("(")[0].partition("[")[0].strip()
     families: dict[str, Family] = {
         "string": "text", "uuid": "bytes", "fixed": "bytes", "binary": "bytes", "int": "number", "long": "number",
         "decimal": "number", "time": "number", "float": "real", "double": "real", "date": "moment",
@@ -120,11 +128,26 @@ def _steps(value: int, kind: str, transform: str) -> tuple[int, ...]:
     else:
         nanos = value if "_ns" in kind else value * 1000
         days, rest, last = nanos // (DAY_US * 1000), nanos % (DAY_US * 1000), 5
-    day = np.datetime64(days, "D")
-    month = day.astype("datetime64[M]")
-    months, of_month = int(month.astype(np.int64)), int((day - month.astype("datetime64[D]")).astype(np.int64))
+    year, month, day = _date(days)
     hour, rest = divmod(rest, HOUR_US * 1000)
-    return (months // 12, months % 12, of_month, hour, rest)[:last]
+    return (year, month, day, hour, rest)[:last]
+
+
+def _date(days: int) -> tuple[int, int, int]:
+    """A day as its year since 1970, its month and its day, both from 0."""
+    try:
+        date = datetime.date.fromordinal(days + EPOCH)
+        return date.year - 1970, date.month - 1, date.day - 1
+    except (ValueError, OverflowError):  # before the year 1 or after 9999
+        day = np.datetime64(days, "D")
+        month = day.astype("datetime64[M]")
+        months = int(month.astype(np.int64))
+        return months // 12, months % 12, int((day - month.astype("datetime64[D]")).astype(np.int64))
+
+
+@lru_cache
+def _first_day(month: int) -> int:
+    return int(np.datetime64(month, "M").astype("datetime64[D]").astype(np.int64))
 
 
 def _moment(steps: list[int], kind: str, transform: str) -> int:
@@ -133,8 +156,8 @@ def _moment(steps: list[int], kind: str, transform: str) -> int:
         return year
     if transform == "month":
         return year * 12 + month
-    first, following = (np.datetime64(year * 12 + n, "M").astype("datetime64[D]") for n in (month, month + 1))
-    days = int(first.astype(np.int64)) + min(day, int((following - first).astype(np.int64)) - 1)
+    first = _first_day(year * 12 + month)
+    days = first + min(day, _first_day(year * 12 + month + 1) - first - 1)
     if transform == "hour":
         return days * 24 + hour
     if transform == "day" or kind == "date":

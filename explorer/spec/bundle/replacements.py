@@ -145,7 +145,7 @@ class Replacements:
         if family is None or packed is None:
             return value
         new = self.values.replace(f"{field_id}:{family}", family, packed, self._widths.get(field_id, 1))
-        return unpack(new, kind, transform)
+        return value if new is packed else unpack(new, kind, transform)
 
     def bound(self, field_id: int, data: bytes) -> bytes | None:
         """Return the serialized value that takes the place of a column's bound (spec: "Appendix D").
@@ -174,8 +174,9 @@ class Replacements:
         if transform == "identity" and kind.startswith("timestamp") and len(data) == 4:
             kind = "date"  # as it was written before a promotion
         try:
-            value = self.value(field_id, _read(data, kind, transform), kind, transform)
-            return _write(value, kind, transform, len(data))
+            value = _read(data, kind, transform)
+            new = self.value(field_id, value, kind, transform)
+            return data if new is value else _write(new, kind, transform, len(data))
         except (ValueError, TypeError, OverflowError, struct.error):
             self.counts["bounds that are no values of their type"] += 1
             return (b"\xff" if family_of(kind) == "text" else b"\0") * len(data)
