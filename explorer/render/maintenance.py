@@ -38,10 +38,12 @@ def plan_rows(lines: Sequence[ProcedureLine]) -> list[dict[str, Any]]:
 def render_plan(words: Sequence[str], lines: Sequence[ProcedureLine]) -> str:
     """How to carry all out, then each procedure with its statement and the reason for its place."""
     parts = [*words]
-    for number, line in enumerate(lines, 1):
+    telling = [line for line in lines if line.statement or line.refusal]
+    for number, line in enumerate(telling, 1):
         parts += ["", f"{number}. {line.operation}: {line.does}."]
-        told = (line.refusal, line.warning, line.reason, line.statement) if line.statement or line.refusal else ()
-        parts += [f"   {text}" for text in told if text]
+        parts += [f"   {text}" for text in (line.refusal, line.warning, line.reason, line.statement) if text]
+    if idle := [line.operation for line in lines if line not in telling]:
+        parts += ["", f"Nothing to do: {', '.join(idle)}."]
     return "\n".join(map(clean, [*parts, "", "icedive maintain preview TABLE OPERATION shows the details of each."]))
 
 

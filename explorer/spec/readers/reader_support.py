@@ -14,7 +14,10 @@ WORST_FIRST: tuple[ReaderAnswer, ...] = ("no", "wrong", "unknown")
 NEWEST_VERSION = 4
 """The highest format version that an upgrade is told for."""
 MERGE_ON_READ = ("write.delete.mode", "write.update.mode", "write.merge.mode")
-CANNOT: Mapping[ReaderAnswer, str] = {"no": "cannot because of", "wrong": "shows wrong values because of"}
+CANNOT: Mapping[ReaderAnswer, tuple[str, str]] = {
+    "no": ("cannot", "cannot"), "wrong": ("shows wrong values", "show wrong values"),
+}  # fmt: skip
+"""What one reader does, and what several do."""
 LONG_REASON = 3
 """Features that a reason in the first sentence names."""
 
@@ -242,16 +245,17 @@ def readers_sentence(verdicts: Sequence[ReaderVerdict]) -> str:
     by_answer: dict[ReaderAnswer, list[ReaderVerdict]] = {"yes": [], "no": [], "wrong": [], "unknown": []}
     for verdict in verdicts:
         by_answer[verdict.answer].append(verdict)
-    can = join_names(verdict.reader.title for verdict in by_answer["yes"])
-    parts = [f"The table can be read by {can}" if can else "No reader is known that can read the table"]
-    for answer, verb in CANNOT.items():
+    can = join_names(verdict.reader.name for verdict in by_answer["yes"])
+    parts = [f"{can} can read the table" if can else "No reader is known that can read the table"]
+    for answer, (one, several) in CANNOT.items():
         groups: dict[str, list[str]] = {}
         for verdict in by_answer[answer]:
-            groups.setdefault(reason(verdict), []).append(verdict.reader.title)
-        parts += [f"{join_names(names)} {verb} {why}" for why, names in groups.items()]
+            groups.setdefault(reason(verdict), []).append(verdict.reader.name)
+        for why, names in groups.items():
+            parts.append(f"{join_names(names)} {several if len(names) > 1 else one}, because of {why}")
     if unknown := by_answer["unknown"]:
-        parts.append(f"unknown for {join_names(verdict.reader.title for verdict in unknown)}")
-    return f"{'; '.join(parts)}."
+        parts.append(f"It is not known of {join_names(verdict.reader.name for verdict in unknown)}")
+    return f"{'. '.join(parts)}."
 
 
 def reason(verdict: ReaderVerdict) -> str:

@@ -8,7 +8,8 @@ import re
 import pyarrow as pa
 import pyarrow.compute as pc
 
-ELLIPSIS = "…"
+ELLIPSIS, DOTS = "…", "..."
+"""What a label has in place of the middle of a name, and what people type for it."""
 
 
 def closeness(paths: pa.ChunkedArray | pa.Array, text: str) -> pa.ChunkedArray | pa.Array:
@@ -30,7 +31,7 @@ def closeness(paths: pa.ChunkedArray | pa.Array, text: str) -> pa.ChunkedArray |
 def _has_label(paths: pa.ChunkedArray | pa.Array, text: str) -> pa.ChunkedArray | pa.Array | pa.Scalar:
     """Whether a text with an ellipsis is the label of each path: what is before it is in the path, and what is after it
     is its end."""
-    before, ellipsis, after = text.partition(ELLIPSIS)
+    before, ellipsis, after = text.replace(DOTS, ELLIPSIS).partition(ELLIPSIS)
     if not ellipsis or not before or not after:
         return pa.scalar(False)
     return pc.and_(pc.match_substring(paths, before), pc.ends_with(paths, after))
