@@ -39,7 +39,7 @@ _MERGE = "compaction merges small files"
 _APPLY = "compaction applies deletes"
 _NOW: Scope = "current snapshot"
 MEASURES: Sequence[Measure] = (
-    Measure("small-files", "Files that merging small ones would save", _NOW, 100, "",
+    Measure("small-files", "Small files that compaction would remove", _NOW, 100, "",
             "data files below 75% of write.target-file-size-bytes (rewrite_data_files' min-file-size-bytes), less the "
             "files that their bytes fill, partition by partition: each is a request and a task more",
             _MERGE, 100, _COMPACT),
