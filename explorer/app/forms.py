@@ -8,10 +8,12 @@ from typing import Any
 from explorer.app.rights import ALLOW_WRITES, Rights
 from explorer.errors import WrongUsage
 from explorer.questions import GROUPS, QUESTIONS, Parameter, Question
+from explorer.questions.parameters import OtherTable, kind_of
 from explorer.serving import places
 from explorer.storage.locate import names_a_path
 
 LABS_OWN = frozenset({("lab", "run"), ("lab", "race"), ("lab", "streaming"), ("lab", "catalogue")})
+OTHER_TABLE = kind_of(OtherTable)
 LARGEST = 1e15
 """Of a number."""
 
@@ -126,7 +128,9 @@ def _one(parameter: Parameter, value: Any) -> Any:
         raise WrongUsage(f"{label} is one of {', '.join(filter(None, kind.choices))}")
     if kind.metavar == "FILE":
         raise WrongUsage(f"{label} is a file of the server, which no page opens")
-    if not kind.offer and names_a_path(table := value.partition("@")[0]):  # it names nothing of this table
+    if kind == OTHER_TABLE:
+        places.check(value)
+    elif not kind.offer and names_a_path(table := value.partition("@")[0]):  # it names nothing of this table
         places.check(table)
     return value
 

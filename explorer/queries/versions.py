@@ -17,7 +17,7 @@ from explorer.spec.scan.filter_names import OtherNames, other_names
 from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
 from explorer.spec.text.identifiers import join_identifier
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
-from explorer.storage.locate import locate
+from explorer.storage.locate import locate, names_a_path
 from explorer.storage.paths import canonical, local_path
 from explorer.storage.reader import TableReader
 from explorer.storage.rows import read_schema
@@ -75,7 +75,8 @@ def another(reader: TableReader, name: str) -> TableReader:
     TableNotFound."""
     place = reader.location
     identifier = name.removeprefix(f"{place.catalog}.")
-    if place.catalog is not None and (identifier.count(".") < name.count(".") > 1 or _is_beside(name, place.catalog)):
+    is_named = place.catalog is not None and not names_a_path(name)
+    if is_named and (identifier.count(".") < name.count(".") > 1 or _is_beside(name, str(place.catalog))):
         return TableReader(locate(identifier, place.catalog, place.properties, place.relocate), reader.extra_roots)
     return TableReader(locate(name, None, None, place.relocate), reader.extra_roots)
 

@@ -12,6 +12,7 @@ from explorer.questions.parameters import (
     Filter,
     Kind,
     Limits,
+    OtherTable,
     Pairs,
     Side,
     SnapshotRef,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from explorer.render.doctor import ShownReport
     from explorer.render.health import ShownHealth
     from explorer.spec.commits.commit import Decision
+    from explorer.spec.snapshots.table_copy import CopyCheck
     from explorer.table import Table
 
 OperationKind: TypeAlias = Annotated[str, Kind("choice", "OPERATION", choices=tuple(KINDS))]
@@ -188,6 +190,45 @@ MERGE_OF_INSERTS = (
     "a MERGE with WHEN NOT MATCHED alone is an append to Spark, which no check refuses: two that begin at one snapshot "
     "both insert a key that is new. With a WHEN MATCHED clause one of them is refused"
 )
+
+
+@question("copy", "check")
+def copy(table: Table, other: OtherTable, *, check_files: bool = False) -> Answer[CopyCheck]:
+    """Say whether a copy or a backup of a table is whole, and whether it stands alone.
+
+    It compares the histories, and the live files of the newest snapshot that both have, by their paths below each
+    one's folder. A copy does not stand alone while its metadata names files of the original.
+
+    Args:
+        other: The copy: its folder, its metadata.json, or its name in a catalog.
+        check_files: Also look whether each file that the copy's current snapshot needs is there, as long as recorded.
+
+    Returns:
+        How far the copy is behind, how many files are missing, extra or different, how many paths lead elsewhere, and
+        the statement that writes metadata for the copy's folder.
+
+    Raises:
+        NotFoundInTable: There is no such copy.
+
+    Example:
+        >>> table = explorer.open_table("demo.three_inserts")
+        >>> table.check.copy("demo.three_inserts").value.history.relation
+        'same'
+    """
+    from explorer.render.writing_blocks import copy_blocks
+    from explorer.reports.table_copy import check_copy
+    from explorer.reports.timings import other_table
+
+    found = check_copy(table, other_table(table, other), check_files)
+    lines = [*found.words, *(["", found.statement] if found.statement else [])]
+    places = [{"kind": kind, "outside": outside, "paths": of} for kind, (outside, of) in found.elsewhere.items()]
+    data = asdict(found) | {"elsewhere": places, "is_whole": found.is_whole, "stands_alone": found.stands_alone}
+    data["words"] = list(found.words)
+    bad = not found.is_whole or not found.stands_alone
+    return Answer(
+        found, lambda: data, lambda: lines, parts=lambda: copy_blocks(found),
+        level=lambda: "warning" if bad else "ok",
+    )  # fmt: skip
 
 
 @question("conflict", "check")

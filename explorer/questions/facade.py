@@ -37,6 +37,7 @@ from explorer.questions.parameters import (
     Limits,
     MetadataRef,
     Number,
+    OtherTable,
     Pairs,
     Positive,
     Seconds,
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from explorer.spec.schemas.schema_history import SchemaVersion
     from explorer.spec.snapshots.diff import SnapshotDiff
     from explorer.spec.snapshots.refs import RefPreview
+    from explorer.spec.snapshots.table_copy import CopyCheck
     from explorer.table import Table
 
 
@@ -806,6 +808,33 @@ class CheckQuestions:
 
     def __init__(self, table: OpenTable) -> None:
         self._table = table
+
+    def copy(self, other: OtherTable, *, check_files: bool = False) -> Answer[CopyCheck]:
+        """Say whether a copy or a backup of a table is whole, and whether it stands alone.
+
+        It compares the histories, and the live files of the newest snapshot that both have, by their paths below
+        each
+        one's folder. A copy does not stand alone while its metadata names files of the original.
+
+        Args:
+            other: The copy: its folder, its metadata.json, or its name in a catalog.
+            check_files: Also look whether each file that the copy's current snapshot needs is there, as long as
+                recorded.
+
+        Returns:
+            How far the copy is behind, how many files are missing, extra or different, how many paths lead
+        elsewhere, and
+            the statement that writes metadata for the copy's folder.
+
+        Raises:
+            NotFoundInTable: There is no such copy.
+
+        Example:
+            >>> table = explorer.open_table("demo.three_inserts")
+            >>> table.check.copy("demo.three_inserts").value.history.relation
+            'same'
+        """
+        return check_questions.copy(self._table.engine, other, check_files=check_files)
 
     def conflict(
         self,

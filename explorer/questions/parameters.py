@@ -72,6 +72,8 @@ Sql: TypeAlias = Annotated[str, Kind(metavar="SQL", offer="columns")]
 ColumnNames: TypeAlias = Annotated["Sequence[str]", Kind(metavar="COLUMN", several=True, offer="columns")]
 ColumnName: TypeAlias = Annotated[str, Kind(metavar="COLUMN", offer="columns")]
 """A column, by its path."""
+OtherTable: TypeAlias = Annotated[str, Kind(metavar="OTHER")]
+"""Another table: a folder, a metadata.json, or a name in a catalog."""
 FilePath: TypeAlias = Annotated[str, Kind(metavar="PATH", offer="files")]
 """A live file: its path, a prefix of its name, the end of its path, or its label in a list."""
 Texts: TypeAlias = Annotated["Sequence[str]", Kind(metavar="TEXT", several=True)]

@@ -18,6 +18,7 @@ from explorer.spec.maintenance.all_procedures import ProcedureLine
 from explorer.spec.maintenance.file_stay import FileStay
 from explorer.spec.maintenance.reachability import Holdings
 from explorer.spec.snapshots.refs import RefPreview
+from explorer.spec.snapshots.table_copy import CopyCheck
 from explorer.spec.text.names import base_name, snapshot_name
 from explorer.spec.text.units import count, human_bytes
 
@@ -77,6 +78,19 @@ def procedure_blocks(words: Sequence[str], lines: Sequence[ProcedureLine]) -> li
         statements += [Notice(clean(line.warning), "warning")] if line.warning else []
         statements += [Statement(clean(line.statement))] if line.statement else []
     return [*notes, *statements, Rows(rows, "Procedures"), LinkList(tuple(links))]
+
+
+def copy_blocks(check: CopyCheck) -> list[Block]:
+    """Return what a copy has of a table, and where its metadata leads."""
+    level = "ok" if check.is_whole and check.stands_alone else "warning"
+    notes = [Notice(clean(text), level if n == 0 else "info") for n, text in enumerate(check.words)]
+    rows = [
+        {"what": what, "path": path}
+        for what, paths in (*(check.copied.examples.items() if check.copied else ()), ("absent", check.absent_examples))
+        for path in paths
+    ]
+    statement: list[Block] = [Statement(clean(check.statement))] if check.statement else []
+    return [*notes, *statement, *([Rows(rows, "Files")] if rows else [])]
 
 
 def file_stay_blocks(stay: FileStay) -> list[Block]:

@@ -28,10 +28,18 @@ def beside(table: Table, wanted: str | int | None) -> tuple[Table, str | int | N
         if not re.search(r"[./]", name):
             raise
         try:
-            return Table(another(table.reader, name)), version or None
-        except TableNotFound as error:
-            raise NotFoundInTable(f"{unknown}; nor is it a table: {error}") from error
+            return other_table(table, name), version or None
+        except NotFoundInTable as error:
+            raise NotFoundInTable(f"{unknown}; {error}") from error
     return table, wanted
+
+
+def other_table(table: Table, name: str) -> Table:
+    """Open another table, by its name as a person gives it beside a table. Raises NotFoundInTable, UnreadableFile."""
+    try:
+        return Table(another(table.reader, name))
+    except TableNotFound as error:
+        raise NotFoundInTable(f"it is no table: {error}") from error
 
 
 def measure(

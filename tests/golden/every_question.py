@@ -46,6 +46,7 @@ def arguments(one: Question, table: explorer.OpenTable) -> list[list[str]]:
     known: dict[str, list[str]] = {
         "where": [f"{column} is not null"], "before": ["snapshot-1"], "after": ["main"], "base": ["snapshot-1"],
         "path": files[:1], "operation": ["append"], "what": ["snapshot-1"],
+        "other": [table.metadata.metadata_location],
     }  # fmt: skip
     if one.path == ("history", "metadata"):
         return [["0"]]

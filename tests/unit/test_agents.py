@@ -32,6 +32,7 @@ READING = {
 GIVEN: dict[str, dict[str, Any]] = {
     "catalog_tables": {"namespace": "demo"}, "catalog_doctor": {"namespace": "demo"},
     "catalog_health": {"namespace": "demo"}, "check_conflict": {"base": "snapshot-1", "operation": "cow-update"},
+    "check_copy": {"other": "sandbox.demo.three_inserts"},
     "data_diff": {"before": "snapshot-1", "after": "snapshot-2"}, "diff": {"before": "snapshot-1", "after": "main"},
     "data_history": {"where": "name = 'jack'"}, "plan": {"where": "name = 'jack'"},
     "scan_estimate": {"where": ["name = 'jack'"]}, "history_metadata": {"older": "1"},

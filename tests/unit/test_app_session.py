@@ -37,7 +37,7 @@ NOT_HERE = {
 """They need Spark, or read the whole sandbox; others of their kind are asked."""
 GIVEN: dict[str, Any] = {
     "where": "name = 'jack'", "before": "snapshot-1", "after": "main", "base": "snapshot-1", "operation": "append",
-    "what": "snapshot-1",
+    "what": "snapshot-1", "other": "demo.three_inserts",
 }  # fmt: skip
 ASKED = [
     one for one in QUESTIONS.values() if not (one.is_writing or one.is_endless or one.path in NOT_HERE)
