@@ -219,7 +219,8 @@ def test_a_shared_server_opens_no_other_paths(
             {"type": "offer", "kind": "columns", "table": str(table)},
             {"type": "ask", "question": "plan", "table": "demo.three_inserts",
              "arguments": {"where": "fruit = 'x'", "measure": True, "compare_with": [f"{table}@main"]}},
-            {"type": "ask", "question": "check copy", "table": "demo.three_inserts", "arguments": {"other": str(table)}},
+            {"type": "ask", "question": "check copy", "table": "demo.three_inserts",
+             "arguments": {"other": str(table)}},
         ]  # fmt: skip
         for message in asked:
             refused = await ask(connection, **message)
