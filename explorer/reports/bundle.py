@@ -142,19 +142,23 @@ class _Bundle:
                     if self._copy(path, is_list, part):
                         written[is_list] += 1
                         part.seek(0)
-                        with archive.open(zipfile.ZipInfo(self._member(self.new.path(path))), "w") as member:
-                            shutil.copyfileobj(part, member)
-            texts = {name: text for name in names if (text := self._metadata(name)) is not None}
-            for name, text in texts.items():
-                archive.writestr(f"{FOLDER}/metadata/{self.new.file_name(base_name(name))}", text)
+                        name = self._member(self.new.path(path))
+                        if name not in archive.NameToInfo:  # a path may be written in two ways
+                            with archive.open(zipfile.ZipInfo(name), "w") as member:
+                                shutil.copyfileobj(part, member)
+            metadata_files = 0
+            for name in steps(names, "metadata files", len(names)):
+                if (text := self._metadata(name)) is not None:
+                    metadata_files += 1
+                    _add(archive, f"{FOLDER}/metadata/{self.new.file_name(base_name(name))}", text)
             if (hint := self._hint()) is not None:
-                archive.writestr(f"{FOLDER}/metadata/{HINT}", hint)
+                _add(archive, f"{FOLDER}/metadata/{HINT}", hint.encode())
             filters = self._new_filters()
             report = {"replaced": +self.new.counts, "left_out": len(self.left_out), "filters": [*filters.values()]}
-            archive.writestr("README.txt", README)
-            archive.writestr("report.json", json.dumps(report, indent=1))
+            _add(archive, "README.txt", README.encode())
+            _add(archive, "report.json", json.dumps(report, indent=1).encode())
         return TableBundle(
-            str(file), file.stat().st_size, len(texts), written[1], written[0], dict(+self.new.counts),
+            str(file), file.stat().st_size, metadata_files, written[1], written[0], dict(+self.new.counts),
             [{"file": path, "why": why} for path, why in self.left_out.items()], dict(self.new.columns), filters,
             self._notes(),
         )  # fmt: skip
@@ -240,7 +244,10 @@ class _Bundle:
     def _move(self) -> None:
         """Say where the files are in the bundle that are not inside the table's folder."""
         folder = f"{self.new.path(self.location).rstrip('/')}/metadata"
-        self.new.moved = {path: f"{folder}/{self.new.file_name(base_name(path))}" for path in self.elsewhere}
+        for n, path in enumerate(sorted(self.elsewhere), 1):  # two folders may have files of one name
+            name = base_name(path)
+            prefix = "" if METADATA_NAME.match(name) else f"elsewhere-{n}-"
+            self.new.moved[path] = f"{folder}/{prefix}{self.new.file_name(name)}"
 
     def _member(self, new_path: str) -> str:
         inside = f"{normal_path(self.new.path(self.location)).rstrip('/')}/"
@@ -311,6 +318,11 @@ class _Bundle:
             scale = int(kind.rpartition(",")[2].rstrip(") "))
             return Decimal(self.new.value(term.column.field_id, int(value.scaleb(scale)), kind)).scaleb(-scale)
         return self.new.value(term.column.field_id, value, kind, name if name in CALENDAR else "identity")
+
+
+def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    """Add a file, without the time of this machine."""
+    archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
 
 
 def _objects(values: Any) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ import explorer
 from explorer.reports.bundle import write_bundle
 from explorer.table import Table, open_table
 from tests.cases import NAMES, build_case
-from tests.support.small_tables import new_table, newest_metadata
+from tests.support.small_tables import make_table, new_table, newest_metadata
 from tests.unit.test_cli import run
 
 FILTERS = {
@@ -193,6 +193,54 @@ def test_metadata_outside_the_tables_folder_is_in_its_bundle(tmp_path: Path) -> 
     assert "zq" not in texts_of(tmp_path / "bundle.zip")
     zipfile.ZipFile(tmp_path / "bundle.zip").extractall(tmp_path / "bundle")
     assert open_table(str(tmp_path / "bundle" / "table")).entries().to_arrow().num_rows == 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("boolean", True), ("int", -5), ("long", 5_000_000_000), ("double", 2.5), ("decimal(9, 3)", "-12.345"),
+     ("date", "2024-02-29"), ("time", "10:11:12.000013"), ("timestamp", "2024-02-29T10:11:12.000013"),
+     ("timestamptz", "2024-02-29T10:11:12+00:00"), ("string", "zqdefault"), ("fixed[2]", "7a71"),
+     ("binary", "7a717a71"),
+     ("uuid", "7a717a71-0000-0000-0000-000000000001"), ({"type": "struct", "fields": []}, {}), ("zqtype", 1)],
+)  # fmt: skip
+def test_defaults_become_others_of_their_type(kind: Any, value: Any, tmp_path: Path) -> None:
+    place = secret_table(tmp_path)
+    file = Path(newest_metadata(place))
+    raw = json.loads(file.read_text())
+    raw["format-version"] = 3
+    raw["schemas"][0]["fields"].append(
+        {"id": 90, "name": "zqnew", "required": False, "type": kind, "initial-default": value}
+    )
+    file.write_text(json.dumps(raw))
+    explorer.export_bundle(str(place), tmp_path / "bundle.zip")
+    assert re.findall("zq|7a71", texts_of(tmp_path / "bundle.zip")) == []
+    zipfile.ZipFile(tmp_path / "bundle.zip").extractall(tmp_path / "bundle")
+    schema = open_table(str(tmp_path / "bundle" / "table")).metadata.schemas[0]
+    new = schema.raw["fields"][-1]
+    assert (new["id"], new["name"], "initial-default" in new) == (90, "c90", kind != "zqtype" and isinstance(kind, str))
+    assert type(new.get("initial-default", value)) is type(value)
+
+
+def test_files_of_one_name_in_two_folders_stay_two(tmp_path: Path) -> None:
+    """And a path with `..` in it, which is not read, names no file outside the folder."""
+    place = make_table(tmp_path, 2)
+    file = Path(newest_metadata(place))
+    raw = json.loads(file.read_text())
+    for n, snapshot in enumerate(raw["snapshots"]):
+        old = Path(snapshot["manifest-list"].removeprefix("file://"))
+        (place / f"zq{n}").mkdir()
+        old.rename(place / f"zq{n}" / "list.avro")
+        snapshot["manifest-list"] = f"file://{place}/zq{n}/list.avro"
+    raw["snapshots"].append({**raw["snapshots"][0], "snapshot-id": 5, "manifest-list": f"file://{place}/../../zq.avro"})
+    file.write_text(json.dumps(raw))
+    written = explorer.export_bundle(str(place), tmp_path / "bundle.zip")
+    assert written.manifest_lists == 2
+    assert [one["file"] for one in written.left_out if ".." in one["file"]] == [raw["snapshots"][-1]["manifest-list"]]
+    with zipfile.ZipFile(tmp_path / "bundle.zip") as archive:
+        names = archive.namelist()
+        assert len(names) == len(set(names))
+        assert all(".." not in name and not name.startswith("/") for name in names)
+        assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
 def test_texts_in_avro_headers_and_unknown_fields_are_left_out(tmp_path: Path) -> None:

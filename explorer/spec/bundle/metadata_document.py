@@ -10,6 +10,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from explorer.model.metadata import PartitionField
@@ -49,6 +50,9 @@ SUMMARY_WORDS = {
     "engine-version": re.compile(r"\d{1,4}(\.\d{1,4}){0,3}"),
     "iceberg-version": re.compile(r"Apache Iceberg \d+\.\d+\.\d+(-SNAPSHOT)?( \(commit [0-9a-f]{40}\))?"),
 }
+GEO = ("geometry", "geography")
+KEYS = frozenset({"encryption.key-id"})
+"""Properties whose numbers may be secrets."""
 BLOBS = re.compile("apache-datasketches-theta-v1|deletion-vector-v1")
 UNLIKE_SPEC = (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 LEFT_OUT = "parts of metadata that are unknown or not as the spec has them, left out"
@@ -156,16 +160,18 @@ class MetadataDocument:
             own |= {"required": bool(field.get("required")), "type": self._type(field["type"])}
             for key in ("initial-default", "write-default"):
                 if field.get(key) is not None:
-                    own[key] = self._default(own["id"], field[key], field["type"])
+                    own |= self._object({key: field[key]}, {key: partial(self._default, own["id"], field["type"])})
             new.append(own)
         return new
 
     def _type(self, kind: Any) -> Any:
         if isinstance(kind, str):
-            name = kind if PRIMITIVE.fullmatch(kind) else kind.partition("(")[0]
-            if name != kind and name not in ("geometry", "geography"):
-                raise ValueError("no type of the spec")
-            return name
+            if PRIMITIVE.fullmatch(kind):
+                return kind
+            name = kind.partition("(")[0]
+            if name not in GEO:
+                self.new.counts["types that are unknown here, now `unknown`"] += 1
+            return name if name in GEO else "unknown"
         if kind["type"] == "struct":
             return {"type": "struct", "fields": self._fields(kind["fields"])}
         if kind["type"] not in ("list", "map"):
@@ -178,7 +184,7 @@ class MetadataDocument:
                     new[f"{part}-required"] = bool(kind.get(f"{part}-required"))
         return new
 
-    def _default(self, field_id: int, value: Any, kind: Any) -> Any:
+    def _default(self, field_id: int, kind: Any, value: Any) -> Any:
         """A column's default value (spec: "Appendix C", JSON single-value serialization). Raises ValueError."""
         family = family_of(kind)
         if kind == "boolean" or family is None:
@@ -256,7 +262,7 @@ class MetadataDocument:
                 new[key] = self.new.path(value)
             elif key == NAME_MAPPING:
                 new[key] = json.dumps(self._mapping(json.loads(value)))
-            elif (key in KNOWN or name != key) and (NUMBER.fullmatch(value) or WORDS.fullmatch(value)):
+            elif (key in KNOWN - KEYS or name != key) and (NUMBER.fullmatch(value) or WORDS.fullmatch(value)):
                 new[name] = value
             else:
                 self.new.counts["properties, left out"] += 1

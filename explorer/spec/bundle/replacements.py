@@ -23,7 +23,7 @@ SCHEMES = frozenset(
     {"file", "s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "adl", "hdfs", "viewfs", "ofs", "o3fs", "oss",
      "cos", "http", "https", "memory"}
 )  # fmt: skip
-KEPT_SEGMENTS = frozenset({"", ".", "..", "data", "metadata"})
+KEPT_SEGMENTS = frozenset({"", "data", "metadata"})
 ENDINGS = re.compile(r"(?:\.gz)?(?:\.(?:metadata\.json|json|parquet|avro|orc|puffin|stats|crc|gz))+$")
 WRITTEN = re.compile(
     r"(?:v\d{1,9}|(?:(?:snap|optimized|m|m\d+|deletes?|dv|eq|pos|data|stats|partition|\d{1,20})-)*"
@@ -125,13 +125,7 @@ class Replacements:
         return stem + (ending[0] if ending else "")
 
     def _path_text(self, text: str) -> str:
-        data = text.encode("utf-8", "surrogatepass")
-        if not text:
-            return ""
-        try:
-            return self.values.replace("paths", "text", data).decode()
-        except UnicodeDecodeError:  # while it is collected
-            return text
+        return self.values.replace("paths", "text", text.encode(errors="replace")).decode() if text else ""
 
     # -- values -------------------------------------------------------------------------------------------------------
     def value(self, field_id: int, value: Any, kind: str, transform: str = "identity") -> Any:
