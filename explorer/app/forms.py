@@ -46,7 +46,7 @@ def _form(question: Question) -> dict[str, Any]:
     }
 
 
-_LABELS = {"sql": "Spark SQL"}
+_LABELS = {"sql": "Spark SQL", "column_path": "Column", "other": "Copy"}
 """Of parameters whose name says too little."""
 
 

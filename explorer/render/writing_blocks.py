@@ -82,8 +82,7 @@ def procedure_blocks(words: Sequence[str], lines: Sequence[ProcedureLine]) -> li
 
 def copy_blocks(check: CopyCheck) -> list[Block]:
     """Return what a copy has of a table, and where its metadata leads."""
-    level = "ok" if check.is_whole and check.stands_alone else "warning"
-    notes = [Notice(clean(text), level if n == 0 else "info") for n, text in enumerate(check.words)]
+    notes = [Notice(clean(text), "warning" if is_bad else "ok") for text, is_bad in check.sentences]
     rows = [
         {"what": what, "path": path}
         for what, paths in (*(check.copied.examples.items() if check.copied else ()), ("absent", check.absent_examples))

@@ -13,6 +13,8 @@ History = Literal["same", "behind", "ahead", "own commits", "another table"]
 """The copy's current snapshot against the table's: the same; one before it; one that came after it; neither, with
 snapshots in common; or none in common."""
 
+UNRELATED: Sequence[History] = ("own commits", "another table")
+
 
 @dataclass(frozen=True)
 class CopyHistory:
@@ -95,7 +97,18 @@ class CopyCheck:
     @property
     def words(self) -> tuple[str, ...]:
         """The answer in sentences."""
-        return (*_history_words(self), *_file_words(self), *_place_words(self), *self.notes)
+        return tuple(text for text, _ in self.sentences)
+
+    @property
+    def sentences(self) -> tuple[tuple[str, bool], ...]:
+        """The answer in sentences, each with whether it is bad news."""
+        told = (
+            (_history_words(self), self.history.relation in UNRELATED or bool(self.history.refs)),
+            (_file_words(self), not self.is_whole),
+            (_place_words(self), not self.stands_alone),
+            (self.notes, True),
+        )
+        return tuple((text, is_bad) for texts, is_bad in told for text in texts)
 
 
 def _history_words(check: CopyCheck) -> list[str]:
