@@ -23,7 +23,7 @@ SHOWN = 20
 """Paths of each kind that are named."""
 POSITION_DELETES = 1
 """What `content` is of files that name data files, of deletion vectors too."""
-AT_ONCE = 500_000
+AT_ONCE = 25_000
 """Files of one side that are compared at a time."""
 _SCHEMA = pa.schema([("path", pa.string()), ("below", pa.string()), ("bytes", pa.int64()), ("rows", pa.int64()),
                      ("content", pa.int32())])  # fmt: skip

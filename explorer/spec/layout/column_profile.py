@@ -20,7 +20,7 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.entries.entries import live, live_entries
 from explorer.spec.entries.lazy_table import Batches, Parts, combine_rows
 from explorer.spec.entries.numpy_columns import amounts
-from explorer.spec.scan.ranges import Bounds, counts, decode_bounds, look_up
+from explorer.spec.scan.ranges import Bounds, decode_bounds
 from explorer.spec.values.values import decode_bound
 
 THETA = "apache-datasketches-theta-v1"
@@ -63,8 +63,8 @@ def by_column(kinds: Mapping[int, Any], manifest: ManifestFile, stored: pa.Table
         stored: Its entries, with counts and bounds.
     """
     files = live_entries(stored, manifest)
-    groups = np.zeros(files.num_rows, np.int64)
-    own = [_of_files(files, i, kind, groups, 1).add_column(0, _FIELD, pa.array([i], pa.int32()))
+    groups, maps = np.zeros(files.num_rows, np.int64), _Maps(files)
+    own = [_of_files(files, maps, i, kind, groups, 1).add_column(0, _FIELD, pa.array([i], pa.int32()))
            for i, kind in kinds.items()]  # fmt: skip
     schema = profile_schema(pa.field(_FIELD, pa.int32()))
     return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in own)])
@@ -100,7 +100,7 @@ def _partitions(field_id: int, kind: Any, entries: pa.Table) -> pa.Table:
     files = live(entries)
     files = files.filter(pc.equal(pc.fill_null(files["content"], 0), 0))
     groups, first = _groups(files)
-    facts = _of_files(files, field_id, kind, groups, len(first))
+    facts = _of_files(files, _Maps(files), field_id, kind, groups, len(first))
     return _with_partition(files, first, facts)
 
 
@@ -128,24 +128,69 @@ def _groups(table: pa.Table) -> tuple[Groups, Groups]:
     return groups, members[offsets[:-1]] if len(members) else np.zeros(0, np.int64)
 
 
-def _of_files(files: pa.Table, field_id: int, kind: Any, groups: Groups, count: int) -> pa.Table:
+class _Maps:
+    """The maps of files, opened up: for each field the files that have a value of it, and the values."""
+
+    def __init__(self, files: pa.Table) -> None:
+        self.size = files.num_rows
+        self._maps = {name: _open(files[name]) for name in (*SUMS.values(), *BOUNDS.values())}
+
+    def of(self, name: str, field_id: int) -> tuple[Groups, pa.Array]:
+        """The numbers of the files, and their values, in a map of that name."""
+        files, keys, values, order = self._maps[name]
+        first, last = np.searchsorted(keys, [field_id, field_id + 1])
+        places = order[first:last]
+        return files[places], values.take(pa.array(places))
+
+    def numbers(self, name: str, field_id: int) -> tuple[Groups, Groups]:
+        """`of` a map of counts."""
+        files, values = self.of(name, field_id)
+        return files, amounts(pa.chunked_array([values]))
+
+
+def _open(column: pa.ChunkedArray) -> tuple[Groups, Groups, pa.Array, Groups]:
+    """Of each item of all maps its row and value; all keys in order, and the items in that order."""
+    maps = column.combine_chunks()
+    maps = maps.chunk(0) if isinstance(maps, pa.ChunkedArray) else maps
+    rows = np.flatnonzero(maps.is_valid().to_numpy(zero_copy_only=False))
+    maps = maps.drop_null()
+    if not len(maps):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), pa.nulls(0, column.type.item_type), np.zeros(0, np.int64)
+    offsets = maps.offsets.to_numpy()
+    first, count = int(offsets[0]), int(offsets[-1] - offsets[0])
+    keys = maps.keys.slice(first, count).to_numpy(zero_copy_only=False).astype(np.int64)
+    order = np.argsort(keys, kind="stable")
+    return np.repeat(rows, np.diff(offsets)), keys[order], maps.items.slice(first, count), order
+
+
+def _of_files(files: pa.Table, maps: _Maps, field_id: int, kind: Any, groups: Groups, count: int) -> pa.Table:
     columns: dict[str, Any] = {
         "files": np.bincount(groups, minlength=count), "rows": _sum(amounts(files["record_count"]), groups, count),
     }  # fmt: skip
     for name, source in SUMS.items():
-        column = look_up(files, source, field_id)
-        columns[name] = _sum(amounts(pa.chunked_array([column])), groups, count)
-        columns[f"{name}_files"] = _sum(
-            column.is_valid().to_numpy(zero_copy_only=False).astype(np.int64), groups, count
-        )
-    values, nulls, nans = (counts(files, SUMS[name], field_id) for name in ("values", "nulls", "nans"))
-    has_none = values.known & nulls.known & (values.values == nulls.values + nans.values)  # then it has no bounds
+        own, values = maps.numbers(source, field_id)
+        columns[name] = _sum(values, groups[own], count)
+        columns[f"{name}_files"] = np.bincount(groups[own], minlength=count)
     for name, source in BOUNDS.items():
-        column = look_up(files, source, field_id)
-        known = column.is_valid().to_numpy(zero_copy_only=False) | has_none
-        columns[f"{name}_files"] = _sum(known.astype(np.int64), groups, count)
-        columns[name] = _extreme(column, kind, groups, count, name == "upper")
+        own, bounds = maps.of(source, field_id)
+        columns[name] = _extreme(bounds, kind, groups[own], count, name == "upper")
+        if len(own) < maps.size:
+            own = np.union1d(own, _without_values(maps, field_id))
+        columns[f"{name}_files"] = np.bincount(groups[own], minlength=count)
     return _table(columns)
+
+
+def _without_values(maps: _Maps, field_id: int) -> Groups:
+    """The files whose values of a column are all null or NaN: these have no bounds."""
+    left = np.full(maps.size, -1, np.int64)
+    own, values = maps.numbers(SUMS["values"], field_id)
+    left[own] = values
+    counted = np.zeros(maps.size, bool)
+    for name in ("nulls", "nans"):
+        own, values = maps.numbers(SUMS[name], field_id)
+        left[own] -= values
+        counted[own] = True
+    return np.flatnonzero((left == 0) & counted)
 
 
 def _merge(table: pa.Table, kind: Any, groups: Groups, count: int) -> pa.Table:
