@@ -102,6 +102,7 @@ function ParameterField({ parameter, value, set, keep, submit }: {
       <label class="field" title={parameter.help}>
         <span>{parameter.label}</span>
         <select value={textOf(value ?? parameter.default)} onChange={(event) => set(event.currentTarget.value)}>
+          {!(value ?? parameter.default) && !parameter.choices.includes("") && <option value="" disabled>Choose one</option>}
           {parameter.choices.map((one) => <option key={one} value={one}>{one || "–"}</option>)}
         </select>
       </label>
@@ -115,7 +116,8 @@ function ParameterField({ parameter, value, set, keep, submit }: {
       </div>
     );
   }
-  const hint = parameter.is_filter ? exampleFilter() : parameter.default ? textOf(parameter.default) : "";
+  const isNumber = ["number", "count", "decimal"].includes(parameter.form);
+  const hint = parameter.is_filter ? exampleFilter() : parameter.default ? textOf(parameter.default) : isNumber ? "a number" : "";
   if (parameter.several || parameter.form === "pairs" || parameter.form === "numbers") {
     return (
       <label class="field tall" title={parameter.help}>
