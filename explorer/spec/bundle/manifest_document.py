@@ -89,7 +89,7 @@ class ManifestDocument:
 
         def record(raw: Mapping[str, Any]) -> dict[str, Any]:
             spec = self._new.metadata.spec(raw[spec_id]) if spec_id else None
-            new = {name: handler(raw[old]) for old, name, handler in parts}
+            new = _renamed(parts, raw)
             for old, name, _ in parts:
                 if old == summaries:
                     new[name] = self._summaries(raw[old], spec)
@@ -111,11 +111,9 @@ class ManifestDocument:
         partition = next((f for f in inner["fields"] if f.get("field-id") == 102 or f["name"] == "partition"), None)
         own_spec = self._spec_of(header)
         part_fields, parts = self._partition(_record_of(partition["type"]), own_spec) if partition else ([], [])
-        rename = lambda raw: {new: handler(raw[old]) for old, new, handler in parts}  # noqa: E731
-        bounds = lambda value: self._bounds(value)  # noqa: E731
         handlers: dict[int, AvroHandler] = {
-            100: self._new.path, 143: lambda path: None if path is None else self._new.path(path), 102: rename,
-            101: self._format, 125: bounds, 128: bounds, 131: _zeros,
+            100: self._new.path, 143: lambda path: None if path is None else self._new.path(path),
+            102: partial(_renamed, parts), 101: self._format, 125: self._bounds, 128: self._bounds, 131: _zeros,
         }  # fmt: skip
         inner_fields, inner_parts = self._record(inner, self._file_ids, handlers, {102: part_fields})
         own_handlers: dict[int, AvroHandler] = {2: lambda raw: self._data_file(raw, inner_parts)}
@@ -125,7 +123,7 @@ class ManifestDocument:
         return AvroDocument(
             self._named(schema, fields),
             self._header(header),
-            lambda raw: {new: handler(raw[old]) for old, new, handler in top},
+            partial(_renamed, top),
             lambda raw: [handler(raw[file["name"]][old]) for old, handler in replaced],
         )
 
@@ -240,7 +238,7 @@ class ManifestDocument:
     def _data_file(self, raw: Mapping[str, Any], parts: list[Reference]) -> dict[str, Any]:
         """A data file. Where a column's bounds tell its only value, whoever has its bucket sees that they do not fit:
         such bounds are left out."""
-        new = {name: handler(raw[old]) for old, name, handler in parts}
+        new = _renamed(parts, raw)
         lower, upper = _pairs(new.get("lower_bounds")), _pairs(new.get("upper_bounds"))
         alike = {key for key in self._new.bucketed if key in lower and lower[key] == upper.get(key)}
         for name in ("lower_bounds", "upper_bounds") if alike else ():
@@ -305,6 +303,11 @@ class ManifestDocument:
 def _record_of(kind: Any) -> Mapping[str, Any]:
     options = kind if isinstance(kind, list) else [kind]
     return next(option for option in options if isinstance(option, Mapping) and option.get("type") == "record")
+
+
+def _renamed(parts: list[Reference], raw: Mapping[str, Any]) -> dict[str, Any]:
+    """A record with the new names and values of its parts."""
+    return {new: handler(raw[old]) for old, new, handler in parts}
 
 
 def _is_pair(item: Any) -> bool:
