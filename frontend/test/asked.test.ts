@@ -4,6 +4,7 @@ import { isOpened, placeOfFile } from "../lab/src/files";
 import { NOWHERE } from "../src/place";
 import type { Header, Hello } from "../src/protocol";
 import { header, hello, place } from "../src/store";
+import { cellText } from "../lab/src/kernel";
 
 const parameter = { label: "", help: "", form: "text", choices: [], several: false, offer: "", default: null, least: null, is_filter: false, is_sql: false };
 const form = (name: string, names: string[], required = "") => ({
@@ -50,4 +51,9 @@ test("files and folders of a table lead to it", () => {
   for (const name of ["v3.metadata.json", "v3.metadata.json.gz", "snap-1-2.avro", "a-m0.avro"]) expect(isOpened(name, false, [])).toBe(true);
   expect(isOpened("t", true, [])).toBe(false);
   expect(isOpened("t", true, ["t"])).toBe(true);
+});
+
+test("a table's name in a cell cannot turn its line around or end it", () => {
+  expect(cellText("größe.t")).toBe('"größe.t"');
+  expect(cellText('a"\n\u202eb\u2028\u{e0001}')).toBe('"a\\"\\n\\u202eb\\u2028\\U000e0001"');
 });

@@ -25,9 +25,18 @@ export function pythonText(text: string): string {
   return `bytes.fromhex("${codes.join("")}").decode()`;
 }
 
-// Sessions, and the catalogs that they have.
+// A text as a literal of Python that a person reads: no sign in it turns the line around or ends it.
+export function cellText(text: string): string {
+  return JSON.stringify(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (sign) => {
+    const code = sign.codePointAt(0) ?? 0, digits = code.toString(16);
+    return code > 0xffff ? `\\U${digits.padStart(8, "0")}` : `\\u${digits.padStart(4, "0")}`;
+  });
+}
+
+// Sessions, and the catalogs that they have. A key of a kernel's globals need not be a name.
 export async function sparkSessions(kernel: Kernel.IKernelConnection): Promise<SparkCatalogs[]> {
-  return (await valueOf(kernel, SESSIONS)) as SparkCatalogs[];
+  const sessions = (await valueOf(kernel, SESSIONS)) as SparkCatalogs[];
+  return sessions.filter(({ variable }) => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(variable));
 }
 
 // Namespaces of a catalog.

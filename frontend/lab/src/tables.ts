@@ -5,7 +5,7 @@ import type { Kernel } from "@jupyterlab/services";
 import { Widget } from "@lumino/widgets";
 import type { Message } from "@lumino/messaging";
 import type { Connection, Hello } from "../../src/protocol";
-import { sparkNamespaces, sparkSessions, sparkTables } from "./kernel";
+import { cellText, sparkNamespaces, sparkSessions, sparkTables } from "./kernel";
 import { connection, Line } from "./server";
 import { fill, type Branch, type Leaf } from "./tree";
 
@@ -122,7 +122,7 @@ function sparkCatalog(kernel: Kernel.IKernelConnection, variable: string, catalo
       name: space,
       parts: async () => (await sparkTables(kernel, variable, catalog, space)).map((table): Leaf => {
         const name = [catalog, space, table].join("."), isPlain = /^[\w.]+$/.test(name);
-        const text = isPlain ? JSON.stringify(name) : JSON.stringify([catalog, space, `\`${table.replaceAll("`", "``")}\``].join("."));
+        const text = cellText(isPlain ? name : [catalog, space, `\`${table.replaceAll("`", "``")}\``].join("."));
         return { name: table, title: `${name}: put a cell into the notebook`,
           press: () => acts.insert(`import explorer\n\ntable = explorer.open_table(${text}, spark=${variable})\ntable\n`) };
       }),
