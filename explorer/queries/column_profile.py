@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -53,7 +54,7 @@ def profile_columns(tree: MetadataTree, snapshot: Snapshot | None, schema: Schem
     kinds = {field_id: kind for field_id, _, kind in columns}
     listed = [m for m in tree.manifests(snapshot) if m.content == 0]
     own = profile_schema(pa.field("field_id", pa.int32()))
-    parts = Parts(listed, True, _ByColumn(kinds), own, folded=True)
+    parts = Parts(listed, True, partial(by_column, kinds), own, folded=True)
     facts = add_columns(kinds, make(parts, "profile of columns")[0].read())
     estimates = distinct_values(tree.metadata, snapshot)
     ordinals = snapshot_ordinals(tree.metadata)
@@ -99,16 +100,6 @@ def profile_partitions(
             yield pa.Table.from_pylist(rows, OF_PARTITIONS)
 
     return Collection(Batches(OF_PARTITIONS, read), "partitions")
-
-
-class _ByColumn:
-    """`by_column` for columns: it can be pickled."""
-
-    def __init__(self, kinds: dict[int, Any]) -> None:
-        self.kinds = kinds
-
-    def __call__(self, manifest: Any, stored: pa.Table) -> pa.Table:
-        return by_column(self.kinds, manifest, stored)
 
 
 def _distinct(tree: MetadataTree, field_id: int, of: DistinctValues) -> int | None:

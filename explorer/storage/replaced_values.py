@@ -16,7 +16,7 @@ AT_ONCE = 10_000
 REMEMBERED = 50_000
 HELD = 500_000
 """Values that are held in memory at most: a hundred bytes each."""
-CACHE_KIB = 64 << 10
+CACHE_KIB = 256 << 10
 
 
 class ReplacedValues:
