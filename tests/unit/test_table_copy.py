@@ -57,6 +57,15 @@ def test_a_copy_that_is_behind_and_one_with_commits_of_its_own(pair: tuple[Path,
     assert check(pair[0], stranger).history.relation == "another table"
 
 
+def test_a_table_without_commits_and_its_copy(tmp_path: Path) -> None:
+    empty = make_table(tmp_path, commits=0)
+    copy = shutil.copytree(empty, tmp_path / "backup" / "t")
+    assert check(empty, copy).history.relation == "same"
+    writable(empty).append(ROW)
+    assert (check(empty, copy).history.relation, check(copy, empty).history.relation) == ("behind", "ahead")
+    assert check(empty, copy).copied is None
+
+
 def test_files_that_are_gone_or_of_another_length_are_named(pair: tuple[Path, Path]) -> None:
     first, second, third = sorted((pair[1] / "data").rglob("*.parquet"))
     first.unlink()

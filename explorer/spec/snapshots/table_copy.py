@@ -180,11 +180,14 @@ def compare_histories(table: TableMetadata, copy: TableMetadata) -> CopyHistory:
     common = next((snapshot_id for snapshot_id in theirs if snapshot_id in places), None)
     if ours == theirs or (ours and theirs and ours[0] == theirs[0]):
         return CopyHistory("same", 0, ours[0] if ours else None, lacking)
+    if not theirs:
+        return CopyHistory("behind", len(ours), None, lacking)
+    if not ours:
+        return CopyHistory("ahead", len(theirs), None, lacking)
+    if common is None and ours[0] in copy.ordinals:  # the copy's history of main does not reach it any more
+        return CopyHistory("own commits", 0, ours[0], lacking)
     if common is None:
-        if theirs and ours and ours[0] in copy.ordinals:
-            common = ours[0]  # the copy's history of main does not reach it any more
-        relation: History = "another table" if theirs else "behind"
-        return CopyHistory(relation, 0 if theirs else len(ours), common, lacking)
+        return CopyHistory("another table", 0, None, lacking)
     if common == theirs[0]:
         return CopyHistory("behind", places[common], common, lacking)
     if common == ours[0]:
