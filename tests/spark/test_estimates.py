@@ -145,7 +145,7 @@ def test_another_table_is_run_beside(sandbox: Path) -> None:
     unsorted = open_demo("unsorted_files")
     ran = measure(unsorted, "name = 'jack'", (None, "demo.sorted_files@main"), runs=1)
     assert [(m.rows, m.metrics["resultDataFiles"]) for m in ran] == [(1, 4), (1, 1)]
-    with pytest.raises(NotFoundInTable, match="nor is it a table"):
+    with pytest.raises(NotFoundInTable, match="it is no table"):
         beside(unsorted, "demo.no_such_table")
     with pytest.raises(NotFoundInTable, match="no-such-branch"):
         beside(unsorted, "no-such-branch")

@@ -24,7 +24,7 @@ SCHEMES = frozenset(
      "cos", "http", "https", "memory"}
 )  # fmt: skip
 KEPT_SEGMENTS = frozenset({"", "data", "metadata"})
-ENDINGS = re.compile(r"(?:\.gz)?(?:\.(?:metadata\.json|json|parquet|avro|orc|puffin|stats|crc|gz))+$")
+ENDINGS = (".metadata.json", ".json", ".parquet", ".avro", ".orc", ".puffin", ".stats", ".crc", ".gz")
 WRITTEN = re.compile(
     r"(?:v\d{1,9}|(?:(?:snap|optimized|m|m\d+|deletes?|dv|eq|pos|data|stats|partition|\d{1,20})-)*"
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?:-(?:m\d+|m|deletes?|dv|eq|pos|data|\d{1,20}))*)"
@@ -113,8 +113,10 @@ class Replacements:
         """Return what takes the place of one part of a path: a folder or a file."""
         if segment in KEPT_SEGMENTS:
             return segment
-        ending = ENDINGS.search(segment)
-        stem = segment[: ending.start()] if ending else segment
+        stem = segment
+        while (ending := next((one for one in ENDINGS if stem.endswith(one)), "")) and len(stem) > len(ending):
+            stem = stem.removesuffix(ending)
+        ending = segment[len(stem) :]
         if not WRITTEN.fullmatch(stem):
             name, sign, value = stem.partition("=")
             if sign:
@@ -122,7 +124,7 @@ class Replacements:
                 stem = f"{known or self._path_text(name)}={self._path_text(value)}"
             else:
                 stem = self._path_text(stem)
-        return stem + (ending[0] if ending else "")
+        return stem + ending
 
     def _path_text(self, text: str) -> str:
         return self.values.replace("paths", "text", text.encode(errors="replace")).decode() if text else ""
