@@ -8,9 +8,16 @@ from pathlib import Path
 import pytest
 
 from explorer.app.rights import Rights
+from explorer.serving import places
 from explorer.spark_engine.spark import SparkEngine
 from tests.support.app_client import Client
 from tests.unit.test_app_lab import APPENDS, TABLE, lab, refusal
+
+
+@pytest.fixture(autouse=True)
+def unrestricted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent that another test started in this process may have restricted it."""
+    monkeypatch.setattr(places, "_allowed", {})
 
 
 @pytest.fixture
