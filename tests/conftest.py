@@ -6,6 +6,7 @@ import fcntl
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -119,6 +120,20 @@ def sandbox() -> Path:
         if todo := missing():
             unpack_all(todo)
     return HOME / "sandbox"
+
+
+@pytest.fixture(autouse=True)
+def no_spark_by_the_way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test that needs no Spark starts none: it would stay for the tests after it, of other files too."""
+    before = runs_spark()
+    yield
+    if request.node.get_closest_marker("unit") and not before:
+        assert not runs_spark(), "Spark was started here, or in the background by a test before this one"
+
+
+def runs_spark() -> bool:
+    contexts = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    return contexts is not None and contexts._active_spark_context is not None
 
 
 @pytest.fixture

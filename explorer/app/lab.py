@@ -18,7 +18,7 @@ from explorer.lab.observe import API
 from explorer.lab.planning import rows_of
 from explorer.lab.race import FAULTS, faults, race
 from explorer.lab.sandbox import shared_bench
-from explorer.lab.stepper import Run, replay
+from explorer.lab.stepper import Run, read_saved_run, replay
 from explorer.progress import as_one_step, is_cancelled, tell
 from explorer.render.lab_runs import interleaving_rows, load_rows, race_svg, rows_words, sequence_svg
 from explorer.render.text import clean, clean_lines
@@ -144,6 +144,7 @@ class Lab:
             saved = found[0]
         if not isinstance(saved, str) or not saved:
             raise WrongUsage("replay takes the text of a saved run, or one of the orders that were run")
+        read_saved_run(saved)  # a wrong one is told before Spark starts and before the run that is shown ends
         return self._begin(lambda: replay(shared_bench(), saved))
 
     def _begin(self, make: Callable[[], Run]) -> dict[str, Any]:

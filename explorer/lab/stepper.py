@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -208,9 +208,17 @@ class Run:
             self.bench.drop(name)
 
 
-def replay(bench: Bench, saved: str) -> Run:
-    """Play a saved run again on a fresh table: the same steps of the same operations in the same order. Raises
-    NotFoundInTable, and NotPossible for a run on a folder."""
+@dataclass(frozen=True)
+class SavedSteps:
+    """What a saved run says: its operations, the steps in their order, and the format version of its table."""
+
+    operations: tuple[Operation, ...]
+    order: tuple[str, ...]
+    version: int
+
+
+def read_saved_run(saved: str) -> SavedSteps:
+    """Read the text that `Run.to_json` writes. Raises NotFoundInTable, and NotPossible for a run on a folder."""
     try:
         data = json.loads(saved)
         if "folder" in data:
@@ -226,12 +234,18 @@ def replay(bench: Bench, saved: str) -> Run:
                     tuple(chosen) if chosen is not None else None,
                 )
             )
-        order, version = [str(name) for name in data["order"]], int(data.get("version", 2))
+        return SavedSteps(tuple(operations), tuple(str(name) for name in data["order"]), int(data.get("version", 2)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise NotFoundInTable(f"not a saved run: {error}") from error
-    run = Run(bench, operations, version)
+
+
+def replay(bench: Bench, saved: str) -> Run:
+    """Play a saved run again on a fresh table: the same steps of the same operations in the same order. Raises as
+    `read_saved_run` does."""
+    told = read_saved_run(saved)
+    run = Run(bench, told.operations, told.version)
     try:
-        for token in steps(order, "steps"):
+        for token in steps(told.order, "steps"):
             run.step(token)
     except ExplorerError:
         run.close()

@@ -83,11 +83,12 @@ def run(
 
     if not operations and not replay:
         raise WrongUsage("name an operation for each writer, or a run to --replay")
-    bench = Bench()
     writers = [
         operation_without(kind, isolation, without, "pyiceberg" if NAMES[at] in pyiceberg else "java")
         for at, kind in enumerate(operations)
     ]
+    saved = _read_run(replay) if replay else ""
+    bench = Bench()
     if all_orders:
         orders = interleave(bench, writers, lambda done, total: tell(done, total, "orders"), version=int(table_version))
         return Answer(
@@ -96,7 +97,6 @@ def run(
             lambda: (render_interleavings(orders),),
             picture=lambda: _state_graph(orders),
         )
-    saved = _read_run(replay) if replay else ""
     if saved and (played := replay_folder(bench, saved)):
         lines = (*played.told, f"readers see: {'; '.join(map(str, played.rows))}")
         return Answer(played, lambda: asdict(played), lambda: lines)

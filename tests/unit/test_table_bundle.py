@@ -96,41 +96,41 @@ def rules(table: str) -> set[str]:
 
 # -- secrets -----------------------------------------------------------------------------------------------------------
 def secret_table(folder: Path, **properties: str) -> Path:
-    """A table whose every text has `zq` in it, which stands nowhere else."""
-    place = folder / "zqwarehouse" / "zqtable"
-    person = pa.struct([("zqcity", pa.string())])
+    """A table whose every text has `zqxj` in it, which stands nowhere else."""
+    place = folder / "zqxjwarehouse" / "zqxjtable"
+    person = pa.struct([("zqxjcity", pa.string())])
     schema = pa.schema(
         [
-            ("zqname", pa.string()),
-            ("zqid", pa.int64()),
-            ("zqblob", pa.binary()),
-            ("zqhome", person),
-            ("zqdec", pa.decimal128(9, 2)),
+            ("zqxjname", pa.string()),
+            ("zqxjid", pa.int64()),
+            ("zqxjblob", pa.binary()),
+            ("zqxjhome", person),
+            ("zqxjdec", pa.decimal128(9, 2)),
         ]
     )
     table = new_table(place, schema, **{
-        "zqproperty": "zqvalue", "write.metadata.metrics.column.zqname": "truncate(16)", "comment": "zqcomment",
-        "write.data.path": f"file://{place}/zqdata", "engine.hive.lock": "zqlock", **properties,
+        "zqxjproperty": "zqxjvalue", "write.metadata.metrics.column.zqxjname": "truncate(16)", "comment": "zqxjcomment",
+        "write.data.path": f"file://{place}/zqxjdata", "engine.hive.lock": "zqxjlock", **properties,
     })  # fmt: skip
     with table.update_spec() as spec:
-        spec.add_field("zqname", IdentityTransform(), "zqname")
+        spec.add_field("zqxjname", IdentityTransform(), "zqxjname")
     rows = [
         {
-            "zqname": f"zqperson{i}",
-            "zqid": i,
-            "zqblob": b"zqbytes%d" % i,
-            "zqhome": {"zqcity": f"zqtown{i}"},
-            "zqdec": i,
+            "zqxjname": f"zqxjperson{i}",
+            "zqxjid": i,
+            "zqxjblob": b"zqxjbytes%d" % i,
+            "zqxjhome": {"zqxjcity": f"zqxjtown{i}"},
+            "zqxjdec": i,
         }
         for i in range(5)
     ]
-    table.append(pa.Table.from_pylist(rows, schema), snapshot_properties={"zqkey": "zqtext", "wap.id": "zqwap"})
+    table.append(pa.Table.from_pylist(rows, schema), snapshot_properties={"zqxjkey": "zqxjtext", "wap.id": "zqxjwap"})
     with table.update_spec() as spec:
-        spec.add_field("zqid", BucketTransform(4), "zqbucket")
-        spec.add_field("zqname", TruncateTransform(3), "zqshort")
+        spec.add_field("zqxjid", BucketTransform(4), "zqxjbucket")
+        spec.add_field("zqxjname", TruncateTransform(3), "zqxjshort")
     with table.manage_snapshots() as manage:
-        manage.create_tag(table.current_snapshot().snapshot_id, "zqtag")  # type: ignore[union-attr]
-        manage.create_branch(table.current_snapshot().snapshot_id, "zqbranch")  # type: ignore[union-attr]
+        manage.create_tag(table.current_snapshot().snapshot_id, "zqxjtag")  # type: ignore[union-attr]
+        manage.create_branch(table.current_snapshot().snapshot_id, "zqxjbranch")  # type: ignore[union-attr]
     return place
 
 
@@ -138,17 +138,21 @@ def edited(place: Path) -> None:
     """Texts where pyiceberg writes none: comments, defaults, unknown keys, statistics, a name mapping."""
     file = Path(newest_metadata(place))
     raw = json.loads(file.read_text())
-    raw["zqunknown"] = {"zqa": "zqb"}
-    raw["schemas"][0]["fields"][0] |= {"doc": "zqdoc", "initial-default": "zqdefault"}
-    raw["properties"]["schema.name-mapping.default"] = json.dumps([{"field-id": 1, "names": ["zqname", "zqformer"]}])
+    raw["zqxjunknown"] = {"zqxja": "zqxjb"}
+    raw["schemas"][0]["fields"][0] |= {"doc": "zqxjdoc", "initial-default": "zqxjdefault"}
+    raw["properties"]["schema.name-mapping.default"] = json.dumps(
+        [{"field-id": 1, "names": ["zqxjname", "zqxjformer"]}]
+    )
     raw["statistics"] = [{
-        "snapshot-id": raw["current-snapshot-id"], "statistics-path": f"file://{place}/metadata/zqstats.puffin",
+        "snapshot-id": raw["current-snapshot-id"], "statistics-path": f"file://{place}/metadata/zqxjstats.puffin",
         "file-size-in-bytes": 9, "file-footer-size-in-bytes": 5,
-        "blob-metadata": [{"type": "zqblob", "snapshot-id": 1, "sequence-number": 1, "fields": [1],
-                           "properties": {"ndv": "5", "zqprop": "zqval"}}],
+        "blob-metadata": [{"type": "zqxjblob", "snapshot-id": 1, "sequence-number": 1, "fields": [1],
+                           "properties": {"ndv": "5", "zqxjprop": "zqxjval"}}],
     }]  # fmt: skip
-    raw["snapshots"][0]["summary"]["partitions.zqname=zqperson1"] = "zqsummary"
-    raw["encryption-keys"] = [{"key-id": "zqkey", "encrypted-key-metadata": "enFzZWNyZXQ=", "properties": {"zq": "zq"}}]
+    raw["snapshots"][0]["summary"]["partitions.zqxjname=zqxjperson1"] = "zqxjsummary"
+    raw["encryption-keys"] = [
+        {"key-id": "zqxjkey", "encrypted-key-metadata": "enF4anNlY3JldA==", "properties": {"zqxj": "zqxj"}}
+    ]
     file.write_text(json.dumps(raw))
 
 
@@ -169,28 +173,28 @@ def texts_of(file: Path) -> str:
 def test_no_text_of_the_table_is_in_its_bundle(tmp_path: Path) -> None:
     place = secret_table(tmp_path)
     edited(place)
-    written = explorer.export_bundle(str(place), tmp_path / "bundle.zip", ["zqname = 'zqperson3'"])
+    written = explorer.export_bundle(str(place), tmp_path / "bundle.zip", ["zqxjname = 'zqxjperson3'"])
     assert written.left_out == []
     seen = texts_of(tmp_path / "bundle.zip")
     assert "c1" in seen
-    assert "zq" not in seen
-    assert re.findall("warehouse|person|town|zq", seen) == []
-    assert re.fullmatch("c1 = '[a-z]{9}'", written.filters["zqname = 'zqperson3'"])
+    assert "zqxj" not in seen
+    assert re.findall("warehouse|person|town|zqxj", seen) == []
+    assert re.fullmatch("c1 = '[a-z]{11}'", written.filters["zqxjname = 'zqxjperson3'"])
     zipfile.ZipFile(tmp_path / "bundle.zip").extractall(tmp_path / "bundle")
     other = open_table(str(tmp_path / "bundle" / "table"))
-    verdicts = plan(other, written.filters["zqname = 'zqperson3'"])
+    verdicts = plan(other, written.filters["zqxjname = 'zqxjperson3'"])
     assert len(verdicts) == 5
     assert len(set(verdicts)) > 1
 
 
 def test_metadata_outside_the_tables_folder_is_in_its_bundle(tmp_path: Path) -> None:
-    elsewhere = tmp_path / "zqelsewhere" / "zqmetadata"
+    elsewhere = tmp_path / "zqxjelsewhere" / "zqxjmetadata"
     secret_table(tmp_path, **{"write.metadata.path": f"file://{elsewhere}"})
     file = max(elsewhere.glob("*.metadata.json"))
     written = explorer.export_bundle(str(file), tmp_path / "bundle.zip")
     assert written.left_out == []
     assert written.manifests == 1
-    assert "zq" not in texts_of(tmp_path / "bundle.zip")
+    assert "zqxj" not in texts_of(tmp_path / "bundle.zip")
     zipfile.ZipFile(tmp_path / "bundle.zip").extractall(tmp_path / "bundle")
     assert open_table(str(tmp_path / "bundle" / "table")).entries().to_arrow().num_rows == 5
 
@@ -199,9 +203,9 @@ def test_metadata_outside_the_tables_folder_is_in_its_bundle(tmp_path: Path) -> 
     ("kind", "value"),
     [("boolean", True), ("int", -5), ("long", 5_000_000_000), ("double", 2.5), ("decimal(9, 3)", "-12.345"),
      ("date", "2024-02-29"), ("time", "10:11:12.000013"), ("timestamp", "2024-02-29T10:11:12.000013"),
-     ("timestamptz", "2024-02-29T10:11:12+00:00"), ("string", "zqdefault"), ("fixed[2]", "7a71"),
-     ("binary", "7a717a71"),
-     ("uuid", "7a717a71-0000-0000-0000-000000000001"), ({"type": "struct", "fields": []}, {}), ("zqtype", 1)],
+     ("timestamptz", "2024-02-29T10:11:12+00:00"), ("string", "zqxjdefault"), ("fixed[4]", "7a71786a"),
+     ("binary", "7a71786a7a71786a"),
+     ("uuid", "7a71786a-0000-0000-0000-000000000001"), ({"type": "struct", "fields": []}, {}), ("zqxjtype", 1)],
 )  # fmt: skip
 def test_defaults_become_others_of_their_type(kind: Any, value: Any, tmp_path: Path) -> None:
     place = secret_table(tmp_path)
@@ -209,15 +213,19 @@ def test_defaults_become_others_of_their_type(kind: Any, value: Any, tmp_path: P
     raw = json.loads(file.read_text())
     raw["format-version"] = 3
     raw["schemas"][0]["fields"].append(
-        {"id": 90, "name": "zqnew", "required": False, "type": kind, "initial-default": value}
+        {"id": 90, "name": "zqxjnew", "required": False, "type": kind, "initial-default": value}
     )
     file.write_text(json.dumps(raw))
     explorer.export_bundle(str(place), tmp_path / "bundle.zip")
-    assert re.findall("zq|7a71", texts_of(tmp_path / "bundle.zip")) == []
+    assert re.findall("zqxj|7a71786a", texts_of(tmp_path / "bundle.zip")) == []
     zipfile.ZipFile(tmp_path / "bundle.zip").extractall(tmp_path / "bundle")
     schema = open_table(str(tmp_path / "bundle" / "table")).metadata.schemas[0]
     new = schema.raw["fields"][-1]
-    assert (new["id"], new["name"], "initial-default" in new) == (90, "c90", kind != "zqtype" and isinstance(kind, str))
+    assert (new["id"], new["name"], "initial-default" in new) == (
+        90,
+        "c90",
+        kind != "zqxjtype" and isinstance(kind, str),
+    )
     assert type(new.get("initial-default", value)) is type(value)
 
 
@@ -228,10 +236,12 @@ def test_files_of_one_name_in_two_folders_stay_two(tmp_path: Path) -> None:
     raw = json.loads(file.read_text())
     for n, snapshot in enumerate(raw["snapshots"]):
         old = Path(snapshot["manifest-list"].removeprefix("file://"))
-        (place / f"zq{n}").mkdir()
-        old.rename(place / f"zq{n}" / "list.avro")
-        snapshot["manifest-list"] = f"file://{place}/zq{n}/list.avro"
-    raw["snapshots"].append({**raw["snapshots"][0], "snapshot-id": 5, "manifest-list": f"file://{place}/../../zq.avro"})
+        (place / f"zqxj{n}").mkdir()
+        old.rename(place / f"zqxj{n}" / "list.avro")
+        snapshot["manifest-list"] = f"file://{place}/zqxj{n}/list.avro"
+    raw["snapshots"].append(
+        {**raw["snapshots"][0], "snapshot-id": 5, "manifest-list": f"file://{place}/../../zqxj.avro"}
+    )
     file.write_text(json.dumps(raw))
     written = explorer.export_bundle(str(place), tmp_path / "bundle.zip")
     assert written.manifest_lists == 2
@@ -249,17 +259,17 @@ def test_texts_in_avro_headers_and_unknown_fields_are_left_out(tmp_path: Path) -
     with manifest.open("rb") as file:
         reader = fastavro.reader(file)
         schema, records = json.loads(reader.metadata["avro.schema"]), list(reader)
-    schema["fields"].append({"name": "zqextra", "type": "string", "field-id": 9999})
-    schema["fields"][0]["doc"] = "zqdoc"
+    schema["fields"].append({"name": "zqxjextra", "type": "string", "field-id": 9999})
+    schema["fields"][0]["doc"] = "zqxjdoc"
     header = {k: v for k, v in reader.metadata.items() if not k.startswith("avro.")} | {
-        "zqkey": "zqvalue",
-        "content": "zqc",
+        "zqxjkey": "zqxjvalue",
+        "content": "zqxjc",
     }
     with manifest.open("wb") as file:
-        fastavro.writer(file, schema, [{**r, "zqextra": "zqtext"} for r in records], metadata=header)
+        fastavro.writer(file, schema, [{**r, "zqxjextra": "zqxjtext"} for r in records], metadata=header)
     written = explorer.export_bundle(str(place), tmp_path / "bundle.zip")
     assert written.left_out == []
-    assert "zq" not in texts_of(tmp_path / "bundle.zip")
+    assert "zqxj" not in texts_of(tmp_path / "bundle.zip")
     assert written.replaced["fields of Avro files that the spec does not name, left out"] == 1
 
 
@@ -270,14 +280,14 @@ def test_a_damaged_manifest_is_left_out_and_named(tmp_path: Path) -> None:
     written = explorer.export_bundle(str(place), tmp_path / "bundle.zip")
     assert [manifest.name in one["file"] for one in written.left_out] == [True]
     assert written.manifests == 0
-    assert "zq" not in texts_of(tmp_path / "bundle.zip")
+    assert "zqxj" not in texts_of(tmp_path / "bundle.zip")
 
 
 def test_the_command_says_what_it_replaced(tmp_path: Path) -> None:
     place = secret_table(tmp_path)
-    done = run("export", "bundle", str(place), str(tmp_path / "b.zip"), "--ask", "zqid > 2")
+    done = run("export", "bundle", str(place), str(tmp_path / "b.zip"), "--ask", "zqxjid > 2")
     assert done.exit_code == 0, done.output
-    for words in ("zqname is c1", "zqid > 2 is c2 > 2", "names of columns", "buckets stay as they are"):
+    for words in ("zqxjname is c1", "zqxjid > 2 is c2 > 2", "names of columns", "buckets stay as they are"):
         assert words in done.output
     refused = run("export", "bundle", str(place), str(tmp_path / "c.zip"), "--ask", "none > 2")
     assert refused.exit_code != 0
