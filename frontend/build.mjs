@@ -1,5 +1,5 @@
 // Bundle the front end into explorer/app/static: a script for each host, one style sheet for all, the licences of what they
-// contain, and a digest of the sources, by which a test without Node sees whether the bundle is up to date.
+// contain; into website/dropped the page that reads what a person drops; and a digest of the sources, by which a test without Node sees whether the bundle is up to date.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync, mkdirSync, existsSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
@@ -32,19 +32,23 @@ const others = { loader: "src/loader.ts", notebook: "src/notebook.tsx", file: "s
 const alone = { splitting: false, define: { HAS_CODE_EDITOR: "false" } };
 await build({ ...options, ...alone, entryPoints: others, loader: { ".css": "empty" } });
 
-const names = new Set();
-for (const input of Object.keys(metafile.inputs)) {
-  const match = input.match(/node_modules\/((?:@[^/]+\/)?[^/]+)/);
-  if (match) names.add(match[1]);
+// The site has a page of its own, which reads what a person drops.
+const site = join(here, "..", "website", "dropped");
+const dropped = await build({ ...options, splitting: false, outdir: site, entryPoints: { dropped: "src/dropped/page.tsx" } });
+
+function writeLicences(folder, { inputs }) {
+  const names = new Set(Object.keys(inputs).flatMap((input) => input.match(/node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1] ?? []));
+  const licences = [...names].sort().map((name) => {
+    const source = join(here, "node_modules", name);
+    const { version, license } = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
+    const file = readdirSync(source).find((one) => /^licen[cs]e/i.test(one));
+    const text = file && existsSync(join(source, file)) ? readFileSync(join(source, file), "utf8").trim() : "";
+    return `${name} ${version} (${license})\n\n${text}\n`;
+  });
+  writeFileSync(join(folder, "licenses.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
 }
-const licences = [...names].sort().map((name) => {
-  const folder = join(here, "node_modules", name);
-  const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
-  const text = file && existsSync(join(folder, file)) ? readFileSync(join(folder, file), "utf8").trim() : "";
-  return `${name} ${version} (${license})\n\n${text}\n`;
-});
-writeFileSync(join(out, "licenses.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
+writeLicences(out, metafile);
+writeLicences(site, dropped.metafile);
 
 function files(folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>

@@ -3,8 +3,8 @@
     .venv-docs/bin/python website/build.py ICEDIVE
 
 The pages are those of docs/, which GitHub and `icedive docs` show as well. A copy of them becomes the site, in
-build/website: with the teaching tables as live pages, which ICEDIVE exports, with the documents of the repository's
-root, and with the reference of the Python API. A broken link or anchor ends the build with an error. The site is in
+build/website: with the teaching tables as live pages, which ICEDIVE exports, with the page that reads dropped metadata
+(frontend/src/dropped), with the documents of the repository's root, and with the reference of the Python API. A broken link or anchor ends the build with an error. The site is in
 site/."""
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def site_text(text: str, depth: int) -> str:
     up = "../" * depth
     for name in ROOT_PAGES:
         text = text.replace(f"]({'../' * (depth + 1)}{name}", f"]({up}{name.lower()}")
+    text = text.replace(f"]({'../' * (depth + 1)}website/dropped/", f"]({up}dropped/")
     text = TABLE_LINK.sub(rf"]({up}tables/sandbox.demo.\1.html)", text)
     parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
     return "".join(part if part.startswith("```") else _deeper_lists(part) for part in parts)
@@ -69,6 +70,7 @@ def write_pages() -> None:
     )
     (PAGES / "api.md").write_text(API + "\n".join(f"::: explorer.{name}\n" for name in public_names()), "utf-8")
     shutil.copy(ROOT / "website" / "site.css", PAGES)
+    shutil.copytree(ROOT / "website" / "dropped", PAGES / "dropped")
 
 
 def write_modules() -> None:

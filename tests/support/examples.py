@@ -13,7 +13,7 @@ from explorer.questions import QUESTIONS, answers, facade
 MODULES = (explorer, facade, collection, answers)
 SLOW = (
     "OpenTable.rows", "OpenTable.sql", "Questions.run", "LabQuestions.", "Collection.to_spark", "explorer.spark",
-    "explorer.metadata_view", "explorer.gallery", "questions.lab.",
+    "explorer.metadata_view", "explorer.gallery", "questions.lab.", "DataQuestions.duplicates",
 )  # fmt: skip
 """Parts of the names of examples that need Spark, or take long."""
 

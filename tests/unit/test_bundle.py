@@ -15,7 +15,7 @@ import pytest
 from explorer.app.hosts.page import TYPES
 
 ROOT = Path(__file__).parents[2]
-FRONTEND, STATIC = ROOT / "frontend", ROOT / "explorer" / "app" / "static"
+FRONTEND, STATIC, DROPPED = ROOT / "frontend", ROOT / "explorer" / "app" / "static", ROOT / "website" / "dropped"
 
 
 def digest() -> str:
@@ -33,7 +33,7 @@ def test_the_bundle_is_of_these_sources() -> None:
 
 
 def test_the_bundle_names_no_address_outside() -> None:
-    for path in STATIC.glob("*.[jc]s*"):
+    for path in (*STATIC.glob("*.[jc]s*"), *DROPPED.glob("*.[jc]s*")):
         addresses = set(re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}[^\s\"'`)]*", path.read_text("utf-8")))
         assert {address for address in addresses if "www.w3.org" not in address} == set()
 
@@ -51,7 +51,7 @@ def test_the_lock_file_has_hashes_and_no_addresses() -> None:
 
 
 def test_what_the_bundle_contains_has_its_licence_beside_it() -> None:
-    text = (STATIC / "licenses.txt").read_text("utf-8")
+    text = "".join((folder / "licenses.txt").read_text("utf-8") for folder in (STATIC, DROPPED))
     direct = json.loads((FRONTEND / "package.json").read_text())["dependencies"]
     for name in direct:
         assert re.search(rf"^{re.escape(name)} \S+ \((?:MIT|Apache-2.0|BSD-\d-Clause|ISC)\)$", text, re.MULTILINE), name
@@ -66,5 +66,5 @@ def test_building_again_makes_the_same_bundle(tmp_path: Path) -> None:
     (copy / "node_modules").symlink_to(FRONTEND / "node_modules")
     subprocess.run(["node", "build.mjs"], cwd=copy, check=True, env=os.environ)
     made = tmp_path / "explorer" / "app" / "static"
-    for path in made.iterdir():
-        assert path.read_bytes() == (STATIC / path.name).read_bytes(), path.name
+    for path in (*made.iterdir(), *(tmp_path / "website" / "dropped").iterdir()):
+        assert path.read_bytes() == (ROOT / path.relative_to(tmp_path)).read_bytes(), path.name

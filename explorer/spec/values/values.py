@@ -189,11 +189,22 @@ def partition_value(value: Any, transform: str, kind: Any) -> Any:
     try:
         if primitive is None:
             raise ValueError
+        if transform == "identity" and kind == "uuid" and isinstance(number, bytes):
+            return str(uuid.UUID(bytes=number))
+        if transform == "identity" and isinstance(kind, str) and kind.endswith("_ns"):
+            return _timestamp_with_nanoseconds(number, kind)
         return parse_transform(transform).to_human_string(primitive, number)
     except Exception:  # an unknown transform or a value that does not fit: shown as stored
         if transform in _NUMPY_UNITS and isinstance(number, int):  # before the year 1 or after 9999
             return str(np.datetime64(number, _NUMPY_UNITS[transform])).replace("T", "-")
         return str(readable(value, kind))
+
+
+def _timestamp_with_nanoseconds(number: int, kind: str) -> str:
+    """A timestamp in ISO form, as those of microseconds are, with nine digits of a second where it is not whole."""
+    seconds, rest = divmod(number, 1_000_000_000)
+    text = (EPOCH + datetime.timedelta(seconds=seconds)).isoformat()
+    return text + (f".{rest:09}" if rest else "") + ("+00:00" if kind.startswith("timestamptz") else "")
 
 
 def partition_path(partition: Mapping[str, Any] | None, spec: PartitionSpec | None, metadata: TableMetadata) -> str:
