@@ -6,6 +6,10 @@ PORT ?= 5006
 # browser. Tests of one file share a Spark, a page or tables (tests/unit/test_processes.py holds that it is so).
 PROCESSES := -n 3 --dist loadfile --no-loadscope-reorder
 STAMP := .venv/.installed
+# Who keeps pip's cache keeps uv's: it lies beside it.
+ifdef PIP_CACHE_DIR
+export UV_CACHE_DIR ?= $(PIP_CACHE_DIR)/uv
+endif
 # Modules are compiled when they are imported: most never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # uv, which requirements/build.txt pins, installs in a fraction of the time; where it cannot reach what pip can, pip does.
