@@ -18,6 +18,7 @@ from playwright.sync_api import expect
 
 from explorer.lab.scenarios import SCENARIOS
 from tests.browser.conftest import PATIENCE_MS, Watched
+from tests.support.small_tables import make_table
 
 SITE = Path(os.environ.get("ICEDIVE_SITE", "no site"))
 pytestmark = pytest.mark.skipif("ICEDIVE_SITE" not in os.environ, reason="make test-docs builds the site")
@@ -120,6 +121,18 @@ def test_the_search_finds_a_page(watched: Watched, site: str) -> None:
     field.fill("CommitStateUnknown")
     found = page.get_by_role("option", name=re.compile("did it land", re.IGNORECASE)).first
     expect(found).to_be_visible()
+    watched.clean()
+
+
+def test_a_folder_is_read_where_the_site_has_the_page(watched: Watched, site: str, tmp_path: Path) -> None:
+    page = watched.page
+    page.goto(f"{site}/your-metadata.html")
+    page.get_by_role("link", name="Open the page").click()
+    page.get_by_label("Choose a folder").set_input_files(make_table(tmp_path, 2))
+    expect(page.get_by_text("2 snapshots")).to_be_visible()
+    page.get_by_role("button", name="Another table").click()
+    page.get_by_role("link", name="Install it").click()
+    expect(page.get_by_role("heading", name="Install").first).to_be_visible()
     watched.clean()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import struct
+import uuid
 from dataclasses import replace
 from typing import Any
 
@@ -63,6 +64,14 @@ def test_partition_values_given_as_dates_and_times() -> None:
     assert values.partition_value(zoned, "identity", "timestamptz") == "2024-03-06T14:30:00+00:00"
     assert values.partition_value(datetime.time(1, 2, 3, 4), "identity", "time") == "01:02:03.000004"
     assert values.partition_value(5, "identity", {"type": "list"}) == "5"
+    own = uuid.UUID("00112233-4455-6677-8899-aabbccddeeff")
+    assert (
+        values.partition_value(own.bytes, "identity", "uuid")
+        == values.partition_value(own, "identity", "uuid")
+        == str(own)
+    )
+    assert values.partition_value(-1, "identity", "timestamp_ns") == "1969-12-31T23:59:59.999999999"
+    assert values.partition_value(10**9, "identity", "timestamptz_ns") == "1970-01-01T00:00:01+00:00"
     assert values.partition_value(-2_000_000, "identity", "date") == "-3506-03-09"
 
 
