@@ -38,6 +38,10 @@ class NotNow(UnreadableFile):
     is read again when it is needed again."""
 
 
+class EncryptedFile(UnreadableFile):
+    """A file that can be read only with its key. Nothing is wrong with it."""
+
+
 class IncompleteAnswer(PrintableError, UserWarning):
     """A manifest list or manifest could not be read completely; its entries are missing from the answer."""
 

@@ -471,7 +471,7 @@ class Table:
         return RowReader(self.tree)
 
     def manifest_header(self, path: str) -> dict[str, Any]:
-        """A manifest's own Avro header: codec and key-value metadata (schema, partition-spec, content, ...) as text.
+        """A manifest's own header: codec and key-value metadata (schema, partition-spec, content, ...) as text.
         Raises UnreadableFile."""
         header = self.reader.header(path)
         return {"avro.codec": header.codec, **header.metadata}

@@ -34,6 +34,7 @@ from explorer.storage.formats.avro_writer import without_logical_types, write_av
 from explorer.storage.formats.json_text import load_json
 from explorer.storage.manifest_layout import LIST_IDS
 from explorer.storage.metadata import gunzip
+from explorer.storage.parquet_manifests import is_parquet
 from explorer.storage.paths import normal_path
 from explorer.storage.replaced_values import ReplacedValues
 from explorer.storage.scratch import scratch
@@ -219,6 +220,8 @@ class _Bundle:
         """An Avro file; None, and a note, for one that cannot be read whole."""
         try:
             data = self.reader.storage.read_through_cache(path, limit=limits.MANIFEST)
+            if is_parquet(data):
+                raise UnreadableFile(path, "a Parquet manifest of format version 4: bundles have Avro manifests alone")
             container = avro.open_container(data, path, room=limits.unpack_limit(len(data)))
             if container.problems:
                 raise UnreadableFile(path, container.problems[0].cause)

@@ -17,11 +17,11 @@ import numpy as np
 import pyarrow as pa
 from cachetools import LRUCache
 
-from explorer.errors import AccessRefused, NotNow, UnreadableFile
+from explorer.errors import AccessRefused, EncryptedFile, NotNow, UnreadableFile
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
 from explorer.model.problem import Problem
 from explorer.progress import PartWatch, check_cancellation, listener, note_read, steps
-from explorer.storage import cache, limits, manifests, native_decoder
+from explorer.storage import cache, limits, manifests, native_decoder, parquet_manifests
 from explorer.storage.formats import avro
 from explorer.storage.manifest_layout import count_partition_fields
 from explorer.storage.paths import local_path
@@ -40,6 +40,8 @@ UNPACKING = 8
 
 NOT_NOW = "not-now"
 """What stands for a rule in the problem of a file that could not be read this time: nothing is wrong with it."""
+ENCRYPTED = "encrypted"
+"""The same of a file that is encrypted."""
 HEAD = 64 << 10
 """Bytes of a manifest in which its header is looked for first."""
 
@@ -80,7 +82,8 @@ def _read_of(path: str, entries: pa.Table, problems: tuple[Problem, ...]) -> Ent
 
 def unreadable(error: UnreadableFile, others: str) -> Problem:
     """A file that cannot be read, while others can: because of what it is, where it is, or how things are now."""
-    rule = "path-outside" if isinstance(error, AccessRefused) else NOT_NOW if isinstance(error, NotNow) else ""
+    kinds = ((AccessRefused, "path-outside"), (NotNow, NOT_NOW), (EncryptedFile, ENCRYPTED))
+    rule = next((rule for kind, rule in kinds if isinstance(error, kind)), "")
     return Problem(error.path, error.cause, unaffected=f"other {others} are not affected", rule=rule)
 
 
@@ -117,16 +120,25 @@ class ManifestReader:
                 self._bytes[path] = container
         return container
 
+    def _parquet(self, path: str) -> bytes | None:
+        """The bytes of a manifest that is a Parquet file; None of any other. Raises UnreadableFile."""
+        data = self.storage.read_through_cache(path, limit=limits.MANIFEST)
+        return data if parquet_manifests.is_parquet(data) else None
+
     def header(self, manifest_path: str) -> ManifestHeader:
-        """A manifest's Avro header. Raises UnreadableFile."""
+        """A manifest's header. Raises UnreadableFile."""
+        if (data := self._parquet(manifest_path)) is not None:
+            return parquet_manifests.header(data, manifest_path)
         return manifests.header(self._container(manifest_path))
 
     def header_alone(self, path: str) -> ManifestHeader:
-        """The Avro header of a manifest or manifest list, of which hardly more is read. Raises UnreadableFile."""
+        """The header of a manifest or manifest list, of which hardly more is read. Raises UnreadableFile."""
         if local_path(self.storage.resolve(path)) is not None:
             with contextlib.suppress(UnreadableFile):
                 return manifests.header(avro.open_container(self.storage.read(path, 0, HEAD), path, header_only=True))
         whole = self.storage.read_through_cache(path, limit=limits.MANIFEST)
+        if parquet_manifests.is_parquet(whole):
+            return parquet_manifests.header(whole, path)
         return manifests.header(avro.open_container(whole, path, header_only=True))
 
     def entries(self, manifest: ManifestFile, metrics: bool = False) -> EntriesRead:
@@ -175,6 +187,10 @@ class ManifestReader:
         return [reads.get(m.manifest_path) for m in wanted]
 
     def _decode(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, EntriesRead]:
+        parquet = {path: data for path, data in packed.items() if parquet_manifests.is_parquet(data)}
+        if parquet:
+            reads = self._decode({path: data for path, data in packed.items() if path not in parquet}, metrics)
+            return reads | {path: self._decode_parquet(data, path, metrics) for path, data in parquet.items()}
         decoded = native_decoder.decode(packed, metrics, TOGETHER_BYTES)
         reads = {path: _read_of(path, table, ()) for path, table in decoded.tables.items()}
         opened: list[avro.Container] = []
@@ -199,6 +215,14 @@ class ManifestReader:
             path, problems = container.path, container.problems
             reads[path] = _unreadable(table) if bad else _read_of(path, table, problems)
         return reads
+
+    @staticmethod
+    def _decode_parquet(data: bytes, path: str, metrics: bool) -> EntriesRead:
+        check_cancellation()
+        try:
+            return _read_of(path, parquet_manifests.entries(data, path, metrics), ())
+        except UnreadableFile as error:
+            return _unreadable(error)
 
     def _recall(self, path: str, key: str | None, metrics: bool) -> EntriesRead | None:
         """From memory or the disk cache."""
@@ -300,5 +324,7 @@ class ManifestReader:
             yield manifest, read or self.entries(manifest, metrics)
 
     def read_records(self, manifest_path: str, start: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
-        """Raw Avro records of a manifest, every field as the writer wrote it. Raises UnreadableFile."""
+        """Raw records of a manifest, every field as the writer wrote it. Raises UnreadableFile."""
+        if (data := self._parquet(manifest_path)) is not None:
+            return parquet_manifests.records(data, manifest_path, start, limit)
         return list(avro.records(self._container(manifest_path), start, limit))

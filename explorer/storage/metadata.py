@@ -31,7 +31,7 @@ from explorer.storage import limits
 from explorer.storage.formats.json_text import Uncollected, load_json, memory_size
 
 T = TypeVar("T")
-KNOWN_VERSIONS = (1, 2, 3)
+KNOWN_VERSIONS = (1, 2, 3, 4)
 VIEW = "this is the metadata of an Iceberg view, not of a table"
 LONG = 1 << 63
 """Ids, times and sizes are signed 64-bit numbers."""

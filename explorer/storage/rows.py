@@ -28,6 +28,7 @@ from explorer.storage import limits
 from explorer.storage.decoder_process import client
 from explorer.storage.excerpts import quote
 from explorer.storage.formats import roaring
+from explorer.storage.formats.encryption import refuse_encrypted
 from explorer.storage.formats.json_text import load_json
 from explorer.storage.formats.puffin import NoPuffin, read_footer
 from explorer.storage.metadata import parse_schema
@@ -185,6 +186,7 @@ def _columns(
     data, (kind, where, magic) = storage.read(file.path), FORMATS[file.file_format]
     at = data[-4:] if where == "ends" else data[: len(magic)]
     if at != magic:
+        refuse_encrypted(data[:4], file.path)
         raise UnreadableFile(file.path, f"not {kind}: it {where} with {quote(at)}, not {magic!r}")
     ids, by_place = {f["id"] for f in fields}, mapping is None and file.file_format == "PARQUET"
     names_mapping = mapping_by_names({"fields": fields}) if mapping is None else mapping

@@ -127,7 +127,7 @@ def test_the_inspector_tells_of_a_node_and_the_link_keeps_it(page: Page, app: Se
     card(page, "^manifest-2,").click()
     side = inspector(page)
     expect(side.get_by_role("heading", name="manifest-2")).to_be_visible()
-    for words in ("min_sequence_number", "filtered out", "its own Avro header"):
+    for words in ("min_sequence_number", "filtered out", "its own header"):
         expect(side).to_contain_text(words)
     expect(side.get_by_text("added_snapshot_id", exact=True)).to_have_attribute("title", re.compile("that wrote the"))
     page.screenshot(path=artifacts / "inspector.png")
@@ -174,7 +174,7 @@ def test_a_file_shows_what_is_stored_and_what_it_means_and_its_rows(page: Page, 
     side = inspector(page)
     for words in (
         "equality delete file", "equality_ids", "name (1)", "stored ADDED, reads as EXISTING",
-        "inherited: the manifest list's sequence_number", "jack", "raw Avro record", "what it holds",
+        "inherited: the manifest list's sequence_number", "jack", "raw record", "what it holds",
     ):  # fmt: skip
         expect(side).to_contain_text(words)
     card(page, "^data-1.parquet").click()

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
+from explorer.errors import AccessRefused, EncryptedFile, ExplorerError, NotNow, UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionField, Schema
 from explorer.progress import steps
@@ -50,6 +50,7 @@ from explorer.spec.values.values import (
     readable,
     result_type,
 )
+from explorer.storage.formats.encryption import refuse_encrypted
 from explorer.storage.formats.puffin import MAGIC, NoPuffin
 from explorer.storage.rows import MAPPED, ROW_ID, read_schema
 from explorer.table import Table
@@ -143,7 +144,7 @@ class _Deep:
                                stored_as, refused=refused)  # fmt: skip
                 return
             yield from ask(file)
-        except (NotNow, AccessRefused) as error:
+        except (NotNow, AccessRefused, EncryptedFile) as error:
             self.not_checked.append(str(error))
         except UnreadableFile as error:
             rule = "vector-wrong" if file.kind == "deletion_vector" else "file-missing"
@@ -176,6 +177,7 @@ class _Deep:
             start = self.table.reader.storage.read(file.path, 0, 4)
         except UnreadableFile:  # whoever reads it says why
             return ""
+        refuse_encrypted(start, file.path)
         return next((name for begin, name in FORMATS.items() if start.startswith(begin)), "")
 
     # -- data ---------------------------------------------------------------------------------------------------------
@@ -287,6 +289,7 @@ class _Deep:
         """Raises UnreadableFile when a file does not start as those of its format do."""
         start = self.table.reader.storage.read(path, 0, len(magic))
         if start != magic:
+            refuse_encrypted(start, path)
             raise UnreadableFile(path, f"it starts with {start!r}, not with {magic!r}")
 
     def _constants(self, file: LiveFile) -> set[int]:
@@ -437,7 +440,7 @@ class _Deep:
                     continue
                 self._head(statistics.path, MAGIC)
                 blobs = self.table.reader.puffin_footer(statistics.path)["blobs"]
-            except NotNow as error:
+            except (NotNow, EncryptedFile) as error:
                 self.not_checked.append(str(error))
                 continue
             except UnreadableFile as error:

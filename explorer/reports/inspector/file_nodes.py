@@ -91,7 +91,7 @@ def inspect_file(table: Table, facts: Mapping[str, Any]) -> list[InspectorSectio
                 "column metrics", columns=columns, rows=[[m[c] for c in columns] for m in metrics], note=note
             )
         )
-    sections.append(raw_section("raw Avro record", table.reader.read_records(manifest.manifest_path, ordinal, 1)[0]))
+    sections.append(raw_section("raw record", table.reader.read_records(manifest.manifest_path, ordinal, 1)[0]))
     return [*sections, *_footer(table, row)]
 
 

@@ -90,7 +90,7 @@ def _header(table: Table, manifest: ManifestFile) -> list[InspectorSection]:
     listed = [(c.name, c.header, c.other, c.source, verdicts[c.agrees]) for c in checks]
     wrong = [c.name for c in checks if c.agrees is False]
     note = f"⚠ contradictions in {', '.join(wrong)}" if wrong else ""
-    schema = header.pop("schema", None)
+    schema, own = header.pop("schema", None), table.reader.header(manifest.manifest_path)
     sections = [
         InspectorSection(
             "header against list and metadata",
@@ -99,11 +99,8 @@ def _header(table: Table, manifest: ManifestFile) -> list[InspectorSection]:
             note=note,
         ),
         InspectorSection(
-            "its own Avro header",
-            [
-                _records(table.reader.header(manifest.manifest_path), "manifest"),
-                *((k, v, "") for k, v in header.items()),
-            ],
+            "its own header",
+            [*([_records(own, "manifest")] if own.schema else []), *((k, v, "") for k, v in header.items())],
             open=False,
         ),
     ]

@@ -63,9 +63,36 @@ def part(data: bytes, path: str, limits: Mapping[str, int], **arguments: Any) ->
     return pa.table({"part": pa.array([to_json(parquet_chunks.decode_part(data, **arguments))], pa.string())})
 
 
+def parquet_manifest(data: bytes, path: str, limits: Mapping[str, int], metrics: bool) -> pa.Table:
+    """storage.parquet_manifests.entries."""
+    from explorer.storage import parquet_manifests
+
+    return parquet_manifests.entries_here(_manifest_columns(data, path, limits), path, metrics)
+
+
+def parquet_records(data: bytes, path: str, limits: Mapping[str, int], start: int, limit: int | None) -> pa.Table:
+    """storage.parquet_manifests.records, each as JSON."""
+    rows = _manifest_columns(data, path, limits).slice(start, limit)
+    budget.within(rows.nbytes, limits["decoded"] // 8, path, "bytes once decoded", "read it through Spark")
+    return pa.table({"record": pa.array([to_json(row) for row in rows.to_pylist()], pa.string())})
+
+
+def _manifest_columns(data: bytes, path: str, limits: Mapping[str, int]) -> pa.Table:
+    """All columns of a Parquet manifest that have a field id."""
+    import pyarrow.parquet as pq
+
+    from explorer.storage import column_reader
+    from explorer.storage.projection import field_id
+
+    schema = pq.read_schema(pa.BufferReader(data))
+    ids = [own for field in schema if (own := field_id(field)) is not None]
+    most = {**limits, "rows": budget.ENTRIES, "decoded": limits["decoded"] // 2}
+    return column_reader.columns(data, path, most, "PARQUET", ids, None)
+
+
 TASKS: dict[str, Callable[..., pa.Table]] = {
     "entries": entries, "records": records, "columns": columns, "footer": footer,
-    "part": part,
+    "part": part, "parquet_manifest": parquet_manifest, "parquet_records": parquet_records,
 }  # fmt: skip
 
 

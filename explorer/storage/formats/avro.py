@@ -30,6 +30,7 @@ from explorer.storage import limits
 from explorer.storage.decoder_process import client, panics
 from explorer.storage.excerpts import quote
 from explorer.storage.formats.avro_schema import Shape, check_schema, load_schema
+from explorer.storage.formats.encryption import refuse_encrypted
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -178,6 +179,7 @@ class Header:
 def read_header(data: bytes, path: str) -> Header:
     """Read the header of an Avro file's bytes. Raises UnreadableFile when it is unusable."""
     if data[:4] != MAGIC:
+        refuse_encrypted(data[:4], path)
         what = "it is empty" if not data else f"it starts with {quote(data[:12])}, not with Avro's {MAGIC!r}"
         raise UnreadableFile(path, f"not an Avro file: {what}")
     try:

@@ -14,6 +14,7 @@ from explorer.errors import UnreadableFile
 from explorer.storage import limits
 from explorer.storage.decoder_process.client import from_json, run
 from explorer.storage.excerpts import quote
+from explorer.storage.formats.encryption import refuse_encrypted
 from explorer.storage.formats.parquet_chunks import places
 from explorer.storage.projection import children, field_id, has_ids, map_ids, with_ids_by_place
 from explorer.storage.storage import Storage
@@ -49,6 +50,7 @@ def read_footer(
     if size < 12:
         raise UnreadableFile(path, f"too short for a Parquet file: {size} bytes")
     if tail[-4:] != b"PAR1":
+        refuse_encrypted(tail[-4:], path)
         raise UnreadableFile(path, f"not a Parquet file: it ends with {quote(tail[-4:])}, not b'PAR1'")
     length = int.from_bytes(tail[-8:-4], "little") + 8
     if length > size:
