@@ -38,8 +38,9 @@ class NotNow(UnreadableFile):
     is read again when it is needed again."""
 
 
-class EncryptedFile(UnreadableFile):
-    """A file that can be read only with its key. Nothing is wrong with it."""
+class NotReadHere(UnreadableFile):
+    """A file that nothing is wrong with, but whose contents cannot be read here: it is encrypted, or of a kind that
+    only the spec has so far."""
 
 
 class IncompleteAnswer(PrintableError, UserWarning):

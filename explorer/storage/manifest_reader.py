@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from cachetools import LRUCache
 
-from explorer.errors import AccessRefused, EncryptedFile, NotNow, UnreadableFile
+from explorer.errors import AccessRefused, NotNow, NotReadHere, UnreadableFile
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
 from explorer.model.problem import Problem
 from explorer.progress import PartWatch, check_cancellation, listener, note_read, steps
@@ -40,8 +40,8 @@ UNPACKING = 8
 
 NOT_NOW = "not-now"
 """What stands for a rule in the problem of a file that could not be read this time: nothing is wrong with it."""
-ENCRYPTED = "encrypted"
-"""The same of a file that is encrypted."""
+NOT_READ_HERE = "not-read-here"
+"""The same of a file that is encrypted, or of a kind that only the spec has so far."""
 HEAD = 64 << 10
 """Bytes of a manifest in which its header is looked for first."""
 
@@ -82,7 +82,7 @@ def _read_of(path: str, entries: pa.Table, problems: tuple[Problem, ...]) -> Ent
 
 def unreadable(error: UnreadableFile, others: str) -> Problem:
     """A file that cannot be read, while others can: because of what it is, where it is, or how things are now."""
-    kinds = ((AccessRefused, "path-outside"), (NotNow, NOT_NOW), (EncryptedFile, ENCRYPTED))
+    kinds = ((AccessRefused, "path-outside"), (NotNow, NOT_NOW), (NotReadHere, NOT_READ_HERE))
     rule = next((rule for kind, rule in kinds if isinstance(error, kind)), "")
     return Problem(error.path, error.cause, unaffected=f"other {others} are not affected", rule=rule)
 

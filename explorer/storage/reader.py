@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from cachetools import LRUCache
 
-from explorer.errors import NotFoundInTable, NotNow, NotSupported, UnreadableFile
+from explorer.errors import NotFoundInTable, NotNow, NotReadHere, NotSupported, UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem, Problems
@@ -18,12 +18,17 @@ from explorer.storage.formats import avro, parquet, puffin
 from explorer.storage.locate import Location
 from explorer.storage.manifest_reader import UNPACKING, ManifestReader, ReadResult, unreadable
 from explorer.storage.metadata import parse_metadata
+from explorer.storage.parquet_manifests import is_parquet
 from explorer.storage.paths import is_written_once
 from explorer.storage.rows import table_mapping
 from explorer.storage.storage import Storage
 
 T = TypeVar("T")
 Listed = ReadResult[list[ManifestFile]]
+ROOT_MANIFEST = (
+    "it is a Parquet file: a root manifest, which the spec has for format version 4 since October 2026 "
+    "(apache/iceberg#16025). Iceberg Java 1.12 writes none, and it is not read here"
+)
 MANIFESTS = 2 * limits.LISTED
 """Manifests of manifest lists kept in memory, for each table."""
 
@@ -78,6 +83,8 @@ class TableReader(ManifestReader):
     def _read_list(self, snapshot: Snapshot) -> Listed:
         if snapshot.manifest_list is not None:
             data = self.storage.read_through_cache(snapshot.manifest_list, limit=limits.MANIFEST)
+            if is_parquet(data):
+                raise NotReadHere(snapshot.manifest_list, ROOT_MANIFEST)
             with limits.reading(len(data) * UNPACKING, snapshot.manifest_list):
                 container = avro.open_container(data, snapshot.manifest_list, room=limits.unpack_limit(len(data)))
                 listed, problems = manifests.manifest_files(container, self._records)

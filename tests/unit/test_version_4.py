@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from explorer.errors import EncryptedFile, UnreadableFile
+from explorer.errors import NotReadHere, UnreadableFile
 from explorer.storage import limits
 from tests.support import direct
 from tests.support.parquet_manifests import as_version_4, parquet_of, rewrite_lists
@@ -163,13 +163,22 @@ def test_an_encrypted_manifest_list_shows_what_is_known(tmp_path: Path) -> None:
     assert direct.open_table(str(place)).metadata.snapshots
 
 
+def test_a_root_manifest_is_told(tmp_path: Path) -> None:
+    place = make_table(tmp_path, 1)
+    [file] = (place / "metadata").glob("snap-*.avro")
+    file.write_bytes(parquet_of(pa.table({"a": [1]})))
+    report = direct.doctor(str(place))
+    assert [f.rule for f in report.findings] == []
+    assert any("a root manifest" in words for words in report.not_checked)
+
+
 def test_an_encrypted_data_file_is_not_damaged(tmp_path: Path) -> None:
     place = make_table(tmp_path, 1)
     [file] = (place / "data").rglob("*.parquet")
     data = file.read_bytes()
     file.write_bytes(b"PARE" + data[4:-4] + b"PARE")
     table = direct.open_table(str(place))
-    with pytest.raises(EncryptedFile, match="Parquet with an encrypted footer"):
+    with pytest.raises(NotReadHere, match="Parquet with an encrypted footer"):
         table.reader.parquet_footer(str(file))
     report = direct.doctor(table, deep=True)
     assert [f.rule for f in report.findings] == []

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.errors import AccessRefused, EncryptedFile, ExplorerError, NotNow, UnreadableFile
+from explorer.errors import AccessRefused, ExplorerError, NotNow, NotReadHere, UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionField, Schema
 from explorer.progress import steps
@@ -144,7 +144,7 @@ class _Deep:
                                stored_as, refused=refused)  # fmt: skip
                 return
             yield from ask(file)
-        except (NotNow, AccessRefused, EncryptedFile) as error:
+        except (NotNow, AccessRefused, NotReadHere) as error:
             self.not_checked.append(str(error))
         except UnreadableFile as error:
             rule = "vector-wrong" if file.kind == "deletion_vector" else "file-missing"
@@ -440,7 +440,7 @@ class _Deep:
                     continue
                 self._head(statistics.path, MAGIC)
                 blobs = self.table.reader.puffin_footer(statistics.path)["blobs"]
-            except (NotNow, EncryptedFile) as error:
+            except (NotNow, NotReadHere) as error:
                 self.not_checked.append(str(error))
                 continue
             except UnreadableFile as error:

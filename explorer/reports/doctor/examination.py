@@ -51,7 +51,7 @@ from explorer.spec.entries.numpy_columns import hashes
 from explorer.spec.text.names import base_name, first_of
 from explorer.spec.text.units import count
 from explorer.storage.formats.json_text import NO_JSON
-from explorer.storage.manifest_reader import ENCRYPTED, NOT_NOW
+from explorer.storage.manifest_reader import NOT_NOW, NOT_READ_HERE
 from explorer.table import Table
 
 MOST_LISTS = 10_000
@@ -313,19 +313,17 @@ class Examination:
         by_list = {s.manifest_list: s.snapshot_id for s in meta.snapshots if s.manifest_list}
         depths = self.depth.files, self.depth.deep
         own_rules = {*WALK, "totals-differ", *compress(("file-missing", "record-count"), depths)}  # by rules
-        encrypted: list[Problem] = []
+        not_read: dict[str, list[str]] = {}
         for problem in self.table.problems:
             if problem.rule == NOT_NOW:
                 self.not_checked.append(str(problem))
-            elif problem.rule == ENCRYPTED:
-                encrypted.append(problem)
+            elif problem.rule == NOT_READ_HERE:
+                not_read.setdefault(problem.cause, []).append(base_name(problem.file))
             elif problem.severity == "info" and not problem.rule:  # a note
                 continue
             elif problem.rule not in own_rules:
                 yield self._of_problem(problem, by_list)
-        if encrypted:
-            names = first_of([base_name(problem.file) for problem in encrypted], 3)
-            self.not_checked.append(f"what is in {names}: {encrypted[0].cause}")
+        self.not_checked += [f"what is in {first_of(names, 3)}: {cause}" for cause, names in not_read.items()]
 
     def _of_problem(self, problem: Problem, by_list: Mapping[str, int]) -> Finding:
         file = problem.file

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from explorer.errors import AccessRefused, EncryptedFile, NotNow, UnreadableFile
+from explorer.errors import AccessRefused, NotNow, NotReadHere, UnreadableFile
 from explorer.model.metadata import StatisticsFile, TableMetadata
 from explorer.progress import steps
 from explorer.spec.doctor.findings import Finding, finding
@@ -53,7 +53,7 @@ def partition_statistics_rules(table: Table, lists: Lists, not_checked: list[str
             continue
         try:
             yield from _compare(table, meta, files[own])
-        except (NotNow, AccessRefused, EncryptedFile) as error:
+        except (NotNow, AccessRefused, NotReadHere) as error:
             not_checked.append(str(error))
         except UnreadableFile as error:
             if not error.cause.startswith(MISSING):  # of that another part of rule 61 tells

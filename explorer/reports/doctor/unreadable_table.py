@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from explorer.errors import AccessRefused, EncryptedFile, ExplorerError, NotNow, UnreadableFile
+from explorer.errors import AccessRefused, ExplorerError, NotNow, NotReadHere, UnreadableFile
 from explorer.render.doctor import ShownReport
 from explorer.spec.doctor.findings import Finding, RuleChoice, finding
 from explorer.spec.doctor.remedies import complains, previous_words
@@ -25,7 +25,7 @@ def report_unreadable(
 ) -> ShownReport:
     """The report on a table whose metadata file cannot be read. Raises the error where that says nothing of the file:
     its store did not answer, it lies where nothing may be read, or it is a view's."""
-    if isinstance(error, (NotNow, AccessRefused, EncryptedFile)) or error.cause.startswith(VIEW):
+    if isinstance(error, (NotNow, AccessRefused, NotReadHere)) or error.cause.startswith(VIEW):
         raise error
     own = _unreadable_finding(name, error)
     return ShownReport(

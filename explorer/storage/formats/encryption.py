@@ -6,13 +6,13 @@ with an encrypted footer begins and ends with PARE."""
 
 from __future__ import annotations
 
-from explorer.errors import EncryptedFile
+from explorer.errors import NotReadHere
 
 STREAM, PARQUET = b"AGS1", b"PARE"
 
 
 def refuse_encrypted(mark: bytes, path: str) -> None:
-    """Raise EncryptedFile where the first or last four bytes of a file say that it is encrypted."""
+    """Raise NotReadHere where the first or last four bytes of a file say that it is encrypted."""
     if mark in (STREAM, PARQUET):
         how = "an AES-GCM stream, which begins with AGS1" if mark == STREAM else "Parquet with an encrypted footer"
-        raise EncryptedFile(path, f"it is encrypted ({how}): nothing in it can be read without its key")
+        raise NotReadHere(path, f"it is encrypted ({how}): nothing in it can be read without its key")
