@@ -22,7 +22,9 @@ test("Avro's longs", () => {
 
 test("what is no Avro file is told", () => {
   expect(() => openContainer(new Uint8Array())).toThrow("it is empty");
-  expect(() => openContainer(new TextEncoder().encode("PAR1"))).toThrow("it is no Avro file");
+  expect(() => openContainer(new TextEncoder().encode("PAR1"))).toThrow("it is a Parquet file");
+  expect(() => openContainer(new TextEncoder().encode("AGS1..."))).toThrow("it is encrypted");
+  expect(() => openContainer(new TextEncoder().encode("other"))).toThrow("it is no Avro file");
 });
 
 // Expected values are those of explorer.spec.values.values.partition_value.

@@ -18,6 +18,9 @@ export interface Container {
 type Read = (at: Cursor) => unknown;
 
 const DEEPEST = 64, UNPACKED = 1 << 29, PORTION = 1 << 16;
+const OTHERS = new Map([
+  ["PAR1", "it is a Parquet file, as format version 4 has them: this page does not read it"], ["PARE", "it is encrypted"], ["AGS1", "it is encrypted"],
+]);
 const words = new TextDecoder("utf-8");
 
 export class Cursor {
@@ -93,7 +96,8 @@ export class Cursor {
 
 export function openContainer(data: Uint8Array): Container {
   const cursor = new Cursor(data);
-  if (words.decode(data.subarray(0, 4)) !== "Obj\x01") throw new Unreadable(data.length ? "it is no Avro file" : "it is empty");
+  const mark = words.decode(data.subarray(0, 4));
+  if (mark !== "Obj\x01") throw new Unreadable(data.length ? OTHERS.get(mark) ?? "it is no Avro file" : "it is empty");
   cursor.at = 4;
   const metadata = new Map<string, string>();
   cursor.items((at) => {
