@@ -12,6 +12,7 @@ from explorer.reports.doctor import diagnose
 from explorer.reports.maintenance.previews import CHANGES, Preview, preview
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.maintenance.all_procedures import FREES, ORDER, MaintenancePlan, ProcedureLine
+from explorer.spec.maintenance.dangling_deletes import REMOVAL
 from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
@@ -58,7 +59,11 @@ def _line(operation: str, seen: Preview) -> ProcedureLine:
         into = f" into about {made:,}" if made else ""
         does = f"rewrites {count(files, what)} ({human_bytes(size)}){into}"
     if operation == "dangling-deletes" and seen.call:
-        does = f"drops {count(files, 'delete')} that apply to nothing; its statement compacts as well"
+        removes = "remove-dangling-deletes" in seen.call
+        dropped = [row for row in seen.tables["deletes"] if (REMOVAL in row["dropped_by"]) == removes]
+        files, size = len(dropped), sum(row["bytes"] for row in dropped)
+        does = f"drops {count(files, 'delete')} that {'hides' if files == 1 else 'hide'} nothing; its statement "
+        does += "compacts as well" if removes else "writes all position delete files anew"
     warning = seen.warning if seen.call else ""
     return ProcedureLine(operation, does, files, size, seen.call, seen.refusal, ORDER[operation], warning)
 

@@ -132,6 +132,7 @@ def counted_of(files: Applicability) -> list[tuple[str, TouchedFiles]]:
         table = pa.table({
             "file_path": [f.path for f in mine], "logical_status": ["ADDED"] * len(mine),
             "inherited_sequence_number": pa.array([f.sequence_number for f in mine], pa.int64()),
+            "inherited_file_sequence_number": pa.array([f.file_sequence_number for f in mine], pa.int64()),
             "partition": pa.array([dict(f.partition) for f in mine], kinds),
             "lower_bounds": known("lower", binaries), "upper_bounds": known("upper", binaries),
             "null_value_counts": known("nulls", longs), "value_counts": known("values", longs),

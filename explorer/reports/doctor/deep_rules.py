@@ -67,16 +67,19 @@ DISTINCT = 100_000
 """Values of a column in one file that are each transformed, where the least and the greatest do not tell."""
 
 
-def deep_rules(table: Table, lists: Lists, not_checked: list[str], checked: dict[str, int]) -> Iterator[Finding]:
-    """Rules 39 to 42, 44, 50, 58, 59, 61 and 74 to 76 over every file that some snapshot reads, each once."""
-    deep = _Deep(table, lists, not_checked)
+def deep_rules(
+    table: Table, lists: Lists, not_checked: list[str], checked: dict[str, int], idle: Collection[Any] = ()
+) -> Iterator[Finding]:
+    """Rules 39 to 42, 44, 50, 58, 59, 61 and 74 to 76 over every file that some snapshot reads, each once. `idle` are
+    the keys of deletes of which metadata tells that they hide nothing in the current snapshot."""
+    deep = _Deep(table, lists, not_checked, idle)
     yield from deep.findings()
     checked["files read"] = deep.looked
 
 
 class _Deep:
-    def __init__(self, table: Table, lists: Lists, not_checked: list[str]) -> None:
-        self.table, self.lists, self.not_checked = table, lists, not_checked
+    def __init__(self, table: Table, lists: Lists, not_checked: list[str], idle: Collection[Any]) -> None:
+        self.table, self.lists, self.not_checked, self.idle = table, lists, not_checked, idle
         self.looked = 0
         self.rows: dict[str, tuple[int, int]] = {}
         """Of each data file: its rows, and the snapshots that read it."""
@@ -382,6 +385,10 @@ class _Deep:
                     claim += f" ({reason})"
                     about = {"remedy": may_be_needed(1, reason)}
                 yield self._of(file, "delete-names-nothing", claim, named[0], **about)
+            now = mask & self.lists.bit(self.table.metadata.current_snapshot_id)
+            if now and hits and file.key not in self.idle and not any(self.rows[path][1] & now for path in hits):
+                claim = "the current snapshot has none of the data files that it names any more: it hides nothing there"
+                yield self._of(file, "delete-names-nothing", claim, named[0], severity="info")
             for path in hits:
                 own_positions = table.filter(pc.equal(table["file_path"], path))["pos"]
                 yield from self._beyond(file, path, own_positions)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from explorer.model.metadata import Snapshot
 from explorer.spec.deletes.deletes import Applicability, target_file
-from explorer.spec.deletes.snapshot_deletes import Deletes
+from explorer.spec.deletes.snapshot_deletes import LATER, Deletes
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.remedies import may_be_needed, takes_others
@@ -25,7 +25,7 @@ MANY = 100
 
 
 def dangling_rules(table: Table, lists: Lists, at: Snapshot, deletes: Deletes) -> Iterator[Finding]:
-    """Rules 46 and 70, of one snapshot."""
+    """Rules 46, 58 and 70, of one snapshot."""
     misplaced: set[tuple[str, int | None]] = set()
     for delete in deletes.dangling:
         data = deletes.misplaced_files.get(delete.key)
@@ -36,6 +36,25 @@ def dangling_rules(table: Table, lists: Lists, at: Snapshot, deletes: Deletes) -
         of_kind = [d for d in deletes.dangling if d.kind == kind and d.key not in misplaced]
         if of_kind:
             yield _dangling(lists, at, deletes, of_kind, _remedy(deletes, of_kind))
+    if deletes.spent:
+        yield _spent(lists, at, deletes.spent)
+
+
+def _spent(lists: Lists, at: Snapshot, spent: Sequence[LiveFile]) -> Finding:
+    size, number = human_bytes(sum(d.bytes for d in spent)), count(len(spent), "position delete file")
+    return lists.of(
+        "delete-names-nothing",
+        f"{number} of the snapshot ({size}) {'names' if len(spent) == 1 else 'name'} only data files that are gone: "
+        "compaction wrote these anew with the old sequence number, so readers still open the deletes",
+        spent[0].manifest_path,
+        found=spent[0].path,
+        expected=LATER,
+        count=len(spent),
+        examples=tuple(d.path for d in spent[:3]),
+        snapshots=(at.snapshot_id,),
+        node=("file", spent[0].path),
+        **({} if len(spent) >= MANY else {"severity": "info"}),
+    )
 
 
 def _remedy(deletes: Deletes, of_kind: Sequence[LiveFile]) -> str:

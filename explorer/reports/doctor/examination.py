@@ -117,6 +117,8 @@ class Examination:
             left_out = f"the manifest lists of {older:,} older snapshots: those of {MOST_LISTS:,} are read at most"
             self.not_checked.append(f"{left_out} (name one with --snapshot)")
         self.lists = Lists(meta, {}, {})
+        self.idle: frozenset[tuple[str, int | None]] = frozenset()
+        """The deletes of which metadata tells that they hide nothing, by their keys."""
         self.doubts: dict[str, tuple[int, str]] | None = None
         """See remedies.Situation."""
 
@@ -147,7 +149,7 @@ class Examination:
         if self.depth.files:
             yield from file_rules(table, self.lists, self.not_checked, self.checked, self.depth.snapshot is None)
         if self.depth.deep:
-            yield from deep_rules(table, self.lists, self.not_checked, self.checked)
+            yield from deep_rules(table, self.lists, self.not_checked, self.checked, self.idle)
         yield from self._problems()
         yield from self._plugins()
 
@@ -248,7 +250,7 @@ class Examination:
         return []
 
     def _dangling(self) -> Iterator[Finding]:
-        """Rules 46 and 70, of the current snapshot, or the one that is asked for."""
+        """Rules 46, 58 and 70, of the current snapshot, or the one that is asked for."""
         meta = self.table.metadata
         at = self.snapshots[0] if self.depth.snapshot is not None else meta.current_snapshot
         listed = self.lists.lists.get(at.snapshot_id, ()) if at else ()
@@ -263,6 +265,7 @@ class Examination:
         deletes = self.table.deletes(at.snapshot_id, self.depth.engine)
         if at == meta.current_snapshot:
             self.doubts = doubts_by_kind(deletes)
+        self.idle = frozenset(delete.key for delete in (*deletes.dangling, *deletes.spent))
         yield from dangling_rules(self.table, self.lists, at, deletes)
 
     def _other_files(self) -> Iterator[Finding]:

@@ -19,37 +19,50 @@ NOTHING = "nothing now"
 
 
 def dangling_rows(table: Table, tree: MetadataTree, deletes: Deletes) -> list[dict[str, Any]]:
-    """A row for each delete of the current snapshot that applies to nothing."""
+    """A row for each delete of the current snapshot that hides nothing."""
     oldest, fails = oldest_data(tree.manifests(table.metadata.current_snapshot)), bool(_failure(deletes))
 
     def ways(delete: LiveFile) -> str:
-        return "; ".join(w for w in operations_that_drop(delete, oldest) if not (fails and w == REMOVAL)) or NOTHING
+        drops = operations_that_drop(delete, oldest, delete.key in deletes.spent_keys)
+        return "; ".join(way for way in drops if not (fails and way == REMOVAL)) or NOTHING
 
     return [
         {
             "file": delete.path,
             "kind": delete.kind,
             "dropped_by": ways(delete),
-            "reason": deletes.why_alone(delete),
+            "reason": deletes.why_idle(delete),
             "may_be_needed": deletes.doubt(delete),
             "sequence_number": delete.sequence_number,
             "bytes": delete.bytes,
             "record_count": delete.record_count,
         }
-        for delete in deletes.dangling
+        for delete in (*deletes.dangling, *deletes.spent)
     ]  # fmt: skip
 
 
 def dangling_words(deletes: Deletes, rows: Sequence[dict[str, Any]]) -> list[str]:
     """What is to be said of `dangling_rows`."""
-    words = [f"{count(len(rows), 'delete')} of {len(deletes.files.deletes)} apply to no data file: they hide nothing."]
+    number = len(deletes.files.deletes)
+    words = [f"{count(len(deletes.dangling), 'delete')} of {number} apply to no data file: they hide nothing."]
+    if spent := len(deletes.spent):
+        words.append(
+            f"{count(spent, 'position delete file')} of {number} {'hides' if spent == 1 else 'hide'} nothing, but "
+            "readers open them: compaction wrote the data files anew with the old sequence number "
+            "(use-starting-sequence-number), and left their deletes. remove-dangling-deletes leaves them too."
+        )
+    if unopened := deletes.unopened:
+        words.append(
+            f"{count(unopened, 'position delete file')} more {'is' if unopened == 1 else 'are'} of several data "
+            "files, and only their rows tell whether these are all gone: icedive doctor TABLE --deep reads them."
+        )
     if doubts := _doubts(deletes):
         words.append(f"Look before you drop them: {doubts}.")
-    if rows and (failure := _failure(deletes)):
+    if deletes.dangling and (failure := _failure(deletes)):
         words.append(f"remove-dangling-deletes would fail: {failure}.")
     ways = Counter(way for row in rows for way in row["dropped_by"].split("; ") if way != NOTHING)
     words += [f"{count(number, 'delete')} would be dropped by {way}." for way, number in ways.most_common()]
-    if rows:
+    if deletes.dangling:
         words.append(
             "Until then whoever plans a scan reads their entries in manifests; no reader opens the delete files."
         )
@@ -66,6 +79,21 @@ def removal_refusal(deletes: Deletes) -> str:
     return f"Do not run this with remove-dangling-deletes: of what it drops, {doubts}." if doubts else ""
 
 
+def rewrite_words(deletes: Deletes) -> list[str]:
+    """What is to be said of a rewrite of position delete files that hide nothing."""
+    idle = [d for d in (*deletes.dangling, *deletes.spent) if d.kind == "position_deletes"]
+    if not idle:
+        return []
+    these = f"{count(len(idle), 'position delete file')} of the table {'hides' if len(idle) == 1 else 'hide'} nothing"
+    return [f"At least {these}: rows that name no live data file are not written again, and fewer files come out."]
+
+
+def rewrite_refusal(deletes: Deletes) -> str:
+    """Why rewrite_position_delete_files must not be asked for; empty where it drops only what nobody needs."""
+    doubts = _doubts(deletes, "position_deletes")
+    return f"Do not run rewrite_position_delete_files: of what it drops, {doubts}." if doubts else ""
+
+
 def removal_words(deletes: Deletes, rewrites: bool) -> str:
     """What remove-dangling-deletes does in a rewrite of data files, or in one that finds nothing to rewrite."""
     number = len(deletes.dangling)
@@ -75,8 +103,10 @@ def removal_words(deletes: Deletes, rewrites: bool) -> str:
             "Afterwards remove-dangling-deletes drops what applies to no data file then, in a commit of its own"
             f"{now} (see dangling-deletes)."
         )
+    spent = " rewrite_position_delete_files drops those that hide nothing (see dangling-deletes)."
     if not number:
-        return "remove-dangling-deletes would drop nothing: there is no delete that applies to no data file."
+        words = "remove-dangling-deletes would drop nothing: there is no delete that applies to no data file."
+        return words + (spent if deletes.spent else "")
     return (
         f"remove-dangling-deletes drops {count(number, 'delete')} all the same, in a commit of its own: "
         f"{'it applies' if number == 1 else 'they apply'} to no data file (see dangling-deletes)."
@@ -91,9 +121,10 @@ def _failure(deletes: Deletes) -> str:
     return f"the deletion vector {unsized[0].path} has no content_size_in_bytes in its manifest" if unsized else ""
 
 
-def _doubts(deletes: Deletes) -> str:
-    """How many of the deletes may be needed, and why; empty where none may."""
-    reasons = [why for delete in deletes.dangling if (why := deletes.doubt(delete))]
+def _doubts(deletes: Deletes, kind: str = "") -> str:
+    """How many of the deletes (of one kind) may be needed, and why; empty where none may."""
+    some = (delete for delete in deletes.dangling if kind in ("", delete.kind))
+    reasons = [why for delete in some if (why := deletes.doubt(delete))]
     if not reasons:
         return ""
     first = Counter(reasons).most_common(1)[0][0]

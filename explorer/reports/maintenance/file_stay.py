@@ -83,7 +83,8 @@ def _needed(
     """The answer of a file that snapshots need; the statement is that of an expiry by the table's policy."""
     meta, now = tree.metadata, int(time.time() * 1000)
     decided, refusal = retention_or_refusal(meta, now)
-    words, until = stay_of_needed(meta, named.kind, named.needing, decided, refusal, now)
+    idle = _why_idle(table, tree, named)
+    words, until = stay_of_needed(meta, named.kind, named.needing, decided, refusal, now, idle)
     if named.deleted_by and meta.current_snapshot_id not in named.needing:
         words = (f"The current snapshot does not read it: {named.deleted_by} deleted it.", *words)
     statement = ""
@@ -93,6 +94,20 @@ def _needed(
     names = tuple(_names(meta, named.needing))
     lacks = (f"There may be more: {tree.lacks}.",) if tree.lacks else ()
     return FileStay(named.path, named.kind, size, names, until, (*gone, *words, *lacks), statement)
+
+
+def _why_idle(table: Table, tree: MetadataTree, named: _NamedFile) -> str:
+    """Why a delete file of the current snapshot hides nothing there, as far as metadata tells; empty of other files.
+    Of several deletion vectors in one file all must be so."""
+    meta = tree.metadata
+    if named.kind != "data or delete file" or meta.current_snapshot_id not in named.needing:
+        return ""
+    own = {delete.key for delete in table.row_reader.files_by_path(meta.current_snapshot, named.path, True)}
+    if not own:
+        return ""
+    deletes = table.row_reader.deletes(meta.current_snapshot, tree)
+    idle = [delete for delete in (*deletes.dangling, *deletes.spent) if delete.key in own]
+    return deletes.why_idle(idle[0]) if len(idle) == len(own) else ""
 
 
 def _names(meta: TableMetadata, ids: Collection[int]) -> list[str]:

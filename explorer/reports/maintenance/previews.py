@@ -15,12 +15,20 @@ from explorer.errors import UnreadableFile
 from explorer.queries.collection import Collection
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.reader_positions import reader_positions
-from explorer.reports.maintenance.dangling_deletes import dangling_rows, dangling_words, removal_refusal, removal_words
+from explorer.reports.maintenance.dangling_deletes import (
+    dangling_rows,
+    dangling_words,
+    removal_refusal,
+    removal_words,
+    rewrite_refusal,
+    rewrite_words,
+)
 from explorer.reports.maintenance.expiry import plan_expiry, reader_refusal
 from explorer.reports.maintenance.manifest_rewrites import plan_append, plan_rewrite_manifests
 from explorer.reports.maintenance.orphans import OrphanSearch, search_orphans
 from explorer.reports.maintenance.procedure_calls import (
     DROPS_DANGLING,
+    DROPS_SPENT,
     LOOKS,
     STRATEGIES,
     OperationRequest,
@@ -112,7 +120,7 @@ def preview(
     try:
         check_readable_by_iceberg(table.metadata)
         plan = _plan(table, tree, request, engine, positions)
-        statement = call(table, request) if plan.acts and not plan.refusal else ""
+        statement = call(table, plan.request or request) if plan.acts and not plan.refusal else ""
     except pa.ArrowException:  # some are ValueErrors too, and no refusal
         raise
     except UnreadableFile as error:
@@ -129,13 +137,15 @@ def preview(
 @dataclass(frozen=True)
 class PreviewParts:
     """What an operation would do: sentences, tables, whether the table would be another one afterwards, why the
-    operation must not be carried out, if so, and the one of the sentences that warns."""
+    operation must not be carried out, if so, the one of the sentences that warns, and the operation that the statement
+    is of, where that is another one."""
 
     words: Iterable[str]
     tables: Mapping[str, Collection]
     acts: bool = False
     refusal: str = ""
     warning: str = ""
+    request: OperationRequest | None = None
 
 
 def _unreadable(operation: str, error: UnreadableFile) -> str:
@@ -224,22 +234,31 @@ def _safe_expiry(table: Table, tree: MetadataTree, request: OperationRequest, re
 
 
 def _dangling(table: Table, tree: MetadataTree, engine: Engine) -> PreviewParts:
-    """What drops deletes that apply to nothing. The statement compacts too, so it must be one that may be run."""
+    """What drops deletes that hide nothing. The statement compacts too, or writes other deletes anew, so it must be one
+    that may be run."""
     deletes = table.row_reader.deletes(table.metadata.current_snapshot, tree)
     rows = dangling_rows(table, tree, deletes)
-    explained, acts = dangling_words(deletes, rows), bool(rows) and not removal_refusal(deletes)
+    explained, removes = dangling_words(deletes, rows), bool(deletes.dangling) and not removal_refusal(deletes)
+    acts = removes or (bool(deletes.spent) and not rewrite_refusal(deletes))
+    drops = ("compact", DROPS_DANGLING) if removes else ("rewrite-position-deletes", DROPS_SPENT)
+    request = OperationRequest(*drops)
     if acts:
         try:
-            compaction = plan_rewrite(table, "binpack", DROPS_DANGLING, "", engine)
-            refused = compaction.refusal
+            rewrite = plan_rewrite(table, STRATEGIES[request.operation], request.options, "", engine)
+            refused = rewrite.refusal
         except ValueError as error:
             refused = f"Iceberg would refuse: {error}."
         else:
-            if files := int(compaction.grouping.amounts[0].sum()):
+            files = int(rewrite.grouping.amounts[0].sum())
+            if files and removes:
                 explained.append(f"The statement compacts as well: it would rewrite {count(files, 'data file')}.")
-        explained += [f"No statement is printed, as it compacts as well. {refused}"] if refused else []
+            elif files:
+                all_files = count(files, "position delete file")
+                explained.append(f"The statement writes the rows of {all_files} anew, but those of gone data files.")
+        as_well = ", as it compacts as well" if removes else ""
+        explained += [f"No statement is printed{as_well}. {refused}"] if refused else []
         acts = not refused
-    return PreviewParts(explained, {"deletes": Collection.of_rows(rows, "deletes")}, acts)
+    return PreviewParts(explained, {"deletes": Collection.of_rows(rows, "deletes")}, acts, request=request)
 
 
 def _rewriting(table: Table, request: OperationRequest, engine: Engine) -> PreviewParts:
@@ -270,6 +289,9 @@ def _rewriting(table: Table, request: OperationRequest, engine: Engine) -> Previ
     if acts and rule.strategy in ("sort", "zorder"):
         absent = explain_absent_order(table.metadata, named_columns(table, request), rule.strategy == "zorder")
         refusal = refusal or absent
+    if acts and rule.strategy == "position-deletes":
+        deletes = table.row_reader.deletes(table.metadata.current_snapshot, table.tree.by(engine, "dangling deletes"))
+        explained += rewrite_words(deletes)
     if rule.removes_dangling:
         tree = table.tree.by(engine, "dangling deletes")
         deletes = table.row_reader.deletes(table.metadata.current_snapshot, tree)

@@ -31,6 +31,8 @@ PROCEDURES: Mapping[str, str] = {
 """Each operation, and the procedure that carries it out."""
 LOOKS = ("next-append", "dangling-deletes")
 """What can only be looked at: no procedure does it, or none does only that."""
+DROPS_SPENT: Mapping[str, str] = {"rewrite-all": "true"}
+"""The option of rewrite-position-deletes for what remove-dangling-deletes leaves."""
 DROPS_DANGLING: Mapping[str, str] = {"remove-dangling-deletes": "true"}
 """The options with which a compaction drops deletes that apply to no data file."""
 STRATEGIES: Mapping[str, Strategy] = {
@@ -103,10 +105,8 @@ def check_request(
 
 
 def call(table: Table, request: OperationRequest) -> str:
-    """The statement that carries an operation out (dangling-deletes: a compaction that drops them too); empty where no
-    procedure does. Raises NotPossible for a filter that Spark has no words for."""
-    if request.operation == "dangling-deletes":
-        request = OperationRequest("compact", DROPS_DANGLING)
+    """The statement that carries an operation out; empty where no procedure does. Raises NotPossible for a filter that
+    Spark has no words for."""
     if request.operation not in PROCEDURES:
         return ""
     arguments = [f"table => {name_argument(table)}"]

@@ -22,6 +22,8 @@ from explorer.spec.values.values import comparable_bound, partition_dicts
 
 CELLS = 4_000_000
 """Pairs that are looked at together."""
+NEVER = np.iinfo(np.int64).max
+"""A sequence number that none is above."""
 DELETES = 1_000
 """Deletes that are looked for in other partitions together."""
 COSTS = ("position", "equality", "vectors", "rows", "bytes")
@@ -34,21 +36,23 @@ class DeleteCounts:
     """Of each live data file of one manifest, in order: how many deletes could matter, how many apply, by kind, these
     deletes' rows and bytes, the rows of those that are for that file alone (spec.deletes.deletes.target_file), and
     whether Iceberg Java refuses to scan it (`refused`, 0 or 1; see spec.deletes.deletes.DeleteVerdict.is_refused).
-    `used` are the places in Applicability.deletes of those that apply to any."""
+    `used` are the places in Applicability.deletes of those that apply to any, `reaching` of these the ones whose rows
+    may name one: a position delete names no data file that a commit wrote after it."""
 
     sums: Mapping[str, Ints]
     used: Ints
+    reaching: Ints
 
     @property
     def with_deletes(self) -> TouchedFiles:
         """The same of those files alone of which there is something to tell."""
         places = np.flatnonzero(self.sums["pairs"])
         sums = {name: narrow(self.sums[name][places]) for name in HELD}
-        return TouchedFiles(len(self.sums["pairs"]), narrow(places), sums, self.used)
+        return TouchedFiles(len(self.sums["pairs"]), narrow(places), sums, self.used, self.reaching)
 
 
 HELD = ("pairs", *COSTS, "refused")
-LISTS = ("places", *HELD, "used")
+LISTS = ("places", *HELD, "used", "reaching")
 TOUCHED = pa.schema(
     [("manifest_path", pa.string()), ("misplaced", pa.bool_()), ("files", pa.int64()),
      *((name, pa.list_(pa.int64())) for name in LISTS)]
@@ -66,26 +70,28 @@ class TouchedFiles:
     places: Ints
     sums: Mapping[str, Ints]
     used: Ints
+    reaching: Ints
 
     @classmethod
     def nothing(cls) -> TouchedFiles:
         """Of a manifest that cannot be read."""
         none = narrow(np.zeros(0, np.int64))
-        return cls(0, none, dict.fromkeys(HELD, none), none)
+        return cls(0, none, dict.fromkeys(HELD, none), none, none)
 
     @classmethod
     def of(cls, row: pa.Table) -> TouchedFiles:
         """Of a row of TOUCHED."""
         lists = {name: narrow(row[name].combine_chunks().flatten().to_numpy()) for name in LISTS}
         sums = {name: lists[name] for name in HELD}
-        return cls(int(row["files"][0].as_py()), lists["places"], sums, lists["used"])
+        return cls(int(row["files"][0].as_py()), lists["places"], sums, lists["used"], lists["reaching"])
 
 
 def touch_counts(pairs: DeletePairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """TOUCHED, of one data manifest."""
     files, misplaced = live_in(manifest, stored)
     counts = pairs.count(files, manifest.partition_spec_id).with_deletes
-    lists = {name: [column] for name, column in {"places": counts.places, **counts.sums, "used": counts.used}.items()}
+    columns = {"places": counts.places, **counts.sums, "used": counts.used, "reaching": counts.reaching}
+    lists = {name: [column] for name, column in columns.items()}
     about = {"manifest_path": [manifest.manifest_path], "misplaced": [misplaced], "files": [counts.files]}
     return pa.table({**about, **lists}, schema=TOUCHED)
 
@@ -158,8 +164,9 @@ class DeletePairs:
         """The pairs of one data manifest's live entries (with counts and bounds where `fields` says so)."""
         data = _Data(entries, spec_id, self._fields)
         sums = {name: np.zeros(data.count, np.int64) for name in SUMS}
-        used = np.zeros(len(self._files.deletes), bool)
+        used, reaching = (np.zeros(len(self._files.deletes), bool) for _ in range(2))
         superseded = self._count_file_deletes(data, sums, used)
+        reaching |= used
         order = np.argsort(data.codes, kind="stable")
         starts = np.searchsorted(data.codes[order], np.arange(len(data.places) + 1))
         for code, where in enumerate(data.places):
@@ -167,10 +174,10 @@ class DeletePairs:
                 if where not in self._groups:
                     self._groups[where] = self._group(deletes)
                 rows = order[starts[code] : starts[code + 1]]
-                self._count(data, rows, self._groups[where], superseded, sums, used)
+                self._count(data, rows, self._groups[where], superseded, sums, used, reaching)
         if self._files.everywhere:
-            self._count(data, np.arange(data.count), self._everywhere, superseded, sums, used)
-        return DeleteCounts(sums, np.flatnonzero(used))
+            self._count(data, np.arange(data.count), self._everywhere, superseded, sums, used, reaching)
+        return DeleteCounts(sums, np.flatnonzero(used), np.flatnonzero(reaching))
 
     def elsewhere(self, entries: pa.Table, spec_id: int) -> dict[int, int]:
         """Find data files that deletes would apply to, were they recorded in the partitions of these files.
@@ -253,12 +260,15 @@ class DeletePairs:
 
     @staticmethod
     def _count(
-        data: _Data, rows: Ints, group: _Group, superseded: Flags, sums: Mapping[str, Ints], used: Flags
-    ) -> None:
+        data: _Data, rows: Ints, group: _Group, superseded: Flags, sums: Mapping[str, Ints], used: Flags,
+        reaching: Flags,
+    ) -> None:  # fmt: skip
         step = max(1, CELLS // len(group.index))
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
-            _add(sums, used, group, some, group.applies(data, some, superseded))
+            applies = group.applies(data, some, superseded)
+            _add(sums, used, group, some, applies)
+            reaching[group.index[(applies & ~group.older(data, some)).any(axis=0)]] = True
 
 
 def _add(sums: Mapping[str, Ints], used: Flags, group: _Group, rows: Ints, applies: Flags) -> None:
@@ -278,6 +288,10 @@ class _Group:
         self.vector = kinds == "deletion_vector"
         self.has_number = np.array([d.sequence_number is not None for d in deletes], bool)
         self.sequence = np.array([d.sequence_number or 0 for d in deletes], np.int64)
+        written = [d.file_sequence_number if d.kind == "position_deletes" else None for d in deletes]
+        self.written = np.array([NEVER if number is None else number for number in written], np.int64)
+        """The sequence number of the commit that added each position delete; NEVER of others, and where it is not
+        told."""
         weights = {
             "position": self.position.astype(np.int64),
             "equality": self.equality.astype(np.int64),
@@ -288,6 +302,12 @@ class _Group:
         }
         self.weights = {name: _summable(column) for name, column in weights.items()}
         self.columns = [(field, field.of(deletes)) for field in fields.values() if field.is_needed(deletes)]
+
+    def older(self, data: _Data, rows: Ints) -> Flags:
+        """A row a data file, a column a delete: whether it is a position delete that a commit before the data file's
+        own added. Then none of its rows names that file."""
+        older: Flags = data.written[rows][:, None] > self.written[None, :]
+        return older
 
     def applies(self, data: _Data, rows: Ints, superseded: Flags) -> Flags:
         """A row a data file, a column a delete: whether all clauses but that of the partition hold."""
@@ -319,6 +339,8 @@ class _Data:
         sequence = table["inherited_sequence_number"]
         self.has_number: Flags = _array(pc.is_valid(sequence))
         self.sequence: Ints = _array(pc.fill_null(sequence, 0))
+        self.written = ints(table["inherited_file_sequence_number"], 0)
+        """The sequence number of the commit that added each; 0 where it is not told."""
         self.codes, partitions = partition_dicts(table)
         self.places = [place(spec_id, partition) for partition in partitions]
         self.metrics = {field_id: field.of_table(table) for field_id, field in fields.items()}

@@ -243,7 +243,8 @@ class Applicability:
                 self._partition_reason(data, delete),
             ]
         else:  # Iceberg Java opens it whatever its path bounds say, and so does pyiceberg
-            reasons = [_not_newer(data, delete), self._same_place(data, delete)]
+            older = _not_newer(data, delete)
+            reasons = [replace(older, words=older.words + _written_later(data, delete)), self._same_place(data, delete)]
         if vectors:
             reasons.append(
                 DeleteReason(
@@ -317,6 +318,14 @@ def _text_of(bound: bytes | None, kind: Any) -> str:
 
 def _n(number: int | None) -> str:
     return "(unknown)" if number is None else str(number)
+
+
+def _written_later(data: LiveFile, delete: LiveFile) -> str:
+    """Say that a data file came after a position delete file of a whole partition, which cannot name it; else empty."""
+    numbers = data.file_sequence_number, delete.file_sequence_number
+    if numbers[0] is None or numbers[1] is None or numbers[0] <= numbers[1]:
+        return ""
+    return f", but commit {numbers[0]} wrote the data file after the delete's {numbers[1]}: no row of it can be named"
 
 
 def _not_newer(data: LiveFile, delete: LiveFile) -> DeleteReason:

@@ -30,6 +30,11 @@ from explorer.spec.entries.numpy_columns import Ints, flags, ints, narrow
 from explorer.spec.maintenance.dangling_deletes import cut_off
 from explorer.spec.text.names import base_name, ending_below, endings_elsewhere, without_place
 
+LATER = (
+    "all data files that it applies to were written after it, so its rows name none of them; readers open it all the "
+    "same"
+)
+"""Why a delete file is spent."""
 MOVED = (
     ". The table was moved or copied, and its position deletes name the old place: the procedure rewrite_table_path, "
     "run on the original, writes these anew too"
@@ -102,11 +107,32 @@ class Deletes:
         """Delete files that apply to no data file of the snapshot that could be read."""
         self.dangling = self.alone if whole else ()
         """Delete files that apply to no data file of the snapshot: rewriting or expiring them loses nothing."""
+        reaching = {files.deletes[at].key for _, counts in counted for at in counts.reaching.tolist()}
+        self.spent = tuple(d for d in files.deletes if d.key in used and d.key not in reaching) if whole else ()
+        """Position delete files that readers open although commits wrote all data files that they apply to after them
+        (by file sequence numbers). Their rows name older data files, which are gone, so they hide nothing."""
 
     @cached_property
     def verdicts(self) -> Sequence[DeleteVerdict]:
         """A verdict for each pair, in the order of the data files."""
         return _Verdicts(self.files, self._places, self._sums["pairs"])
+
+    @property
+    def unopened(self) -> int:
+        """How many position delete files hide something as far as metadata tells: their rows may still name only data
+        files that are gone."""
+        of_several = (d for d in self.files.deletes if d.kind == "position_deletes" and target_file(d) is None)
+        alone = {delete.key for delete in self.alone}
+        return sum(delete.key not in alone and delete.key not in self.spent_keys for delete in of_several)
+
+    @cached_property
+    def spent_keys(self) -> frozenset[FileKey]:
+        """The keys of `spent`."""
+        return frozenset(delete.key for delete in self.spent)
+
+    def why_idle(self, delete: LiveFile) -> str:
+        """Why a delete file of `dangling` or `spent` hides nothing."""
+        return LATER if delete.key in self.spent_keys else self.why_alone(delete)
 
     def why_alone(self, delete: LiveFile) -> str:
         """Why a delete applies to no data file, as far as manifests tell."""

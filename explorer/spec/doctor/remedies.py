@@ -177,7 +177,7 @@ def remedy(
     if key and not (key := path_in_sql(key)):  # no strange name becomes a part of SQL
         (catalog, name), key = NOWHERE, "name"
     fault = FindingSubject(rule, metadata, catalog, name, file, node, columns) if metadata else None
-    writes = letter in WRITES_DATA or rule == "wrapped-partition"
+    writes = (letter in WRITES_DATA and rule not in OF_POSITIONS) or rule == "wrapped-partition"
     if writes and (misread := [other for other in situation.misread if other != rule]):
         return MISREAD.format(", ".join(misread))
     if letter == "C" and rule != "position-bounds" and (kept := _reason_to_keep_deletes(rule, situation)):

@@ -94,7 +94,7 @@ RULES = (
     Rule(56, "id-beyond-64-bits", "error", "An id has no place in 64 bits", _SNAPSHOTS),
     Rule(57, "entry-invalid", "error", "An entry's fields contradict the spec", _FILES),
     Rule(58, "delete-names-nothing", "warning", "A position delete names no file of the snapshot: it hides nothing",
-         _DELETES, depth="deep"),
+         "#8743"),
     Rule(59, "required-absent", "warning", "A required column is absent from a file, or null in it",
          "Column Projection"),
     Rule(60, "copied-or-edited", "info", "The table was copied or edited: lengths and absolute paths disagree", _LISTS),

@@ -45,7 +45,7 @@ class HealthContext:
         """Of `facts`: a row each manifest. Of the entries that its own snapshot wrote OWN (`kept_bytes` of all live
         ones that a snapshot of the run added); of the live files of a current one HELD, the deletes that apply to its
         most loaded data file (`most`, `worst` is its path), `loads`: data files by the bits of that number, `sizes`:
-        by the bits of their size, `used`: the places of the deletes that apply; and `cells`: its live files by
+        by the bits of their size, `used`: the places of the deletes that may hide rows; and `cells`: its live files by
         partition, its spec and kind."""
         long = pa.int64()
         cell = [("partition", self.partition), ("spec_id", long), ("kind", long), *((name, long) for name in SUMS)]
@@ -126,7 +126,8 @@ def _loads(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> di
         return {}
     worst = int(number.argmax())
     return {
-        "loads": np.bincount(_bits(number), minlength=LOADS), "used": counted.used, "loaded": int((number > 0).sum()),
+        "loads": np.bincount(_bits(number), minlength=LOADS), "used": counted.reaching,
+        "loaded": int((number > 0).sum()),
         "most": int(number[worst]), "worst": files["file_path"][worst].as_py() if number[worst] else None,
     }  # fmt: skip
 
@@ -135,7 +136,7 @@ def _loads(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> di
 class Facts:
     """The facts of all manifests: `rows` by manifest (HealthContext.schema without its lists), `cells` of the current
     snapshot added up by partition and kind, `sizes` its data files by the bits of their size, `loads` by those of how
-    many deletes apply to them, `used` the places of deletes that apply to any."""
+    many deletes apply to them, `used` the places of deletes that may hide rows of any."""
 
     rows: Mapping[str, Mapping[str, Any]]
     cells: pa.Table

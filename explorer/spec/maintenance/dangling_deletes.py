@@ -11,6 +11,7 @@ from explorer.spec.deletes.deletes import target_file
 from explorer.spec.entries.live_files import LiveFile
 
 REMOVAL = "rewrite_data_files with remove-dangling-deletes"
+REWRITE = "rewrite_position_delete_files, if its group is rewritten"
 
 
 def oldest_data(manifests: Iterable[ManifestFile]) -> int | None:
@@ -44,16 +45,19 @@ def cut_off(metadata: TableMetadata, delete: LiveFile) -> str:
     return f"its bounds name {named!r}, which is cut off: its rows may name data files of this snapshot"
 
 
-def operations_that_drop(delete: LiveFile, oldest: int | None) -> list[str]:
-    """The operations that would drop a delete which applies to nothing.
+def operations_that_drop(delete: LiveFile, oldest: int | None, spent: bool = False) -> list[str]:
+    """The operations that would drop a delete which hides nothing.
 
     Args:
         delete: The delete.
         oldest: As oldest_data has it.
+        spent: Whether readers open it all the same (spec.deletes.snapshot_deletes.Deletes.spent).
     """
+    if spent:
+        return [REWRITE]
     ways = [REMOVAL]
     if delete.kind == "position_deletes":
-        ways.append("rewrite_position_delete_files, if its group is rewritten")
+        ways.append(REWRITE)
     number = delete.sequence_number
     if number is not None and oldest is not None and 0 < number < oldest:
         ways.append("the next commit that removes data files: no data file is as old")

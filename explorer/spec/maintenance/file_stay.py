@@ -26,6 +26,11 @@ CHANGES: Mapping[str, str] = {
     "statistics": "They stay with their snapshot.",
 }
 """What must happen before a file that the current snapshot needs can go, by its kind."""
+DROPPED = (
+    "icedive maintain preview TABLE dangling-deletes tells what drops it from there. The file stays until all "
+    "snapshots that list it have expired."
+)
+"""What must happen before a delete file that hides nothing can go."""
 NEEDS: Mapping[str, str] = {
     "manifest list": "It is the manifest list of {}.", "manifest": "The manifest lists of {} name it.",
     "data or delete file": "Readers of {} need it.", "statistics": "It holds statistics of {}.",
@@ -62,8 +67,9 @@ class FileStay:
 
 
 def stay_of_needed(
-    metadata: TableMetadata, kind: str, needing: Collection[int], decided: Retention | None, refusal: str, now_ms: int
-) -> tuple[tuple[str, ...], int | None]:
+    metadata: TableMetadata, kind: str, needing: Collection[int], decided: Retention | None, refusal: str, now_ms: int,
+    idle: str = "",
+) -> tuple[tuple[str, ...], int | None]:  # fmt: skip
     """Say why a file is there that snapshots need.
 
     Args:
@@ -73,6 +79,7 @@ def stay_of_needed(
         decided: What an expiry keeps by the table's policy; None where there is none.
         refusal: Why there is none.
         now_ms: The time, in ms since 1970.
+        idle: Why it hides nothing in the current snapshot, of a delete file of which that is known.
 
     Returns:
         Sentences, and when it can go if time alone decides.
@@ -89,6 +96,8 @@ def stay_of_needed(
                 kept.setdefault(_why(keeper), []).append(ordinals[verdict.snapshot.snapshot_id])
     if not kept:
         return (*words, "Nothing keeps them: an expiry by the table's policy removes them, and this file."), None
+    if metadata.current_snapshot_id in needing and idle:
+        return (*words, f"It is a delete file that hides nothing in the current snapshot: {idle}.", DROPPED), None
     if metadata.current_snapshot_id in needing:
         return (*words, f"The current snapshot needs it. {CHANGES[kind]}"), None
     words += [f"{_capital(runs(f'snapshot-{n}' for n in ns))} {_stays(ns)}, since {why}."
