@@ -58,7 +58,7 @@ def find_duplicate_keys(
         counted.append((dict(zip(columns, values[:-1], strict=True)), values[-1]))
     name = snapshot_name(at.snapshot_id, table.metadata.ordinals)
     chosen = [(values, rows) for values, rows in counted[:explain] if len(key_filter(values)) <= LONGEST_KEY]
-    told = {key_filter(one.values): one for one in _explained(table, chosen, columns, snapshot)}
+    told = {key_filter(one.values): one for one in explain_keys(table, chosen, columns, snapshot)}
     first = [
         told.get(key_filter(values)) or DuplicateKey(values, rows, why=TOO_LONG if number < explain else "")
         for number, (values, rows) in enumerate(counted)
@@ -66,10 +66,20 @@ def find_duplicate_keys(
     return DuplicateKeys(columns, name, int(totals["n"]), int(totals["rows"]), tuple(first))
 
 
-def _explained(
+def explain_keys(
     table: Table, counted: Sequence[tuple[Mapping[str, Any], int]], columns: Sequence[str], snapshot: str | int | None
 ) -> list[DuplicateKey]:
-    """Say of keys since when they have several rows, and why; of what cannot be read that it cannot be told."""
+    """Say of keys since when they have several rows, and why.
+
+    Args:
+        table: The table.
+        counted: The keys, by column, and how many rows have each.
+        columns: The columns of the key.
+        snapshot: The snapshot; None is the current one.
+
+    Returns:
+        The keys; of what cannot be read it is said that it cannot be told.
+    """
     if not counted:
         return []
     where = " OR ".join(f"({key_filter(values)})" for values, _ in counted)
@@ -79,12 +89,13 @@ def _explained(
         return [DuplicateKey(values, rows, why=f"it cannot be told: {error}") for values, rows in counted]
     meta = table.metadata
     line = ancestry(meta, table.resolve(snapshot).snapshot.snapshot_id)
-    operations = {s.snapshot_id: s.operation for s in meta.snapshots}
+    shown = (entry for one in line for entry in history.by_snapshot[one].entries.values())
+    partitions = {entry.data.path: entry.data.place for entry in shown}
     visible = [(one, _places_by_key(history, one)) for one in steps(line, "snapshots")]
     return [
         duplicate_key(
             values, rows, [(one, places.get(_key(values), [])) for one, places in visible],
-            history.events, operations, meta.ordinals,
+            history.events, meta, partitions,
         )
         for values, rows in counted
     ]  # fmt: skip

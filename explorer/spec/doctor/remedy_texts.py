@@ -215,8 +215,9 @@ TEXTS_OF: Mapping[str, str] = {
     "by-name": "Keep the property schema.name-mapping.default as it is. CALL {catalog}.system.rewrite_data_files("
     "table => '{name}', options => map('rewrite-all', 'true')) writes files that have field ids.",
     "delete-repeated": "Nothing in Spark tells which of the rows with one key was meant. icedive data history TABLE "
-    "FILTER shows them, with the file of each. Delete them by their key, and insert the newest again. A sink that "
-    "commits two checkpoints at once will do it again: update it.",
+    "FILTER shows them, with the file of each. Delete them by their key, and insert the newest again. A job will do it "
+    "again whose parallel writers get changes of one key (distribute its stream by the key before the sink), or whose "
+    "sink commits two checkpoints at once (update it).",
     "of-partition-alone": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', "
     "'true')) writes files that have the column. Spark and pyiceberg need nothing.",
     "great-version": "Nothing in Spark mends a folder. Open the table through its catalog, or by the path of its "

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.entries.live_files import PartitionPlace
 from explorer.spec.filters.filter_text import column_text
 from explorer.spec.rows.row_versions import RowEvent, RowPlace
-from explorer.spec.text.names import base_name, snapshot_name
+from explorer.spec.text.names import base_name, first_of, snapshot_name
 from explorer.spec.text.units import count
+from explorer.spec.values.values import partition_path
 
+TOGETHER = (
+    "an equality delete hides no row of its own commit. Either parallel writers got changes of one key (distribute the "
+    "stream by the key before the sink), or one commit has several checkpoints"
+)
+MISSED = (
+    "pyiceberg commits a dynamic_partition_overwrite as a delete and an append, and the delete may miss rows in files "
+    "of an older spec"
+)
+AGAIN = (
+    "Write all files by the current spec (icedive maintain preview TABLE compact -O rewrite-all=true), then run the "
+    "overwrite again: it replaces the older row too, if that is of the same partition then"
+)
 FILES = 5
 """Files of a key that are named."""
 
@@ -91,13 +106,21 @@ def _equals(name: str, value: Any) -> str:
     return f"{name} = {value}"
 
 
-def duplicate_reason(places: Sequence[RowPlace], arrivals: Sequence[RowEvent], operation: str | None) -> str:
+def duplicate_reason(
+    places: Sequence[RowPlace],
+    arrivals: Sequence[RowEvent],
+    commit: Snapshot | None,
+    partitions: Mapping[str, PartitionPlace],
+    metadata: TableMetadata,
+) -> str:
     """Say how a key came to have several rows.
 
     Args:
         places: The rows that are visible.
         arrivals: What happened at the commit since which there are several.
-        operation: What that commit did.
+        commit: That commit.
+        partitions: The spec and partition of each of their files.
+        metadata: The table's.
     """
     if any(place.copy for place in places):
         return "the same data file is live twice: icedive doctor has the remedy"
@@ -108,11 +131,79 @@ def duplicate_reason(places: Sequence[RowPlace], arrivals: Sequence[RowEvent], o
     if not came:
         return "a rewrite, a rollback or a branch brought these rows together"
     told = "; ".join(dict.fromkeys(f"{event.what}: {event.words}" for event in came))
+    operation, summary = (commit.operation, commit.summary) if commit else (None, {})
     if len(came) == len(places):
-        return f"one commit wrote it into {count(len(files), 'file')} ({told})"
+        together = f"; {TOGETHER}" if _adds(summary, "equality") else ""
+        return f"one commit wrote it into {count(len(files), 'file')} ({told}){together}"
+    newer = {(event.file, event.pos, event.copy) for event in came}
+    old = {partitions[p.file] for p in places if (p.file, p.pos, p.copy) not in newer and p.file in partitions}
+    new = {partitions[event.file] for event in came if event.file in partitions}
+    apart, elsewhere = _of_other_specs(old, new), _of_other_partitions(old, new, metadata)
+    if summary.get("replace-partitions") == "true" and elsewhere:
+        again = f". {AGAIN}" if apart and {place[0] for place in new} == {metadata.default_spec_id} else ""
+        return f"this {operation} (dynamic mode) replaced the partitions that it wrote to alone: {elsewhere}{again}"
+    if commit and operation == "append" and (before := same_transaction(metadata, commit)):
+        first = f"{snapshot_name(before.snapshot_id, metadata.ordinals)} ({before.operation})"
+        return (
+            f"{first} and this append were committed together, as pyiceberg commits an overwrite, and the first did "
+            f"not delete the older row{f': {elsewhere}' if elsewhere else ''} ({told})"
+        )
     if operation == "append":
-        return f"an append deletes nothing, so that the older row stays ({told})"
-    return f"the deletes of this {operation or 'commit'} do not reach the older row ({told})"
+        missed = f": {apart}. {MISSED}" if apart else ""
+        return f"an append deletes nothing, so that the older row stays ({told}){missed}"
+    apart = apart and f": {apart}"
+    if _adds(summary, "delete", "position", "equality"):
+        return f"the deletes of this {operation or 'commit'} do not reach the older row ({told}){apart}"
+    return f"this {operation or 'commit'} does not delete the older row ({told}){apart}"
+
+
+def _adds(summary: Mapping[str, str], *kinds: str) -> bool:
+    """Whether a commit added delete files of some kinds, by its summary."""
+    names = (f"added-{kind}{ending}" for kind in kinds for ending in ("-files", "-deletes", "-delete-files"))
+    return any(summary.get(name, "0") not in ("", "0") for name in names)
+
+
+def same_transaction(metadata: TableMetadata, append: Snapshot) -> Snapshot | None:
+    """Find the delete or overwrite that was committed together with an append.
+
+    Args:
+        metadata: The table's.
+        append: The append's snapshot.
+
+    Returns:
+        The snapshot before, if the metadata log shows that no metadata file was written between the two; else None.
+    """
+    before = metadata.snapshot(append.parent_snapshot_id)
+    if before is None or before.operation not in ("delete", "overwrite"):
+        return None
+    first, last = before.timestamp_ms or 0, append.timestamp_ms or 0
+    times = [entry.timestamp_ms for entry in metadata.metadata_log]
+    own_file = any(first <= time < last for time in times)
+    return before if first < last and not own_file and any(time < first for time in times) else None
+
+
+def _of_other_partitions(
+    old: Collection[PartitionPlace], new: Collection[PartitionPlace], metadata: TableMetadata
+) -> str:
+    """Say that older rows are in other partitions than newer ones; empty where they are not."""
+    if not old or not new or not set(old).isdisjoint(new):
+        return ""
+    if apart := _of_other_specs(old, new):
+        return apart
+    names = (
+        first_of(sorted({partition_path(dict(p), metadata.spec(spec), metadata) for spec, p in some}), FILES)
+        for some in (old, new)
+    )
+    return "the older row is in partition {}, the newer one in {}".format(*names)
+
+
+def _of_other_specs(old: Collection[PartitionPlace], new: Collection[PartitionPlace]) -> str:
+    """Say that older rows are in files of other partition specs than newer ones; empty where they are not."""
+    of_old, of_new = ({spec for spec, _ in some} for some in (old, new))
+    if not of_old or not of_new or of_old & of_new:
+        return ""
+    specs = (" and ".join(str(one) for one in sorted(some)) for some in (of_old, of_new))
+    return "the older row's file is of partition spec {}, the newer one's of spec {}".format(*specs)
 
 
 def duplicate_key(
@@ -120,8 +211,8 @@ def duplicate_key(
     rows: int,
     visible: Sequence[tuple[int, Sequence[RowPlace]]],
     events: Sequence[RowEvent],
-    operations: Mapping[int, str | None],
-    ordinals: Mapping[int, int],
+    metadata: TableMetadata,
+    partitions: Mapping[str, PartitionPlace],
 ) -> DuplicateKey:
     """Say of one key since when it has several rows, where they are and why.
 
@@ -130,8 +221,8 @@ def duplicate_key(
         rows: How many rows have it.
         visible: The visible rows with the key of the snapshot and its ancestors, newest first, by snapshot id.
         events: What happened to these rows.
-        operations: What each snapshot did.
-        ordinals: The number of each snapshot.
+        metadata: The table's.
+        partitions: The spec and partition of each file with such rows.
     """
     run = [one for one, places in visible if len(places) > 1]
     length = next((n for n, (_, places) in enumerate(visible) if len(places) < 2), len(visible))
@@ -143,7 +234,8 @@ def duplicate_key(
     since = visible[length - 1][0]
     own = {(place.file, place.pos, place.copy) for place in now}
     arrivals = [e for e in events if e.snapshot_id == since and (e.file, e.pos, e.copy) in own]
-    name = snapshot_name(since, dict(ordinals))
+    name = snapshot_name(since, metadata.ordinals)
     if length == len(visible) and all(event.what == "was there" for event in arrivals):
         name = f"{name} or before: older snapshots have expired"
-    return DuplicateKey(values, rows, name, shown, duplicate_reason(now, arrivals, operations.get(since)))
+    why = duplicate_reason(now, arrivals, metadata.snapshot(since), partitions, metadata)
+    return DuplicateKey(values, rows, name, shown, why)
