@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from explorer.spec.deletes.deletes import Applicability
+from explorer.spec.deletes.deletes import Applicability, target_file
 from explorer.spec.deletes.snapshot_deletes import Deletes
+from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.overview.summary_totals import totals
 from explorer.spec.snapshots.diff import SnapshotDiff
 from explorer.spec.snapshots.file_changes import ChangeKey
@@ -82,6 +83,14 @@ def check_laws(table: Table, seed: int) -> None:
         check_deletes(table.deletes(i))
 
 
+def _is_of_older_files(data: LiveFile, delete: LiveFile) -> bool:
+    """Whether a position delete that may name several files was committed before a data file."""
+    if delete.kind != "position_deletes" or target_file(delete) is not None:
+        return False
+    numbers = data.file_sequence_number, delete.file_sequence_number
+    return numbers[0] is not None and numbers[1] is not None and numbers[0] > numbers[1]
+
+
 def check_deletes(deletes: Deletes) -> None:
     """What is counted in columns is what the rules say of each pair."""
     files = deletes.files
@@ -93,6 +102,8 @@ def check_deletes(deletes: Deletes) -> None:
     assert deletes.applying == sum(v.applies for v in verdicts)
     used = {v.delete.key for v in verdicts if v.applies}
     assert list(deletes.dangling) == [d for d in files.deletes if d.key not in used]
+    reaching = {v.delete.key for v in verdicts if v.applies and not _is_of_older_files(v.data, v.delete)}
+    assert list(deletes.spent) == [d for d in files.deletes if d.key in used - reaching]
     applied = Counter(v.data.key for v in verdicts if v.applies)
     assert [d.key for d in deletes.hit] == [d.key for d in files.data if applied[d.key]]
     told = [(d.path, applied[d.key]) for d in files.data if applied[d.key]]

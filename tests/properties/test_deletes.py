@@ -87,7 +87,8 @@ def live_files(draw: st.DrawFn) -> list[LiveFile]:
         path = PATHS[i] if i < len(PATHS) else f"b/{i}.parquet"
         known = metrics(draw)
         place = draw(PARTITIONS[spec])
-        files.append(LiveFile(path, "data_file", spec, place, draw(sequences), 0, 10, 100, "m", **known))
+        numbers = draw(sequences), draw(sequences)
+        files.append(LiveFile(path, "data_file", spec, place, *numbers, 10, 100, "m", **known))
     for i in range(draw(st.integers(0, 6))):
         spec = draw(st.integers(0, 2))
         kind = draw(st.sampled_from(["position_deletes", "equality_deletes", "deletion_vector"]))
@@ -103,8 +104,8 @@ def live_files(draw: st.DrawFn) -> list[LiveFile]:
                     known[name][PATH_ID] = bound
         if kind == "equality_deletes":
             more["equality_ids"] = tuple(draw(st.sets(st.sampled_from([1, 2, 3, 77]), max_size=2)))
-        place, sequence = draw(PARTITIONS[spec]), draw(sequences)
-        files.append(LiveFile(f"delete-{i}", kind, spec, place, sequence, 0, i + 1, 10 + i, "d", **more, **known))
+        place, numbers = draw(PARTITIONS[spec]), (draw(sequences), draw(sequences))
+        files.append(LiveFile(f"delete-{i}", kind, spec, place, *numbers, i + 1, 10 + i, "d", **more, **known))
     return files
 
 
