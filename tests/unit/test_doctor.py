@@ -370,7 +370,8 @@ def test_many_missing_files_are_one_finding(tmp_path: Path) -> None:
     table.append(*[{**one, "file_path": f"{table.location}/data/{n}.parquet"} for n in range(11_001)])
     report = direct.doctor(str(tmp_path / "t"), deep=True)
     [missing] = [f for f in report.findings if f.rule == "file-missing"]
-    assert (missing.count, missing.what, missing.refused) == (11_001, "the file does not exist", "scan")
+    assert (missing.count, missing.refused) == (11_001, "scan")
+    assert missing.what.startswith("the file does not exist, nor do 11,000 others of its manifest: a writer that took")
     assert len(json.dumps(report.to_json())) < 10_000
     told = repr(report)
     assert len(told) < 3000

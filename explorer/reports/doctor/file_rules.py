@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
@@ -85,10 +86,14 @@ def file_rules(
 
 def _findings(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
     """A finding for each file; beyond what a report can hold, one for the others of a kind."""
+    gone = Counter(what.manifest for what in wrong.values() if what.size is None)
+    for what in wrong.values():
+        what.cause += _cleaned_up(lists, what, gone)
     for file, what in list(wrong.items())[:MEMBERS]:
         yield finding(
-            "file-missing", what.cause, file, f"named in {what.manifest}", found=what.size, expected=what.expected,
-            snapshots=lists.listing(what.mask), node=("file", file), refused=what.refused,
+            "file-missing", what.cause, file, f"named in {what.manifest}",
+            found=what.size, expected=what.expected, snapshots=lists.listing(what.mask), node=("file", file),
+            refused=what.refused,
         )  # fmt: skip
     rest: dict[tuple[str, Refused], list[str]] = {}
     masks: dict[tuple[str, Refused], int] = {}
@@ -101,6 +106,23 @@ def _findings(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
             "file-missing", cause, files[0], count=len(files), examples=tuple(files[:3]),
             snapshots=lists.listing(masks[cause, refused]), node=("file", files[0]), refused=refused,
         )  # fmt: skip
+
+
+def _cleaned_up(lists: Lists, what: _Wrong, gone: Mapping[str, int]) -> str:
+    """Say that all files that a commit added in one manifest are gone, as after a writer that took it for failed; empty
+    where that is not so."""
+    manifest = lists.records[what.manifest]
+    snapshot = lists.meta.snapshot(manifest.added_snapshot_id)
+    if what.size is not None or snapshot is None or manifest.existing_files_count != 0:
+        return ""
+    if gone[what.manifest] != manifest.added_files_count:
+        return ""
+    number = gone[what.manifest] - 1
+    others = f", nor {'does' if number == 1 else 'do'} {count(number, 'other')} of its manifest" if number else ""
+    return (
+        f"{others}: a writer that took snapshot {snapshot.snapshot_id} ({snapshot.operation or 'a commit'}) for failed "
+        "may have removed what it had added, though the commit landed (CommitStateUnknownException)"
+    )
 
 
 def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:

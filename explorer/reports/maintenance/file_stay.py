@@ -30,6 +30,7 @@ BECOMES: Mapping[Becomes, str] = {
     "in doubt": "in doubt",
 }  # fmt: skip
 """How remove_orphan_files takes a file."""
+MISSING = "It is not there: metadata names a file that is missing (icedive doctor TABLE --files has the remedy)."
 OLDER_METADATA, CURRENT_METADATA, UNUSED = "older metadata file", "metadata file", "unused file"
 
 
@@ -66,7 +67,7 @@ def file_stay(table: Table, path: str, engine: Engine = "auto") -> FileStay:
     if named is None:
         return _unnamed(table, tree, path, engine)
     size = tree.sizes([named.path]).get(named.path)
-    gone = () if size is not None else ("It is not there: metadata names a file that is missing.",)
+    gone = () if size is not None else (MISSING,)
     if named.kind == CURRENT_METADATA:
         words = ("It is the table's current metadata file. The next commit writes another, and puts this in the log.",)
         return FileStay(named.path, named.kind, size, (), None, (*gone, *words))

@@ -29,7 +29,7 @@ from explorer.spec.doctor.remedy_texts import (
 from explorer.spec.maintenance.manifest_merges import rewrite_manifests
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.retention import gc_refusal
-from explorer.spec.text.names import NOWHERE, beside, in_backticks, in_sql, path_in_sql, text_in_sql
+from explorer.spec.text.names import NOWHERE, beside, first_of, in_backticks, in_sql, path_in_sql, text_in_sql
 from explorer.spec.text.units import count, parse_int64, whole
 
 GOES_BACK = ("G", "L", "F", "T")
@@ -188,7 +188,7 @@ def remedy(
         back=(back := anew or _back(situation, catalog, name)),
         or_back="" if situation.whole is None else f" Or else: {back}",
         previous=previous_words(situation.previous, catalog, name, situation.complains),
-        alone=DROPS_ALONE if rule == "file-missing" and not _is_of_deletes(situation, file, node, location) else "",
+        alone="" if rule != "file-missing" or _is_of_deletes(situation, file, node, location) else _alone(situation),
         distinct=_distinct(situation, f"{catalog}.{name}"),
         fields="partition field" if rule == "last-partition-id-low" else "column",
         renewed=statistics_renewal(fault, rule == "statistics-stale") if fault and letter == "S" else "",
@@ -401,6 +401,14 @@ def _older(letter: Remedy) -> str:
     return "Only older snapshots have it: the current one is not affected, and it goes when they expire."
 
 
+def _alone(situation: Situation) -> str:
+    """How one data file is dropped; empty where going back loses no row, and that would."""
+    metadata = situation.metadata
+    target = metadata.snapshot(situation.whole) if metadata else None
+    since, changing = _since(metadata, target)
+    return "" if since and not changing else DROPS_ALONE
+
+
 def _back(situation: Situation, catalog: str, name: str) -> str:
     """How to go back to a snapshot without faults, and what that costs."""
     metadata = situation.metadata
@@ -412,7 +420,7 @@ def _back(situation: Situation, catalog: str, name: str) -> str:
         )
     return (
         f"Go back to the newest snapshot without faults: CALL {catalog}.system.rollback_to_snapshot("
-        f"'{text_in_sql(name)}', {target.snapshot_id}). {_cost(metadata.current_snapshot, target)}"
+        f"'{text_in_sql(name)}', {target.snapshot_id}). {_cost(metadata, target, catalog, name)}"
     )
 
 
@@ -484,15 +492,47 @@ def _steps(metadata: TableMetadata, target: int | None, lost_files: LostFiles) -
     return steps
 
 
-def _cost(current: Snapshot | None, target: Snapshot) -> str:
-    """What going back loses, by the summaries of both snapshots."""
+def _since(metadata: TableMetadata | None, target: Snapshot | None) -> tuple[list[Snapshot], list[Snapshot]]:
+    """The commits that going back to a snapshot undoes, oldest first; and those of them that are no replaces, which
+    change no row."""
+    if metadata is None or target is None:
+        return [], []
+    line = ancestry(metadata, metadata.current_snapshot_id)
+    undone = line[: line.index(target.snapshot_id)] if target.snapshot_id in line else []
+    since = [snapshot for one in reversed(undone) if (snapshot := metadata.snapshot(one))]
+    return since, [snapshot for snapshot in since if snapshot.operation != "replace"]
+
+
+def _cost(metadata: TableMetadata, target: Snapshot, catalog: str, name: str) -> str:
+    """What going back loses, by the operations since then and the summaries of both snapshots."""
+    since, changing = _since(metadata, target)
+    if since and not changing:
+        return (
+            "Since then there are only replaces (compaction), which change no row: no row is lost. Run no "
+            "expire_snapshots before: it may remove that snapshot and its files."
+        )
     then, now = (
         [whole(s.summary.get(name)) if s else None for name in ("total-data-files", "total-records")]
-        for s in (target, current)
+        for s in (target, metadata.current_snapshot)
     )
+    lost = f"hat was committed since is lost to readers{_lost_commits(since, changing, catalog, name)}."
     if None in then or None in now:
-        return "What was committed since is lost to readers."
+        return f"W{lost}"
     return (
         f"By their summaries it has {count(then[0] or 0, 'data file')} and {count(then[1] or 0, 'row')}, the current "
-        f"one {now[0]:,} and {now[1]:,}; what was committed since is lost to readers."
+        f"one {now[0]:,} and {now[1]:,}; w{lost}"
     )
+
+
+def _lost_commits(since: Sequence[Snapshot], changing: Sequence[Snapshot], catalog: str, name: str) -> str:
+    """Name the commits whose rows are lost, where others since then were replaces, of which none is; and how to commit
+    them again, if all are appends. The first commit since then has the fault: that is no append."""
+    if len(changing) == len(since):
+        return ""
+    named = first_of([f"{one.snapshot_id} ({one.operation})" for one in changing], MAX_FILES)
+    words = f": that of {named}, as replaces change no row"
+    if since[0] in changing or len(changing) > MAX_FILES or any(one.operation != "append" for one in changing):
+        return words
+    picks = [f"CALL {catalog}.system.cherrypick_snapshot('{text_in_sql(name)}', {one.snapshot_id})" for one in changing]
+    again = "Where the files that they added have no fault of their own, this commits each again after going back"
+    return f"{words}. {again}: {'; '.join(picks)}"
