@@ -8,6 +8,7 @@ import pytest
 
 from explorer.reports.duplicate_keys import explain_keys
 from explorer.spec.rows.duplicate_keys import DuplicateKey
+from tests.cases import thirteenth
 from tests.cases.mini import Table
 from tests.support import direct
 
@@ -109,3 +110,11 @@ def test_an_overwrite_without_deletes_is_not_said_to_have_any(tmp_path: Path) ->
     new = [(2, other, {"sequence_number": 2}), (1, table.parquet("new.parquet", {"id": [1], "v": [1]}))]
     table.snapshot("overwrite", [kept, table.manifest("n.avro", new)])
     assert why(tmp_path / "t", id=1).startswith("this overwrite does not delete the older row (")
+
+
+def test_an_overwrite_that_counts_a_file_as_removed_and_keeps_it(tmp_path: Path) -> None:
+    """apache/iceberg-python#3758."""
+    folder = thirteenth.upsert_beside(tmp_path / "t")
+    told = why(folder, k="b")
+    assert told.startswith("this overwrite does not delete the older row (appeared: added by this overwrite). Its summ")
+    assert "Its summary counts 1 data file as removed; icedive doctor TABLE tells" in told

@@ -13,7 +13,7 @@ from explorer.spec.entries.live_files import PartitionPlace
 from explorer.spec.filters.filter_text import column_text
 from explorer.spec.rows.row_versions import RowEvent, RowPlace
 from explorer.spec.text.names import base_name, first_of, snapshot_name
-from explorer.spec.text.units import count
+from explorer.spec.text.units import count, whole
 from explorer.spec.values.values import partition_path
 
 TOGETHER = (
@@ -24,6 +24,7 @@ MISSED = (
     "pyiceberg commits a dynamic_partition_overwrite as a delete and an append, and the delete may miss rows in files "
     "of an older spec"
 )
+CHECKS = "icedive doctor TABLE tells whether manifests still list what it counts (operation-contradicts)"
 AGAIN = (
     "Write all files by the current spec (icedive maintain preview TABLE compact -O rewrite-all=true), then run the "
     "overwrite again: it replaces the older row too, if that is of the same partition then"
@@ -154,7 +155,9 @@ def duplicate_reason(
     apart = apart and f": {apart}"
     if _adds(summary, "delete", "position", "equality"):
         return f"the deletes of this {operation or 'commit'} do not reach the older row ({told}){apart}"
-    return f"this {operation or 'commit'} does not delete the older row ({told}){apart}"
+    removed = whole(summary.get("deleted-data-files")) or 0
+    counted = f". Its summary counts {count(removed, 'data file')} as removed; {CHECKS}" if removed else ""
+    return f"this {operation or 'commit'} does not delete the older row ({told}){apart}{counted}"
 
 
 def _adds(summary: Mapping[str, str], *kinds: str) -> bool:
