@@ -12,7 +12,7 @@ from explorer.reports.doctor import diagnose
 from explorer.reports.maintenance.previews import CHANGES, Preview, preview
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.maintenance.all_procedures import FREES, ORDER, MaintenancePlan, ProcedureLine
-from explorer.spec.maintenance.dangling_deletes import REMOVAL
+from explorer.spec.maintenance.dangling_deletes import REMOVAL, REWRITE
 from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
@@ -60,7 +60,8 @@ def _line(operation: str, seen: Preview) -> ProcedureLine:
         does = f"rewrites {count(files, what)} ({human_bytes(size)}){into}"
     if operation == "dangling-deletes" and seen.call:
         removes = "remove-dangling-deletes" in seen.call
-        dropped = [row for row in seen.tables["deletes"] if (REMOVAL in row["dropped_by"]) == removes]
+        way = REMOVAL if removes else REWRITE
+        dropped = [row for row in seen.tables["deletes"] if way in row["dropped_by"]]
         files, size = len(dropped), sum(row["bytes"] for row in dropped)
         does = f"drops {count(files, 'delete')} that {'hides' if files == 1 else 'hide'} nothing; its statement "
         does += "compacts as well" if removes else "writes all position delete files anew"

@@ -241,7 +241,7 @@ def _dangling(table: Table, tree: MetadataTree, engine: Engine) -> PreviewParts:
     explained, removes = dangling_words(deletes, rows), bool(deletes.dangling) and not removal_refusal(deletes)
     acts = removes or (bool(deletes.spent) and not rewrite_refusal(deletes))
     drops = ("compact", DROPS_DANGLING) if removes else ("rewrite-position-deletes", DROPS_SPENT)
-    request = OperationRequest(*drops)
+    request, files = OperationRequest(*drops), 0
     if acts:
         try:
             rewrite = plan_rewrite(table, STRATEGIES[request.operation], request.options, "", engine)
@@ -257,7 +257,7 @@ def _dangling(table: Table, tree: MetadataTree, engine: Engine) -> PreviewParts:
                 explained.append(f"The statement writes the rows of {all_files} anew, but those of gone data files.")
         as_well = ", as it compacts as well" if removes else ""
         explained += [f"No statement is printed{as_well}. {refused}"] if refused else []
-        acts = not refused
+        acts = not refused and (removes or files > 0)
     return PreviewParts(explained, {"deletes": Collection.of_rows(rows, "deletes")}, acts, request=request)
 
 

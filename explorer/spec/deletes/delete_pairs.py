@@ -268,7 +268,9 @@ class DeletePairs:
             some = rows[start : start + step]
             applies = group.applies(data, some, superseded)
             _add(sums, used, group, some, applies)
-            reaching[group.index[(applies & ~group.older(data, some)).any(axis=0)]] = True
+            if group.position.any():
+                applies &= ~group.older(data, some)
+            reaching[group.index[applies.any(axis=0)]] = True
 
 
 def _add(sums: Mapping[str, Ints], used: Flags, group: _Group, rows: Ints, applies: Flags) -> None:
