@@ -4,8 +4,8 @@
 
 The pages are those of docs/, which GitHub and `icedive docs` show as well. A copy of them becomes the site, in
 build/website: with the teaching tables as live pages, which ICEDIVE exports, with the page that reads dropped metadata
-(frontend/src/dropped), with the documents of the repository's root, and with the reference of the Python API. A broken link or anchor ends the build with an error. The site is in
-site/."""
+(frontend/src/dropped), with the documents of the repository's root, and with the reference of the Python API. A broken
+link or anchor ends the build with an error. The site is in site/."""
 
 from __future__ import annotations
 
