@@ -47,9 +47,9 @@ from explorer.spec.doctor.snapshot_rules import WALK, history_rules
 from explorer.spec.doctor.summary_rules import absent_summaries, summary_rules
 from explorer.spec.entries.entries import snapshot_ids
 from explorer.spec.entries.lazy_table import Parts
-from explorer.spec.entries.numpy_columns import hashes
 from explorer.spec.text.names import base_name, first_of
 from explorer.spec.text.units import count
+from explorer.spec.values.hashes import hashes
 from explorer.storage.formats.json_text import NO_JSON
 from explorer.storage.manifest_reader import NOT_NOW, NOT_READ_HERE
 from explorer.table import Table

@@ -18,9 +18,10 @@ from explorer.spec.deletes.deletes import lacks_place, target_file
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.live_files import LiveFile, place
-from explorer.spec.entries.numpy_columns import Ints, hashes
+from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count
+from explorer.spec.values.hashes import hashes
 from explorer.spec.values.values import partition_dicts
 from explorer.storage.rows import read_schema
 

@@ -23,7 +23,8 @@ from explorer.spec.doctor.partition_rules import partition_notes
 from explorer.spec.doctor.path_schemes import in_same_store
 from explorer.spec.doctor.promotions import kinds_then, rebound
 from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, fill_nulls
-from explorer.spec.entries.numpy_columns import Flags, Ints, flags, hashes, ints
+from explorer.spec.entries.numpy_columns import Flags, Ints, flags, ints
+from explorer.spec.values.hashes import hashes
 from explorer.spec.values.values import partition_value, primitive_type, result_type, row_dicts, source_type
 
 COUNTS = ("existing_files", "added_files", "deleted_files", "existing_rows", "added_rows", "deleted_rows")

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -52,12 +51,6 @@ def flags(column: Any) -> Flags:
     """Truths; null is false."""
     filled: Flags = (pc.fill_null(column, False) if column.null_count else column).to_numpy().astype(bool, copy=False)
     return filled
-
-
-def hashes(column: pa.ChunkedArray) -> Ints:
-    """64 bits of each text, the same wherever the same version of polars runs."""
-    series = polars.Series(polars.from_arrow(column.cast(pa.large_string())))
-    return series.hash(seed=7).to_numpy().view(np.int64)
 
 
 def map_keys(column: pa.ChunkedArray) -> Ints:

@@ -15,11 +15,12 @@ from explorer.model.manifest import ManifestFile
 from explorer.spec.deletes.delete_pairs import DeletePairs
 from explorer.spec.deletes.target_files import target_files
 from explorer.spec.entries.entries import ADDED, EXISTING, WORDS, live_entries
-from explorer.spec.entries.numpy_columns import Ints, amounts, hashes, ints
+from explorer.spec.entries.numpy_columns import Ints, amounts, ints
 from explorer.spec.maintenance.rewrite_options import RewriteOptions
 from explorer.spec.maintenance.rewrites import JUDGED, candidate_reasons
 from explorer.spec.scan.scan import READ, Scan, partition_values
 from explorer.spec.scan.tasks import SPLITTABLE
+from explorer.spec.values.hashes import hashes
 from explorer.spec.values.values import distinct_partitions, partition_path
 
 OTHER_SPECS = "(files of other partition specs)"

@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 
 from explorer.spec.entries.entries import WORDS
 from explorer.spec.entries.live_files import LazySequence
-from explorer.spec.entries.numpy_columns import Flags, Ints, hashes, ints
+from explorer.spec.entries.numpy_columns import Flags, Ints, ints
 from explorer.spec.maintenance.rewrite_options import LONG_MAX, RewriteOptions
 from explorer.spec.text.units import human_bytes
+from explorer.spec.values.hashes import hashes
 
 TOO_SMALL, TOO_LARGE, MANY_DELETES, DELETE_RATIO = 1, 2, 4, 8
 """What of a file makes it a candidate, as bits."""
