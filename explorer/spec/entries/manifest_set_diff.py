@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,7 +14,9 @@ from explorer.model.manifest import ManifestFile
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.entries.lazy_table import MakePart, Parts
 from explorer.spec.entries.manifest_sets import Comparison, RowsByManifest, Sets
+from explorer.spec.entries.numpy_columns import Flags, Ints, flags, ints
 from explorer.spec.entries.table_protocol import Tree
+from explorer.spec.values.equality import first_places, group_places, join_rows, number_rows
 
 KEY = ("file_path", "content_offset", "content_size_in_bytes")
 """What tells a file, or a deletion vector, from others."""
@@ -31,13 +32,12 @@ def compare(
     shared: set[tuple[int, int]] = set()
     for one in first.blocks():
         for other in second.blocks():
-            pairs = one.join(other, on=by, how="inner", suffix="_2")
-            shared |= set(pairs.select("manifest", "manifest_2").unique().iter_rows())
-            both = pairs.filter(polars.col("live") & polars.col("live_2"))
-            first.add_shared_rows(both.select("manifest", "row"))
-            second.add_shared_rows(
-                both.select(polars.col("manifest_2").alias("manifest"), polars.col("row_2").alias("row"))
-            )
+            of_one, of_other = number_rows([one[name] for name in by], [other[name] for name in by])
+            pairs = _shared_places(of_one, ints(one["manifest"], 0), of_other, ints(other["manifest"], 0))
+            shared.update(zip(*(places.tolist() for places in pairs), strict=True))
+            live, live_there = flags(one["live"]), flags(other["live"])
+            first.add_shared_rows(one.select(PLACED).filter(pa.array(live & _among(of_one, of_other[live_there]))))
+            second.add_shared_rows(other.select(PLACED).filter(pa.array(live_there & _among(of_other, of_one[live]))))
     return Comparison((first.live, second.live), (first.alone(), second.alone()), frozenset(shared))
 
 
@@ -68,7 +68,10 @@ FOUND = pa.schema(
     [("what", pa.int8()), *(KEYS.field(n) for n in ("comparison", "side", "manifest")), ("of", pa.int64())]
 )
 """`of` is a number of live entries, a row that is alone, or the other manifest, of those that share a file."""
+PLACED = ["manifest", "row"]
 LIVE, ALONE, SHARED = 0, 1, 2
+PLACE = (1 << 32) - 1
+"""The bits of a place beside which the number of a row is."""
 
 
 def keys_of(comparisons: Sequence[Sets], by: Sequence[str] = KEY) -> Parts:
@@ -99,36 +102,65 @@ def _keys_of(
 
 def compare_keys(by: Sequence[str], keys: pa.Table) -> pa.Table:
     """FOUND, of KEYS that have all those of each file that they have any of."""
-    frame = polars.DataFrame(polars.from_arrow(keys))
-    one, other = frame.filter(side=0), frame.filter(side=1)
-    same = ["comparison", *by]
     place = ["comparison", "side", "manifest"]
-    pairs = one.join(other, on=same, how="inner", suffix="_2")
-    shared = pairs.select(*place, polars.col("manifest_2").alias("of").cast(polars.Int64)).unique()
-    live = frame.group_by(place).agg(polars.col("live").sum().cast(polars.Int64).alias("of"))
-    sides = (one.filter("live"), other.filter("live"))
-    alone = [own_side.join(other_side, on=same, how="anti") for own_side, other_side in (sides, sides[::-1])]
-    rows = polars.concat(alone).select(*place, polars.col("row").alias("of"))
-    all_three = ((LIVE, live), (ALONE, rows), (SHARED, shared))
-    tables = polars.concat([t.insert_column(0, polars.lit(n, polars.Int8).alias("what")) for n, t in all_three])
-    return tables.to_arrow().cast(FOUND)
+    [places] = number_rows([keys[name] for name in place])
+    [files] = number_rows([keys[name] for name in ("comparison", *by)])
+    live, named, ours = flags(keys["live"]), flags(pc.is_valid(keys[KEY[0]])), ints(keys["side"], 0) == 0
+    first = first_places(places)
+    counts = np.bincount(places[live], minlength=len(first))
+    alone = live & ~np.where(ours, _among(files, files[live & ~ours]), _among(files, files[live & ours]))
+    pairs = _shared_places(*(numbers[named & side] for side in (ours, ~ours) for numbers in (files, places)))
+    found = (
+        (LIVE, first, counts),
+        (ALONE, np.flatnonzero(alone), ints(keys["row"], 0)[alone]),
+        (SHARED, first[pairs[0]], ints(keys["manifest"], 0)[first[pairs[1]]]),
+    )
+    tables = []
+    for what, rows, of in found:
+        columns = {name: keys[name].take(pa.array(rows)) for name in place}
+        tables.append(pa.table({"what": np.full(len(rows), what, np.int8), **columns, "of": of}).cast(FOUND))
+    return pa.concat_tables(tables)
+
+
+def _among(numbers: Ints, others: Ints) -> Flags:
+    """Which of some numbers of rows are others' too."""
+    there = np.zeros(int(max(numbers.max(initial=-1), others.max(initial=-1))) + 1, bool)
+    there[others] = True
+    return there[numbers]
+
+
+def _shared_places(ours: Ints, our_places: Ints, theirs: Ints, their_places: Ints) -> tuple[Ints, Ints]:
+    """The places of both sides that have rows with the same number, each pair of them once."""
+    sides = ((ours, our_places, theirs), (theirs, their_places, ours))
+    distinct = [_distinct((rows << 32 | places)[_among(rows, others)]) for rows, places, others in sides]
+    one, other = join_rows(distinct[0] >> 32, distinct[1] >> 32)
+    pairs = _distinct((distinct[0][one] & PLACE) << 32 | (distinct[1][other] & PLACE))
+    return pairs >> 32, pairs & PLACE
+
+
+def _distinct(values: Ints) -> Ints:
+    """Each value once, in order."""
+    values = np.sort(values)
+    return values[np.diff(values, prepend=values[:1] - 1) != 0]
 
 
 def comparisons(keys: pa.Table, count: int) -> list[Comparison]:
     """So many comparisons, of FOUND of all keys."""
-    frame = polars.DataFrame(polars.from_arrow(keys))
     live: list[tuple[dict[int, int], dict[int, int]]] = [({}, {}) for _ in range(count)]
     alone: list[tuple[dict[int, npt.NDArray[np.int64]], ...]] = [({}, {}) for _ in range(count)]
     shared: list[set[tuple[int, int]]] = [set() for _ in range(count)]
     place = ["comparison", "side", "manifest"]
-    for number, side, at, entries in (
-        frame.filter(what=LIVE).group_by(place).agg(polars.col("of").sum())[[*place, "of"]].iter_rows()
-    ):
+    of_live, of_alone, of_shared = (keys.filter(pc.equal(keys["what"], what)) for what in (LIVE, ALONE, SHARED))
+    sums = of_live.group_by(place).aggregate([("of", "sum")])
+    for number, side, at, entries in zip(*(sums[name].to_pylist() for name in (*place, "of_sum")), strict=True):
         live[number][side][at] = entries
-    for key, rows in frame.filter(what=ALONE).partition_by(place, as_dict=True).items():
-        number, side, at = key
-        alone[number][side][at] = rows["of"].sort().to_numpy()
-    for number, at, other in frame.filter(what=SHARED)[["comparison", "manifest", "of"]].iter_rows():
+    rows = ints(of_alone["of"], 0)
+    for _, some in group_places(number_rows([of_alone[name] for name in place])[0]):
+        number, side, at = (of_alone[name][int(some[0])].as_py() for name in place)
+        alone[number][side][at] = np.sort(rows[some])
+    for number, at, other in zip(
+        *(of_shared[name].to_pylist() for name in ("comparison", "manifest", "of")), strict=True
+    ):
         shared[number].add((at, other))
     return [Comparison(live[n], (alone[n][0], alone[n][1]), frozenset(shared[n])) for n in range(count)]
 
@@ -152,20 +184,20 @@ class _Set:
         self._left: dict[int, npt.NDArray[np.bool_]] = {}
         self.live: dict[int, int] = {}
 
-    def blocks(self) -> Iterator[polars.DataFrame]:
+    def blocks(self) -> Iterator[pa.Table]:
         """The keys of all entries, nulls as -1 so that they join, some manifests at a time; one block at least."""
-        held: list[polars.DataFrame] = []
+        held: list[pa.Table] = []
         any_yet = False
         for manifest, entries in self._tree.stored_entries(self._manifests):
             held.append(self._keys(self._place[manifest.manifest_path], entries))
             if sum(map(len, held)) >= self._tree.at_once:
                 any_yet = True
-                yield polars.concat(held)
+                yield pa.concat_tables(held)
                 held = []
         if held or not any_yet:
-            yield polars.concat([_NO_KEYS.select(*self._by, "manifest", "row", "live"), *held])
+            yield pa.concat_tables([KEYS.empty_table().select([*self._by, *PLACED, "live"]), *held])
 
-    def _keys(self, at: int, entries: pa.Table) -> polars.DataFrame:
+    def _keys(self, at: int, entries: pa.Table) -> pa.Table:
         live = _live(entries)
         if at not in self._left:
             self._left[at] = live.to_numpy().copy()
@@ -176,21 +208,14 @@ class _Set:
             "row": pa.array(np.arange(entries.num_rows)),
             "live": live,
         }
-        return polars.DataFrame(polars.from_arrow(pa.table(table)))
+        return pa.table(table).select([*self._by, *PLACED, "live"])
 
-    def add_shared_rows(self, rows: polars.DataFrame) -> None:
+    def add_shared_rows(self, rows: pa.Table) -> None:
         """The other set has these entries too."""
-        for (at,), some in rows.partition_by("manifest", as_dict=True).items():
-            self._left[at][some["row"].to_numpy()] = False
+        of_all = ints(rows["row"], 0)
+        for at, some in group_places(ints(rows["manifest"], 0)):
+            self._left[at][of_all[some]] = False
 
     def alone(self) -> dict[int, npt.NDArray[np.int64]]:
         """The rows of each manifest that nothing was met for."""
         return {at: np.flatnonzero(left) for at, left in self._left.items() if left.any()}
-
-
-_NO_KEYS = polars.DataFrame(
-    schema={
-        KEY[0]: polars.String, KEY[1]: polars.Int64, KEY[2]: polars.Int64, "manifest": polars.Int32,
-        "row": polars.Int64, "live": polars.Boolean,
-    }
-)  # fmt: skip
