@@ -66,6 +66,7 @@ def test_rows_of_several_columns_and_of_none() -> None:
     assert numbers([column(None, None)], [column(1, None)]) == [[0, 0], [1, 0]]
     assert numbers([column(None, None), column("a", "b")]) == [[0, 1]]
     assert numbers([pa.chunked_array([], pa.string())]) == [[]]
+    assert len(set(row_hashes([column(None, None), column("a", "b").cast(pa.large_string())]).tolist())) == 2
 
 
 def test_rows_are_joined_in_the_order_of_the_first() -> None:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.spec.entries.numpy_columns import Flags
+from explorer.spec.values.equality import Ints, comparable, first_places, join_rows, number_rows
+from explorer.spec.values.hashes import row_hashes
 from explorer.spec.values.values import row_dicts
 
 
@@ -167,51 +169,57 @@ def row_changes(before: pa.Table, after: pa.Table, columns: Sequence[str], keys:
 def differing(before: pa.Table, after: pa.Table, columns: Sequence[str]) -> tuple[pa.Table, pa.Table]:
     """The rows that one side has more often than the other: those that are gone, and those that have come. As in
     Spark's EXCEPT ALL: null equals null, NaN equals NaN, 0.0 equals -0.0."""
-    old, new = _rank(before, columns), _rank(after, columns)
-    on = [*(f"c{i}" for i in range(len(columns))), "rank"]
-    gone = before.take(_rows(old.join(new, on=on, how="anti", nulls_equal=True)))
-    return gone, after.take(_rows(new.join(old, on=on, how="anti", nulls_equal=True)))
+    old, new = number_rows(_comparable(before, columns), _comparable(after, columns))
+    return before.take(pa.array(_surplus(old, new))), after.take(pa.array(_surplus(new, old)))
 
 
 def pair_rows(gone: pa.Table, come: pa.Table, keys: Sequence[str]) -> RowChanges:
     """Rows that differ, those of one key as an update."""
     if not keys:
         return RowChanges(come, gone, gone.slice(0, 0), come.slice(0, 0))
-    before, after = _unique(gone, keys), _unique(come, keys)
-    pairs = before.join(after, on=[f"c{i}" for i in range(len(keys))], how="inner", suffix="_after").sort("row")
-    first, second = pairs["row"].to_arrow(), pairs["row_after"].to_arrow()
-    return RowChanges(_without(come, second), _without(gone, first), gone.take(first), come.take(second))
+    tables = [_comparable(table, keys) for table in (gone, come)]
+    old, new = number_rows(*tables)
+    once = [_once(numbers, _any_null(columns)) for numbers, columns in zip((old, new), tables, strict=True)]
+    pairs = join_rows(old[once[0]], new[once[1]])
+    first, second = (places[at] for places, at in zip(once, pairs, strict=True))
+    return RowChanges(
+        _without(come, second), _without(gone, first), gone.take(pa.array(first)), come.take(pa.array(second))
+    )
 
 
 def key_counts(table: pa.Table, keys: Sequence[str], after: bool) -> pa.Table:
     """How many rows have each key, without nulls in it: its values as k0, k1..., and the rows `before` and `after`, of
     which one is 0."""
-    frame = _frame(table, keys).drop_nulls()
-    groups = frame.group_by([name for name in frame.columns if name != "row"]).agg(
-        polars.col("row").min(), polars.len().cast(polars.Int64).alias("rows")
-    )
-    rows, numbers = groups["row"].to_arrow(), groups["rows"].to_arrow()
-    none = pa.repeat(pa.scalar(0, pa.int64()), len(rows))
-    columns = {f"k{i}": column_at(table, name).take(rows) for i, name in enumerate(keys)}
-    return pa.table({**columns, "before": none if after else numbers, "after": numbers if after else none})
+    columns = _comparable(table, keys)
+    rows = np.flatnonzero(~_any_null(columns))
+    numbers = number_rows(columns)[0][rows]
+    counts = np.bincount(numbers)
+    first = rows[first_places(numbers)[counts > 0]]
+    counts = counts[counts > 0]
+    values = {f"k{i}": column_at(table, name).take(pa.array(first)) for i, name in enumerate(keys)}
+    none = np.zeros_like(counts)
+    return pa.table({**values, "before": none if after else counts, "after": counts if after else none})
 
 
 def duplicate_keys(counts: pa.Table) -> pa.Table:
     """The keys that several rows of one side have, of some `key_counts` together, those with most rows first."""
     names = counts.column_names[:-2]
-    sums = _frame(counts, names).with_columns(
-        *(polars.Series(side, counts[side].to_numpy()) for side in ("before", "after"))
-    )
-    repeated = (
-        sums.group_by([f"c{i}" for i in range(len(names))])
-        .agg(polars.col("row").min(), polars.col("before").sum(), polars.col("after").sum())
-        .filter((polars.col("before") > 1) | (polars.col("after") > 1))
-        .with_columns(polars.max_horizontal("before", "after").alias("most"))
-        .sort(["most", *(f"c{i}" for i in range(len(names)))], descending=[True, *(False for _ in names)])
-    )
-    values = counts.select(names).take(repeated["row"].to_arrow())
-    for side in ("before", "after"):
-        values = values.append_column(side, repeated[side].to_arrow())
+    columns = _comparable(counts, names)
+    [numbers] = number_rows(columns)
+    first = first_places(numbers)
+    sums = {
+        side: np.bincount(numbers, counts[side].to_numpy(), len(first)).astype(np.int64) for side in ("before", "after")
+    }
+    most = np.maximum(sums["before"], sums["after"])
+    repeated = np.flatnonzero(most > 1)
+    keys = {name: column.take(pa.array(first[repeated])) for name, column in zip(names, columns, strict=True)}
+    ascending = [(name, "ascending") for name in names]
+    order = pc.sort_indices(
+        pa.table({"most": most[repeated], **keys}), sort_keys=[("most", "descending"), *ascending]
+    ).to_numpy()
+    values = counts.select(names).take(pa.array(first[repeated][order]))
+    for side, numbers_of_rows in sums.items():
+        values = values.append_column(side, pa.array(numbers_of_rows[repeated][order]))
     return values
 
 
@@ -227,87 +235,58 @@ def describe_duplicates(repeated: pa.Table, keys: Sequence[str], number: int) ->
 def deals(
     names: Sequence[str], otherwise: Sequence[str], number: int, table: pa.Table
 ) -> Iterator[tuple[int, pa.Table]]:
-    """Rows dealt out by the values of some columns: those with the same values are in the same deal, in every process
-    (of one release of polars); where one of them is null, by the values of others."""
-    frame = _frame(table, names).drop("row")
+    """Rows dealt out by the values of some columns: those with the same values are in the same deal, in every process;
+    where one of them is null, by the values of others."""
     if not table.num_rows:
         return
-    if not frame.width:
+    if not names:
         yield 0, table
         return
-    dealt = frame.hash_rows(seed=0).to_numpy()
-    unknown = frame.select(polars.any_horizontal(polars.all().is_null())).to_series().to_numpy()
+    columns = _comparable(table, names)
+    dealt, unknown = row_hashes(columns), _any_null(columns)
     if unknown.any() and list(otherwise) != list(names):
-        dealt = np.where(unknown, _frame(table, otherwise).drop("row").hash_rows(seed=0).to_numpy(), dealt)
-    dealt = dealt % number
+        dealt = np.where(unknown, row_hashes(_comparable(table, otherwise)), dealt)
+    dealt = dealt % np.uint64(number)
     order = np.argsort(dealt, kind="stable")
-    sorted_rows, (numbers, starts) = table.take(pa.array(order)), np.unique(dealt[order], return_index=True)
-    for deal, start, end in zip(numbers, starts, [*starts[1:], table.num_rows], strict=True):
-        yield int(deal), sorted_rows.slice(start, end - start)
+    sorted_rows, starts = table.take(pa.array(order)), np.flatnonzero(np.diff(dealt[order], prepend=number))
+    for start, end in zip(starts, [*starts[1:], table.num_rows], strict=True):
+        yield int(dealt[order[start]]), sorted_rows.slice(start, end - start)
 
 
-def _rows(frame: polars.DataFrame) -> pa.Array:
-    return frame.sort("row")["row"].to_arrow()
+def _comparable(table: pa.Table, columns: Sequence[str]) -> list[pa.ChunkedArray]:
+    """Columns whose equality is the one we mean; a column of nulls where there are none."""
+    own = [comparable(column_at(table, name)) for name in columns]
+    return own or [pa.chunked_array([pa.nulls(table.num_rows)])]
 
 
-def _without(table: pa.Table, rows: pa.Array) -> pa.Table:
+def _surplus(ours: Ints, theirs: Ints) -> Ints:
+    """The places of our rows of which there are more than of theirs: of equal ones the last."""
+    own, there = _counts(ours, theirs), _counts(theirs, ours)
+    some = np.flatnonzero(own[ours] > there[ours])
+    order = some[np.argsort(ours[some], kind="stable")]
+    numbers = ours[order]
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    surplus: Ints = np.sort(order[rank >= there[numbers]])
+    return surplus
+
+
+def _counts(numbers: Ints, others: Ints) -> Ints:
+    """How many rows have each number, of those that either has."""
+    return np.bincount(numbers, minlength=int(max(numbers.max(initial=-1), others.max(initial=-1))) + 1)
+
+
+def _once(numbers: Ints, unknown: Flags) -> Ints:
+    """The places of rows that alone have their number, but for those of which it is unknown."""
+    return np.flatnonzero((np.bincount(numbers)[numbers] == 1) & ~unknown)
+
+
+def _any_null(columns: Sequence[pa.ChunkedArray]) -> Flags:
+    nulls: Flags = np.logical_or.reduce([column.is_null().to_numpy() for column in columns])
+    return nulls
+
+
+def _without(table: pa.Table, rows: Ints) -> pa.Table:
     kept = np.ones(table.num_rows, dtype=bool)
-    kept[rows.to_numpy(zero_copy_only=False)] = False
+    kept[rows] = False
     return table.filter(pa.array(kept))
-
-
-def _frame(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
-    coded = {f"c{i}": polars.Series(values=_comparable(column_at(table, name))) for i, name in enumerate(columns)}
-    return (
-        polars.DataFrame(coded).with_row_index("row")
-        if coded
-        else polars.DataFrame({"row": np.arange(table.num_rows, dtype=np.uint32)})
-    )
-
-
-def _rank(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
-    """Comparable columns c0, c1..., the row, and among equal rows a rank, so that the second of two equal rows is
-    another one."""
-    frame = _frame(table, columns)
-    names = [f"c{i}" for i in range(len(columns))]
-    counter = polars.int_range(polars.len(), dtype=polars.UInt32)
-    return frame.with_columns((counter.over(names) if names else counter).alias("rank"))
-
-
-def _unique(table: pa.Table, keys: Sequence[str]) -> polars.DataFrame:
-    names = [f"c{i}" for i in range(len(keys))]
-    frame = _frame(table, keys).drop_nulls(names)
-    return frame.filter(frame.select(names).is_unique()) if frame.height else frame
-
-
-def _comparable(column: pa.ChunkedArray) -> polars.Series:
-    """A column whose equality is the one we mean: nested values as text, floats without a negative zero."""
-    if isinstance(column.type, pa.BaseExtensionType):
-        column = column.cast(column.type.storage_type)
-    if pa.types.is_nested(column.type):
-        nested = [row["v"] for row in row_dicts(pa.table({"v": column}))]
-        return polars.Series([None if v is None else _text(v) for v in nested], dtype=polars.String)
-    if pa.types.is_null(column.type):
-        return polars.Series([None] * len(column), dtype=polars.Int8)
-    if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.equal(column, 0.0), pa.scalar(0.0, column.type), column)
-    if pa.types.is_fixed_size_binary(column.type) or pa.types.is_decimal(column.type):
-        column = column.cast(pa.binary() if pa.types.is_fixed_size_binary(column.type) else pa.string())
-    values = polars.from_arrow(column)
-    assert isinstance(values, polars.Series)
-    return values
-
-
-def _text(value: object) -> str:
-    """A nested value as text that is equal when the values are: maps in any order."""
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{k!r}:{_text(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        pairs = [_text(v) for v in value]
-        is_map = value and all(isinstance(v, tuple) and len(v) == 2 for v in value)
-        return "[" + ",".join(sorted(pairs) if is_map else pairs) + "]"
-    if isinstance(value, tuple):
-        return "(" + ",".join(_text(v) for v in value) + ")"
-    if isinstance(value, float):
-        return "nan" if value != value else repr(value + 0.0)
-    return repr(value)

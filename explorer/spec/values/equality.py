@@ -48,6 +48,8 @@ def comparable(column: pa.ChunkedArray, signed_zero: bool = False) -> pa.Chunked
 def bits(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """View numbers, dates and times as whole numbers of as many bits."""
     kind = column.type
+    if pa.types.is_null(kind):
+        return column.cast(pa.int8())
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return column
     whole = pa.type_for_alias(f"int{kind.bit_width}")
