@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import polars
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,6 +19,7 @@ from explorer.spark_engine.file_rows import MakeTable, WantedFiles, compare_rows
 from explorer.spark_engine.spark import shared_engine
 from explorer.spec.deletes.deletes import Applicability
 from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.entries.numpy_columns import ints
 from explorer.spec.rows.row_diff import (
     RepeatedKeys,
     RowDiff,
@@ -32,6 +33,7 @@ from explorer.spec.snapshots.diff import only
 from explorer.spec.snapshots.lineage import newer
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import human_bytes
+from explorer.spec.values.equality import group_places, is_among, join_rows, number_rows
 from explorer.spec.values.values import no_rows
 from explorer.storage import limits
 from explorer.storage import rows as contents
@@ -176,17 +178,17 @@ def _differing(reader: RowReader, before: Snapshot | None, after: Snapshot | Non
     delete_facts = [
         reader.delete_facts(some, snapshot, places) for some, snapshot in zip(own_manifests, both, strict=True)
     ]
-    again = delete_facts[0].join(delete_facts[1], on="path", how="inner", suffix="_2")
-    differ = [polars.col(n).ne_missing(polars.col(f"{n}_2")) for n in ("sequence_number", "place")]
-    changed |= set(again.filter(polars.any_horizontal(differ))["path"])
+    numbers = number_rows(*([facts["path"]] for facts in delete_facts))
+    again = [facts.take(pa.array(rows)) for facts, rows in zip(delete_facts, join_rows(*numbers), strict=True)]
+    old, new = number_rows(*([facts["sequence_number"], facts["place"]] for facts in again))
+    changed.update(again[0]["path"].filter(pa.array(old != new)).to_pylist())
     sides = []
     for n in (0, 1):
-        alone = delete_facts[n].join(delete_facts[1 - n], on="path", how="anti")
-        by_manifest = {
-            own_manifests[n][number].manifest_path: some["at"].to_numpy()
-            for (number,), some in alone.partition_by("manifest", as_dict=True).items()
-        }
-        sides.append(_Side(files[n], reader.pick_files(both[n], by_manifest, changed), alone["path"].n_unique()))
+        alone = np.flatnonzero(~is_among(numbers[n], numbers[1 - n]))
+        manifest, at = (ints(delete_facts[n][name], 0)[alone] for name in ("manifest", "at"))
+        by_manifest = {own_manifests[n][number].manifest_path: at[some] for number, some in group_places(manifest)}
+        gone = np.count_nonzero(np.bincount(numbers[n][alone]))
+        sides.append(_Side(files[n], reader.pick_files(both[n], by_manifest, changed), int(gone)))
     return sides
 
 

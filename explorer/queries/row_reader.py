@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 from cachetools import LRUCache
@@ -63,6 +62,13 @@ TOLD = pa.schema(
     [("file_path", pa.string()), ("record_count", pa.int64()), ("file_size_in_bytes", pa.int64()), ("partition", WORDS)]
 )
 """What is told of data files without making them; the partition as a path."""
+DELETE_FACTS = pa.schema(
+    [
+        ("path", pa.large_string()), ("sequence_number", pa.int64()), ("place", pa.int64()), ("manifest", pa.int64()),
+        ("at", pa.int64()),
+    ]
+)  # fmt: skip
+"""See RowReader.delete_facts."""
 
 
 @dataclass(frozen=True)
@@ -325,12 +331,10 @@ class RowReader(FileRows):
 
     def delete_facts(
         self, manifests: Sequence[ManifestFile], snapshot: Snapshot | None, places: dict[str, int]
-    ) -> polars.DataFrame:
+    ) -> pa.Table:
         """What deletes go by of the live files of some manifests: path, sequence_number and place, a number that
         `places` gives to each; with which of the manifests it is, and which of its files."""
-        names = ("path", "sequence_number", "place", "manifest", "at")
-        empty = {name: polars.String if name == "path" else polars.Int64 for name in names}
-        frames = [polars.DataFrame(schema=empty)]
+        tables = [DELETE_FACTS.empty_table()]
         each = zip(manifests, self._each(manifests, snapshot), strict=True) if snapshot else ()
         for number, (manifest, files) in enumerate(each):
             if files is not None:
@@ -342,10 +346,8 @@ class RowReader(FileRows):
                     files["file_path"], files["inherited_sequence_number"], numbers.take(pa.array(codes)),
                     pa.repeat(pa.scalar(number), count), pa.array(np.arange(count)),
                 )  # fmt: skip
-                frame = polars.from_arrow(pa.table(dict(zip(names, columns, strict=True))))
-                assert isinstance(frame, polars.DataFrame)
-                frames.append(frame.cast(frames[0].schema))
-        return polars.concat(frames)
+                tables.append(pa.table(dict(zip(DELETE_FACTS.names, columns, strict=True))).cast(DELETE_FACTS))
+        return pa.concat_tables(tables)
 
     def _each(
         self, manifests: Sequence[ManifestFile], snapshot: Snapshot, metrics: bool = False

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 from cachetools import LRUCache
@@ -21,6 +20,7 @@ from explorer.spec.deletes.deletes import KIND_WORDS, DeleteVerdict
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.rows.row_diff import read_column
 from explorer.spec.text.names import base_name, ending_below, endings_elsewhere, without_place
+from explorer.spec.values.equality import comparable, find_rows
 from explorer.storage import limits
 from explorer.storage import rows as contents
 from explorer.storage.storage import Storage
@@ -128,9 +128,8 @@ class FileRows:
             raise UnreadableFile(delete.path, "it has no equality_ids: nobody can tell what it deletes")
         schema = contents.equality_schema(self.metadata, delete.equality_ids)
         theirs = _keys(self.equality_rows(delete), schema, delete.equality_ids)
-        ours = _keys(self.rows(data, schema), schema, delete.equality_ids).with_row_index("_row")
-        joined = ours.join(theirs.unique(), on=theirs.columns, how="semi", nulls_equal=True)
-        return pa.array(np.sort(joined["_row"].to_numpy().astype(np.int64)))
+        ours = _keys(self.rows(data, schema), schema, delete.equality_ids)
+        return pa.array(find_rows(ours, theirs))
 
     def positions_under_other_path(self, verdict: DeleteVerdict) -> pa.Array:
         """The positions that a position delete file holds of the data file under another scheme or authority, or in
@@ -199,22 +198,10 @@ def _lineage(rows: pa.Table, file: LiveFile, positions: pa.Array) -> pa.Table:
     return rows.set_column(at("_last_updated_sequence_number"), "_last_updated_sequence_number", updated)
 
 
-def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> polars.DataFrame:
-    """The columns of some field ids, one polars column each, equal where Iceberg's comparators say so: -0.0 is not 0.0,
-    and NaN is NaN."""
-    columns = {}
-    for field_id in ids:
-        column = read_column(table, contents.field_place(schema.raw["fields"], field_id))
-        if isinstance(column.type, pa.BaseExtensionType):
-            column = column.cast(column.type.storage_type)
-        if pa.types.is_floating(column.type):
-            values = column.combine_chunks()
-            bits = values.fill_null(0).to_numpy(zero_copy_only=False).copy()
-            bits[np.isnan(bits)] = np.nan
-            whole = bits.view(np.int64 if bits.dtype == np.float64 else np.int32)
-            column = pa.array(whole, mask=np.asarray(values.is_null()))
-        columns[f"k{field_id}"] = polars.from_arrow(column)
-    return polars.DataFrame(columns)
+def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> list[pa.ChunkedArray]:
+    """The columns of some field ids, equal where Iceberg's comparators say so: -0.0 is not 0.0, and NaN is NaN."""
+    places = (contents.field_place(schema.raw["fields"], field_id) for field_id in ids)
+    return [comparable(read_column(table, place), signed_zero=True) for place in places]
 
 
 def ipc(table: pa.Table) -> bytes:

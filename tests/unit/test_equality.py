@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from explorer.spec.values.equality import comparable, join_rows, number_rows
+from explorer.spec.values.equality import comparable, find_rows, join_rows, number_rows
 from explorer.spec.values.hashes import AT_ONCE, LONG, hashes, row_hashes
 
 OTHER_NAN = np.array([0x7FF8000000000001], np.int64).view(np.float64)[0]
@@ -67,6 +67,16 @@ def test_rows_of_several_columns_and_of_none() -> None:
     assert numbers([column(None, None), column("a", "b")]) == [[0, 1]]
     assert numbers([pa.chunked_array([], pa.string())]) == [[]]
     assert len(set(row_hashes([column(None, None), column("a", "b").cast(pa.large_string())]).tolist())) == 2
+
+
+@pytest.mark.parametrize(("one", "other", "kind"), COLUMNS)
+def test_rows_are_found_among_others(one: Any, other: Any, kind: pa.DataType | None) -> None:
+    rows = column(one, None, other, one, None, of=kind) if kind else column(one, None, other, one, None)
+    rows, wanted, nothing = (comparable(some) for some in (rows, rows.slice(1, 2), rows.slice(5)))
+    assert find_rows([rows], [wanted]).tolist() == [1, 2, 4]
+    assert find_rows([rows, rows], [wanted, wanted]).tolist() == [1, 2, 4]
+    assert find_rows([rows, rows], [wanted, wanted.take(pa.array([1, 0]))]).tolist() == []
+    assert find_rows([rows, rows], [nothing, nothing]).tolist() == find_rows([nothing], [wanted]).tolist() == []
 
 
 def test_rows_are_joined_in_the_order_of_the_first() -> None:

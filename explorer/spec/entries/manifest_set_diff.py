@@ -14,9 +14,9 @@ from explorer.model.manifest import ManifestFile
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.entries.lazy_table import MakePart, Parts
 from explorer.spec.entries.manifest_sets import Comparison, RowsByManifest, Sets
-from explorer.spec.entries.numpy_columns import Flags, Ints, flags, ints
+from explorer.spec.entries.numpy_columns import Ints, flags, ints
 from explorer.spec.entries.table_protocol import Tree
-from explorer.spec.values.equality import first_places, group_places, join_rows, number_rows
+from explorer.spec.values.equality import first_places, group_places, is_among, join_rows, number_rows
 
 KEY = ("file_path", "content_offset", "content_size_in_bytes")
 """What tells a file, or a deletion vector, from others."""
@@ -36,8 +36,8 @@ def compare(
             pairs = _shared_places(of_one, ints(one["manifest"], 0), of_other, ints(other["manifest"], 0))
             shared.update(zip(*(places.tolist() for places in pairs), strict=True))
             live, live_there = flags(one["live"]), flags(other["live"])
-            first.add_shared_rows(one.select(PLACED).filter(pa.array(live & _among(of_one, of_other[live_there]))))
-            second.add_shared_rows(other.select(PLACED).filter(pa.array(live_there & _among(of_other, of_one[live]))))
+            first.add_shared_rows(one.select(PLACED).filter(pa.array(live & is_among(of_one, of_other[live_there]))))
+            second.add_shared_rows(other.select(PLACED).filter(pa.array(live_there & is_among(of_other, of_one[live]))))
     return Comparison((first.live, second.live), (first.alone(), second.alone()), frozenset(shared))
 
 
@@ -108,7 +108,7 @@ def compare_keys(by: Sequence[str], keys: pa.Table) -> pa.Table:
     live, named, ours = flags(keys["live"]), flags(pc.is_valid(keys[KEY[0]])), ints(keys["side"], 0) == 0
     first = first_places(places)
     counts = np.bincount(places[live], minlength=len(first))
-    alone = live & ~np.where(ours, _among(files, files[live & ~ours]), _among(files, files[live & ours]))
+    alone = live & ~np.where(ours, is_among(files, files[live & ~ours]), is_among(files, files[live & ours]))
     pairs = _shared_places(*(numbers[named & side] for side in (ours, ~ours) for numbers in (files, places)))
     found = (
         (LIVE, first, counts),
@@ -122,17 +122,10 @@ def compare_keys(by: Sequence[str], keys: pa.Table) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def _among(numbers: Ints, others: Ints) -> Flags:
-    """Which of some numbers of rows are others' too."""
-    there = np.zeros(int(max(numbers.max(initial=-1), others.max(initial=-1))) + 1, bool)
-    there[others] = True
-    return there[numbers]
-
-
 def _shared_places(ours: Ints, our_places: Ints, theirs: Ints, their_places: Ints) -> tuple[Ints, Ints]:
     """The places of both sides that have rows with the same number, each pair of them once."""
     sides = ((ours, our_places, theirs), (theirs, their_places, ours))
-    distinct = [_distinct((rows << 32 | places)[_among(rows, others)]) for rows, places, others in sides]
+    distinct = [_distinct((rows << 32 | places)[is_among(rows, others)]) for rows, places, others in sides]
     one, other = join_rows(distinct[0] >> 32, distinct[1] >> 32)
     pairs = _distinct((distinct[0][one] & PLACE) << 32 | (distinct[1][other] & PLACE))
     return pairs >> 32, pairs & PLACE

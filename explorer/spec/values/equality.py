@@ -73,7 +73,7 @@ def number_rows(*tables: Sequence[pa.ChunkedArray]) -> list[Ints]:
         if known <= 1:
             numbers, known = values, distinct
         elif distinct > 1:
-            numbers, known = _encode(pa.chunked_array([pa.array(numbers * distinct + values)]))
+            numbers, known = _number_values([_as_column(numbers * distinct + values)])
     return np.split(numbers, np.cumsum(lengths)[:-1])
 
 
@@ -97,6 +97,48 @@ def join_rows(ones: Ints, others: Ints) -> tuple[Ints, Ints]:
     return first, np.argsort(others, kind="stable")[at]
 
 
+def find_rows(rows: Sequence[pa.ChunkedArray], wanted: Sequence[pa.ChunkedArray]) -> Ints:
+    """Find the rows that are equal to one of those that are wanted, which should be the fewer.
+
+    Args:
+        rows: The `comparable` columns of a table.
+        wanted: The same columns of another one.
+
+    Returns:
+        The places of the rows, ascending.
+    """
+    places = np.arange(len(rows[0]))
+    numbers, wanted_numbers = np.zeros_like(places), np.zeros(len(wanted[0]), np.int64)
+    for column, wanted_column in zip(rows, wanted, strict=True):
+        some = column if len(places) == len(column) else column.take(pa.array(places))
+        at, values, count = _look_up(some, wanted_column)
+        places, numbers, at = (each[at >= 0] for each in (places, numbers, at))
+        pairs = (_as_column(each * count + value) for each, value in ((numbers, at), (wanted_numbers, values)))
+        at, wanted_numbers, _ = _look_up(*pairs)
+        places, numbers = places[at >= 0], at[at >= 0]
+    return places
+
+
+def _look_up(column: pa.ChunkedArray, wanted: pa.ChunkedArray) -> tuple[Ints, Ints, int]:
+    """Number the values that are wanted, and find each value of a column among them: -1 where it is not there. Say how
+    many there are."""
+    values, distinct = _encode(wanted)
+    at = (
+        pc.index_in(_whole(column), distinct)
+        if len(distinct)
+        else pa.chunked_array([pa.nulls(len(column), pa.int32())])
+    )
+    return pc.fill_null(at, -1).to_numpy().astype(np.int64), values, len(distinct)
+
+
+def is_among(numbers: Ints, others: Ints) -> npt.NDArray[np.bool_]:
+    """Say which of some rows have the number of one of the others."""
+    there = np.zeros(int(max(numbers.max(initial=-1), others.max(initial=-1))) + 1, bool)
+    there[others] = True
+    among: npt.NDArray[np.bool_] = there[numbers]
+    return among
+
+
 def first_places(numbers: Ints) -> Ints:
     """Find where each number, of all from 0 on, comes first."""
     first = np.zeros(int(numbers.max(initial=-1)) + 1, np.int64)
@@ -116,14 +158,24 @@ def _number_values(columns: Sequence[pa.ChunkedArray]) -> tuple[Ints, int]:
     kinds = [column.type for column in columns if not pa.types.is_null(column.type)]
     kind = kinds[0] if kinds else pa.int8()
     chunks = [chunk for column in columns for chunk in column.cast(kind).chunks]
-    together = pa.chunked_array(chunks, kind)
-    return _encode(bits(together) if pa.types.is_floating(kind) else together)
+    values, distinct = _encode(pa.chunked_array(chunks, kind))
+    return values, len(distinct)
 
 
-def _encode(column: pa.ChunkedArray) -> tuple[Ints, int]:
-    encoded = column.dictionary_encode(null_encoding="encode").chunks
+def _encode(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
+    """Number the values of a column, and list them."""
+    encoded = _whole(column).dictionary_encode(null_encoding="encode").chunks
     numbers = [np.zeros(0, np.int64), *(chunk.indices.to_numpy() for chunk in encoded)]
-    return np.concatenate(numbers), len(encoded[-1].dictionary) if encoded else 0
+    return np.concatenate(numbers), encoded[-1].dictionary if encoded else pa.array([], _whole(column).type)
+
+
+def _whole(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Floating-point numbers as their bits, of which NaN is one, and -0.0 another than 0.0."""
+    return bits(column) if pa.types.is_floating(column.type) else column
+
+
+def _as_column(numbers: Ints) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(numbers)])
 
 
 def _text(value: object) -> str:
