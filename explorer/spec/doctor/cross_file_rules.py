@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import polars
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from explorer.progress import steps
 from explorer.spec.commits.uncommitted_files import PROGRESS
@@ -20,7 +20,8 @@ from explorer.spec.commits.uncommitted_files import SHOWN as PROGRESS_SHOWN
 from explorer.spec.doctor.findings import Finding, Refused
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.remedy_cases import REMOVED_WITH_SNAPSHOT
-from explorer.spec.entries.numpy_columns import Ints
+from explorer.spec.entries.numpy_columns import Ints, ints
+from explorer.spec.values.equality import first_places, join_rows, number_rows
 
 Named = Callable[[str, Sequence[int], str, "int | None"], Sequence[Mapping[str, Any]]]
 """The stored entries, with `record` and `inherited_snapshot_id`, that have these keys in a manifest; what the keys are
@@ -200,20 +201,21 @@ class CrossFileRules:
         named, data_files = self._places("named"), self._places("found")
         if not len(named) or not len(data_files):
             return
-        named = named.unique(["key", "manifest", "spec_id", "partition"], keep="first", maintain_order=True)
-        data_files = data_files.unique(
-            ["key", "manifest"], keep="first", maintain_order=True
-        )  # in two places is another rule's
-        pairs = named.join(data_files, on="key", suffix="_2")
-        older = polars.col("sequence") < polars.col("sequence_2")
-        apart = (polars.col("spec_id") != polars.col("spec_id_2")) | (
-            polars.col("partition") != polars.col("partition_2")
+        named = named.take(_first_rows(named, ["key", "manifest", "spec_id", "partition"]))
+        data_files = data_files.take(_first_rows(data_files, ["key", "manifest"]))  # in two places is another rule's
+        places = join_rows(*number_rows([named["key"]], [data_files["key"]]))
+        pairs, files = (table.take(pa.array(at)) for table, at in zip((named, data_files), places, strict=True))
+        for name in files.column_names:
+            pairs = pairs.append_column(f"{name}_2", files[name])
+        older = pc.less(pairs["sequence"], pairs["sequence_2"])
+        apart = pc.or_kleene(
+            pc.not_equal(pairs["spec_id"], pairs["spec_id_2"]), pc.not_equal(pairs["partition"], pairs["partition_2"])
         )
-        yield from self._older_vectors(pairs.filter(older & polars.col("vector")))
-        pairs = pairs.filter(apart & (polars.col("vector") | ~older))
-        for (one, other), some in _group_by_pair(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
+        yield from self._older_vectors(pairs.filter(pc.and_kleene(older, pairs["vector"])))
+        pairs = pairs.filter(pc.and_kleene(apart, pc.or_kleene(pairs["vector"], pc.invert(older))))
+        for (one, other), some in _group_by_pair(ints(pairs["manifest"], 0), ints(pairs["manifest_2"], 0)):
             if snapshots := self._together(one, other):
-                row = pairs.row(int(some[0]), named=True)
+                [row] = pairs.slice(int(some[0]), 1).to_pylist()
                 entry = self._named(self._paths[other], [row["key"]], "keys", SHOWN)
                 yield self.lists.of(
                     "delete-partition",
@@ -229,10 +231,10 @@ class CrossFileRules:
                     refused="scan",
                 )
 
-    def _older_vectors(self, pairs: polars.DataFrame) -> Iterator[Finding]:
+    def _older_vectors(self, pairs: pa.Table) -> Iterator[Finding]:
         """Of rule 44: vectors that are older than their data files."""
-        for (one, other), some in _group_by_pair(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
-            row = pairs.row(int(some[0]), named=True)
+        for (one, other), some in _group_by_pair(ints(pairs["manifest"], 0), ints(pairs["manifest_2"], 0)):
+            [row] = pairs.slice(int(some[0]), 1).to_pylist()
             listing = self.lists.listing(self._together(one, other))
             if snapshots := tuple(i for i in listing if row["sequence"] >= self._least(i)):
                 yield self.lists.of(
@@ -252,16 +254,13 @@ class CrossFileRules:
         listed = self.lists.lists[snapshot_id]
         return min((m.min_sequence_number for m in listed if not m.content), default=0)
 
-    def _places(self, name: str) -> polars.DataFrame:
-        parts = []
-        for n, path in enumerate(self._paths):
-            column = self.lists.held[path].row[name].combine_chunks().flatten()
-            if len(column):
-                table = pa.Table.from_struct_array(column).append_column(
-                    "manifest", pa.array([n] * len(column), pa.int64())
-                )
-                parts.append(polars.DataFrame(polars.from_arrow(table)))
-        return polars.concat(parts) if parts else polars.DataFrame()
+    def _places(self, name: str) -> pa.Table:
+        parts = [self._places_in(n, path, name) for n, path in enumerate(self._paths)]
+        return pa.concat_tables(parts) if parts else pa.table({})
+
+    def _places_in(self, number: int, path: str, name: str) -> pa.Table:
+        places = pa.Table.from_struct_array(self.lists.held[path].row[name].combine_chunks().flatten())
+        return places.append_column("manifest", pa.array(np.full(len(places), number, np.int64)))
 
     def _row_ids(self) -> Iterator[Finding]:
         first, which = self._all("first_row_ids")
@@ -333,6 +332,11 @@ class _Pairs:
         earlier = self.keys.get(pair)
         self.keys[pair] = np.unique(keys if earlier is None else np.concatenate([earlier, keys]))[:LOOKED_AT]
         self.counts[pair] += len(keys)
+
+
+def _first_rows(table: pa.Table, columns: Sequence[str]) -> pa.Array:
+    """The first of the rows that are equal in some columns, in order."""
+    return pa.array(first_places(number_rows([table[name] for name in columns])[0]))
 
 
 def _join_parts(parts: Sequence[Ints]) -> tuple[Ints, Ints]:

@@ -134,7 +134,8 @@ def _shared_places(ours: Ints, our_places: Ints, theirs: Ints, their_places: Int
 def _distinct(values: Ints) -> Ints:
     """Each value once, in order."""
     values = np.sort(values)
-    return values[np.diff(values, prepend=values[:1] - 1) != 0]
+    distinct: Ints = values[np.diff(values, prepend=values[:1] - 1) != 0]
+    return distinct
 
 
 def comparisons(keys: pa.Table, count: int) -> list[Comparison]:

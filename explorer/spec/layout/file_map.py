@@ -3,14 +3,13 @@ leave no more cells than can be drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -172,16 +171,27 @@ class FileMap:
 
 def _verdicts(rows: RowParts, planned: pa.Table) -> npt.NDArray[np.uint8]:
     """The place in VERDICTS of each row: what is said of its path, where it is a live data file."""
-    once = polars.DataFrame(polars.from_arrow(planned.select(["file_path", "verdict"])))
-    once = once.unique("file_path", keep="first")
+    verdict_of = ints(pc.index_in(planned["verdict"].cast(pa.string()), pa.array(VERDICTS)), 1)
+    known = planned["file_path"].combine_chunks().cast(pa.large_string())
     codes = [np.zeros(0, np.uint8)]
-    for part in steps(rows.read(), "parts of the files"):
-        paths = polars.DataFrame(polars.from_arrow(part.select(["file_path"])))
-        words = paths.join(once, on="file_path", how="left", maintain_order="left")["verdict"].to_arrow()
-        verdicts = ints(pa.chunked_array([pc.index_in(words.cast(pa.string()), pa.array(VERDICTS))]), 1)
+    for part in _join_parts(steps(rows.read(), "parts of the files"), len(known)):
+        at = ints(pc.index_in(part["file_path"].cast(pa.large_string()), known), -1)
+        verdicts = np.append(verdict_of, 1)[at]
         data = ~flags(part["delete_file"]) & (ints(part["status"], 0) != STATUS.index("DELETED"))
         codes.append(np.where(data, verdicts, 0).astype(np.uint8))
     return np.concatenate(codes)
+
+
+def _join_parts(parts: Iterable[pa.Table], least: int) -> Iterator[pa.Table]:
+    """Parts together that have at least so many rows: what is looked up in as many paths should not be fewer."""
+    held: list[pa.Table] = []
+    for part in parts:
+        held.append(part.select(["file_path", "delete_file", "status"]))
+        if sum(map(len, held)) >= least:
+            yield pa.concat_tables(held)
+            held = []
+    if held:
+        yield pa.concat_tables(held)
 
 
 def _ages(table: pa.Table, deleted: Flags, metadata: TableMetadata, snapshot: Snapshot | None) -> Ints:
