@@ -9,16 +9,20 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import chain
 from typing import IO
 
 import numpy as np
-import polars
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from explorer.errors import ExplorerError
 from explorer.spec.entries.lazy_table import Batches
+from explorer.spec.entries.numpy_columns import Ints, flags
 from explorer.spec.rows.spilled_rows import RowParts
+from explorer.spec.values.equality import number_rows
+from explorer.spec.values.hashes import hashes
 from explorer.spec.values.values import no_rows
 from explorer.storage import cache, limits
 from explorer.storage.data_dirs import cache_home
@@ -27,7 +31,6 @@ DEALS = 64
 """Files that are open at once at most: how many rows there will be is what a stranger's manifest list says."""
 SAMPLED = 1_000
 """Rows for each deal by which ranges are chosen."""
-ROW = "row of all"
 LARGER = 16 << 20
 """Bytes of rows that are written as one part."""
 
@@ -86,16 +89,35 @@ def in_order(batches: Batches, by: Sequence[str]) -> RowParts:
         return RowParts.of(_in_order(rows.whole(), by))
     step = max(1, len(rows) // (number * SAMPLED))
     some = [part[by[0]].combine_chunks().take(pa.array(range(0, len(part), step))) for part in rows.read()]
-    sorted_ = polars.Series(polars.from_arrow(pa.chunked_array(some))).sort()
-    bounds = sorted_.gather([len(sorted_) * deal // number for deal in range(1, number)])
-    ranges = _deal(rows.schema, rows.read(), by[0], lambda values: bounds.search_sorted(values, "right"), number)
+    sorted_ = pa.chunked_array(some).drop_null().combine_chunks().sort()
+    bounds = sorted_.take(
+        pa.array([len(sorted_) * deal // number for deal in range(1, number)] if len(sorted_) else [])
+    )
+    ranges = _deal(rows.schema, rows.read(), by[0], partial(_count_bounds, bounds), number)
     return spool(rows.schema, (_in_order(deal, by) for deal in ranges))
 
 
+def _count_bounds(bounds: pa.Array, values: pa.ChunkedArray) -> Ints:
+    """How many of some bounds, which are in order, each value is not below."""
+    counts = np.zeros(len(values), np.int64)
+    for step in 1 << np.arange(len(bounds).bit_length())[::-1]:
+        places = counts + step - 1
+        candidates = bounds.take(pa.array(np.minimum(places, len(bounds) - 1)))
+        counts += step * (flags(pc.less_equal(candidates, values)) & (places < len(bounds)))
+    return counts
+
+
 def _in_order(rows: pa.Table, by: Sequence[str]) -> pa.Table:
-    keys = polars.DataFrame(polars.from_arrow(rows.select(by))).with_row_index(ROW)
-    kept = keys.unique(by, keep="last").sort(by)[ROW]
-    return rows.combine_chunks().take(kept.to_arrow())
+    rows = rows.combine_chunks()
+    keys: dict[str, pa.ChunkedArray] = {}
+    for name in by:
+        if rows[name].null_count:
+            keys[f"{name} is there"] = rows[name].is_valid()
+        keys[name] = rows[name]
+    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys]).to_numpy()
+    [numbers] = number_rows([rows[name] for name in by])
+    last = np.diff(numbers[order], append=-1) != 0
+    return rows.take(pa.array(order[last]))
 
 
 def _own_dictionaries(rows: pa.Table) -> pa.Table:
@@ -111,23 +133,27 @@ def deal_out(batches: Batches, key: str, number: int) -> Iterator[pa.Table]:
     """All rows, dealt out to so many tables (DEALS at most) by a hash of their key. Raises ExplorerError when the disk
     cannot take them."""
     number = min(number, DEALS)
-    return _deal(batches.schema, batches.read(), key, lambda values: values.hash() % number, number)
+    return _deal(batches.schema, batches.read(), key, partial(_by_hash, number), number)
+
+
+def _by_hash(number: int, values: pa.ChunkedArray) -> Ints:
+    return (hashes(values).view(np.uint64) % np.uint64(number)).astype(np.int64)
 
 
 def _deal(
     schema: pa.Schema,
     parts: Iterator[pa.Table],
     key: str,
-    deal_of: Callable[[polars.Series], polars.Series],
+    deal_of: Callable[[pa.ChunkedArray], Ints],
     number: int,
 ) -> Iterator[pa.Table]:
     files = [_file() for _ in range(number)]
     with ExitStack() as open_writers:
         writers = [open_writers.enter_context(pa.ipc.new_stream(file, schema)) for file in files]
         for part in _larger(parts):
-            deals = deal_of(polars.Series(polars.from_arrow(part[key]))).to_numpy()
+            deals = deal_of(part[key])
             rows = _as_one(part).take(pa.array(np.argsort(deals, kind="stable")))
-            ends = np.cumsum(np.bincount(deals.astype(np.int64), minlength=number)).tolist()
+            ends = np.cumsum(np.bincount(deals, minlength=number)).tolist()
             for writer, start, end in zip(writers, [0, *ends], ends, strict=False):
                 if end > start:
                     own = _own_dictionaries(rows.slice(start, end - start))
