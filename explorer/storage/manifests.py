@@ -1,19 +1,20 @@
 """Decode manifest lists and manifests to the model, matching columns by field id, never by the writer's names.
 
-Two decoders give the same Arrow table: polars in bulk, and fastavro, in a child process, for what polars refuses. The
-stored view always comes from fastavro, which shows every field the writer wrote."""
+Two decoders give the same Arrow table: polars in bulk, and fastavro, in a child process, for what polars refuses and
+where there is none. The stored view always comes from fastavro, which shows every field the writer wrote."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from typing import Any
 from weakref import WeakValueDictionary
 
-import polars
 import pyarrow as pa
 
 from explorer.errors import NotNow, UnreadableFile
@@ -27,10 +28,10 @@ from explorer.model.manifest import (
     ManifestHeader,
 )
 from explorer.model.problem import Problem, Problems
-from explorer.progress import steps
-from explorer.storage import limits
+from explorer.progress import Cancelled, steps
+from explorer.storage import limits, polars_decoder
 from explorer.storage.decoder_process import client, panics
-from explorer.storage.formats.avro import AvroBlock, Container, Undecodable, records, records_here, repack, to_polars
+from explorer.storage.formats.avro import AvroBlock, Container, Undecodable, records, records_here, repack
 from explorer.storage.manifest_layout import LIST_IDS, ManifestLayout, fields_by_id, has_ids, with_ids_by_name
 from explorer.storage.paths import LONGEST, normal_path
 
@@ -40,6 +41,8 @@ WITHOUT_IDS = (
 )
 PORTION = 8 << 20
 """Unpacked bytes that are decoded in one call."""
+RECORDS = 10_000
+"""Records that are Python objects at once."""
 
 
 _NUMBERS = tuple(n for n in LIST_IDS if n not in ("manifest_path", "partitions", "key_metadata"))
@@ -153,12 +156,29 @@ def entries(container: Container, metrics: bool = True) -> pa.Table:
     layout = ManifestLayout(container)
     if container.plain and not panics.are_many():
         try:
-            return entries_polars(container, layout, metrics)
-        except UnreadableFile:
+            return entries_in_bulk(container, layout, metrics)
+        except (UnreadableFile, Cancelled):
             raise
         except Exception:  # polars refuses some valid Avro, and Arrow some of what it gives: errors of many kinds
             pass
     return client.run("entries", container.path, repack(container), metrics=metrics)
+
+
+def entries_in_bulk(container: Container, layout: ManifestLayout | None = None, metrics: bool = True) -> pa.Table:
+    """`entries` of a plain container, some blocks at a time: by polars, or by fastavro in a child where there is no
+    polars. Raises what they raise."""
+    if polars_decoder.module() is not None or not container.blocks:
+        return entries_polars(container, layout, metrics)
+    return _decode_portions(container, partial(_decode_in_child, metrics))
+
+
+def _decode_in_child(metrics: bool, portion: Container) -> pa.Table:
+    try:
+        return client.run("entries", portion.path, repack(portion), metrics=metrics)
+    except NotNow:
+        raise
+    except UnreadableFile as error:  # of the whole manifest it is told which record is at fault
+        raise Undecodable(str(error)) from error
 
 
 def entries_here(container: Container, metrics: bool) -> pa.Table:
@@ -182,7 +202,9 @@ def entries_of_many(containers: Sequence[Container], metrics: bool = True) -> li
         if len(members) > 1 and not panics.are_many():
             blocks = tuple(block for i in members for block in containers[i].blocks)
             try:
-                together = entries_polars(replace(containers[members[0]], blocks=blocks), metrics=metrics)
+                together = entries_in_bulk(replace(containers[members[0]], blocks=blocks), metrics=metrics)
+            except Cancelled:
+                raise
             except Exception:  # one of them is at fault: each for itself says which
                 together = None
             if together is not None:
@@ -224,10 +246,15 @@ def entries_polars(container: Container, layout: ManifestLayout | None = None, m
     layout = layout or ManifestLayout(container)
     if not container.blocks:
         return entries_fastavro(container, layout, metrics)
+    return _decode_portions(container, partial(_by_polars, layout, metrics))
+
+
+def _decode_portions(container: Container, decode: Callable[[Container], pa.Table]) -> pa.Table:
+    """Decode some blocks at a time, as long as there is room for what they become. Raises what `decode` raises."""
     parts, size = [], 0
     with limits.growing() as grow:
         for blocks in _portions(container.blocks):
-            parts.append(_by_polars(replace(container, blocks=blocks), layout, metrics))
+            parts.append(decode(replace(container, blocks=blocks)))
             size += parts[-1].nbytes
             limits.within(size, limits.share(2), container.path, "bytes once decoded", f"set {limits.VARIABLE} to more")
             if not grow(size):
@@ -249,14 +276,14 @@ def _portions(blocks: Sequence[AvroBlock]) -> Iterator[tuple[AvroBlock, ...]]:
         yield tuple(portion)
 
 
-def _by_polars(container: Container, layout: ManifestLayout, metrics: bool) -> pa.Table:
+def _by_polars(layout: ManifestLayout, metrics: bool, container: Container) -> pa.Table:
     schema = _flat_schema(container)
     have = {field["name"] for field in schema["fields"]}
     fields = list(ENTRY_SCHEMA if metrics else NARROW_FIELDS)
     wanted = [f.name for f in fields if f.name in have] + (["partition"] if layout.partition else [])
-    frame = to_polars(container, wanted, schema)
+    frame = polars_decoder.read_columns(container, wanted, schema)
     arrays = [
-        _cast(_array(frame.get_column(f.name), layout.maps.get(f.name)), f.type)
+        _cast(polars_decoder.to_arrow(frame.get_column(f.name), layout.maps.get(f.name)), f.type)
         if f.name in have
         else pa.nulls(len(frame), f.type)
         for f in fields
@@ -264,27 +291,8 @@ def _by_polars(container: Container, layout: ManifestLayout, metrics: bool) -> p
     parts: list[pa.Array] = []
     if layout.partition:
         struct = frame.get_column("partition").struct
-        parts = [_cast(_array(struct.field(name)), kind) for name, _, kind in layout.partition]
+        parts = [_cast(polars_decoder.to_arrow(struct.field(name)), kind) for name, _, kind in layout.partition]
     return _with_partition(fields, arrays, layout, parts, len(frame))
-
-
-def _array(series: polars.Series, entry: tuple[str, str] | None = None) -> pa.Array:
-    """A polars column as Arrow; a list of key-value structs becomes a map, sharing its buffers."""
-    try:
-        array = series.alias("").to_arrow(compat_level=polars.CompatLevel.oldest())  # Arrow's C names end at a NUL
-    except polars.exceptions.PanicException as error:  # as do those of the fields inside
-        panics.note(series.name)
-        raise Undecodable(f"{type(error).__name__}: {error}") from error
-    if not pa.types.is_large_list(array.type) or not pa.types.is_struct(array.type.value_type):
-        return array
-    if array.values.null_count:
-        raise Undecodable("a map has an item that is null")
-    key, value = entry or ("key", "value")
-    keys, values = array.values.field(key), array.values.field(value)
-    if pa.types.is_large_binary(values.type):
-        values = values.cast(pa.binary())
-    mask = array.is_null() if array.null_count else None
-    return pa.MapArray.from_arrays(array.offsets.cast(pa.int32()), keys, values, mask=mask)
 
 
 def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -298,7 +306,15 @@ def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
 def entries_fastavro(container: Container, layout: ManifestLayout | None = None, metrics: bool = True) -> pa.Table:
     """`entries` by fastavro: slower, and reads everything Avro allows."""
     layout = layout or ManifestLayout(container)
-    rows = list(records_here(container))
+    records, parts, first = records_here(container), list[pa.Table](), 0
+    while (rows := list(islice(records, RECORDS))) or not parts:
+        parts.append(_from_records(rows, first, layout, metrics))
+        first += len(rows)
+    return pa.concat_tables(parts)
+
+
+def _from_records(rows: Sequence[Mapping[str, Any]], first: int, layout: ManifestLayout, metrics: bool) -> pa.Table:
+    """Some records as a table; `first` is the place of the first of them among all."""
     files = [row[layout.data_file] for row in rows]
     fields = list(ENTRY_SCHEMA if metrics else NARROW_FIELDS)
     arrays = []
@@ -316,7 +332,7 @@ def entries_fastavro(container: Container, layout: ManifestLayout | None = None,
     parts = [
         pa.array([file[layout.partition_name][name] for file in files], kind) for name, _, kind in layout.partition
     ]
-    return _with_partition(fields, arrays, layout, parts, len(rows))
+    return _with_partition(fields, arrays, layout, parts, len(rows), first)
 
 
 def _map_items(value: Any, entry: tuple[str, str] | None) -> list[tuple[Any, Any]] | None:
@@ -329,12 +345,13 @@ def _map_items(value: Any, entry: tuple[str, str] | None) -> list[tuple[Any, Any
 
 
 def _with_partition(
-    fields: Sequence[pa.Field], arrays: list[pa.Array], layout: ManifestLayout, parts: list[pa.Array], rows: int
-) -> pa.Table:
+    fields: Sequence[pa.Field], arrays: list[pa.Array], layout: ManifestLayout, parts: list[pa.Array], rows: int,
+    first: int = 0,
+) -> pa.Table:  # fmt: skip
     for name in ("status", "file_path"):
         if (column := arrays[[f.name for f in fields].index(name)]).null_count:
             row = column.is_null().to_pylist().index(True)
-            raise UnreadableFile(layout.path, f"entry {row} has no {name}")
+            raise UnreadableFile(layout.path, f"entry {first + row} has no {name}")
     struct_fields = [pa.field(field_id, kind) for _, field_id, kind in layout.partition]
     if struct_fields:
         partition = pa.StructArray.from_arrays(

@@ -20,14 +20,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import fastavro
-import polars
 from isal import isal_zlib
 
 from explorer.errors import UnreadableFile
 from explorer.model.problem import Problem, Problems
 from explorer.progress import check_cancellation
 from explorer.storage import limits
-from explorer.storage.decoder_process import client, panics
+from explorer.storage.decoder_process import client
 from explorer.storage.excerpts import quote
 from explorer.storage.formats.avro_schema import Shape, check_schema, load_schema
 from explorer.storage.formats.encryption import refuse_encrypted
@@ -272,18 +271,6 @@ def repack(container: Container, schema: Any = None) -> bytes:
     for block in container.blocks:
         out += [write_long(block.count), write_long(len(block.data)), block.data, sync]
     return b"".join(out)
-
-
-def to_polars(container: Container, columns: list[str] | None = None, schema: Any = None) -> polars.DataFrame:
-    """Decode all readable blocks in bulk; columns that are not wanted are skipped, not decoded. Raises Undecodable on
-    what polars does not support or trips over."""
-    try:
-        return polars.read_avro(io.BytesIO(repack(container, schema)), columns=columns)
-    except polars.exceptions.PanicException as error:  # no Exception
-        panics.note(container.path)
-        raise Undecodable(f"{type(error).__name__}: {error}") from error
-    except Exception as error:
-        raise Undecodable(f"{type(error).__name__}: {error}") from error
 
 
 def records(container: Container, start: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
