@@ -82,8 +82,8 @@ _PLACES = {
     "OpenCatalog": "questions.facade",
     "OpenTable": "questions.facade",
 }
-"""Where names of this package are defined that are imported when they are first used: numpy, pyarrow, polars and
-pyiceberg take seconds."""
+"""Where names of this package are defined that are imported when they are first used: numpy, pyarrow and pyiceberg
+take seconds."""
 
 
 def __getattr__(name: str) -> Any:
@@ -102,7 +102,8 @@ def about() -> dict[str, str | None]:
 
     Returns:
         The versions of this package, Python, pyarrow and pyspark (None where it is not installed), and what decodes
-        manifests: the native decoder with its version, or polars (docs/decoding.md).
+        manifests: the native decoder with its version, polars, or fastavro and how to install what is faster
+        (docs/decoding.md).
 
     Example:
         >>> explorer.about()["version"] == explorer.__version__

@@ -21,6 +21,7 @@ PACKAGES = {
     "pandas": "notebook",
     "panel": "panel", "bokeh": "panel", "param": "panel",
     "graphviz": "graphviz", "pygraphviz": "graphviz",
+    "polars": "polars",
     "mcp": "mcp",
     "mypy_boto3_glue": "glue", "thrift": "hive", "psycopg2": "postgres",
     "obstore": "s3", "s3fs": "s3", "boto3": "s3", "gcsfs": "gcs", "adlfs": "azure",

@@ -58,6 +58,10 @@ TRIES: Mapping[str, Sequence[Sequence[str]]] = {
         ("icedive", "export", "graph", "demo.three_inserts", "--format", "png", "-f", "graph.png"),
         ("icedive", "export", "graph", "demo.three_inserts", "--format", "dot", "-f", "graph.dot"),
     ),
+    "polars": (
+        ("python", "-c", f"{OPEN}assert table.inspect.files().to_polars().height == 3"),
+        ("python", "-c", "import explorer; assert explorer.about()['decoder'] == 'polars'"),
+    ),
     "mcp": (("python", "-c", ASK_AS_AN_AGENT),),
     "s3": (("python", "-c", "import obstore.store"),),
     "gcs": (("python", "-c", "import obstore.store"),),

@@ -267,8 +267,8 @@ class Collection(Sequence[Mapping[str, Any]]):
             >>> table.inspect.files().to_polars()["record_count"].sum()
             3
         """
-        import polars
-
+        with needs_extra():
+            import polars
         return polars.DataFrame(polars.from_arrow(_maps_as_lists(self.to_arrow())))
 
     def to_spark(self, spark: Any = None) -> Any:

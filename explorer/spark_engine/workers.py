@@ -16,7 +16,7 @@ from explorer.spec.secrets.redaction import redact
 from explorer.storage import native_module
 from explorer.storage.scratch import make_scratch
 
-NEEDED = "pyarrow, polars, fastavro and pyiceberg"
+NEEDED = "pyarrow, fastavro and pyiceberg"
 _PARTS = (
     "spec/**/*.py",
     "storage/**/*.py",

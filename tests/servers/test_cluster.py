@@ -59,14 +59,14 @@ def test_a_cluster_answers_as_this_process_does(cluster: str, sandbox: Path, sto
     assert told.stdout.split() == ["same", "problems", "rows", "named", "store", "killed", "lost"]
 
 
-@pytest.mark.parametrize("lacking", ["pyarrow", "polars"])
+@pytest.mark.parametrize("lacking", ["pyarrow", "fastavro"])
 def test_a_worker_that_lacks_something_says_so(cluster: str, lacking: str, tmp_path: Path) -> None:
     python = python_without(tmp_path / "python", lacking)
     table = str(make_table(tmp_path / "t", commits=1))
     told = ask(cluster, python, "explorer.cli", "inspect", "entries", table, "--engine", "spark")
     assert told.returncode == 4, told.stderr[-4000:]
     assert "entries of t: Spark's worker at 127.0.0.1 executor" in told.stderr
-    assert f"has no {lacking}: its Python needs pyarrow, polars, fastavro and pyiceberg" in told.stderr
+    assert f"has no {lacking}: its Python needs pyarrow, fastavro and pyiceberg" in told.stderr
 
 
 def test_a_python_that_is_not_there(cluster: str, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from explorer.extras import DISTRIBUTION, PACKAGES, missing_package, requirements
 from tests.support.small_tables import make_table
+from tests.support.without_polars import hide_polars
 
 ROOT = Path(__file__).parents[2]
 HIDE = """
@@ -39,7 +40,7 @@ table = explorer.open_table({table!r})
 for act in (
     lambda: table._repr_mimebundle_()["text/plain"], lambda: table.inspect.files().to_pandas(),
     lambda: explorer.panel_component(table), lambda: explorer.show_plan_graph(table, "id = 1"),
-    lambda: explorer.spark().session(),
+    lambda: explorer.spark().session(), lambda: table.inspect.files().to_polars(),
 ):
     try:
         result = act()
@@ -48,6 +49,16 @@ for act in (
         print(json.dumps([type(error).__name__, str(error)]))
 """
 COMMAND = re.compile(r"\w+ is not installed\. Install the extra \[(\w+)\]: .*python\S* -m pip install .*")
+
+
+DECODER = """
+import sys
+from explorer.storage import native_module
+sys.path.insert(0, {hidden!r})
+native_module.module = native_module.module if {natively!r} else None
+import explorer
+print(json.dumps([explorer.about()["decoder"], sys.modules.get("polars") is not None]))
+"""
 
 
 def run(script: str) -> list[Any]:
@@ -76,6 +87,30 @@ def test_what_reads_metadata_needs_no_extra(tmp_path: Path) -> None:
         assert "not installed" not in output, words
 
 
+def test_the_core_answers_without_polars_as_with_it(tmp_path: Path) -> None:
+    """Natively, and where fastavro decodes in a child process, which has no polars either."""
+    table = str(make_table(tmp_path))
+    commands = [
+        ["show", table], ["inspect", "entries", table, "-o", "json"], ["doctor", table, "--deep"],
+        ["inspect", "map", table], ["inspect", "deletes", table], ["plan", table, "id = 1"],
+        ["diff", table, "snapshot-1", "snapshot-2"],
+        ["data", "diff", table, "snapshot-1", "snapshot-2"], ["data", "history", table, "id = 1"], ["--version"],
+    ]  # fmt: skip
+    hidden = hide_polars(tmp_path)
+    asked = [DECODER.format(hidden=hidden, natively=natively) for natively in (True, False)]
+    scripts = [script + COMMANDS.format(commands=commands) for script in asked]
+    (native, imported), *answers = run(scripts[0])
+    (slow, _), *slow_answers = run(scripts[1])
+    assert not imported
+    assert native.startswith("native") or native == slow
+    assert re.fullmatch(
+        r"fastavro, ten times slower than polars\. Install the extra \[polars\]: \S+ -m pip install .+", slow
+    )
+    assert slow in slow_answers[-1][1]
+    assert slow_answers[:-1] == answers[:-1]
+    assert {code for code, *_ in answers} <= {0, 5}
+
+
 def test_what_needs_an_extra_says_how_to_install_it(tmp_path: Path) -> None:
     table = str(make_table(tmp_path))
     needs = {
@@ -97,8 +132,9 @@ def test_python_says_it_too(tmp_path: Path) -> None:
     assert bundle[0] == ""
     assert "snapshot-2" in bundle[1]
     assert "No live graph: anywidget is not installed" in bundle[1]
-    assert [kind for kind, _ in refusals] == ["NotInstalled", "NotInstalled", "NotInstalled", "EngineError"]
-    assert [COMMAND.search(text)[1] for _, text in refusals] == ["notebook", "panel", "notebook", "spark"]  # type: ignore[index]
+    assert [kind for kind, _ in refusals] == [*["NotInstalled"] * 3, "EngineError", "NotInstalled"]
+    extras = [COMMAND.search(text)[1] for _, text in refusals]  # type: ignore[index]
+    assert extras == ["notebook", "panel", "notebook", "spark", "polars"]
 
 
 def test_extras_and_their_packages_are_those_of_the_distribution() -> None:

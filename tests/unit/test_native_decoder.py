@@ -14,6 +14,7 @@ import fastavro
 import pyarrow as pa
 import pytest
 
+from explorer.errors import UnreadableFile
 from explorer.progress import Cancelled, Watch
 from explorer.storage import limits, manifest_reader, manifests, native_decoder, native_module
 from explorer.storage.formats import avro
@@ -23,6 +24,7 @@ from tests.support.manifest_files import draw_manifest
 from tests.support.meanwhile import counted_meanwhile
 from tests.support.native_mutations import mutate_and_compare
 from tests.support.small_tables import make_table
+from tests.support.without_polars import without_polars
 
 needs_module = pytest.mark.skipif(native_module.version() is None, reason="the native module is not built")
 WHOLE = 1 << 40
@@ -107,6 +109,36 @@ def test_a_cut_off_manifest_gives_the_same_entries_and_problem_either_way(
         assert (first.value is None) == (second.value is None)
         if first.value is not None and second.value is not None:
             assert first.value.to_pylist() == second.value.to_pylist()
+
+
+def test_without_polars_a_manifest_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sound, cut off or changed, alone and with others, in one part or several: fastavro reads it in a child."""
+    draw = random.Random(11)
+    sound = [draw_manifest(random.Random(seed)) for seed in range(25)]
+    cut = [data[: draw.randrange(len(data))] for data in sound[:12]]
+    flipped = [bytearray(data) for data in sound[:12]]
+    for data in flipped:
+        data[draw.randrange(len(data) // 2, len(data))] ^= 1 << draw.randrange(8)
+    packed = {str(n): bytes(data) for n, data in enumerate([*sound, *cut, *flipped, sound[0], sound[0]])}
+    monkeypatch.setattr(native_module, "module", None)
+
+    def read(metrics: bool) -> list[object]:
+        reads = ManifestReader(Storage([]))._decode(packed, metrics)
+        tables = {path: read.value for path, read in reads.items()}
+        rows = {path: None if table is None else table.to_pylist() for path, table in tables.items()}
+        return [rows, {path: read.problems for path, read in reads.items()}]
+
+    expected = [read(metrics) for metrics in (True, False)]
+    with without_polars(tmp_path, monkeypatch):
+        assert [read(metrics) for metrics in (True, False)] == expected
+        monkeypatch.setattr(manifests, "PORTION", 1)
+        monkeypatch.setattr(manifests, "RECORDS", 3)
+        assert read(True) == expected[0]
+        opened = [avro.open_container(data, "m") for data in sound]
+        container = next(one for one in opened if one.plain and one.count)
+        monkeypatch.setattr(limits, "share", lambda part: 1)
+        with pytest.raises(UnreadableFile, match="bytes once decoded; at most 1 are read here"):
+            manifests.entries(container)
 
 
 def test_a_manifest_of_more_entries_than_are_read_is_refused(

@@ -1,5 +1,5 @@
-"""Panics of polars. Rust says each on stderr, where nothing in this process can stop it: after a few of them what may
-panic is decoded in children alone, whose stderr is nowhere."""
+"""Panics of polars, where it decodes. Rust says each on stderr, where nothing in this process can stop it: after a few
+of them what may panic is decoded in children alone, whose stderr is nowhere."""
 
 from __future__ import annotations
 
