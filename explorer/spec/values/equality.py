@@ -107,28 +107,21 @@ def find_rows(rows: Sequence[pa.ChunkedArray], wanted: Sequence[pa.ChunkedArray]
     Returns:
         The places of the rows, ascending.
     """
-    places = np.arange(len(rows[0]))
-    numbers, wanted_numbers = np.zeros_like(places), np.zeros(len(wanted[0]), np.int64)
-    for column, wanted_column in zip(rows, wanted, strict=True):
-        some = column if len(places) == len(column) else column.take(pa.array(places))
-        at, values, count = _look_up(some, wanted_column)
-        places, numbers, at = (each[at >= 0] for each in (places, numbers, at))
-        pairs = (_as_column(each * count + value) for each, value in ((numbers, at), (wanted_numbers, values)))
-        at, wanted_numbers, _ = _look_up(*pairs)
-        places, numbers = places[at >= 0], at[at >= 0]
+    places, numbers, wanted_numbers = _look_up(rows[0], wanted[0])
+    for column, wanted_column in zip(rows[1:], wanted[1:], strict=True):
+        there, values, wanted_values = _look_up(column.take(pa.array(places)), wanted_column)
+        places, count = places[there], int(wanted_values.max(initial=0)) + 1
+        pairs = numbers[there] * count + values, wanted_numbers * count + wanted_values
+        there, numbers, wanted_numbers = _look_up(*map(_as_column, pairs))
+        places = places[there]
     return places
 
 
-def _look_up(column: pa.ChunkedArray, wanted: pa.ChunkedArray) -> tuple[Ints, Ints, int]:
-    """Number the values that are wanted, and find each value of a column among them: -1 where it is not there. Say how
-    many there are."""
-    values, distinct = _encode(wanted)
-    at = (
-        pc.index_in(_whole(column), distinct)
-        if len(distinct)
-        else pa.chunked_array([pa.nulls(len(column), pa.int32())])
-    )
-    return pc.fill_null(at, -1).to_numpy().astype(np.int64), values, len(distinct)
+def _look_up(column: pa.ChunkedArray, wanted: pa.ChunkedArray) -> tuple[Ints, Ints, Ints]:
+    """The places of the values of a column that are wanted, the number of each, and the numbers of those wanted."""
+    numbers, distinct = _encode(wanted)
+    at = pc.index_in(_whole(column), distinct)
+    return np.flatnonzero(at.is_valid().to_numpy()), at.drop_null().to_numpy().astype(np.int64), numbers
 
 
 def is_among(numbers: Ints, others: Ints) -> npt.NDArray[np.bool_]:
