@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.spec.entries.numpy_columns import Flags
-from explorer.spec.values.equality import Ints, comparable, first_places, join_rows, number_rows
+from explorer.spec.entries.numpy_columns import Flags, Ints
+from explorer.spec.values.equality import comparable, first_places, join_rows, number_rows
 from explorer.spec.values.hashes import row_hashes
 from explorer.spec.values.values import row_dicts
 

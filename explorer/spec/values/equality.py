@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.spec.entries.numpy_columns import Flags, Ints
 from explorer.spec.values.values import row_dicts
-
-Ints = npt.NDArray[np.int64]
 
 
 def comparable(column: pa.ChunkedArray, signed_zero: bool = False) -> pa.ChunkedArray:
@@ -124,11 +122,11 @@ def _look_up(column: pa.ChunkedArray, wanted: pa.ChunkedArray) -> tuple[Ints, In
     return np.flatnonzero(at.is_valid().to_numpy()), at.drop_null().to_numpy().astype(np.int64), numbers
 
 
-def is_among(numbers: Ints, others: Ints) -> npt.NDArray[np.bool_]:
+def is_among(numbers: Ints, others: Ints) -> Flags:
     """Say which of some rows have the number of one of the others."""
     there = np.zeros(int(max(numbers.max(initial=-1), others.max(initial=-1))) + 1, bool)
     there[others] = True
-    among: npt.NDArray[np.bool_] = there[numbers]
+    among: Flags = there[numbers]
     return among
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.values.equality import bits
 
 Hashes = npt.NDArray[np.uint64]
@@ -21,7 +22,7 @@ FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 HALF = np.uint64(32)
 
 
-def hashes(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+def hashes(column: pa.ChunkedArray) -> Ints:
     """Return a hash of each text or binary value; 0 for null."""
     parts = [np.zeros(0, np.uint64)]
     for chunk in column.cast(pa.large_binary()).chunks:
@@ -51,10 +52,10 @@ def row_hashes(columns: Sequence[pa.ChunkedArray]) -> Hashes:
     return rows
 
 
-def _whole_numbers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+def _whole_numbers(column: pa.ChunkedArray) -> Ints:
     whole = bits(column)
     filled = whole.fill_null(False if pa.types.is_boolean(whole.type) else 0)
-    numbers: npt.NDArray[np.int64] = filled.to_numpy().astype(np.int64)
+    numbers: Ints = filled.to_numpy().astype(np.int64)
     return numbers
 
 
@@ -66,7 +67,7 @@ def _mix(words: Hashes) -> Hashes:
     return mixed
 
 
-def _hash_texts(ends: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> Hashes:
+def _hash_texts(ends: Ints, data: npt.NDArray[np.uint8]) -> Hashes:
     """Hash texts that follow each other: of each the words from its start on, and then the word before its end, with
     which a shorter one is filled up."""
     first, last = int(ends[0]), int(ends[-1])
@@ -87,7 +88,7 @@ def _hash_texts(ends: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> Has
     return hashed
 
 
-def _hash_words(hashed: Hashes, words: Hashes, starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> Hashes:
+def _hash_words(hashed: Hashes, words: Hashes, starts: Ints, lengths: Ints) -> Hashes:
     """Add to hashes the words from some bytes on, so many of each, the most first. A word that begins within one of the
     buffer's ends in the next."""
     at, shift = starts // WORD, (starts % WORD * 8).astype(np.uint64)
