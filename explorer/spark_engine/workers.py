@@ -23,6 +23,7 @@ _PARTS = (
     "model/*.py",
     "spark_engine/__init__.py",
     "errors.py",
+    "extras.py",
     "queries/__init__.py",
     "queries/filters.py",
     "queries/parquet_groups.py",

@@ -33,6 +33,6 @@ def decoder() -> str:
     with suppress(ImportError):
         if find_spec("polars") is not None:
             return "polars"
-    from explorer.extras import remedy  # which Spark's workers have not
+    from explorer.extras import remedy
 
     return f"fastavro, ten times slower than polars. {remedy('polars')}"

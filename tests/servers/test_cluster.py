@@ -49,7 +49,7 @@ def ask(master: str, python: str, *arguments: str, **settings: str) -> subproces
 
 
 def test_a_cluster_answers_as_this_process_does(cluster: str, sandbox: Path, store: Store, tmp_path: Path) -> None:
-    python = python_without(tmp_path / "python", "explorer")
+    python = python_without(tmp_path / "python", "explorer", "polars")
     broken = make_table(tmp_path / "broken", commits=3)
     (tmp_path / "store.json").write_text(json.dumps(store.properties()))
     more = {"spark.ui.enabled": "true", "spark.ui.port": "0", "spark.task.maxFailures": "2"}
