@@ -25,7 +25,7 @@ def session(engine: SparkEngine) -> Iterator[Any]:
 
 @pytest.mark.parametrize("later", [False, True])
 def test_rows_of_a_compaction_whose_files_are_gone(later: bool, session: Any) -> None:
-    """apache/iceberg#2931, PR #2932."""
+    """apache/iceberg#2932."""
     name = f"{SPACE}.t{int(later)}"
     session.sql(f"CREATE TABLE {name} (id INT) USING iceberg")
     for number in range(3):

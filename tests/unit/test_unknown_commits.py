@@ -1,4 +1,4 @@
-"""A commit that landed though its writer took it for failed and removed its files: apache/iceberg#2931, PR #2932."""
+"""A commit that landed though its writer took it for failed and removed its files: apache/iceberg#2932."""
 
 from __future__ import annotations
 
