@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import threading
 import zipfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -26,6 +28,7 @@ from explorer.spec.values.values import partition_path_by_name
 from explorer.table import Table
 from tests.browser.conftest import AXE, VIOLATIONS, Watched
 from tests.cases import NAMES, build_case
+from tests.security.build import Victim, avro_file, long
 from tests.support import direct
 from tests.support.small_tables import edit_metadata, make_table, new_table, newest_metadata
 
@@ -269,6 +272,96 @@ def test_a_bomb_ends_early(watched: Watched, url: str, tmp_path: Path) -> None:
     file.write_bytes(gzip.compress(b" " * (300 << 20), 9))
     drop(watched.page, url, place)
     expect(watched.page.get_by_role("alert")).to_contain_text("it is greater than this page reads, unpacked")
+
+
+def doubled(levels: int) -> Any:
+    """A record of two records of two records …, of which the last has no bytes."""
+    kind: Any = {"type": "record", "name": "r0", "fields": [{"name": "a", "type": "null"}]}
+    for level in range(1, levels):
+        fields = [{"name": "a", "type": kind}, {"name": "b", "type": f"r{level - 1}"}]
+        kind = {"type": "record", "name": f"r{level}", "fields": fields}
+    return kind
+
+
+NULLS = {"type": "array", "items": "null"}
+ONE_BYTE = {"type": "record", "name": "m", "fields": [{"name": "a", "type": "int"}]}
+NESTED = b'{"type":"record","fields":' + b"[" * 50_000 + b"]" * 50_000 + b"}"
+
+
+def bomb(victim: Victim) -> None:
+    data = zlib.compress(b"\0" * (200 << 20), 9)[2:-4]
+    victim.manifest.write_bytes(avro_file(victim.schema_with("int"), (1, data), codec="deflate"))
+
+
+HOSTILE: dict[str, tuple[str, Callable[[Victim], Any]]] = {
+    "records that double": ("far more values than bytes", lambda v: v.manifest_of(doubled(50))),
+    "a fixed type of -1 bytes": ("wrong size", lambda v: v.manifest_of({"type": "fixed", "name": "f", "size": -1})),
+    "items without bytes": (
+        "far more values than bytes",
+        lambda v: v.manifest_of(NULLS, (1, long(100_000) * 5_000 + b"\0" * 100_000)),
+    ),
+    "nesting": ("nested too deeply", lambda v: v.manifest.write_bytes(avro_file(NESTED))),
+    "a schema that is no JSON": ("it cannot be read", lambda v: v.manifest.write_bytes(avro_file(b"{no"))),
+    "a bomb": ("greater than this page reads", bomb),
+    "a list of records of a byte": (
+        "manifests; this page reads at most 250,000",
+        lambda v: v.list.write_bytes(avro_file(ONE_BYTE, (300_000, b"\0" * 300_000))),
+    ),
+    "a text that is no UTF-8": (
+        "it cannot be read",
+        lambda v: v.manifest.write_bytes(v.manifest.read_bytes().replace(b"avro.codec", b"avro.cod\xff\xff")),
+    ),
+}
+"""What is wrong with one file, and how."""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_named_and_ends_early(name: str, watched: Watched, url: str, tmp_path: Path) -> None:
+    place = make_table(tmp_path, 2)
+    words, damage = HOSTILE[name]
+    damage(Victim(place))
+    page = watched.page
+    drop(page, url, place)
+    page.get_by_role("tab", name="Entries").click()
+    expect(page.locator(".dropped-problems")).to_contain_text(words)
+    expect(page.get_by_text("A reader of this snapshot sees at least")).to_be_visible()
+    watched.clean()
+
+
+def test_a_file_of_another_table_is_never_taken(watched: Watched, url: str, tmp_path: Path) -> None:
+    """Of a table and its copy in one zip, one has lost a manifest."""
+    place = make_table(tmp_path / "a", 2)
+    shutil.copytree(place, tmp_path / "b")
+    Victim(place).manifest.unlink()
+    with zipfile.ZipFile(tmp_path / "both.zip", "w") as archive:
+        for path in [*place.rglob("*"), *(tmp_path / "b").rglob("*")]:
+            archive.write(path, path.relative_to(tmp_path))
+        archive.write(Victim(tmp_path / "b").manifest, "data/" + Victim(tmp_path / "b").manifest.name)
+        archive.writestr("__MACOSX/a/metadata/._v9.metadata.json", b"\0\5\x16\7")
+    page = watched.page
+    drop(page, url, tmp_path / "both.zip")
+    page.get_by_role("combobox", name="Table", exact=True).select_option(label=place.relative_to(tmp_path).as_posix())
+    page.get_by_role("tab", name="Entries").click()
+    expect(page.get_by_text("it is not among the files that were dropped")).to_be_visible()
+    page.get_by_role("combobox", name="Table", exact=True).select_option(label="b")
+    expect(page.get_by_text("A reader of this snapshot sees 2 of 2 entries")).to_be_visible()
+    watched.clean()
+
+
+def test_what_metadata_lacks_is_told(watched: Watched, url: str, tmp_path: Path) -> None:
+    place = make_table(tmp_path, 2)
+
+    def change(raw: dict[str, Any]) -> None:
+        del raw["snapshots"][1]["manifest-list"]
+        raw["snapshots"].append({**raw["snapshots"][0]})
+
+    edit_metadata(place, change)
+    page = watched.page
+    drop(page, url, place)
+    page.get_by_role("tab", name="Difference").click()
+    expect(page.get_by_role("alert")).to_contain_text("has neither `manifest-list` nor `manifests`")
+    expect(page.locator(".dropped-problems")).to_contain_text("several snapshots have the id")
+    watched.clean()
 
 
 def test_four_views_by_keyboard_and_without_barriers(

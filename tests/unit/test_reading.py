@@ -100,7 +100,7 @@ def test_unknown_fields_are_kept(table: Path) -> None:
 
 
 def test_a_newer_format_version_opens_with_what_is_known(table: Path) -> None:
-    edit_metadata(table, lambda d: d.update({"format-version": 4}))
+    edit_metadata(table, lambda d: d.update({"format-version": 5}))
     opened = direct.open_table(str(table))
     assert len(opened.files()) == 3
     assert opened.problems[0].location == "/format-version"

@@ -93,7 +93,7 @@ class Workshop:
 
     def _output(self, table: Any, path: str) -> Any:
         plain = table.io().newOutputFile(f"{table.location()}/data/{path}")
-        return self.iceberg("encryption.NotReadHeres").plainAsEncryptedOutput(plain)
+        return self.iceberg("encryption.EncryptedFiles").plainAsEncryptedOutput(plain)
 
     def _partition(self, table: Any, path: str) -> Any:
         if table.spec().isUnpartitioned():

@@ -3,10 +3,17 @@
 import { Inflate } from "fflate";
 import { Decompress } from "fzstd";
 import SnappyJS from "snappyjs";
-import { intOf, isObject, readJson, type Int, type Json } from "./json";
+import { intOf, isObject, readJson, text, type Int, type Json } from "./json";
 
 // A file that is not what it should be; `message` says why, without the file's name.
 export class Unreadable extends Error {}
+
+// Why something cannot be read, whatever was thrown: a stranger's file can make any part fail.
+export function causeOf(error: unknown): string {
+  if (error instanceof Unreadable) return error.message;
+  if (error instanceof RangeError && /call stack/i.test(error.message)) return "it is nested too deeply";
+  return `it cannot be read: ${(error instanceof Error ? error.message : String(error)).slice(0, 200)}`;
+}
 
 export interface Container {
   schema: Json;
@@ -17,17 +24,31 @@ export interface Container {
 
 type Read = (at: Cursor) => unknown;
 
-const DEEPEST = 64, UNPACKED = 1 << 29, PORTION = 1 << 16;
+const DEEPEST = 64, UNPACKED = 1 << 29, UNPACKED_ANYWAY = 32 << 20, DENSEST = 64, PORTION = 1 << 16, LONGEST_FIXED = 1 << 20;
+const EACH_BYTE = 20, ANYWAY = 1_000_000;
 const OTHERS = new Map([
   ["PAR1", "it is a Parquet file, as format version 4 has them: this page does not read it"], ["PARE", "it is encrypted"], ["AGS1", "it is encrypted"],
 ]);
-const words = new TextDecoder("utf-8");
+const words = new TextDecoder("utf-8", { fatal: true });
+
+// What reading a file may cost: values without bytes could be read for ever.
+class Steps {
+  private left: number;
+
+  constructor(bytes: number) {
+    this.left = ANYWAY + EACH_BYTE * bytes;
+  }
+
+  take(): void {
+    if (--this.left < 0) throw new Unreadable("it has far more values than bytes");
+  }
+}
 
 export class Cursor {
   at = 0;
   private readonly view: DataView;
 
-  constructor(readonly data: Uint8Array) {
+  constructor(readonly data: Uint8Array, readonly steps = new Steps(data.length)) {
     this.view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   }
 
@@ -65,7 +86,7 @@ export class Cursor {
   }
 
   bytes(size: number): Uint8Array {
-    if (size > this.left) throw new Unreadable("it is cut off");
+    if (size < 0 || size > this.left) throw new Unreadable("it is cut off");
     return this.data.subarray(this.at, (this.at += size));
   }
 
@@ -89,14 +110,18 @@ export class Cursor {
         this.long();
       }
       if (count > this.left) throw new Unreadable("an array has more items than bytes");
-      while (count-- > 0) item(this);
+      while (count-- > 0) {
+        this.steps.take();
+        item(this);
+      }
     }
   }
 }
 
-export function openContainer(data: Uint8Array): Container {
+// Open a file of at most so many bytes, unpacked.
+export function openContainer(data: Uint8Array, most = UNPACKED): Container {
   const cursor = new Cursor(data);
-  const mark = words.decode(data.subarray(0, 4));
+  const mark = String.fromCharCode(...data.subarray(0, 4));
   if (mark !== "Obj\x01") throw new Unreadable(data.length ? OTHERS.get(mark) ?? "it is no Avro file" : "it is empty");
   cursor.at = 4;
   const metadata = new Map<string, string>();
@@ -108,7 +133,7 @@ export function openContainer(data: Uint8Array): Container {
   const schema = readJson(metadata.get("avro.schema") ?? "null");
   if (!isObject(schema)) throw new Unreadable("its Avro schema is no record");
   const container: Container = { schema, metadata, blocks: [], damage: "" };
-  let room = UNPACKED;
+  let room = Math.min(most, UNPACKED, UNPACKED_ANYWAY + DENSEST * data.length);
   try {
     while (cursor.left) {
       const count = Number(cursor.long()), data = unpack(codec, cursor.bytes(cursor.size()), room);
@@ -118,8 +143,7 @@ export function openContainer(data: Uint8Array): Container {
       container.blocks.push({ count, data });
     }
   } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    container.damage = `block ${container.blocks.length}: ${error.message}`;
+    container.damage = `block ${container.blocks.length}: ${causeOf(error)}`;
   }
   return container;
 }
@@ -129,11 +153,24 @@ function unpack(codec: string, data: Uint8Array, room: number): Uint8Array {
   try {
     if (codec === "deflate") return inPortions(data, room, (given) => new Inflate(given));
     if (codec === "zstandard") return inPortions(data, room, (given) => new Decompress(given));
-    if (codec === "snappy") return SnappyJS.uncompress(data.subarray(0, -4), room);
+    if (codec === "snappy") return checked(SnappyJS.uncompress(data.subarray(0, -4), room), new DataView(data.buffer, data.byteOffset + data.length - 4, 4).getUint32(0));
   } catch (error) {
-    throw new Unreadable(`a block cannot be unpacked (${codec}): ${String(error)}`);
+    throw new Unreadable(`a block cannot be unpacked (${codec}): ${causeOf(error)}`);
   }
   throw new Unreadable(`this page does not read the codec ${codec.slice(0, 40)}`);
+}
+
+const CRC = Array.from({ length: 256 }, (_, n) => {
+  for (let bit = 0; bit < 8; bit++) n = n & 1 ? (n >>> 1) ^ 0xedb88320 : n >>> 1;
+  return n;
+});
+
+// Bytes whose checksum (CRC-32) is that which was written beside them.
+export function checked(data: Uint8Array, expected: number): Uint8Array {
+  let crc = -1;
+  for (const byte of data) crc = (CRC[(crc ^ byte) & 255] ?? 0) ^ (crc >>> 8);
+  if ((crc ^ -1) >>> 0 !== expected) throw new Unreadable("its checksum is wrong: the bytes were changed");
+  return data;
 }
 
 type Unpacker = { push(data: Uint8Array, isLast: boolean): unknown };
@@ -163,6 +200,12 @@ export function inPortions(data: Uint8Array, room: number, make: (given: (part: 
 export function readerOf(schema: unknown, of: (field: Json, inside: string) => string | null): Read {
   const named = new Map<string, { read?: Read; skip?: Read }>();
 
+  // Remember a type by its name, with its namespace too.
+  function name(type: Json, made: { read?: Read; skip?: Read }): void {
+    const own = text(type["name"]), space = text(type["namespace"]);
+    for (const one of new Set([own, space ? `${space}.${own}` : own, own.slice(own.lastIndexOf(".") + 1)])) named.set(one, { ...named.get(one), ...made });
+  }
+
   function record(type: Json, depth: number, inside: string | null): Read {
     const fields = (Array.isArray(type["fields"]) ? type["fields"] : []).filter(isObject);
     const steps = fields.map((field) => {
@@ -170,6 +213,7 @@ export function readerOf(schema: unknown, of: (field: Json, inside: string) => s
       return { name, read: compile(field["type"], depth + 1, name) };
     });
     return (at) => {
+      at.steps.take();
       const row: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
       for (const { name, read } of steps) {
         const value = read(at);
@@ -191,11 +235,11 @@ export function readerOf(schema: unknown, of: (field: Json, inside: string) => s
         return read(at);
       };
     }
-    if (!isObject(type)) return simple(String(type), keeps);
+    if (!isObject(type)) return simple(text(type), keeps);
     const kind = type["type"];
     if (kind === "record") {
       const made: Read = record(type, depth, inside);
-      named.set(String(type["name"]), { ...named.get(String(type["name"])), [keeps ? "read" : "skip"]: made });
+      name(type, { [keeps ? "read" : "skip"]: made });
       return made;
     }
     if (kind === "array" || kind === "map") {
@@ -212,12 +256,13 @@ export function readerOf(schema: unknown, of: (field: Json, inside: string) => s
     }
     if (kind === "fixed") {
       const size = Number(type["size"]), made: Read = (at) => at.bytes(size);
-      named.set(String(type["name"]), { read: made, skip: made });
+      if (!Number.isInteger(size) || size < 0 || size > LONGEST_FIXED) throw new Unreadable("its schema has a fixed type of a wrong size");
+      name(type, { read: made, skip: made });
       return made;
     }
     if (kind === "enum") {
       const made: Read = (at) => at.long();
-      named.set(String(type["name"]), { read: made, skip: made });
+      name(type, { read: made, skip: made });
       return made;
     }
     return compile(kind, depth + 1, inside);
@@ -243,16 +288,15 @@ export function readerOf(schema: unknown, of: (field: Json, inside: string) => s
 
 // The records of a file, those of a damaged block left out. `problem` is told what is wrong with one.
 export function records(container: Container, read: Read, problem: (cause: string) => void): unknown[] {
-  const all: unknown[] = [];
+  const all: unknown[] = [], steps = new Steps(container.blocks.reduce((sum, block) => sum + block.data.length, 0));
   if (container.damage) problem(container.damage);
   for (const [n, { count, data }] of container.blocks.entries()) {
-    const at = new Cursor(data), rows: unknown[] = [];
+    const at = new Cursor(data, steps), rows: unknown[] = [];
     try {
       for (let i = 0; i < count; i++) rows.push(read(at));
       if (at.left) throw new Unreadable(`${at.left} bytes are left over`);
     } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
-      problem(`block ${n}: ${error.message}`);
+      problem(`block ${n}: ${causeOf(error)}`);
       continue;
     }
     for (const row of rows) all.push(row);

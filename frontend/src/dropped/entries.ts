@@ -26,9 +26,9 @@ export function fileKind({ content, file_format }: { content: number; file_forma
 // A partition as `name=value/name=value`, by the table's spec.
 export function partitionPath(table: Table, manifest: Manifest, entry: Stored): string {
   const spec = table.spec(manifest.spec);
-  return entry.partition.map(({ id, value }) => {
+  return entry.partition.map(({ id, value, kind }) => {
     const field = spec.get(id);
-    return field ? `${field.name}=${partitionText(value, field.transform, field.type)}` : `field ${id}=${partitionText(value, "identity", "")}`;
+    return field ? `${field.name}=${partitionText(value, field.transform, field.type, kind)}` : `field ${id}=${partitionText(value, "identity", undefined, kind)}`;
   }).join("/");
 }
 

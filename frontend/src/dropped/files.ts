@@ -1,7 +1,7 @@
 // What a person drops: a folder, files, or a zip of them. Only metadata is read, and each file when it is needed.
 
 import { Gunzip, unzipSync } from "fflate";
-import { inPortions, Unreadable } from "./avro";
+import { causeOf, checked, inPortions, Unreadable } from "./avro";
 
 // The dropped files: `path` is that in what was dropped, without a slash before it.
 export interface DroppedFile {
@@ -63,21 +63,51 @@ async function unzipped(dropped: DroppedFile[]): Promise<DroppedFile[]> {
       all.push(file);
       continue;
     }
-    let size = 0;
-    const parts = unzipSync(await file.read(), {
-      filter: ({ name, originalSize }) => {
-        if (!WANTED.test(name)) return false;
-        if ((size += originalSize) > MOST_UNZIPPED) throw new Unreadable(`${file.path} is greater than this page reads, unpacked`);
-        return true;
-      },
-    });
-    for (const [path, data] of Object.entries(parts)) all.push({ path, read: () => Promise.resolve(data) });
+    all.push(...membersOf(await file.read(), file.path));
   }
-  return all.filter(({ path }) => WANTED.test(path));
+  return all.filter(({ path }) => isWanted(path));
+}
+
+// What a zip has of metadata. Where one member cannot be unpacked, each is on its own, when it is read: the others are there.
+function membersOf(zip: Uint8Array, name: string): DroppedFile[] {
+  const members: DroppedFile[] = [], memory = new Map<string, Uint8Array>();
+  let size = 0;
+  unzipSync(zip, {
+    filter: (member) => {
+      if (!isWanted(member.name.replaceAll("\\", "/"))) return false;
+      if ((size += member.originalSize) > MOST_UNZIPPED) throw new Unreadable(`${name} is greater than this page reads, unpacked`);
+      const read = async (): Promise<Uint8Array> => {
+        const known = memory.get(member.name);
+        if (known) return known;
+        try {
+          const data = unzipSync(zip, { filter: (one) => one.name === member.name })[member.name] ?? new Uint8Array();
+          memory.set(member.name, data);
+          return data;
+        } catch (error) {
+          throw new Unreadable(`its place in the zip is damaged: ${causeOf(error)}`);
+        }
+      };
+      members.push({ path: member.name.replaceAll("\\", "/"), read });
+      return false;
+    },
+  });
+  try {
+    const names = new Set(members.map(({ path }) => path));
+    for (const [path, data] of Object.entries(unzipSync(zip, { filter: (one) => names.has(one.name.replaceAll("\\", "/")) }))) memory.set(path, data);
+  } catch {
+    memory.clear();
+  }
+  return members;
+}
+
+// Metadata, but not what macOS puts beside each file.
+function isWanted(path: string): boolean {
+  return WANTED.test(path) && !path.startsWith("__MACOSX/") && !baseName(path).startsWith("._");
 }
 
 // The text of a metadata file, gzipped or not.
 export function textOf(data: Uint8Array): string {
-  const plain = data[0] === 0x1f && data[1] === 0x8b ? inPortions(data, MOST_JSON, (given) => new Gunzip(given)) : data;
+  const isPacked = data[0] === 0x1f && data[1] === 0x8b;
+  const plain = isPacked ? checked(inPortions(data, MOST_JSON, (given) => new Gunzip(given)), new DataView(data.buffer, data.byteOffset + data.length - 8, 4).getUint32(0, true)) : data;
   return new TextDecoder("utf-8", { fatal: true }).decode(plain);
 }

@@ -8,11 +8,12 @@ import "../style/tokens.css";
 import "../style/app.css";
 import "../style/lab.css";
 import "./dropped.css";
-import { Unreadable } from "./avro";
+import { causeOf, Unreadable } from "./avro";
 import { baseName, filesOfDrop, filesOfList, type DroppedFile } from "./files";
 import { findTables, openTable, type Place, type Table } from "./table";
 import { Choice, DifferenceView, EntriesView, LifecycleView, save, TreeView } from "./views";
 
+const FEW = 5;
 const VIEWS = [
   { id: "tree", title: "Tree", View: TreeView }, { id: "entries", title: "Entries", View: EntriesView },
   { id: "lifecycle", title: "Lifecycle", View: LifecycleView }, { id: "difference", title: "Difference", View: DifferenceView },
@@ -27,12 +28,12 @@ function Page() {
   const work = (what: () => Promise<void>): void => {
     setReading(true);
     setFailure("");
-    what().catch((error: unknown) => setFailure(error instanceof Error ? error.message : String(error))).finally(() => setReading(false));
+    what().catch((error: unknown) => setFailure(causeOf(error))).finally(() => setReading(false));
   };
-  const open = async (where: Place, all: DroppedFile[], named = ""): Promise<void> => {
+  const open = async (where: Place, all: DroppedFile[], found: Place[], named = ""): Promise<void> => {
     setPlace(where);
     setTable(null);
-    setTable(await openTable(where, all, named));
+    setTable(await openTable(where, all, found, named));
   };
   const clear = (): void => {
     setPlaces([]);
@@ -45,7 +46,7 @@ function Page() {
     if (!found[0]) throw new Unreadable("No *.metadata.json is among these files. Drop the table's folder, or its metadata folder.");
     setFiles(all);
     setPlaces(found);
-    await open(found[0], all);
+    await open(found[0], all, found);
   });
   useEffect(() => {
     const over = (event: DragEvent): void => event.preventDefault();
@@ -84,11 +85,11 @@ function Page() {
         <div class="fields dropped-choices">
           {places.length > 1 && (
             <Choice label="Table" value={String(place ? places.indexOf(place) : 0)} options={places.map(({ root }, at) => [String(at), root || "(top)"])}
-              choose={(at) => work(async () => open(places[Number(at)] ?? (places[0] as Place), files))} />
+              choose={(at) => work(async () => open(places[Number(at)] ?? (places[0] as Place), files, places))} />
           )}
           {place && place.metadata.length > 1 && (
             <Choice label="Metadata file" value={table?.file ?? ""} options={place.metadata.map(({ path }) => [path, baseName(path)])}
-              choose={(path) => work(async () => open(place, files, baseName(path)))} />
+              choose={(path) => work(async () => open(place, files, places, baseName(path)))} />
           )}
         </div>
       )}
@@ -96,9 +97,9 @@ function Page() {
         <>
           <p class="muted dropped-note">{baseName(table.file)} is open: {table.reason}. Location: {table.location || "none"}</p>
           {problems > 0 && (
-            <details class="message message-warning" open>
+            <details class="message message-warning" open={problems <= FEW}>
               <summary><b>Warning:</b> {problems === 1 ? "one file" : `${problems} files`} could not be read whole. The rest is shown.</summary>
-              <ul>{table.problems.map(({ file, cause }) => <li key={file + cause}><code>{file}</code>: {cause}</li>)}</ul>
+              <ul class="dropped-problems">{table.problems.map(({ file, cause }) => <li key={file + cause}><code>{file}</code>: {cause}</li>)}</ul>
             </details>
           )}
           <Tabs label="Views" names={VIEWS} active={view} choose={setView} controls="view" />

@@ -5,7 +5,7 @@ import { Unreadable } from "./avro";
 import { DELETED, fileKind, partitionPath } from "./entries";
 import { baseName } from "./files";
 import type { Int } from "./json";
-import type { Manifest, Snapshot, Stored, Table } from "./table";
+import { snapshotKey, type Manifest, type Snapshot, type Stored, type Table } from "./table";
 
 export interface Cell {
   manifest_path: string;
@@ -48,7 +48,11 @@ export function manifestNames(table: Table, manifests: Iterable<Manifest>): Map<
     const ordinal = addedBy === null ? undefined : table.ordinals.get(addedBy), part = /-m(\d+)\.avro$/.exec(path)?.[1] ?? "0";
     names.set(path, `manifest-${ordinal ?? `…${String(addedBy ?? "None").slice(-4)}`}${part === "0" ? "" : `.m${part}`}`);
   }
-  for (const [path, name] of names) alike.set(name, [...(alike.get(name) ?? []), path]);
+  for (const [path, name] of names) {
+    const same = alike.get(name);
+    if (same) same.push(path);
+    else alike.set(name, [path]);
+  }
   for (const [name, paths] of alike) {
     if (paths.length < 2) continue;
     const stems = paths.map((path) => baseName(path).replace(/-m(\d+)\.avro$/, "").replace(/\.avro$/, ""));
@@ -165,7 +169,8 @@ export function firstOf(names: readonly string[], most = 20): string {
 export async function difference(table: Table, before: Snapshot | null, after: Snapshot | null): Promise<Difference> {
   const first = await table.manifests(before), second = await table.manifests(after);
   const gone = only(first, second), added = only(second, first), comparison = await compare(table, gone, added);
-  const needed = [before?.list, after?.list, ...[...(before?.inline ?? []), ...(after?.inline ?? [])], ...[...gone, ...added].map(({ path }) => path)];
+  const sides = [before, after].filter((one) => one !== null);
+  const needed = [...sides.flatMap((one) => [snapshotKey(one), one.list, ...one.inline]), ...[...gone, ...added].map(({ path }) => path)];
   const unread = needed.find((path) => path && table.whyUnread(path));
   if (unread) throw new Unreadable(`The difference is not known, since ${unread} cannot be read: ${table.whyUnread(unread)}`);
   const changes = (rows: [Manifest, Stored][]): Change[] => rows.map(([manifest, entry]) => ({

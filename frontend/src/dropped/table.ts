@@ -1,10 +1,10 @@
 // A dropped table: its metadata file now, manifest lists and manifests when they are asked for (spec: "Table Metadata
 // Fields", "Manifest Lists", "Manifests"). What cannot be read is a problem, and the rest stays.
 
-import { openContainer, readerOf, records, Unreadable, type Container } from "./avro";
+import { causeOf, openContainer, readerOf, records, Unreadable, type Container } from "./avro";
 import { baseName, folderOf, METADATA_NAME, textOf, type DroppedFile } from "./files";
 import { compareInts, int, isObject, objects, readJson, text, type Int, type Json } from "./json";
-import { chooseState, type Head } from "./state";
+import { chooseState, versionOf, type Head } from "./state";
 
 export interface Snapshot {
   id: Int;
@@ -44,7 +44,7 @@ export interface Stored {
   referenced_data_file: string | null;
   content_offset: Int | null;
   content_size_in_bytes: Int | null;
-  partition: { id: number; value: unknown }[];
+  partition: { id: number; value: unknown; kind: string }[];  // `kind` is the type that Avro has for it
 }
 
 export interface SpecField {
@@ -67,7 +67,7 @@ const ENTRY_IDS = {
   partition: 102, record_count: 103, file_size_in_bytes: 104, content: 134, first_row_id: 142, referenced_data_file: 143,
   content_offset: 144, content_size_in_bytes: 145,
 };
-const MOST_ENTRIES = 500_000, MOST_TEXT = 1 << 28, DEEPEST_ENDING = 12;
+const MOST_ENTRIES = 500_000, MOST_LISTED = 250_000, MOST_TEXT = 1 << 28, MOST_UNPACKED = 1 << 30, DEEPEST_ENDING = 12;
 
 export class Table {
   readonly name: string;
@@ -86,8 +86,10 @@ export class Table {
   private readonly places = new Map<string, DroppedFile | null>();
   private readonly unread = new Map<string, string>();
   private read = 0;
+  private unpacked = 0;
 
-  //   root: the table's folder in what was dropped. file: the metadata file. reason: why it and no other.
+  //   root: the table's folder in what was dropped. file: the metadata file. reason: why it and no other. files: those that
+  //   may be the table's.
   constructor(raw: Json, readonly root: string, readonly file: string, readonly reason: string, files: readonly DroppedFile[]) {
     this.location = text(raw["location"]).replace(/\/+$/, "");
     this.name = baseName(root) || baseName(this.location) || "table";
@@ -102,7 +104,10 @@ export class Table {
         operation: text(summary["operation"]), list: text(one["manifest-list"]), inline: (Array.isArray(one["manifests"]) ? one["manifests"] : []).map(text),
       }];
     });
-    for (const snapshot of this.snapshots) if (!this.byId.has(snapshot.id)) this.byId.set(snapshot.id, snapshot);
+    for (const snapshot of this.snapshots) {
+      if (!this.byId.has(snapshot.id)) this.byId.set(snapshot.id, snapshot);
+      else this.problem(file, `several snapshots have the id ${snapshot.id}: the first of them is shown`);
+    }
     this.current = this.snapshot(int(raw["current-snapshot-id"]));
     [...this.snapshots].sort((a, b) => compareInts(a.sequence, b.sequence)).forEach((snapshot, at) => {
       if (this.byId.get(snapshot.id) === snapshot) this.ordinals.set(snapshot.id, at + 1);
@@ -112,8 +117,8 @@ export class Table {
     this.readSpecs(raw);
     for (const one of files) {
       this.places.set(one.path, one);
-      const parts = one.path.split("/").slice(-DEEPEST_ENDING);
-      for (let n = 0; n < parts.length; n++) {
+      const parts = one.path.split("/").slice(-DEEPEST_ENDING), least = folderOf(one.path) === folderOf(file) ? 1 : 2;
+      for (let n = 0; n <= parts.length - least; n++) {  // a name alone is enough beside the metadata file
         const ending = `/${parts.slice(n).join("/")}`;
         this.places.set(ending, this.places.has(ending) ? null : one);  // of two with one ending neither is meant
       }
@@ -187,7 +192,10 @@ export class Table {
   }
 
   private async open(path: string): Promise<Container> {
-    return withIdsByName(openContainer(await this.find(path).read()));
+    if (this.unpacked >= MOST_UNPACKED) throw new Unreadable("this page reads at most 1 GiB of a table's metadata, unpacked");
+    const container = openContainer(await this.find(path).read(), MOST_UNPACKED - this.unpacked);
+    this.unpacked += container.blocks.reduce((sum, { data }) => sum + data.length, 0);
+    return withIdsByName(container);
   }
 
   // The manifests of a snapshot, in the order of its manifest list. None where it cannot be read.
@@ -196,8 +204,8 @@ export class Table {
     const known = this.lists.get(snapshot.id);
     if (known) return known;
     const reading = this.readList(snapshot).catch((error: unknown) => {
-      if (!(error instanceof Unreadable)) throw error;
-      this.problem(snapshot.list, error.message);
+      this.problem(snapshot.list || this.file, causeOf(error));
+      this.unread.set(snapshotKey(snapshot), causeOf(error));
       return [];
     });
     this.lists.set(snapshot.id, reading);
@@ -211,14 +219,16 @@ export class Table {
           const spec = Number((await this.open(path)).metadata.get("partition-spec-id") ?? 0);
           return [{ path, spec, content: 0, sequence: 0, addedBy: snapshot.id, added: null, existing: null, deleted: null, firstRowId: null }];
         } catch (error) {
-          if (!(error instanceof Unreadable)) throw error;
-          this.problem(path, error.message);
+          this.problem(path, causeOf(error));
           return [];
         }
       });
+      if (!snapshot.inline.length) throw new Unreadable(`snapshot ${snapshot.id} has neither \`manifest-list\` nor \`manifests\``);
       return (await Promise.all(read)).flat();
     }
     const container = await this.open(snapshot.list), name = nameOf(LIST_IDS);
+    const count = countOf(container);
+    if (count > MOST_LISTED) throw new Unreadable(`it has ${count.toLocaleString("en")} manifests; this page reads at most ${MOST_LISTED.toLocaleString("en")}`);
     const read = readerOf(container.schema, (field, inside) => (inside === "" ? name(field) : null));
     return records(container, read, (cause) => this.problem(snapshot.list, cause)).map((record) => {
       const row = record as Record<string, unknown>, path = row["manifest_path"];
@@ -236,8 +246,7 @@ export class Table {
     const known = this.entries.get(manifest.path);
     if (known) return known;
     const reading = this.readManifest(manifest).catch((error: unknown) => {
-      if (!(error instanceof Unreadable)) throw error;
-      this.problem(manifest.path, error.message);
+      this.problem(manifest.path, causeOf(error));
       return null;
     });
     this.entries.set(manifest.path, reading);
@@ -246,14 +255,38 @@ export class Table {
 
   private async readManifest(manifest: Manifest): Promise<Stored[]> {
     const container = await this.open(manifest.path), name = nameOf(ENTRY_IDS);
-    this.read += container.blocks.reduce((sum, { count }) => sum + count, 0);
-    if (this.read > MOST_ENTRIES) throw new Unreadable(`this page reads at most ${MOST_ENTRIES.toLocaleString("en")} entries; the installed product reads millions`);
-    const read = readerOf(container.schema, (field, inside) => (inside === "partition" ? String(field["field-id"]) : name(field)));
-    return records(container, read, (cause) => this.problem(manifest.path, cause)).map((record) => entryOf(record as Record<string, unknown>));
+    const count = countOf(container), kinds = new Map<string, string>();
+    if (this.read + count > MOST_ENTRIES) throw new Unreadable(`this page reads at most ${MOST_ENTRIES.toLocaleString("en")} entries; the installed product reads millions`);
+    this.read += count;
+    const read = readerOf(container.schema, (field, inside) => {
+      if (inside !== "partition") return name(field);
+      const key = `field ${String(Number(field["field-id"]))}`;  // no number alone: those an object would put in order
+      kinds.set(key, kindOf(field["type"]));
+      return key;
+    });
+    return records(container, read, (cause) => this.problem(manifest.path, cause)).map((record) => entryOf(record as Record<string, unknown>, kinds));
   }
 }
 
-function entryOf(record: Record<string, unknown>): Stored {
+function countOf(container: Container): number {
+  return container.blocks.reduce((sum, { count }) => sum + count, 0);
+}
+
+// What a snapshot's manifests are called where one says why they are not known.
+export function snapshotKey(snapshot: Snapshot): string {
+  return `snapshot ${snapshot.id}`;
+}
+
+// The type that Avro has for a partition's value: its logical type if there is one, timestamps in UTC apart.
+function kindOf(type: unknown): string {
+  if (Array.isArray(type)) return kindOf(type.find((one) => one !== "null"));
+  if (!isObject(type)) return text(type);
+  const logical = text(type["logicalType"]);
+  if (logical === "decimal") return `decimal ${Number(type["scale"] ?? 0)}`;
+  return logical ? logical + (type["adjust-to-utc"] === true ? " in UTC" : "") : text(type["type"]) || kindOf(type["type"]);
+}
+
+function entryOf(record: Record<string, unknown>, kinds: ReadonlyMap<string, string>): Stored {
   const file = record["data_file"];
   if (!isObject(file) || typeof file["file_path"] !== "string") throw new Unreadable("it is no manifest: no field has the id 2 (data_file)");
   const partition = isObject(file["partition"]) ? Object.entries(file["partition"]) : [];
@@ -263,7 +296,7 @@ function entryOf(record: Record<string, unknown>): Stored {
     file_format: text(file["file_format"]), record_count: int(file["record_count"]), file_size_in_bytes: int(file["file_size_in_bytes"]),
     first_row_id: int(file["first_row_id"]), referenced_data_file: typeof file["referenced_data_file"] === "string" ? file["referenced_data_file"] : null,
     content_offset: int(file["content_offset"]), content_size_in_bytes: int(file["content_size_in_bytes"]),
-    partition: partition.map(([id, value]) => ({ id: Number(id), value })),
+    partition: partition.map(([key, value]) => ({ id: Number(key.slice("field ".length)), value, kind: kinds.get(key) ?? "" })),
   };
 }
 
@@ -312,13 +345,15 @@ export function findTables(files: readonly DroppedFile[]): Place[] {
     if (METADATA_NAME.test(baseName(file.path))) folders.set(folderOf(file.path), [...(folders.get(folderOf(file.path)) ?? []), file]);
   }
   return [...folders].map(([folder, metadata]) => ({
-    root: baseName(folder) === "metadata" ? folderOf(folder) : folder, metadata,
+    root: baseName(folder) === "metadata" ? folderOf(folder) : folder,
+    metadata: metadata.sort((a, b) => versionOf(baseName(b.path)) - versionOf(baseName(a.path)) || (a.path < b.path ? 1 : -1)),
     hint: files.find(({ path }) => path === (folder ? `${folder}/` : "") + "version-hint.text"),
   })).sort((a, b) => (a.root < b.root ? -1 : 1));
 }
 
 // Open a table at its state, or at the metadata file of that name.
-export async function openTable(place: Place, files: readonly DroppedFile[], named = ""): Promise<Table> {
+//   files: all that was dropped. others: where other tables were found in it, whose files are not this one's.
+export async function openTable(place: Place, files: readonly DroppedFile[], others: readonly Place[], named = ""): Promise<Table> {
   const raws = new Map<string, Json>(), heads = new Map<string, Head>(), causes = new Map<string, string>();
   let size = 0;
   const read = async (file: DroppedFile): Promise<void> => {
@@ -334,15 +369,17 @@ export async function openTable(place: Place, files: readonly DroppedFile[], nam
         earlier: objects(raw["metadata-log"]).map((one) => text(one["metadata-file"])).filter(Boolean),
       });
     } catch (error) {
-      causes.set(file.path, error instanceof Error ? error.message : String(error));
+      causes.set(file.path, causeOf(error));
     }
   };
   for (const file of place.metadata) await read(file);
-  const hint = place.hint && textOf(await place.hint.read()).split(/[\r\n]/, 1)[0];
+  const hint = place.hint && new TextDecoder().decode(await place.hint.read()).split(/[\r\n]/, 1)[0];
   const chosen = named ? { name: named, reason: "you chose it" } : chooseState(place.metadata.map(({ path }) => baseName(path)), hint ?? null, heads);
   const file = place.metadata.find(({ path }) => baseName(path) === chosen.name), raw = file && raws.get(file.path);
   if (!file || !raw) throw new Unreadable(`${chosen.name}: ${(file && causes.get(file.path)) ?? "it is not there"}`);
-  const table = new Table(raw, place.root, file.path, chosen.reason, files);
+  const deeper = others.map(({ root }) => root).filter((root) => root !== place.root && root.length > 0 && (!place.root.startsWith(`${root}/`) || root.startsWith(`${place.root}/`)));
+  const own = files.filter(({ path }) => !deeper.some((root) => path.startsWith(`${root}/`)));
+  const table = new Table(raw, place.root, file.path, chosen.reason, own);
   for (const [path, cause] of causes) table.problem(path, cause);
   return table;
 }

@@ -2,6 +2,8 @@
 
 import type { Int } from "./json";
 
+const CALENDAR = new Set(["year", "month", "day", "hour"]), FLOATS = new Set(["float", "double"]);
+
 function two(number: number): string {
   return String(number).padStart(2, "0");
 }
@@ -70,23 +72,37 @@ function hexOf(data: Uint8Array): string {
   return Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+function base64Of(data: Uint8Array): string {
+  return btoa(Array.from(data, (byte) => String.fromCharCode(byte)).join(""));
+}
+
 function uuidText(data: Uint8Array): string {
   return hexOf(data).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 // One partition value in words: month 650 is 2024-03, null is "null".
-//   value: as Avro stores it. transform: of the partition field. type: of the source column, as metadata has it.
-export function partitionText(value: unknown, transform: string, type: unknown): string {
+//   value: as Avro stores it. transform: of the partition field. type: of the source column, as metadata has it; undefined
+//   where no schema has the column any more. kind: the type that Avro has for the value.
+export function partitionText(value: unknown, transform: string, type: unknown, kind = ""): string {
   if (value === null || value === undefined || transform === "void") return "null";
-  if (value instanceof Uint8Array) {
-    const decimal = /^decimal\(\s*\d+\s*,\s*(\d+)\s*\)$/.exec(String(type));
-    if (decimal) return decimalText(value, Number(decimal[1]));
-    return type === "uuid" && value.length === 16 ? uuidText(value) : btoa(String.fromCharCode(...value));
+  try {
+    return typeof type === "string" || CALENDAR.has(transform) ? byType(value, transform, String(type), kind) : byKind(value, kind);
+  } catch {  // a value that does not fit the type
+    return byKind(value, kind);
   }
-  if (typeof value === "number" && (type === "float" || type === "double")) return floatText(value);
+}
+
+// As the column's type has it.
+function byType(value: unknown, transform: string, type: string, kind: string): string {
+  if (value instanceof Uint8Array) {
+    const decimal = /^decimal\(\s*\d+\s*,\s*(\d{1,3})\s*\)$/.exec(type);
+    if (decimal) return decimalText(value, Number(decimal[1]));
+    return type === "uuid" && value.length === 16 ? uuidText(value) : base64Of(value);
+  }
   if (typeof value === "boolean" || typeof value === "string") return String(value);
-  const whole = BigInt(value as Int), kind = transform === "identity" ? type : transform;
-  switch (kind) {
+  if (typeof value === "number" && ([type, kind].some((one) => FLOATS.has(one)) || !Number.isInteger(value))) return floatText(value);
+  const whole = BigInt(value as Int), shown = transform === "identity" ? type : transform;
+  switch (shown) {
     case "year": return yearText(1970n + whole);
     case "month": {
       const years = floorDivide(whole, 12n);
@@ -98,9 +114,23 @@ export function partitionText(value: unknown, transform: string, type: unknown):
       const days = floorDivide(whole, 24n);
       return `${dateText(days)}-${two(Number(whole - 24n * days))}`;
     }
-    case "timestamp": case "timestamptz": return timestampText(whole, 6, kind === "timestamptz");
-    case "timestamp_ns": case "timestamptz_ns": return timestampText(whole, 9, kind === "timestamptz_ns");
+    case "timestamp": case "timestamptz": return timestampText(whole, 6, shown === "timestamptz");
+    case "timestamp_ns": case "timestamptz_ns": return timestampText(whole, 9, shown === "timestamptz_ns");
     case "time": return timeText(whole - floorDivide(whole, 86_400_000_000n) * 86_400_000_000n, 6);
   }
   return String(whole);
+}
+
+// As Avro's type has it.
+function byKind(value: unknown, kind: string): string {
+  if (value instanceof Uint8Array) {
+    const decimal = /^decimal (\d{1,3})$/.exec(kind);
+    return decimal ? decimalText(value, Number(decimal[1])) : `0x${hexOf(value)}`;
+  }
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (typeof value === "number" && (FLOATS.has(kind) || !Number.isInteger(value))) return floatText(value);
+  if (typeof value !== "number" && typeof value !== "bigint") return typeof value === "string" ? value : "unknown";
+  if (kind === "date") return dateText(BigInt(value), 5);
+  if (kind.startsWith("timestamp-micros")) return timestampText(BigInt(value), 6, kind.endsWith(" in UTC")).replace("T", " ");
+  return String(value);
 }

@@ -8,10 +8,10 @@ import { shortPath } from "../words";
 import { entriesAsOf, entriesOf, fileKind, type Entry } from "./entries";
 import { isObject, type Int } from "./json";
 import { difference, firstOf, lifecycle, manifestNames, type Cell, type Change, type Difference } from "./snapshots";
-import type { Manifest, Snapshot, Table } from "./table";
+import { snapshotKey, type Manifest, type Snapshot, type Table } from "./table";
 
 type View = { table: Table; told: () => void };
-const AT_ONCE = 500, COLUMNS = 200;
+const AT_ONCE = 500, COLUMNS = 200, LONGEST = 400;
 const KINDS: Record<string, string> = { data_file: "data", position_deletes: "position deletes", equality_deletes: "equality deletes", deletion_vector: "deletion vector" };
 
 // What takes time, and then what it gives. `told` is called afterwards: there may be problems more.
@@ -52,12 +52,17 @@ function moment(snapshot: Snapshot): string {
   return Number.isNaN(date.getTime()) ? "" : `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
+// A text that is shown: of a long one its beginning and its end.
+function cut(words: string): string {
+  return words.length > LONGEST ? `${words.slice(0, LONGEST / 2)}…${words.slice(-LONGEST / 2)}` : words;
+}
+
 // All rows, some at a time.
 function Rows({ label, head, rows }: { label: string; head: readonly string[]; rows: readonly (readonly string[])[] }) {
   const [shown, setShown] = useState(AT_ONCE);
   return (
     <>
-      <SmallTable label={label} head={head} rows={rows.slice(0, shown)} />
+      <SmallTable label={label} head={head} rows={rows.slice(0, shown).map((row) => row.map(cut))} />
       {rows.length > shown && (
         <p>{shown.toLocaleString("en")} of {rows.length.toLocaleString("en")} are shown. <button type="button" onClick={() => setShown(shown + 10 * AT_ONCE)}>Show more</button></p>
       )}
@@ -69,7 +74,7 @@ function Branch({ words, note, children }: { words: string; note: string; childr
   const [isOpen, setOpen] = useState(false);
   return (
     <details class="dropped-branch" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary><b>{words}</b> <span class="muted">{note}</span></summary>
+      <summary><b>{cut(words)}</b> <span class="muted">{cut(note)}</span></summary>
       {isOpen && children()}
     </details>
   );
@@ -130,7 +135,7 @@ export function Choice({ label, value, options, choose }: {
     <label class="field dropped-choice">
       <span>{label}</span>
       <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        {options.map(([id, words]) => <option key={id} value={id}>{words}</option>)}
+        {options.map(([id, words]) => <option key={id} value={id}>{cut(words)}</option>)}
       </select>
     </label>
   );
@@ -150,7 +155,7 @@ export function EntriesView({ table, told }: View) {
   const [snapshot, setSnapshot] = useState(table.current ?? newestFirst(table)[0] ?? null);
   const { value, failure } = useAnswer(() => entriesOf(table, snapshot), [snapshot], told);
   const listed = useAnswer(async () => table.manifests(snapshot), [snapshot], () => {});
-  const isWhole = ![snapshot?.list ?? "", ...(snapshot?.inline ?? []), ...(listed.value ?? []).map(({ path }) => path)].some((path) => table.whyUnread(path));
+  const isWhole = ![snapshot ? snapshotKey(snapshot) : "", snapshot?.list ?? "", ...(snapshot?.inline ?? []), ...(listed.value ?? []).map(({ path }) => path)].some((path) => table.whyUnread(path));
   const count = (status: string | null): number => value?.filter((one) => one.logical_status === status).length ?? 0;
   return (
     <>
