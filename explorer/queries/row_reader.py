@@ -21,6 +21,7 @@ from explorer.model.metadata import Schema, Snapshot, TableMetadata
 from explorer.model.problem import Problem
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.spec.deletes.delete_pairs import (
+    COMPACTED,
     ELSEWHERE,
     TOUCHED,
     DeletePairs,
@@ -227,14 +228,19 @@ class RowReader(FileRows):
         self, snapshot: Snapshot, tree: MetadataTree, deletes: Sequence[LiveFile]
     ) -> dict[tuple[str, int | None], LiveFile]:
         """For each delete, by its key, the first data file that it would apply to if it were recorded in that file's
-        partition; deletes without one are left out."""
+        partition; left out are deletes without one, and those that a compaction of their own partition applied."""
         data = [m for m in tree.manifests(snapshot) if m.content == 0]
         order = {m.manifest_path: at for at, m in enumerate(data)}
         pairs = DeletePairs(Applicability(tree.metadata, LiveFiles.of([]), deletes))
         first: dict[int, tuple[int, int]] = {}
+        applied: set[int] = set()
         for part in tree.read(Parts(data, True, partial(deletes_elsewhere, pairs), ELSEWHERE, folded=True)).read():
             for delete, path, row in zip(*(column.to_pylist() for column in part.columns), strict=True):
-                first[delete] = min(first.get(delete, (len(data), 0)), (order[path], row))
+                if row == COMPACTED:
+                    applied.add(delete)
+                else:
+                    first[delete] = min(first.get(delete, (len(data), 0)), (order[path], row))
+        first = {delete: where for delete, where in first.items() if delete not in applied}
         rows_of: dict[int, set[int]] = {}
         for at, row in first.values():
             rows_of.setdefault(at, set()).add(row)

@@ -17,6 +17,7 @@ from explorer.errors import WrongUsage
 from explorer.model.manifest import FileKind, file_kind
 from explorer.reports.maintenance.procedure_calls import is_printable, table_in_sql
 from explorer.spark_engine.engine_choice import Engine
+from explorer.spec.doctor.metadata_rules import table_rules
 from explorer.spec.readers.reader_support import (
     NEWEST_VERSION,
     SupportTable,
@@ -67,6 +68,9 @@ def find_readers(table: Table, upgrade: int | None = None, engine: Engine = "aut
     listed, facts = table.tree.manifests(at), _file_facts(table, engine)
     features, support = table_features(metadata, listed, facts), reader_support()
     notes = [f"There may be more features than these: {table.tree.lacks}."] if table.tree.lacks else []
+    refused = next((finding for finding in table_rules(metadata) if finding.refused == "table"), None)
+    if refused:
+        notes.append(f"Spark 4.1 refuses the table all the same: {refused.what}. `icedive doctor` has the remedy.")
     planned = None
     if upgrade is not None:
         planned = plan_upgrade(metadata, features, support, upgrade, _statement(table, upgrade))

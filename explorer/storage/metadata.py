@@ -236,9 +236,14 @@ class _Reader:
         def number(key: str) -> int | None:
             return self.get(raw, key, int, pointer)
 
+        parent = number("parent-snapshot-id")
+        if parent == -1:
+            cause = "it is -1: some writers say so of a snapshot without a parent, where the spec has no such field"
+            self.problem(f"{pointer}/parent-snapshot-id", cause, "info")
+            parent = None
         return Snapshot(
             snapshot_id=self.snapshot_id(raw, pointer),
-            parent_snapshot_id=number("parent-snapshot-id"),
+            parent_snapshot_id=parent,
             sequence_number=number("sequence-number") or 0,
             timestamp_ms=number("timestamp-ms"),
             manifest_list=self.get(raw, "manifest-list", str, pointer),

@@ -283,7 +283,7 @@ def test_a_staged_write_is_published_by_an_id_that_one_snapshot_has() -> None:
 
     reason = refused("publish", "night", table=on_paper(PARENTS, REFS, {}, NOW, twice))
     assert "snapshot-5 and snapshot-6 have the WAP id 'night'" in reason
-    assert "cherry-pick each" in reason
+    assert "Cherry-pick one" in reason
 
     def empty(data: dict[str, Any]) -> None:
         data["snapshots"][0]["summary"] = {"operation": "append", "wap.id": "first"}

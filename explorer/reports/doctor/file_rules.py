@@ -121,7 +121,8 @@ def _cleaned_up(lists: Lists, what: _Wrong, gone: Mapping[str, int]) -> str:
     others = f", nor {'does' if number == 1 else 'do'} {count(number, 'other')} of its manifest" if number else ""
     return (
         f"{others}: a writer that took snapshot {snapshot.snapshot_id} ({snapshot.operation or 'a commit'}) for failed "
-        "may have removed what it had added, though the commit landed (CommitStateUnknownException)"
+        "may have removed what it had added, though the commit landed (CommitStateUnknownException). So may "
+        "remove_orphan_files that ran during the commit, or a rule of the store that removes files by their age"
     )
 
 

@@ -116,14 +116,17 @@ def fitting(manifest: ManifestFile, content: Ints) -> Flags:
 
 
 ELSEWHERE = pa.schema([("delete", pa.int64()), ("manifest_path", pa.string()), ("row", pa.int64())])
-"""A delete's place in Applicability.deletes, and a data file that it would apply to in that file's partition."""
+"""A delete's place in Applicability.deletes, and a data file that it would apply to in that file's partition; COMPACTED
+where it is known to have been needed in its own."""
+COMPACTED = -1
 
 
 def deletes_elsewhere(pairs: DeletePairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """ELSEWHERE, of one data manifest."""
-    first = pairs.elsewhere(live_in(manifest, stored)[0], manifest.partition_spec_id)
-    paths = [manifest.manifest_path] * len(first)
-    return pa.table({"delete": list(first), "manifest_path": paths, "row": list(first.values())}, schema=ELSEWHERE)
+    files, spec_id = live_in(manifest, stored)[0], manifest.partition_spec_id
+    rows = {**pairs.elsewhere(files, spec_id), **dict.fromkeys(pairs.compacted(files, spec_id), COMPACTED)}
+    paths = [manifest.manifest_path] * len(rows)
+    return pa.table({"delete": list(rows), "manifest_path": paths, "row": list(rows.values())}, schema=ELSEWHERE)
 
 
 class DeletePairs:
@@ -202,6 +205,29 @@ class DeletePairs:
                 for at in np.flatnonzero(applies.any(axis=0)).tolist():
                     first.setdefault(start + at, begin + int(applies[:, at].argmax()))
         return first
+
+    def compacted(self, entries: pa.Table, spec_id: int) -> list[int]:
+        """Find deletes whose own partition has a data file that a compaction wrote after them: it applied them. Of a
+        commit that has expired nobody knows what it was: it may have been one.
+
+        Args:
+            entries: One data manifest's live entries.
+            spec_id: The manifest's partition spec.
+
+        Returns:
+            The deletes' places in Applicability.deletes.
+        """
+        data, snapshots = _Data(entries, spec_id, {}), self._files.metadata.snapshots
+        others = np.array([s.sequence_number for s in snapshots if s.operation != "replace"], np.int64)
+        latest = np.zeros(len(data.places), np.int64)
+        np.maximum.at(latest, data.codes, np.where(np.isin(data.written, others), 0, data.written))
+        written_at = dict(zip(data.places, latest.tolist(), strict=True))
+        return [
+            at
+            for at, delete in enumerate(self._files.deletes)
+            if delete.place in written_at
+            and written_at[delete.place] > (delete.file_sequence_number or delete.sequence_number or NEVER)
+        ]
 
     def _other_places(self, deletes: Sequence[LiveFile], spec_id: int, places: Sequence[PartitionPlace]) -> Flags:
         """Which places (a row each) other than its own a delete (a column each) may have rows of. Where it goes by a

@@ -327,7 +327,13 @@ def _transform(
             yield Refusal(pointer, f"the transform of {who} has a width that is not above 0", part.transform[:60])
             return
     elif transform not in _TRANSFORMS and not sorting:
-        yield Refusal(pointer, f"the transform of {who} is none that Java has", part.transform[:60])
+        words = f"the transform of {who} is none that Java has"
+        if transform.removesuffix("s") in _TRANSFORMS:
+            words += (
+                f": Iceberg's word is `{transform.removesuffix('s')}`. Spark reads a copy of this file that has that "
+                "word, registered under another name"
+            )
+        yield Refusal(pointer, words, part.transform[:60])
         return
     current = meta.schema(meta.current_schema_id)
     if transform == "void" or current is None or len(part.source_ids) != 1:

@@ -71,7 +71,8 @@ def preview_refs(
         elif len(with_id) > 1:  # PublishChangesProcedure
             refusal = (
                 f"{' and '.join(of(s.snapshot_id) for s in with_id)} have the WAP id {name!r}, and it publishes one "
-                "that is unique: cherry-pick each by its snapshot id"
+                "that is unique. Cherry-pick one by its snapshot id. Iceberg then refuses the others, whose WAP id is "
+                "published: make a branch at each, and insert its rows from there"
             )
     elif operation != "drop" and snapshot is None:
         raise ValueError(f"{operation} takes a snapshot")
@@ -177,7 +178,10 @@ def _pick_refusal(metadata: TableMetadata, snapshot: Snapshot, main: list[int], 
     own = snapshot.snapshot_id
     picked = [s for i in main if (s := metadata.snapshot(i)) and s.summary.get("source-snapshot-id") == str(own)]
     wap = snapshot.summary.get("wap.id")
-    published = [s for i in main if (s := metadata.snapshot(i)) and wap and s.summary.get("published-wap-id") == wap]
+    ids = ("wap.id", "published-wap-id")  # that of a snapshot to which main was moved counts, too (WapUtil)
+    published = [
+        s for i in main if (s := metadata.snapshot(i)) and wap and wap in (s.summary.get(name) for name in ids)
+    ]
     if own in main:
         return f"{of(own)} is an ancestor of the current snapshot already"
     if picked:

@@ -264,10 +264,14 @@ def partition_path_by_name(
 
 
 def result_type(transform: str, kind: Any) -> Any:
-    """The JSON type of a transform's result: what partition summaries in the manifest list are serialized as."""
+    """The JSON type of a transform's result: what partition summaries in the manifest list are serialized as. None
+    where nobody knows, as of a transform that the spec does not have."""
+    from pyiceberg.transforms import UnknownTransform
+
     primitive = primitive_type(kind)
     try:
-        return str(parse_transform(transform).result_type(primitive)) if primitive is not None else None
+        parsed = parse_transform(transform)
+        return None if primitive is None or isinstance(parsed, UnknownTransform) else str(parsed.result_type(primitive))
     except Exception:
         return None
 
