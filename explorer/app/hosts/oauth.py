@@ -31,7 +31,8 @@ class OAuthSignIn:
             from panel.auth import OAuthProvider
 
         if key := os.environ.get(ENCRYPTION_VARIABLE):
-            from cryptography.fernet import Fernet
+            with needs_extra():
+                from cryptography.fernet import Fernet
 
             pn.state.param.update(encryption=Fernet(key))
         self._provider = OAuthProvider()
