@@ -7,6 +7,7 @@ from typing import Any
 
 from explorer.reports.maintenance import preview
 from explorer.reports.readers import find_readers
+from explorer.spec.commits.landed import landed, matching_snapshots
 from explorer.spec.snapshots.refs import preview_refs
 from tests.cases.mini import Table
 from tests.support import direct
@@ -59,6 +60,7 @@ def test_a_wap_id_that_main_has_is_published(tmp_path: Path) -> None:
     def change(raw: dict[str, Any]) -> None:
         for snapshot in raw["snapshots"][1:]:
             snapshot["summary"]["wap.id"] = "job"
+        del raw["snapshot-log"][2:]
         raw["snapshots"][2]["parent-snapshot-id"] = raw["snapshots"][0]["snapshot-id"]
         raw["current-snapshot-id"] = raw["refs"]["main"]["snapshot-id"] = raw["snapshots"][1]["snapshot-id"]
 
@@ -67,6 +69,9 @@ def test_a_wap_id_that_main_has_is_published(tmp_path: Path) -> None:
     seen = preview_refs(table.metadata, "cherry-pick", "", table.metadata.snapshots[2])
     assert not seen.allowed
     assert "has published the staged write 'job' already" in seen.words[0]
+    assert landed(table.metadata, "job", matching_snapshots(table.metadata, "job")).words.startswith(
+        "It landed in part: 1 of 2 are staged alone. "
+    )
     assert "make a branch at each" in preview_refs(table.metadata, "publish", "job", None).words[0]
 
 

@@ -130,7 +130,11 @@ def _words(metadata: TableMetadata, wanted: str, snapshots: Sequence[LandedSnaps
     for one in snapshots:
         by_place.setdefault(one.where, []).append(one.snapshot)
     found = "; ".join(f"{first_of(names, 5)}: {where}" for where, names in by_place.items())
+    picked = {snapshot.summary.get("source-snapshot-id") for snapshot in metadata.snapshots}
+    staged = [one for one in snapshots if one.where == PLACES["staged"] and str(one.snapshot_id) not in picked]
     verdict = "It landed" if "in main" in by_place else "It is not in main's history"
+    if staged and "in main" in by_place:
+        verdict = f"It landed in part: {len(staged):,} of {len(snapshots):,} are staged alone"
     return f"{verdict}. {found[0].upper()}{found[1:]}."
 
 
