@@ -16,6 +16,7 @@ from explorer.reports.readers import find_readers, reader_support
 from explorer.spec.readers.reader_support import ReaderAnswer, ReaderVersion, Support, judge
 from explorer.spec.readers.table_features import FEATURES, TableFeature
 from explorer.table import open_table
+from tests import reader_matrix
 from tests.cases.mini import Table
 from tests.support.small_tables import edit_metadata, make_table
 
@@ -206,3 +207,7 @@ def test_copy_on_write_gets_no_deletion_vectors(tmp_path: Path) -> None:
     assert [one.feature for one in found.upgrade.new_features] == ["format-version-3", "row-lineage"]
     assert [one.id for one in found.upgrade.locked_out] == ["athena"]  # by its document
     assert "locks out Athena engine version 3, which can read the table now." in upgrade_words(found.upgrade)
+
+
+def test_the_matrix_in_the_documents_is_of_today() -> None:
+    assert reader_matrix.PAGE.read_text("utf-8") == reader_matrix.page(), "run python -m tests.reader_matrix"
