@@ -67,7 +67,9 @@ def find_readers(table: Table, upgrade: int | None = None, engine: Engine = "aut
         )
     listed, facts = table.tree.manifests(at), _file_facts(table, engine)
     features, support = table_features(metadata, listed, facts), reader_support()
-    notes = [f"There may be more features than these: {table.tree.lacks}."] if table.tree.lacks else []
+    notes = []
+    if lacks := table.tree.lacks:
+        notes.append(f"There may be more features than these: {lacks}. Readers that can read the rest fail there.")
     refused = next((finding for finding in table_rules(metadata) if finding.refused == "table"), None)
     if refused:
         notes.append(f"Spark 4.1 refuses the table all the same: {refused.what}. `icedive doctor` has the remedy.")
