@@ -6,6 +6,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -221,13 +222,21 @@ class DeletePairs:
         others = np.array([s.sequence_number for s in snapshots if s.operation != "replace"], np.int64)
         latest = np.zeros(len(data.places), np.int64)
         np.maximum.at(latest, data.codes, np.where(np.isin(data.written, others), 0, data.written))
-        written_at = dict(zip(data.places, latest.tolist(), strict=True))
         return [
             at
-            for at, delete in enumerate(self._files.deletes)
-            if delete.place in written_at
-            and written_at[delete.place] > (delete.file_sequence_number or delete.sequence_number or NEVER)
+            for where, number in zip(data.places, latest.tolist(), strict=True)
+            for at, written in self._by_place.get(where, ())
+            if number > written
         ]
+
+    @cached_property
+    def _by_place(self) -> Mapping[PartitionPlace, Sequence[tuple[int, int]]]:
+        """By partition the places of its deletes, and the sequence numbers of the commits that added them."""
+        deletes: dict[PartitionPlace, list[tuple[int, int]]] = {}
+        for at, delete in enumerate(self._files.deletes):
+            written = delete.file_sequence_number or delete.sequence_number or NEVER
+            deletes.setdefault(delete.place, []).append((at, written))
+        return deletes
 
     def _other_places(self, deletes: Sequence[LiveFile], spec_id: int, places: Sequence[PartitionPlace]) -> Flags:
         """Which places (a row each) other than its own a delete (a column each) may have rows of. Where it goes by a
