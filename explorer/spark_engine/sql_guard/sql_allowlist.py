@@ -103,7 +103,8 @@ _EXPRESSIONS = _names(
     SortOrder SpecifiedWindowFrame StringLocate StringTrim StringTrimLeft StringTrimRight Substring Subtract
     TimestampAdd TimestampDiff UnaryMinus UnaryPositive UnresolvedCollation UnresolvedNamedLambdaVariable
     UnresolvedWindowExpression WindowExpression WindowSpecDefinition WindowSpecReference
-    aggregate.AggregateExpression aggregate.AnyValue aggregate.First aggregate.Last
+    aggregate.AggregateExpression aggregate.AnyValue aggregate.First aggregate.Last aggregate.PercentileCont
+    aggregate.PercentileDisc
     """,
     "expressions.",
 )
