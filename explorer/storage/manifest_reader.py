@@ -109,27 +109,26 @@ class ManifestReader:
         self._entries: LRUCache[tuple[str, bool], EntriesRead] = LRUCache(limits.share(5), getsizeof=_bytes)
         self._bytes: LRUCache[str, avro.Container] = LRUCache(64)
 
-    def _container(self, path: str) -> avro.Container:
+    def _contents(self, path: str) -> avro.Container | bytes:
+        """The container of an Avro manifest, or the bytes of a Parquet one. Raises UnreadableFile."""
         with self._lock:
             if path in self._bytes:
                 return self._bytes[path]
         data = self.storage.read_through_cache(path, limit=limits.MANIFEST)
+        if parquet_manifests.is_parquet(data):
+            return data
         container = avro.open_container(data, path, room=limits.unpack_limit(len(data)))
         if sum(len(block.data) for block in container.blocks) < 4 << 20:
             with self._lock:
                 self._bytes[path] = container
         return container
 
-    def _parquet(self, path: str) -> bytes | None:
-        """The bytes of a manifest that is a Parquet file; None of any other. Raises UnreadableFile."""
-        data = self.storage.read_through_cache(path, limit=limits.MANIFEST)
-        return data if parquet_manifests.is_parquet(data) else None
-
     def header(self, manifest_path: str) -> ManifestHeader:
         """A manifest's header. Raises UnreadableFile."""
-        if (data := self._parquet(manifest_path)) is not None:
-            return parquet_manifests.header(data, manifest_path)
-        return manifests.header(self._container(manifest_path))
+        contents = self._contents(manifest_path)
+        if isinstance(contents, bytes):
+            return parquet_manifests.header(contents, manifest_path)
+        return manifests.header(contents)
 
     def header_alone(self, path: str) -> ManifestHeader:
         """The header of a manifest or manifest list, of which hardly more is read. Raises UnreadableFile."""
@@ -325,6 +324,7 @@ class ManifestReader:
 
     def read_records(self, manifest_path: str, start: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         """Raw records of a manifest, every field as the writer wrote it. Raises UnreadableFile."""
-        if (data := self._parquet(manifest_path)) is not None:
-            return parquet_manifests.records(data, manifest_path, start, limit)
-        return list(avro.records(self._container(manifest_path), start, limit))
+        contents = self._contents(manifest_path)
+        if isinstance(contents, bytes):
+            return parquet_manifests.records(contents, manifest_path, start, limit)
+        return list(avro.records(contents, start, limit))

@@ -292,7 +292,7 @@ def _by_polars(layout: ManifestLayout, metrics: bool, container: Container) -> p
     if layout.partition:
         struct = frame.get_column("partition").struct
         parts = [_cast(polars_decoder.to_arrow(struct.field(name)), kind) for name, _, kind in layout.partition]
-    return _with_partition(fields, arrays, layout, parts, len(frame))
+    return entry_table(layout.path, fields, arrays, _fields_of(layout), parts, len(frame))
 
 
 def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -332,7 +332,7 @@ def _from_records(rows: Sequence[Mapping[str, Any]], first: int, layout: Manifes
     parts = [
         pa.array([file[layout.partition_name][name] for file in files], kind) for name, _, kind in layout.partition
     ]
-    return _with_partition(fields, arrays, layout, parts, len(rows), first)
+    return entry_table(layout.path, fields, arrays, _fields_of(layout), parts, len(rows), first)
 
 
 def _map_items(value: Any, entry: tuple[str, str] | None) -> list[tuple[Any, Any]] | None:
@@ -344,19 +344,35 @@ def _map_items(value: Any, entry: tuple[str, str] | None) -> list[tuple[Any, Any
     return [(pair[key], pair[item]) for pair in value if pair is not None]
 
 
-def _with_partition(
-    fields: Sequence[pa.Field], arrays: list[pa.Array], layout: ManifestLayout, parts: list[pa.Array], rows: int,
-    first: int = 0,
+def _fields_of(layout: ManifestLayout) -> list[pa.Field]:
+    return [pa.field(field_id, kind) for _, field_id, kind in layout.partition]
+
+
+def entry_table(
+    path: str, fields: Sequence[pa.Field], arrays: Sequence[pa.Array], partition_fields: Sequence[pa.Field],
+    parts: Sequence[pa.Array], rows: int, first: int = 0,
 ) -> pa.Table:  # fmt: skip
+    """Return decoded entries of a manifest as `entries` has them.
+
+    Args:
+        path: The manifest, for errors.
+        fields: The fields of the entries, without `partition`.
+        arrays: A column for each of them.
+        partition_fields: The fields of the partition, which are called by their field ids.
+        parts: A column for each of these.
+        rows: How many entries there are.
+        first: The place of the first of them in the manifest.
+
+    Raises:
+        UnreadableFile: An entry has no status or no path.
+    """
     for name in ("status", "file_path"):
         if (column := arrays[[f.name for f in fields].index(name)]).null_count:
             row = column.is_null().to_pylist().index(True)
-            raise UnreadableFile(layout.path, f"entry {first + row} has no {name}")
-    struct_fields = [pa.field(field_id, kind) for _, field_id, kind in layout.partition]
-    if struct_fields:
-        partition = pa.StructArray.from_arrays(
-            [p.combine_chunks() if isinstance(p, pa.ChunkedArray) else p for p in parts], fields=struct_fields
-        )
+            raise UnreadableFile(path, f"entry {first + row} has no {name}")
+    if partition_fields:
+        whole = [part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part for part in parts]
+        partition = pa.StructArray.from_arrays(whole, fields=list(partition_fields))
     else:
         partition = pa.array([{}] * rows, pa.struct([]))
     return pa.table([*arrays, partition], schema=pa.schema([*fields, pa.field("partition", partition.type)]))

@@ -14,6 +14,7 @@ from explorer.errors import UnreadableFile
 from explorer.model.manifest import ENTRY_SCHEMA, FIELD_IDS, NARROW_FIELDS, ManifestHeader
 from explorer.storage import limits
 from explorer.storage.decoder_process import client
+from explorer.storage.manifests import entry_table
 from explorer.storage.projection import field_id
 
 MAGIC = b"PAR1"
@@ -80,14 +81,12 @@ def entries_here(table: pa.Table, path: str, metrics: bool) -> pa.Table:
             array = pc.struct_field(file, [inside[own_id]])
         else:
             array = pa.nulls(table.num_rows, field.type)
-        arrays.append(_cast(array, field.type))
-    for name in ("status", "file_path"):
-        column = arrays[[field.name for field in fields].index(name)]
-        if column.null_count:
-            raise UnreadableFile(path, f"entry {column.is_null().to_pylist().index(True)} has no {name}")
+        arrays.append(array.cast(field.type))
     at = inside.get(FIELD_IDS["partition"])
-    partition = _partition(None if at is None else pc.struct_field(file, [at]), table.num_rows)
-    return pa.table([*arrays, partition], schema=pa.schema([*fields, pa.field("partition", partition.type)]))
+    partition = {} if at is None else _partition(pc.struct_field(file, [at]))
+    parts = list(partition.values())
+    named = [pa.field(name, part.type) for name, part in partition.items()]
+    return entry_table(path, fields, arrays, named, parts, table.num_rows)
 
 
 def _by_id(fields: pa.Schema | pa.StructType) -> dict[int, int]:
@@ -96,26 +95,11 @@ def _by_id(fields: pa.Schema | pa.StructType) -> dict[int, int]:
     return {own: at for at, field in enumerate(listed) if (own := field_id(field)) is not None}
 
 
-def _partition(stored: pa.Array | None, rows: int) -> pa.Array:
-    """A partition struct whose fields are called by their field ids."""
-    if stored is None or not pa.types.is_struct(stored.type) or not stored.type.num_fields:
-        return pa.array([{}] * rows, pa.struct([]))
-    arrays = [pc.struct_field(stored, [at]) for at in range(stored.type.num_fields)]
-    fields = []
-    for at, array in enumerate(arrays):
-        if pa.types.is_fixed_size_binary(array.type):
-            arrays[at] = array = array.cast(pa.binary())
-        own = field_id(stored.type.field(at))
-        fields.append(pa.field(str(1000 + at if own is None else own), array.type))
-    return pa.StructArray.from_arrays(arrays, fields=fields)
-
-
-def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """An array of another type's names and widths."""
-    if array.type == kind:
-        return array
-    if pa.types.is_map(kind) and pa.types.is_map(array.type):
-        offsets, keys, items = array.offsets, array.keys.cast(kind.key_type), array.items.cast(kind.item_type)
-        mask = array.is_null() if array.null_count else None
-        return pa.MapArray.from_arrays(offsets, keys, items, mask=mask)
-    return array.cast(kind)
+def _partition(stored: pa.Array) -> dict[str, pa.Array]:
+    """The columns of a partition struct, by their field ids."""
+    columns = {}
+    for at in range(stored.type.num_fields if pa.types.is_struct(stored.type) else 0):
+        array, own = pc.struct_field(stored, [at]), field_id(stored.type.field(at))
+        is_fixed = pa.types.is_fixed_size_binary(array.type)
+        columns[str(1000 + at if own is None else own)] = array.cast(pa.binary()) if is_fixed else array
+    return columns

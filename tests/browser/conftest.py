@@ -7,10 +7,13 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -124,6 +127,22 @@ def watched(profile: BrowserContext) -> Iterator[Watched]:
     profile.set_offline(False)
     for opened in profile.pages[1:]:  # without the first one, which stays empty, the browser would end
         opened.close()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    """Serves files and logs nothing."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def folder_served(folder: Path) -> Iterator[str]:
+    """The address of a server of a folder's files."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as files_server:
+        threading.Thread(target=files_server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{files_server.server_address[1]}"
+        files_server.shutdown()
 
 
 @contextlib.contextmanager

@@ -6,13 +6,10 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-import threading
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +23,7 @@ from explorer.errors import UnreadableFile
 from explorer.lab.scenarios import SCENARIOS
 from explorer.spec.values.values import partition_path_by_name
 from explorer.table import Table
-from tests.browser.conftest import AXE, VIOLATIONS, Watched
+from tests.browser.conftest import AXE, VIOLATIONS, Watched, folder_served
 from tests.cases import NAMES, build_case
 from tests.security.build import Victim, avro_file, long
 from tests.support import direct
@@ -41,19 +38,10 @@ SAME = (
 """Of an entry, what both tell; and its partition, as text."""
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files and logs nothing."""
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(PAGE))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/index.html"
-        server.shutdown()
+    with folder_served(PAGE) as address:
+        yield f"{address}/index.html"
 
 
 def drop(page: Page, url: str, *paths: Path) -> None:

@@ -5,11 +5,8 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from collections.abc import Iterator
-from functools import partial
 from html.parser import HTMLParser
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
@@ -17,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from explorer.lab.scenarios import SCENARIOS
-from tests.browser.conftest import PATIENCE_MS, Watched
+from tests.browser.conftest import PATIENCE_MS, Watched, folder_served
 from tests.support.small_tables import make_table
 
 SITE = Path(os.environ.get("ICEDIVE_SITE", "no site"))
@@ -25,19 +22,10 @@ pytestmark = pytest.mark.skipif("ICEDIVE_SITE" not in os.environ, reason="make t
 LIVE = ("manifest_lifecycle", "equality_deletes", "deletion_vectors", "partition_evolution", "branches_and_tags")
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files and logs nothing."""
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(SITE))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
+    with folder_served(SITE) as address:
+        yield f"{address}"
 
 
 class Links(HTMLParser):
