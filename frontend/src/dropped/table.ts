@@ -85,6 +85,7 @@ export class Table {
   private readonly entries = new Map<string, Promise<Stored[] | null>>();
   private readonly places = new Map<string, DroppedFile | null>();
   private readonly unread = new Map<string, string>();
+  private readonly told = new Set<string>();
   private read = 0;
   private unpacked = 0;
 
@@ -158,7 +159,10 @@ export class Table {
 
   problem(file: string, cause: string): void {
     this.unread.set(file, cause);
-    if (!this.problems.some((one) => one.file === file && one.cause === cause)) this.problems.push({ file, cause });
+    const told = JSON.stringify([file, cause]);
+    if (this.told.has(told)) return;
+    this.told.add(told);
+    this.problems.push({ file, cause });
   }
 
   snapshot(id: Int | null): Snapshot | null {
