@@ -158,7 +158,7 @@ def readers_json(found: TableReaders) -> dict[str, Any]:
     own: dict[str, Any] = {
         "words": found.words, "format_version": found.format_version, "snapshot": found.snapshot or None,
         "as_of": found.as_of, "features": _features(found.features), "readers": _verdicts(found.verdicts),
-        "cells": cell_rows(found.verdicts), "notes": list(found.notes), "upgrade": None,
+        "cells": cell_rows(found.verdicts), "notes": list(found.notes), "refusals": list(found.refusals), "upgrade": None,
     }  # fmt: skip
     if upgrade := found.upgrade:
         own["upgrade"] = {
@@ -193,7 +193,7 @@ def _verdicts(verdicts: Sequence[ReaderVerdict]) -> list[dict[str, Any]]:
 
 def readers_blocks(found: TableReaders) -> list[Block]:
     """Return the blocks of a page: the answer, the features, the readers, then what is known of each."""
-    blocks: list[Block] = [Notice(clean(found.words))]
+    blocks: list[Block] = [Notice(clean(found.words), "error" if found.refusals else "ok")]
     blocks += [Notice(clean(note), "warning") for note in found.notes]
     if found.upgrade:
         blocks.append(_upgrade_block(found.upgrade))

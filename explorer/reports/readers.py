@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 
 from explorer.errors import WrongUsage
 from explorer.model.manifest import FileKind, file_kind
+from explorer.reports.doctor import diagnose
 from explorer.reports.maintenance.procedure_calls import is_printable, table_in_sql
 from explorer.spark_engine.engine_choice import Engine
-from explorer.spec.doctor.metadata_rules import table_rules
 from explorer.spec.readers.reader_support import (
     NEWEST_VERSION,
     SupportTable,
@@ -27,7 +27,7 @@ from explorer.spec.readers.reader_support import (
     plan_upgrade,
 )
 from explorer.spec.readers.table_features import AlikeFiles, FileFacts, table_features
-from explorer.spec.text.names import snapshot_name
+from explorer.spec.text.names import base_name, snapshot_name
 from explorer.table import Table
 
 DATA_FILES = ("tried.json", "documents.json")
@@ -70,17 +70,22 @@ def find_readers(table: Table, upgrade: int | None = None, engine: Engine = "aut
     notes = []
     if lacks := table.tree.lacks:
         notes.append(f"There may be more features than these: {lacks}. Readers that can read the rest fail there.")
-    refused = next((finding for finding in table_rules(metadata) if finding.refused == "table"), None)
-    if refused:
-        notes.append(f"Spark 4.1 refuses the table all the same: {refused.what}. `icedive doctor` has the remedy.")
     planned = None
     if upgrade is not None:
         planned = plan_upgrade(metadata, features, support, upgrade, _statement(table, upgrade))
     return TableReaders(
         metadata.format_version, snapshot_name(at.snapshot_id, metadata.ordinals) if at else "", tuple(features),
         tuple(judge(features, support)), max(one.date for known in support.values() for one in known.values()),
-        planned, tuple(notes),
+        planned, tuple(notes), _refusals(table, engine),
     )  # fmt: skip
+
+
+def _refusals(table: Table, engine: Engine) -> tuple[str, ...]:
+    """What the doctor finds that keeps Iceberg Java from loading or scanning the current snapshot."""
+    current = table.metadata.current_snapshot
+    report = diagnose(table, snapshot=current.snapshot_id if current else None, engine=engine)
+    refused = [one for one in report.findings if one.refused in ("table", "scan")]
+    return tuple(f"{one.about.title} ({base_name(one.file)}: {one.what})" for one in refused)
 
 
 def _file_facts(table: Table, engine: Engine) -> FileFacts:

@@ -41,7 +41,7 @@ def test_a_parent_of_minus_one_is_no_parent(tmp_path: Path) -> None:
 def test_readers_say_that_spark_refuses_the_metadata(tmp_path: Path) -> None:
     """apache/iceberg-python#2166: the column of the sort order is gone."""
     place = make_table(tmp_path, 1)
-    assert not find_readers(direct.open_table(str(place))).notes
+    assert not find_readers(direct.open_table(str(place))).refusals
 
     def change(raw: dict[str, Any]) -> None:
         raw["sort-orders"].append({"order-id": 1, "fields": [
@@ -49,8 +49,9 @@ def test_readers_say_that_spark_refuses_the_metadata(tmp_path: Path) -> None:
         raw["default-sort-order-id"] = 1
 
     edit_metadata(place, change)
-    [note] = find_readers(direct.open_table(str(place))).notes
-    assert note.startswith("Spark 4.1 refuses the table all the same: ")
+    answer = find_readers(direct.open_table(str(place)))
+    assert answer.words.startswith("Spark 4.1 with Iceberg Java 1.12 cannot read the table as it is. ")
+    assert len(answer.refusals) == 1
 
 
 def test_a_wap_id_that_main_has_is_published(tmp_path: Path) -> None:

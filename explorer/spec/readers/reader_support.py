@@ -224,6 +224,7 @@ class TableReaders:
         as_of: The newest date of what is known of readers.
         upgrade: What an upgrade changes, if that was asked.
         notes: What could not be read, a sentence each: then there are at least these features.
+        refusals: What keeps Iceberg Java from loading or scanning the table as it is, whatever its features.
     """
 
     format_version: int
@@ -233,11 +234,17 @@ class TableReaders:
     as_of: str
     upgrade: Upgrade | None = None
     notes: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
         """The answer in sentences."""
-        return readers_sentence(self.verdicts)
+        by_features = readers_sentence(self.verdicts)
+        if not self.refusals:
+            return by_features
+        more = f" {len(self.refusals) - 1} more faults keep it from this too." if len(self.refusals) > 1 else ""
+        first = f"Spark 4.1 with Iceberg Java 1.12 cannot read the table as it is. {self.refusals[0]}.{more}"
+        return f"{first} `icedive doctor` has the remedy. By its features alone: {by_features}"
 
 
 def readers_sentence(verdicts: Sequence[ReaderVerdict]) -> str:
