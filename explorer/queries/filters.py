@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.errors import NotFoundInTable
+from explorer.errors import NotFoundInTable, NotNow, UnreadableFile
 from explorer.model import metadata as model
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile
 from explorer.queries.parquet_groups import spark_reading
@@ -286,10 +286,13 @@ def scan_of(metadata: model.TableMetadata, schema: model.Schema, columns: Column
 
 
 MATCHES = pa.schema(
-    [("manifest_path", pa.string()), ("file_path", pa.string()), ("rows", pa.binary()), ("reading", pa.string())]
-)
+    [
+        ("manifest_path", pa.string()), ("file_path", pa.string()), ("rows", pa.binary()), ("reading", pa.string()),
+        ("unreadable", pa.string()), ("in_scan", pa.bool_()),
+    ]
+)  # fmt: skip
 """Rows that match, of each data file of a manifest that has some, as a stream of Arrow's; and of one that a scan reads
-what Spark makes of it, see queries.parquet_groups.SparkReading."""
+what Spark makes of it, see queries.parquet_groups.SparkReading. Of a file that cannot be read why, and no rows."""
 
 
 def matches_in(
@@ -302,8 +305,8 @@ def matches_in(
     stored: pa.Table,
 ) -> pa.Table:
     """The rows that match, deleted or not (see storage.file_rows.FileRows.rows), in the live data files of a manifest,
-    or in those of them that a scan reads, as MATCHES: a part, as spec.entries.lazy_table has them. Raises
-    UnreadableFile."""
+    or in those of them that a scan reads, as MATCHES: a part, as spec.entries.lazy_table has them. Raises NotNow for
+    a file that a scan reads, and UnreadableFile for too many rows."""
     live = live_in(manifest, stored)[0]
     judged = scan.files(manifest, live)
     reads = judged.outcome == READ
@@ -312,14 +315,19 @@ def matches_in(
     rows_so_far = 0
     listed = live_files(live.take(pa.array(places)), manifest.partition_spec_id, manifest.manifest_path)
     for data, at in zip(listed, places.tolist(), strict=True):
-        rows = matching(files.rows(data, schema, lineage), scan.bound)
+        found = {"manifest_path": manifest.manifest_path, "file_path": data.path, "in_scan": bool(reads[at])}
+        try:
+            rows = matching(files.rows(data, schema, lineage), scan.bound)
+        except UnreadableFile as error:
+            if reads[at] and isinstance(error, NotNow):
+                raise
+            matches.append(found | {"unreadable": str(error)})
+            continue
         if rows.num_rows:
             rows_so_far += rows.num_rows
             limits.within(
                 rows_so_far, limits.MAX_NAMED_ROWS, data.path, "matching rows with the files before it", "match fewer"
             )
             reading = spark_reading(files, data, judged.residual(at), schema).to_json() if reads[at] else None
-            matches.append(
-                {"manifest_path": manifest.manifest_path, "file_path": data.path, "rows": ipc(rows), "reading": reading}
-            )
+            matches.append(found | {"rows": ipc(rows), "reading": reading})
     return pa.Table.from_pylist(matches, MATCHES)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.errors import UnreadableFile
+from explorer.errors import NotNow, UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
 from explorer.progress import steps
@@ -67,6 +67,14 @@ class MatchingFile:
         """Say why a scan does not return the row at a position; empty where it does."""
         groups = (why for first, last, why in self.skipped_groups if first <= position < last)
         return self.skipped_because or next(groups, "")
+
+
+@dataclass(frozen=True)
+class UnreadableData:
+    """Why a data file cannot be read, and whether a scan with the filter reads it, in any manifest."""
+
+    why: str
+    in_scan: bool
 
 
 @dataclass(frozen=True)
@@ -132,8 +140,10 @@ class MatchingRows:
         self._as_spark = as_spark
         self._positions: dict[str, list[int]] = {}
         """By data file; of files that were read."""
-        self.unreadable: dict[str, str] = {}
-        """By data file why it cannot be read; of files that a scan with the filter skips."""
+        self.unreadable: dict[str, UnreadableData] = {}
+        """By data file why it cannot be read."""
+        self._unreadable_in: dict[str, set[str]] = {}
+        """By manifest the data files that a scan reads and that cannot be read."""
         self.value_words: dict[str, list[str]] = {}
         """Where the values of rows come from that the file does not have, or has by other names, by data file."""
         self._read_here: dict[tuple[str, str], SparkReading] = {}
@@ -168,7 +178,8 @@ class MatchingRows:
             The files in the order of the manifests. A file with two live entries comes twice.
 
         Raises:
-            UnreadableFile: A data file that a scan reads cannot be read.
+            NotNow: A data file that a scan reads cannot be read this time.
+            UnreadableFile: More rows match than are held.
         """
         data = [m for m in manifests if m.content == 0]
         new = list({read_alike(m): m for m in data if read_alike(m) not in self._of_manifest}.values())
@@ -186,6 +197,16 @@ class MatchingRows:
             self._of_manifest[read_alike(manifest)] = matching
         return list(chain.from_iterable(self._of_manifest[read_alike(m)] for m in data))
 
+    def unreadable_in(self, manifests: Sequence[ManifestFile]) -> frozenset[str]:
+        """Name the data files of manifests that a scan with the filter reads and that cannot be read."""
+        return frozenset(chain.from_iterable(self._unreadable_in.get(m.manifest_path, ()) for m in manifests))
+
+    def _note_unreadable(self, manifest: str, path: str, why: str, in_scan: bool) -> None:
+        known = self.unreadable.get(path)
+        self.unreadable[path] = UnreadableData(why, in_scan or (known is not None and known.in_scan))
+        if in_scan:
+            self._unreadable_in.setdefault(manifest, set()).add(path)
+
     def _matching(self, manifest: ManifestVerdict, files: pa.Table) -> Iterator[MatchingFile]:
         """Find the matching rows in the live files of a manifest, or in those that the scan reads."""
         listed = manifest.manifest
@@ -200,15 +221,26 @@ class MatchingRows:
         some = live_files(files.take(pa.array(places)), listed.partition_spec_id, listed.manifest_path)
         added_by = files["inherited_snapshot_id"]
         for data, at in zip(steps(some, "data files"), places.tolist(), strict=True):
-            try:
-                positions = self._in_file(data)
-            except UnreadableFile as error:
-                if judged.reads[at]:
-                    raise
-                self.unreadable[data.path] = str(error)
+            if data.path not in self._positions and self._readings is None and not self._read(judged, at, data):
                 continue
-            if positions:
+            if positions := self._positions.get(data.path):
                 yield replace(self._matching_file(judged, at, data, positions), added_by=added_by[at].as_py())
+
+    def _read(self, judged: _Judged, at: int, data: LiveFile) -> bool:
+        """Look for the rows of a data file, which is read once. False where it cannot be read."""
+        manifest, in_scan = judged.manifest.manifest.manifest_path, bool(judged.reads[at])
+        if data.path in self.unreadable:
+            self._note_unreadable(manifest, data.path, self.unreadable[data.path].why, in_scan)
+            return False
+        try:
+            matches = matching(self.reader.rows(data, self.schema, self._lineage), self.scan.bound)
+        except UnreadableFile as error:
+            if in_scan and isinstance(error, NotNow):
+                raise
+            self._note_unreadable(manifest, data.path, str(error), in_scan)
+            return False
+        self._keep(data.path, matches)
+        return True
 
     def _matching_file(self, judged: _Judged, at: int, data: LiveFile, positions: Sequence[int]) -> MatchingFile:
         """What is told of a file with matching rows, one of those that were judged."""
@@ -244,12 +276,6 @@ class MatchingRows:
         where = f"the manifest list says so of {base_name(manifest.manifest.manifest_path)}"
         return f"{manifest.reason} ({where})", "the file has the row, so this summary is wrong"
 
-    def _in_file(self, data: LiveFile) -> list[int]:
-        """Positions in a data file whose rows match; each file is read once."""
-        if data.path not in self._positions and self._readings is None:
-            self._keep(data.path, matching(self.reader.rows(data, self.schema, self._lineage), self.scan.bound))
-        return self._positions.get(data.path, [])
-
     def _keep(self, path: str, matches: pa.Table) -> None:
         number = len(self.rows) + matches.num_rows
         limits.within(number, limits.MAX_NAMED_ROWS, path, "matching rows with the files before it", "match fewer")
@@ -274,7 +300,11 @@ class MatchingRows:
             return
         self._readings = {}
         for some in rows.read():
-            for manifest, path, matches, words in zip(*(some[n].to_pylist() for n in MATCHES.names), strict=True):
+            parts = zip(*(some[n].to_pylist() for n in MATCHES.names), strict=True)
+            for manifest, path, matches, words, why, in_scan in parts:
+                if why is not None:
+                    self._note_unreadable(manifest, path, why, in_scan)
+                    continue
                 reading = SparkReading() if words is None else SparkReading.from_json(words)
                 self._readings[manifest, path] = reading
                 if path not in self._positions:

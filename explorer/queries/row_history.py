@@ -24,7 +24,7 @@ from explorer.spec.rows.row_versions import RowEvent, RowPlace, RowVersion, Stor
 from explorer.spec.scan.filter_names import other_names
 from explorer.spec.schemas.former_columns import former_columns
 from explorer.spec.snapshots.lineage import current_log
-from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
+from explorer.spec.text.names import base_name, first_named, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, whole
 from explorer.storage.rows import read_schema
 
@@ -62,6 +62,8 @@ class SnapshotRows:
     """For hidden rows that a scan with the filter returns all the same, why it skips the deletes that hide them."""
     compared: bool = True
     """Whether deletes that do not apply were compared with the rows too."""
+    unreadable: frozenset[str] = frozenset()
+    """Live data files that a scan with the filter reads and that cannot be read: they may have more rows."""
 
 
 NOTHING = SnapshotRows(frozenset(), {}, {}, {}, {}, {}, {}, {}, {}, {})
@@ -81,7 +83,7 @@ class RowHistory:
 
     Raises:
         NotFoundInTable: The filter does not fit the schema.
-        UnreadableFile: A file cannot be read.
+        UnreadableFile: A delete file cannot be read, or a data file cannot be read this time.
         EngineError, StatementFailed: Spark was to look, and cannot.
     """
 
@@ -121,8 +123,9 @@ class RowHistory:
     def _rows_at(self, snapshot: Snapshot) -> SnapshotRows:
         listed = self.reader.tree.manifests(snapshot)
         candidates = self.matching.in_manifests(listed, snapshot)
+        unreadable = self.matching.unreadable_in(listed)
         if not candidates:
-            return NOTHING
+            return replace(NOTHING, unreadable=unreadable)
         skipped_deletes = self.reader.find_skipped_deletes(self.matching.scan, listed, snapshot)
         files = self.reader.applicability(snapshot)
         visible: set[RowPlace] = set()
@@ -160,7 +163,7 @@ class RowHistory:
             copies[data.path] += 1
         compared = len(files.deletes) <= COMPARED
         shown = (harmless, spared, kept_off, skipped, other_readers, misread, entries, come_back)
-        return SnapshotRows(frozenset(visible), hidden, *shown, compared)
+        return SnapshotRows(frozenset(visible), hidden, *shown, compared, unreadable)
 
     def _holding(
         self, files: Applicability, data: LiveFile, verdicts: Sequence[DeleteVerdict]
@@ -215,7 +218,7 @@ class RowHistory:
                 again = " once more" if self._values(place) in rewritten else ""
                 reason = (
                     f"its data file was removed by this {snapshot.operation or 'commit'}, and no file it added "
-                    f"has the row{again}"
+                    f"{'that could be read ' if after.unreadable - before.unreadable else ''}has the row{again}"
                 )
                 if snapshot.operation == "delete" and not whole(snapshot.summary.get("added-data-files")):
                     reason += "; a delete that takes all rows of a file writes no delete file"
@@ -236,6 +239,9 @@ class RowHistory:
                 events.append(self._event(snapshot, "came back", place, hid.delete.path, reason))
             else:
                 what, reason = self._arrival(snapshot, after.entries[place])
+                if lost := before.unreadable - after.unreadable:
+                    names = first_named(sorted(lost), base_name, SHOWN_UNREADABLE)
+                    reason += f", unless it was there in {names} before, which cannot be read"
                 if place in written_again:
                     what, reason = "came back", written_again[place]
                 if place.copy:
@@ -375,7 +381,8 @@ class RowHistory:
         """
         name = snapshot_name(snapshot.snapshot_id, self._ordinals)
         standing, lacks = self.by_snapshot[snapshot.snapshot_id], self.reader.tree.lacks
-        lines = [f"{name} shows {count(len(standing.visible), 'row')} with {self.where or 'any values'}."]
+        rows_shown = f"{'at least ' if standing.unreadable else ''}{count(len(standing.visible), 'row')}"
+        lines = [f"{name} shows {rows_shown} with {self.where or 'any values'}."]
         folded = sum(place.row_key in self.matching.folded_away for place in standing.visible)
         if folded:
             lines.append(f"⚠ Spark does not return {folded:,} of them for this filter: it {self.folded}.")
@@ -430,8 +437,10 @@ class RowHistory:
             yield f"No data file of {files} has such a row."
         if unread:
             yield f"⚠ {unread} {'were' if unread.files != 1 else 'was'} not read. {READ_THEM}"
-        for path, why in itertools.islice(self.matching.unreadable.items(), SHOWN_UNREADABLE):
-            yield f"⚠ {base_name(path)}, which a scan with this filter skips, cannot be read: {why}."
+        in_scan_first = sorted(self.matching.unreadable.items(), key=lambda item: not item[1].in_scan)
+        for path, file in in_scan_first[:SHOWN_UNREADABLE]:
+            does, rest = ("reads", " and may have more such rows") if file.in_scan else ("skips", "")
+            yield f"⚠ {base_name(path)}, which a scan with this filter {does}, cannot be read{rest}: {file.why}."
         if (more := len(self.matching.unreadable) - SHOWN_UNREADABLE) > 0:
             yield f"⚠ {count(more, 'more such file')} cannot be read."
 

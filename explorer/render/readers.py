@@ -158,7 +158,8 @@ def readers_json(found: TableReaders) -> dict[str, Any]:
     own: dict[str, Any] = {
         "words": found.words, "format_version": found.format_version, "snapshot": found.snapshot or None,
         "as_of": found.as_of, "features": _features(found.features), "readers": _verdicts(found.verdicts),
-        "cells": cell_rows(found.verdicts), "notes": list(found.notes), "refusals": list(found.refusals), "upgrade": None,
+        "cells": cell_rows(found.verdicts), "notes": list(found.notes), "refusals": list(found.refusals),
+        "upgrade": None,
     }  # fmt: skip
     if upgrade := found.upgrade:
         own["upgrade"] = {

@@ -283,3 +283,38 @@ def test_a_row_whose_delete_is_gone_comes_back(tmp_path: Path) -> None:
     told = [(what, words) for _, what, words in told_of(table, "id = 1")]
     assert [what for what, _ in told] == ["appeared", "deleted", "came back"]
     assert told[-1][1].endswith("hid it before, and no delete of this replace does")
+
+
+@pytest.mark.usefixtures("as_spark")
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_a_lost_data_file_takes_no_other_answer_away(tmp_path: Path, engine: Any) -> None:
+    """What the other files have is told, and that the lost one may have more."""
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "name", "string")])
+    table.append(table.parquet("lost.parquet", {"id": [1, 2], "name": ["x", "y"]}))
+    table.append(table.parquet("here.parquet", {"id": [3, 4], "name": ["x", "z"]}))
+    next((tmp_path / "t").rglob("lost.parquet")).unlink()
+    opened = direct.open_table(str(tmp_path / "t"))
+    history = opened.row_history("name = 'x'", engine=engine)
+    told = said(history)
+    assert told[0] == "snapshot-2 shows at least 1 row with name = 'x'."
+    assert [event.what for event in history.events] == ["appeared"]
+    assert "unless it was there in lost.parquet before" not in history.events[0].words
+    lost = "⚠ lost.parquet, which a scan with this filter reads, cannot be read and may have more such rows: "
+    assert any(line.startswith(lost) for line in told)
+    first = history.metadata.snapshots[0]
+    assert history.explain(first)[0] == "snapshot-1 shows at least 0 rows with name = 'x'."
+
+
+@pytest.mark.usefixtures("as_spark")
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_a_row_of_a_rewritten_lost_file_may_have_been_there(tmp_path: Path, engine: Any) -> None:
+    """Whether the row is new is not known, since the file that it may come from cannot be read."""
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "name", "string")])
+    old = table.parquet("lost.parquet", {"id": [1], "name": ["x"]})
+    table.append(old)
+    new = table.parquet("new.parquet", {"id": [1], "name": ["x"]})
+    rewrite(table, old, [new])
+    next((tmp_path / "t").rglob("lost.parquet")).unlink()
+    opened = direct.open_table(str(tmp_path / "t"))
+    [event] = opened.row_history("name = 'x'", engine=engine).events
+    assert event.words.endswith("unless it was there in lost.parquet before, which cannot be read")
