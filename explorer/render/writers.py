@@ -125,7 +125,8 @@ def landed_rows(answer: Landed) -> list[dict[str, Any]]:
 def landed_json(answer: Landed) -> dict[str, Any]:
     """Return the answer as JSON data."""
     return {
-        "wanted": answer.wanted, "words": answer.words, "in_main": answer.in_main, "snapshots": landed_rows(answer),
+        "wanted": answer.wanted, "words": answer.words, "in_main": answer.in_main, "in_part": answer.in_part,
+        "snapshots": landed_rows(answer),
     }  # fmt: skip
 
 
@@ -143,5 +144,5 @@ def render_landed(answer: Landed) -> Iterator[str]:
 def landed_blocks(answer: Landed) -> list[Block]:
     """Return the blocks of a page: the answer, then the snapshots."""
     rows = landed_rows(answer)
-    level = "ok" if answer.in_main else "warning"
+    level = "ok" if answer.in_main and not answer.in_part else "warning"
     return [Notice(clean(answer.words), level), *([Rows(rows, "Snapshots that fit")] if rows else [])]

@@ -46,16 +46,23 @@ class LandedSnapshot:
 
 @dataclass(frozen=True)
 class Landed:
-    """The answer: the snapshots that fit, oldest first, and a sentence."""
+    """The answer: the snapshots that fit, oldest first, and a sentence. `still_staged` names those of them that are
+    staged and that no other snapshot published."""
 
     wanted: str
     snapshots: tuple[LandedSnapshot, ...]
     words: str
+    still_staged: tuple[str, ...] = ()
 
     @property
     def in_main(self) -> bool:
         """Whether any of them is in main's history."""
         return any(one.where == "in main" for one in self.snapshots)
+
+    @property
+    def in_part(self) -> bool:
+        """Whether some of them are in main's history and others are only staged."""
+        return self.in_main and bool(self.still_staged)
 
 
 def landed(metadata: TableMetadata, wanted: str, reasons: Mapping[int, str]) -> Landed:
@@ -71,7 +78,12 @@ def landed(metadata: TableMetadata, wanted: str, reasons: Mapping[int, str]) -> 
     """
     entries = [entry for entry in lineage(metadata) if entry.snapshot_id in reasons]
     snapshots = tuple(_landed(entry, reasons[entry.snapshot_id]) for entry in entries)
-    return Landed(wanted, snapshots, _words(metadata, shorten(wanted, LONG), snapshots))
+    picked = {snapshot.summary.get("source-snapshot-id") for snapshot in metadata.snapshots}
+    staged = (one for one in snapshots if one.where == PLACES["staged"] and str(one.snapshot_id) not in picked)
+    still_staged = tuple(one.snapshot for one in staged)
+    return Landed(
+        wanted, snapshots, _words(metadata, shorten(wanted, LONG), snapshots, len(still_staged)), still_staged
+    )
 
 
 def _landed(entry: LineageEntry, why: str) -> LandedSnapshot:
@@ -123,18 +135,16 @@ def _is_amount(key: str) -> bool:
     return bool(re.match(r"(?:added|removed|deleted|total|changed|manifests|entries)-", key))
 
 
-def _words(metadata: TableMetadata, wanted: str, snapshots: Sequence[LandedSnapshot]) -> str:
+def _words(metadata: TableMetadata, wanted: str, snapshots: Sequence[LandedSnapshot], still_staged: int) -> str:
     if not snapshots:
         return f"No snapshot that is left has {wanted!r}. {_unknown(metadata)}"
     by_place: dict[str, list[str]] = {}
     for one in snapshots:
         by_place.setdefault(one.where, []).append(one.snapshot)
     found = "; ".join(f"{first_of(names, 5)}: {where}" for where, names in by_place.items())
-    picked = {snapshot.summary.get("source-snapshot-id") for snapshot in metadata.snapshots}
-    staged = [one for one in snapshots if one.where == PLACES["staged"] and str(one.snapshot_id) not in picked]
     verdict = "It landed" if "in main" in by_place else "It is not in main's history"
-    if staged and "in main" in by_place:
-        verdict = f"It landed in part: {len(staged):,} of {len(snapshots):,} are staged alone"
+    if still_staged and "in main" in by_place:
+        verdict = f"It landed in part: {still_staged:,} of {len(snapshots):,} are staged alone"
     return f"{verdict}. {found[0].upper()}{found[1:]}."
 
 
