@@ -41,11 +41,11 @@ def checkup(
     snapshot = meta.current_snapshot if snapshot_id is None else meta.snapshot(snapshot_id)
     run = run_between(meta, None, snapshot.snapshot_id) if snapshot else []
     facts, live, listed = _read_facts(table, run, engine)
-    target = file_target(meta)
+    target, now = file_target(meta), now_ms or int(time.time() * 1000)
     decided: Retention | None = None
     refused = endless_expiry(meta)
     try:
-        decided = None if refused else retention(meta, now_ms or int(time.time() * 1000))
+        decided = None if refused else retention(meta, now)
     except ValueError as error:
         refused = f"expiry refuses: {error}"
     log = [e.metadata_file for e in meta.metadata_log]
@@ -53,12 +53,12 @@ def checkup(
     size = log_sizes.pop(meta.metadata_location, None)
     cost = cost_of(table.tree, run, facts.entries_by_snapshot, facts.live_run_bytes)
     sections: list[HealthSection] = [
-        current_state.sizes(facts, target, thresholds_used),
+        current_state.sizes(facts, meta, target, thresholds_used),
         current_state.partitions(facts, meta, target, thresholds_used),
         current_state.deletes(facts, live, thresholds_used),
         current_state.manifests(facts, listed, meta, thresholds_used),
-        kept_history.commits(cost, run, target, thresholds_used),
-        kept_history.snapshots(meta, decided, refused, now_ms or int(time.time() * 1000), thresholds_used),
+        kept_history.commits(cost, run, target, thresholds_used, now if "freshness" in (limits or {}) else None),
+        kept_history.snapshots(meta, decided, refused, now, thresholds_used),
         kept_history.metadata_file(meta, size, log_sizes, decided, thresholds_used),
         current_state.specs(facts, listed, meta, thresholds_used),
     ]
@@ -106,7 +106,7 @@ def _read_facts(table: Table, run: list[Snapshot], engine: Engine) -> tuple[Fact
     pairs = DeletePairs(files.without_data()) if files.deletes else None
     about = HealthContext(
         frozenset(current), frozenset(s.snapshot_id for s in run),
-        file_target(table.metadata), kind, pairs,
+        file_target(table.metadata), kind, pairs, table.metadata.default_sort_order_id or 0,
     )  # fmt: skip
     parts = Parts(
         list(manifests.values()), bool(pairs and pairs.fields), partial(facts, about), about.schema, folded=True

@@ -27,7 +27,7 @@ from tests.support.small_tables import edit_metadata, make_table, partitioned
 from tests.unit.test_sweeping import catalog as catalog  # a fixture: good, broken, gone and wrong tables
 
 DOCS = (Path(__file__).parents[2] / "docs" / "health.md").read_text()
-DAY = 86_400_000
+DAY, HOUR = 86_400_000, 3_600_000
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +142,7 @@ def test_what_cannot_be_read_is_counted(small: Path, tmp_path: Path) -> None:
 def test_no_snapshot(tmp_path: Path) -> None:
     health = direct.health(str(make_table(tmp_path, commits=0)))
     assert (health.snapshot, health.data_files, health.worst) == ("no snapshot", 0, "ok")
-    assert {m.id for m in MEASURES} - {m.id for m in health.measures} == {"unclustered"}
+    assert {m.id for m in MEASURES} - {m.id for m in health.measures} == {"unbounded", "unclustered"}
 
 
 def test_a_catalog_the_worst_first(catalog: dict[str, str]) -> None:
@@ -270,3 +270,65 @@ def test_bars_that_differ_by_far_have_a_logarithmic_axis() -> None:
     assert "Sizes (logarithmic axis)" in far
     assert heights[0][0] / heights[0][1] == pytest.approx(10 / 500, abs=0.01)
     assert heights[1][0] / heights[1][1] > 0.15
+
+
+def test_freshness_is_told_where_a_threshold_is_given(small: Path) -> None:
+    """From the last commit that added rows; a compaction adds none."""
+    table = direct.open_table(str(small))
+    last = max(s.timestamp_ms or 0 for s in table.metadata.snapshots)
+    assert of(checkup(table), "freshness").value is None
+    late = of(checkup(table, limits={"freshness": 6}, now_ms=last + 9 * HOUR), "freshness")
+    assert (round(late.value or 0, 3), late.level) == (9.0, "warning")
+
+
+def test_branches_and_tags_that_nothing_ends(tmp_path: Path) -> None:
+    small = make_table(tmp_path)
+
+    def change(raw: dict[str, Any]) -> None:
+        own = raw["current-snapshot-id"]
+        raw["refs"] |= {
+            "kept": {"snapshot-id": own, "type": "tag"},
+            "ends": {"snapshot-id": own, "type": "tag", "max-ref-age-ms": 1},
+        }
+
+    edit_metadata(small, change)
+    table = direct.open_table(str(small))
+    last = table.metadata.current_snapshot.timestamp_ms  # type: ignore[union-attr]
+    for days, old in ((89, 0), (91, 1)):
+        measured = of(checkup(table, now_ms=last + days * DAY), "old-refs")
+        assert (measured.value, measured.words) == (old, "kept" if old else "")
+
+
+def test_commits_that_divide_a_files_worth_of_bytes(tmp_path: Path) -> None:
+    """Of commits that wrote more than a file's worth: files against those that their bytes fill."""
+    place = make_table(tmp_path / "t", **{"write.target-file-size-bytes": "100"})
+    measured = of(direct.health(str(place)), "written-files")
+    commits = direct.open_table(str(place)).commits().commits
+    filled = sum(-(-commit.bytes_added // 100) for commit in commits)
+    assert measured.value == sum(commit.data_files_added for commit in commits) / filled
+    assert of(direct.health(str(make_table(tmp_path / "other"))), "written-files").value is None
+
+
+def test_files_that_do_not_record_the_tables_order(tmp_path: Path) -> None:
+    """Judged where some file records an order: not every writer does."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    order = {"order-id": 3, "fields": [
+        {"source-id": 1, "transform": "identity", "direction": "asc", "null-order": "nulls-first"}]}  # fmt: skip
+    table.md["sort-orders"].append(order)
+    table.md["default-sort-order-id"] = 3
+    files = [table.parquet(f"{n}.parquet", {"id": [n]}) for n in range(12)]
+    table.append(*files)
+    assert of(direct.health(str(tmp_path / "t")), "unsorted-files").value is None
+    more = table.parquet("sorted.parquet", {"id": [1]}) | {"sort_order_id": 3}
+    table.append(more)
+    measured = of(direct.health(str(tmp_path / "t")), "unsorted-files")
+    assert (measured.value, measured.level) == (12 / 13, "error")
+
+
+def test_files_without_bounds(tmp_path: Path) -> None:
+    """Of the column that most files have bounds of."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    bare = table.parquet("bare.parquet", {"id": [1]}) | {"lower_bounds": None, "upper_bounds": None}
+    table.append(table.parquet("a.parquet", {"id": [1]}), bare)
+    health = checkup(direct.open_table(str(tmp_path / "t")), clustering=True)
+    assert (of(health, "unbounded").value, of(health, "unbounded").level) == (0.5, "warning")

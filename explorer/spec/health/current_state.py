@@ -31,7 +31,7 @@ SHOWN = 40
 Thresholds = Mapping[str, float]
 
 
-def sizes(facts: Facts, target: int, limits: Thresholds) -> HealthSection:
+def sizes(facts: Facts, metadata: TableMetadata, target: int, limits: Thresholds) -> HealthSection:
     """Data files by size, and how many merging would save."""
     cells = facts.cells.filter(pc.equal(facts.cells["kind"], DATA))
     files, total = (int(pc.sum(cells[name]).as_py() or 0) for name in ("files", "bytes"))
@@ -52,7 +52,10 @@ def sizes(facts: Facts, target: int, limits: Thresholds) -> HealthSection:
     )
     return HealthSection(
         "file-sizes", "File sizes", "current snapshot",
-        (MeasuredValue("small-files", saved, limits["small-files"], measured),),
+        (
+            MeasuredValue("small-files", saved, limits["small-files"], measured),
+            _unsorted_files(facts, files, metadata, limits["unsorted-files"]),
+        ),
         (
             SectionNumber("data files", files), SectionNumber("bytes", total, "bytes"),
             SectionNumber("average file", total // files if files else None, "bytes"),
@@ -63,6 +66,19 @@ def sizes(facts: Facts, target: int, limits: Thresholds) -> HealthSection:
         ),
         bars if len(used) else None,
     )  # fmt: skip
+
+
+def _unsorted_files(facts: Facts, files: int, metadata: TableMetadata, threshold: float) -> MeasuredValue:
+    """How many data files do not record the table's sort order, where writers record orders at all."""
+    in_order, other = (sum(row[name] or 0 for row in facts.rows.values()) for name in ("in_order", "other_order"))
+    if not metadata.default_sort_order_id:
+        return MeasuredValue("unsorted-files", None, threshold, "no sort order")
+    if not in_order + other:
+        return MeasuredValue(
+            "unsorted-files", None, threshold, "no file records an order; --clustering tells by bounds"
+        )
+    share = (files - in_order) / files if files >= 10 else None
+    return MeasuredValue("unsorted-files", share, threshold, f"{files - in_order:,} of {count(files, 'data file')}")
 
 
 def _savings(cells: pa.Table, target: int) -> Ints:
@@ -220,6 +236,8 @@ def manifests(
             MeasuredValue("small-manifests", len(listed) - sum(needed), limits["small-manifests"], measured),
             MeasuredValue("manifests-per-partition", mean if measurable else None, limits["manifests-per-partition"],
                      spread_words),
+            MeasuredValue("planning-bytes", int(lengths.sum()), limits["planning-bytes"],
+                          f"of {count(len(listed), 'manifest')}"),
         ),
         (
             SectionNumber("data manifests", len(data)), SectionNumber("delete manifests", len(listed) - len(data)),
@@ -268,10 +286,16 @@ def clustering_section(columns: Sequence[Clustering], metadata: TableMetadata, l
         else "no sort order"
     )
     share = sort_column.share if measurable and sort_column else None
+    most = max(columns, key=lambda c: c.bounded, default=None)
     shown = [c for c in columns if c.bounded][:SHOWN]
     return HealthSection(
         "clustering", "Clustering", "current snapshot",
-        (MeasuredValue("unclustered", share, limits["unclustered"], measured),),
+        (
+            MeasuredValue("unclustered", share, limits["unclustered"], measured),
+            MeasuredValue("unbounded", 1 - most.bounded / most.files if most and most.files else None,
+                          limits["unbounded"], f"{most.name}: {count(most.files - most.bounded, 'file')} of "
+                          f"{most.files:,}" if most else ""),
+        ),
         (SectionNumber("columns with bounds", sum(c.bounded > 0 for c in columns)),
          SectionNumber("columns", len(columns))),
         Bars("files that a query for one value opens, by column", tuple(shorten(c.name, 40) for c in shown),

@@ -25,28 +25,29 @@ BUCKETS = 64
 SUMS = ("files", "rows", "bytes", "small_files", "small_bytes", "manifests")
 LOADS = 24
 OWN = ("added_files", "added_rows", "added_bytes", "removed_files", "removed_rows", "removed_bytes", "kept_bytes")
-HELD = ("live", "entries", "smallest", "largest", "loaded", "most")
+HELD = ("live", "entries", "smallest", "largest", "in_order", "other_order", "loaded", "most")
 
 
 @dataclass(frozen=True)
 class HealthContext:
     """What the part of each manifest has to know. `current` are the paths of the current snapshot's manifests, `run`
     the snapshots that lead to it, `partition` the type of all partitions (spec.values.values.unified_partition_type),
-    `pairs` its deletes, if there are any."""
+    `pairs` its deletes, if there are any, `order_id` the table's sort order."""
 
     current: frozenset[str]
     run: frozenset[int]
     target: int
     partition: pa.StructType
     pairs: DeletePairs | None = None
+    order_id: int = 0
 
     @property
     def schema(self) -> pa.Schema:
         """Of `facts`: a row each manifest. Of the entries that its own snapshot wrote OWN (`kept_bytes` of all live
-        ones that a snapshot of the run added); of the live files of a current one HELD, the deletes that apply to its
-        most loaded data file (`most`, `worst` is its path), `loads`: data files by the bits of that number, `sizes`:
-        by the bits of their size, `used`: the places of the deletes that may hide rows; and `cells`: its live files by
-        partition, its spec and kind."""
+        ones that a snapshot of the run added); of the live files of a current one HELD: `in_order` data files record
+        the table's sort order, `other_order` another one, `most` deletes apply to its most loaded data file (`worst` is
+        its path); `loads`: data files by the bits of that number, `sizes`: by the bits of their size, `used`: the
+        places of the deletes that may hide rows; and `cells`: its live files by partition, its spec and kind."""
         long = pa.int64()
         cell = [("partition", self.partition), ("spec_id", long), ("kind", long), *((name, long) for name in SUMS)]
         numbers = [(name, long) for name in ("snapshot_id", *OWN, *HELD)]
@@ -72,11 +73,14 @@ def facts(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> pa.
     row |= dict(zip(OWN[:6], numbers, strict=True))
     if manifest.manifest_path in about.current:
         among = np.isin(ids, np.fromiter(about.run, np.int64, len(about.run)))
-        data_sizes = sizes[is_live & (content == 0)]
+        is_data = is_live & (content == 0)
+        data_sizes, orders = sizes[is_data], ints(stored["sort_order_id"], 0)[is_data]
         row |= {
             "kept_bytes": total(sizes[is_live & among]), "live": int(is_live.sum()),
             "smallest": int(data_sizes.min()) if len(data_sizes) else None,
             "largest": int(data_sizes.max()) if len(data_sizes) else None,
+            "in_order": int((orders == about.order_id).sum()),
+            "other_order": int(((orders != about.order_id) & (orders != 0)).sum()),
             "sizes": np.bincount(_bits(np.maximum(data_sizes, 0)), minlength=BUCKETS),
             **_loads(about, manifest, stored),
             "cells": _cells(about, manifest, stored, is_live, kind, rows, sizes),

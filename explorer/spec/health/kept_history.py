@@ -10,11 +10,13 @@ from typing import Any
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.commits.costs import RunCost
 from explorer.spec.health.current_state import Thresholds
-from explorer.spec.health.measures import Bars, HealthSection, MeasuredValue, SectionNumber
-from explorer.spec.snapshots.retention import DELETES_OLD, MOST_OLD, MOST_OLD_BY_DEFAULT, Retention
+from explorer.spec.health.measures import BY_ID, Bars, HealthSection, MeasuredValue, SectionNumber
+from explorer.spec.snapshots.retention import DELETES_OLD, MAX_REF_AGE, MOST_OLD, MOST_OLD_BY_DEFAULT, Retention
+from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count, human_bytes, instant, second, whole
 
 HOUR, MUCH = 3_600_000, 64 << 20
+OLD_REF = 90 * 24 * HOUR
 COMMITS = 60
 """Commits that are drawn: the last ones."""
 SECTIONS: Mapping[str, tuple[str, ...]] = {
@@ -30,8 +32,11 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
 """What a metadata file is made of, by its fields (spec: "Table Metadata Fields")."""
 
 
-def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Thresholds) -> HealthSection:
-    """The commits that led to the current snapshot, as far as they are left: how many an hour, what they wrote."""
+def commits(
+    run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Thresholds, now_ms: int | None = None
+) -> HealthSection:
+    """The commits that led to the current snapshot, as far as they are left: how many an hour, what they wrote.
+    `now_ms` is when, if it is asked how fresh the table is."""
     times_by_id = {s.snapshot_id: s.timestamp_ms for s in snapshots}
     times = sorted(t for t in times_by_id.values() if t is not None)
     hours = Counter(t // HOUR for t in times)
@@ -40,6 +45,9 @@ def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Th
     number = len(run.commits)
     share = run.metadata_bytes / run.bytes_written if run.bytes_written else None
     measurable = run.bytes_written >= target
+    large = [c for c in run.commits if c.bytes_added - c.delete_bytes_added >= target]
+    filled = sum(-(-(c.bytes_added - c.delete_bytes_added) // target) for c in large)
+    files = sum(c.data_files_added for c in large)
     amplified = run.write_amplification
     day = [c for c in run.commits if times and (times_by_id.get(c.snapshot_id) or 0) > times[-1] - 24 * HOUR]
     when = f"in the hour from {instant(max(hours, key=lambda h: hours[h]) * HOUR, 'minutes')}" if hours else ""
@@ -50,6 +58,10 @@ def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Th
         "commits", "Commits", "retained history",
         (
             MeasuredValue("commits-per-hour", busiest, limits["commits-per-hour"], when),
+            _freshness(run, times_by_id, limits["freshness"], now_ms),
+            MeasuredValue("written-files", files / filled if filled else None, limits["written-files"],
+                          f"{count(files, 'data file')} by {count(len(large), 'commit')}, where {filled:,} of "
+                          f"{human_bytes(target)} would do" if large else "no commit wrote a file's worth of bytes"),
             MeasuredValue("metadata-amplification", share if run.metadata_bytes >= MUCH else None,
                      limits["metadata-amplification"],
                      f"{human_bytes(run.metadata_bytes)} by {count(number, 'commit')}, for "
@@ -75,6 +87,29 @@ def commits(run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Th
     )  # fmt: skip
 
 
+def _freshness(run: RunCost, times: Mapping[int, int | None], threshold: float, now_ms: int | None) -> MeasuredValue:
+    """How long ago rows were added; a compaction adds none."""
+    adding = (c for c in reversed(run.commits) if c.rows_added and c.operation != "replace")
+    last = next((at for c in adding if (at := times.get(c.snapshot_id)) is not None), None)
+    words = f"the last one was at {second(last)}" if last is not None else "no commit that is left added rows"
+    if now_ms is None:
+        words = f"{words}; {BY_ID['freshness'].why}"
+    hours = None if now_ms is None or last is None else max(0, now_ms - last) / HOUR
+    return MeasuredValue("freshness", hours, threshold, words)
+
+
+def _old_refs(metadata: TableMetadata, now_ms: int, limits: Thresholds) -> MeasuredValue:
+    """Branches and tags beside main that nothing ends, by the age of their snapshots."""
+    endless = [ref for ref in metadata.refs if ref.name != "main" and ref.max_ref_age_ms is None]
+    if metadata.properties.get(MAX_REF_AGE) is not None:
+        endless = []
+    old = [
+        ref.name for ref in endless
+        if (snapshot := metadata.snapshot(ref.snapshot_id)) and now_ms - (snapshot.timestamp_ms or now_ms) > OLD_REF
+    ]  # fmt: skip
+    return MeasuredValue("old-refs", len(old), limits["old-refs"], first_of(old, 3))
+
+
 def _removals(run: RunCost) -> int:
     """What the commits removed, the oldest left out: whoever was before it is gone."""
     return sum(c.bytes_removed for c in run.commits[1:])
@@ -91,7 +126,8 @@ def snapshots(
     return HealthSection(
         "snapshots", "Snapshots", "metadata file",
         (MeasuredValue("expirable-snapshots", gone, limits["expirable-snapshots"],
-                  refused or f"{gone:,} of {len(metadata.snapshots):,}"),),
+                  refused or f"{gone:,} of {len(metadata.snapshots):,}"),
+         _old_refs(metadata, now_ms, limits)),
         (
             SectionNumber("snapshots", len(metadata.snapshots)), SectionNumber("branches and tags", len(metadata.refs)),
             SectionNumber("oldest", second(now_ms - max(ages)) if ages else None),

@@ -73,18 +73,34 @@ MEASURES: Sequence[Measure] = (
     Measure("older-specs", "Data files under older partition specs", _NOW, 1_000, "",
             "filters on the new partition fields do not skip them by partition",
             "rewriting all data files writes them under the current spec", preview="compact -O rewrite-all=true"),
+    Measure("unsorted-files", "Data files that do not record the table's sort order", _NOW, 0.5, "share",
+            "writers record the order that they wrote a file in; told of tables with a sort order and ten files or "
+            "more, of which some record one", "compaction that sorts writes them in the order", 1.6, "compact-sort"),
+    Measure("planning-bytes", "Bytes of manifests that a plan without a filter reads", _NOW, 64 << 20, "bytes",
+            "whoever plans such a scan reads and decodes all of them before the first task starts",
+            f"{_MERGE}, which makes entries fewer; filters on partition fields read fewer manifests",
+            preview=_COMPACT),
     Measure("expirable-snapshots", "Snapshots that expiry would remove now", "metadata file", 100, "",
             "by the table's and its refs' retention; each keeps its files and its place in the metadata file",
             "expiry removes them", preview="expire"),
     Measure("metadata-size", "Bytes of the metadata file", "metadata file", 8 << 20, "bytes",
             "each commit writes it anew, and whoever opens the table reads all of it",
             "expire_snapshots, remove old statistics and refs; write.metadata.previous-versions-max bounds the log", 8),
+    Measure("old-refs", "Branches and tags older than 90 days that never expire", "metadata file", 10, "",
+            "each keeps its snapshot, and every file of it; told of those beside main that no max-ref-age-ms ends",
+            "drop those that nobody needs: ALTER TABLE ... DROP TAG, ... DROP BRANCH; or give them a retention"),
     Measure("schemas", "Schemas that are kept", "metadata file", 100, "",
             "each is written in full in every metadata file",
             "expiry removes those that no snapshot needs", preview="expire -O clean_expired_metadata=true"),
     Measure("commits-per-hour", "Commits in the busiest hour", "retained history", 60, "per hour",
             "each writes a manifest list and a metadata file, and commits that meet are retried",
             "fewer, larger commits: a longer trigger of streaming writers"),
+    Measure("freshness", "Hours since the last commit that added rows", "retained history", 24, "",
+            "told where its threshold is given, for example --threshold freshness=6",
+            "ask who writes: icedive history writers TABLE"),
+    Measure("written-files", "Data files that commits wrote for each that their bytes fill", "retained history", 10,
+            "times", "of commits that wrote a file's worth of bytes or more: their tasks or partitions divided it",
+            "write.distribution-mode=hash, fewer tasks that write, or coarser partitions"),
     Measure("metadata-amplification", "Bytes of metadata written for each byte of files", "retained history", 0.1,
             "share", "manifests, the manifest list and the metadata file of each commit, whatever it added; told once "
             "64 MiB of it were written", "fewer, larger commits; rewrite_manifests and expire_snapshots"),
@@ -94,18 +110,22 @@ MEASURES: Sequence[Measure] = (
     Measure("unclustered", "Files that a query for one value of the first sort column opens", _NOW, 0.5, "share",
             "by bounds, on average; told on request, of tables with a sort order and ten files or more",
             "compaction that sorts makes their bounds narrow", 2, "compact-sort"),
+    Measure("unbounded", "Data files without bounds, of the column that most files have bounds of", _NOW, 0.1, "share",
+            "no filter skips them by their values; told on request",
+            "writers that record bounds: write.metadata.metrics.default, and a compaction after it", 5, _COMPACT),
 )  # fmt: skip
 RISE = frozenset(
-    {"small-files", "files-per-partition", "deletes-per-file", "equality-deletes", "older-specs", "small-manifests"}
-)
+    {"small-files", "files-per-partition", "deletes-per-file", "equality-deletes", "older-specs", "small-manifests",
+     "planning-bytes"}
+)  # fmt: skip
 """Measures that files or manifests more only raise: what is beyond the threshold without them is with them."""
 OF_FILES = frozenset({
     "small-files", "files-per-partition", "partition-skew", "tiny-partitions", "deletes-per-file", "deleted-share",
     "equality-deletes", "dangling-deletes", "manifests-per-partition", "older-specs", "metadata-amplification",
-    "write-amplification", "unclustered",
+    "write-amplification", "unclustered", "unbounded", "unsorted-files", "written-files",
 })  # fmt: skip
 """Measures of what manifests list."""
-OF_LISTS = OF_FILES | {"small-manifests"}
+OF_LISTS = OF_FILES | {"small-manifests", "planning-bytes"}
 """Measures of what manifest lists list, too."""
 BY_ID = {measure.id: measure for measure in MEASURES}
 
