@@ -42,8 +42,8 @@ def render_plan(words: Sequence[str], lines: Sequence[ProcedureLine]) -> str:
     for number, line in enumerate(telling, 1):
         parts += ["", f"{number}. {line.operation}: {line.does}."]
         parts += [f"   {text}" for text in (line.refusal, line.warning, line.reason, line.statement) if text]
-    if idle := [line.operation for line in lines if line not in telling]:
-        parts += ["", f"Nothing to do: {', '.join(idle)}."]
+    if idle := [line for line in lines if line not in telling]:
+        parts += ["", "Nothing to do:", *(f"   {line.operation}: {line.why}" for line in idle)]
     return "\n".join(map(clean, [*parts, "", "icedive maintain preview TABLE OPERATION shows the details of each."]))
 
 

@@ -29,13 +29,21 @@ def render_readers(found: TableReaders) -> Iterator[str]:
     yield clean(found.words)
     yield from map(clean, found.notes)
     yield ""
-    yield "The table uses:"
-    yield from (f"  {clean(feature_words(one))}" for one in found.features)
+    for title, some in _by_kind(found.features):
+        yield f"{title}:"
+        yield from (f"  {clean(feature_words(one))}" for one in some)
     yield from _groups(found.verdicts)
     yield ""
     yield f"As of {found.as_of}. Tried: by us, on a small table of each feature. --output json has every cell."
     if found.upgrade:
         yield from _upgrade_lines(found.upgrade)
+
+
+def _by_kind(features: Sequence[TableFeature]) -> Iterator[tuple[str, list[TableFeature]]]:
+    """Faults apart from what the table uses."""
+    faults = [one for one in features if one.spark is not None]
+    yield from [("The doctor finds (icedive doctor has the remedies)", faults)] if faults else []
+    yield "The table uses", [one for one in features if one.spark is None]
 
 
 def feature_words(feature: TableFeature) -> str:
@@ -112,7 +120,7 @@ def upgrade_reasons(upgrade: Upgrade) -> list[str]:
 
 def source_words(known: Support) -> str:
     """Where a cell is known from."""
-    return f"tried on {known.date}" if known.is_tried else f"{known.source}, {known.date}"
+    return f"tried on {known.date}" if known.is_tried else ", ".join(filter(None, (known.source, known.date)))
 
 
 def feature_rows(features: Sequence[TableFeature]) -> list[dict[str, Any]]:
@@ -158,8 +166,7 @@ def readers_json(found: TableReaders) -> dict[str, Any]:
     own: dict[str, Any] = {
         "words": found.words, "format_version": found.format_version, "snapshot": found.snapshot or None,
         "as_of": found.as_of, "features": _features(found.features), "readers": _verdicts(found.verdicts),
-        "cells": cell_rows(found.verdicts), "notes": list(found.notes), "refusals": list(found.refusals),
-        "upgrade": None,
+        "cells": cell_rows(found.verdicts), "notes": list(found.notes), "upgrade": None,
     }  # fmt: skip
     if upgrade := found.upgrade:
         own["upgrade"] = {
@@ -194,11 +201,11 @@ def _verdicts(verdicts: Sequence[ReaderVerdict]) -> list[dict[str, Any]]:
 
 def readers_blocks(found: TableReaders) -> list[Block]:
     """Return the blocks of a page: the answer, the features, the readers, then what is known of each."""
-    blocks: list[Block] = [Notice(clean(found.words), "error" if found.refusals else "ok")]
+    blocks: list[Block] = [Notice(clean(found.words))]
     blocks += [Notice(clean(note), "warning") for note in found.notes]
     if found.upgrade:
         blocks.append(_upgrade_block(found.upgrade))
-    blocks.append(Rows(feature_rows(found.features), "What the table uses"))
+    blocks += [Rows(feature_rows(some), title) for title, some in _by_kind(found.features)]
     blocks.append(Rows(verdict_rows(found.verdicts), f"Readers, as of {found.as_of}"))
     refusing = [one for one in found.verdicts if one.answer in ("no", "wrong")]
     if reasons := tuple(clean(line) for one in refusing for line in verdict_lines(one)):

@@ -29,8 +29,8 @@ def plan_all(table: Table, engine: Engine = "auto") -> MaintenancePlan:
         engine: What decodes manifests.
 
     Returns:
-        A line for each procedure, in the order in which they are run. What removes files has no statement where the
-        doctor finds an error, since the remedy may need them.
+        A line for each procedure, in the order in which they are run. Where the doctor finds an error, what removes
+        files has no statement, since the remedy may need them, and what writes files anew has a warning.
     """
     report = diagnose(table, engine=engine)
     errors = [finding for finding in report.findings if finding.severity in ("error", "fatal")]
@@ -39,8 +39,11 @@ def plan_all(table: Table, engine: Engine = "auto") -> MaintenancePlan:
     if errors:
         rules = first_of(list(dict.fromkeys(finding.rule for finding in errors)), RULES)
         why = f"the doctor finds an error ({rules}). Its remedy may need what this removes: icedive doctor TABLE."
+        first = f"First see the remedy of what the doctor finds ({rules}): icedive doctor TABLE."
         previews = [
-            (one, replace(seen, call="", refusal=seen.refusal or f"Do not run this: {why}") if one in FREES else seen)
+            (one, replace(seen, call="", refusal=seen.refusal or f"Do not run this: {why}"))
+            if one in FREES
+            else (one, replace(seen, warning=f"{first} {seen.warning}".strip()))
             for one, seen in previews
         ]
     return MaintenancePlan(tuple(_line(one, seen) for one, seen in previews))
@@ -66,7 +69,8 @@ def _line(operation: str, seen: Preview) -> ProcedureLine:
         does = f"drops {count(files, 'delete')} that {'hides' if files == 1 else 'hide'} nothing; its statement "
         does += "compacts as well" if removes else "writes all position delete files anew"
     warning = seen.warning if seen.call else ""
-    return ProcedureLine(operation, does, files, size, seen.call, seen.refusal, ORDER[operation], warning)
+    why = seen.words[-1] if does == "nothing to do" and seen.words else ""
+    return ProcedureLine(operation, does, files, size, seen.call, seen.refusal, ORDER[operation], warning, why)
 
 
 def _expired_words(seen: Preview) -> str:

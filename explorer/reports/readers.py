@@ -18,6 +18,7 @@ from explorer.model.manifest import FileKind, file_kind
 from explorer.reports.doctor import diagnose
 from explorer.reports.maintenance.procedure_calls import is_printable, table_in_sql
 from explorer.spark_engine.engine_choice import Engine
+from explorer.spec.readers.reader_faults import fault_features
 from explorer.spec.readers.reader_support import (
     NEWEST_VERSION,
     SupportTable,
@@ -27,7 +28,7 @@ from explorer.spec.readers.reader_support import (
     plan_upgrade,
 )
 from explorer.spec.readers.table_features import AlikeFiles, FileFacts, table_features
-from explorer.spec.text.names import base_name, snapshot_name
+from explorer.spec.text.names import snapshot_name
 from explorer.table import Table
 
 DATA_FILES = ("tried.json", "documents.json")
@@ -66,7 +67,9 @@ def find_readers(table: Table, upgrade: int | None = None, engine: Engine = "aut
             f"{NEWEST_VERSION}"
         )
     listed, facts = table.tree.manifests(at), _file_facts(table, engine)
-    features, support = table_features(metadata, listed, facts), reader_support()
+    report = diagnose(table, snapshot=at.snapshot_id if at else None, engine=engine)
+    features = [*fault_features(report.findings), *table_features(metadata, listed, facts)]
+    support = reader_support()
     notes = []
     if lacks := table.tree.lacks:
         notes.append(f"There may be more features than these: {lacks}. Readers that can read the rest fail there.")
@@ -76,16 +79,8 @@ def find_readers(table: Table, upgrade: int | None = None, engine: Engine = "aut
     return TableReaders(
         metadata.format_version, snapshot_name(at.snapshot_id, metadata.ordinals) if at else "", tuple(features),
         tuple(judge(features, support)), max(one.date for known in support.values() for one in known.values()),
-        planned, tuple(notes), _refusals(table, engine),
+        planned, tuple(notes),
     )  # fmt: skip
-
-
-def _refusals(table: Table, engine: Engine) -> tuple[str, ...]:
-    """What the doctor finds that keeps Iceberg Java from loading or scanning the current snapshot."""
-    current = table.metadata.current_snapshot
-    report = diagnose(table, snapshot=current.snapshot_id if current else None, engine=engine)
-    refused = [one for one in report.findings if one.refused in ("table", "scan")]
-    return tuple(f"{one.about.title} ({base_name(one.file)}: {one.what})" for one in refused)
 
 
 def _file_facts(table: Table, engine: Engine) -> FileFacts:

@@ -3,6 +3,7 @@ Spark, or its Java API. Each has the columns id and x."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -225,6 +226,15 @@ def _void(w: Workbench) -> Rows:
     return (*AB, (3, "c"))
 
 
+@spark("transform-void-beside")
+def _void_beside(w: Workbench) -> Rows:
+    """Version 1 keeps a field that was removed; another one stays."""
+    w.two_rows(1, "x, bucket(4, id)")
+    w.sql("ALTER TABLE {t} DROP PARTITION FIELD x")
+    w.insert("3, 'c'")
+    return (*AB, (3, "c"))
+
+
 @spark("several-specs")
 def _several_specs(w: Workbench) -> Rows:
     w.two_rows(2, "x")
@@ -302,6 +312,79 @@ def _several_columns(folder: Path) -> tuple[Table, Rows]:
     field["source-ids"] = [1, 2]
     table.write()
     return table, AB
+
+
+# -- faults ------------------------------------------------------------------------------------------------------------
+COLUMNS = [(1, "id", "long"), (2, "x", "string")]
+
+
+def _two_rows(table: Table) -> dict[str, Any]:
+    file: dict[str, Any] = table.parquet("a.parquet", {"id": [1, 2], "x": ["a", "b"]})
+    return file
+
+
+@ours("fault-no-schema-id")
+def _no_schema_id(folder: Path) -> tuple[Table, Rows]:
+    table = Table(folder, COLUMNS)
+    table.append(_two_rows(table), **{"schema-id": ...})
+    return table, AB
+
+
+@ours("fault-no-field-ids")
+def _no_field_ids(folder: Path) -> tuple[Table, Rows]:
+    """A manifest list, as a service wrote it (duckdb-iceberg#321)."""
+
+    def strip(schema: Any) -> Any:
+        if isinstance(schema, list):
+            return [strip(part) for part in schema]
+        ids = ("field-id", "element-id")
+        return {k: strip(v) for k, v in schema.items() if k not in ids} if isinstance(schema, dict) else schema
+
+    table = Table(folder, COLUMNS)
+    table.append(_two_rows(table), edit_list=strip)
+    return table, AB
+
+
+@ours("fault-header-schema")
+def _header_schema(folder: Path) -> tuple[Table, Rows]:
+    """The schema of entries, as DuckDB wrote it (duckdb-iceberg#799)."""
+    fields = [
+        {"id": 0, "name": "status", "type": "int", "required": True},
+        {"id": 1, "name": "snapshot_id", "type": "long", "required": False},
+        {"id": 2, "name": "data_file", "required": True, "type": {"type": "record", "name": "r2", "fields": []}},
+    ]
+    table = Table(folder, COLUMNS)
+    header = {"schema": json.dumps({"type": "struct", "schema-id": 0, "fields": fields})}
+    table.snapshot("append", [table.manifest("m0.avro", [(1, _two_rows(table))], header=header)])
+    return table, AB
+
+
+@ours("fault-no-v1-schema")
+def _no_v1_schema(folder: Path) -> tuple[Table, Rows]:
+    table = Table(folder, COLUMNS, version=1)
+    table.append(_two_rows(table))
+    table.md.pop("schema", None)
+    table.write()
+    return table, AB
+
+
+@ours("fault-field-id-zero")
+def _field_id_zero(folder: Path) -> tuple[Table, Rows]:
+    table = Table(folder, [(0, "id", "long"), (1, "x", "string")])
+    table.append(_two_rows(table))
+    return table, AB
+
+
+@ours("fault-delete-as-data")
+def _delete_as_data(folder: Path) -> tuple[Table, Rows]:
+    """A manifest of equality deletes that is listed as one of data files (JanKaul/iceberg-rust#212)."""
+    table = Table(folder, COLUMNS)
+    table.append(_two_rows(table))
+    before = table.lists[table.md["current-snapshot-id"]]
+    deletes = [(1, table.equality_delete("eq.parquet", {"id": [2]}))]
+    manifest = table.manifest("eq-m0.avro", deletes, content=1, header={"content": "data"})
+    table.snapshot("overwrite", [*before, {**manifest, "content": 0}])
+    return table, ((1, "a"),)
 
 
 def build_tables(engine: SparkEngine, folder: Path) -> Iterator[FeatureTable | tuple[str, Exception]]:

@@ -16,7 +16,8 @@ from explorer.queries.metadata_tree import MetadataTree
 from explorer.reports.maintenance.orphans import OrphanSearch, search_orphans
 from explorer.reports.maintenance.previews import preview
 from explorer.spark_engine.engine_choice import Engine
-from explorer.spec.maintenance.file_stay import FileStay, stay_of_needed, stay_of_older_metadata
+from explorer.spec.deletes.deletes import target_file
+from explorer.spec.maintenance.file_stay import UNOPENED, FileStay, stay_of_needed, stay_of_older_metadata
 from explorer.spec.maintenance.orphan_rules import OLD_ENOUGH, Becomes, OrphanVerdict
 from explorer.spec.snapshots.retention import retention_or_refusal
 from explorer.spec.text.names import base_name, first_of, shorten
@@ -84,8 +85,8 @@ def _needed(
     """The answer of a file that snapshots need; the statement is that of an expiry by the table's policy."""
     meta, now = tree.metadata, int(time.time() * 1000)
     decided, refusal = retention_or_refusal(meta, now)
-    idle = _why_idle(table, tree, named)
-    words, until = stay_of_needed(meta, named.kind, named.needing, decided, refusal, now, idle)
+    idle, unopened = _find_idle(table, tree, named)
+    words, until = stay_of_needed(meta, named.kind, named.needing, decided, refusal, now, idle, unopened)
     if named.deleted_by and meta.current_snapshot_id not in named.needing:
         words = (f"The current snapshot does not read it: {named.deleted_by} deleted it.", *words)
     statement = ""
@@ -97,18 +98,22 @@ def _needed(
     return FileStay(named.path, named.kind, size, names, until, (*gone, *words, *lacks), statement)
 
 
-def _why_idle(table: Table, tree: MetadataTree, named: _NamedFile) -> str:
-    """Why a delete file of the current snapshot hides nothing there, as far as metadata tells; empty of other files.
-    Of several deletion vectors in one file all must be so."""
+def _find_idle(table: Table, tree: MetadataTree, named: _NamedFile) -> tuple[str, str]:
+    """Why a delete file of the current snapshot hides nothing there, as far as metadata tells, and that only its rows
+    may tell; empty of other files. Of several deletion vectors in one file all must be so."""
     meta = tree.metadata
     if named.kind != "data or delete file" or meta.current_snapshot_id not in named.needing:
-        return ""
-    own = {delete.key for delete in table.row_reader.files_by_path(meta.current_snapshot, named.path, True)}
+        return "", ""
+    files = table.row_reader.files_by_path(meta.current_snapshot, named.path, True)
+    own = {delete.key for delete in files}
     if not own:
-        return ""
+        return "", ""
     deletes = table.row_reader.deletes(meta.current_snapshot, tree)
     idle = [delete for delete in (*deletes.dangling, *deletes.spent) if delete.key in own]
-    return deletes.why_idle(idle[0]) if len(idle) == len(own) else ""
+    if len(idle) == len(own):
+        return deletes.why_idle(idle[0]), ""
+    is_unopened = any(delete.kind == "position_deletes" and not target_file(delete) for delete in files)
+    return "", UNOPENED if is_unopened else ""
 
 
 def _names(meta: TableMetadata, ids: Collection[int]) -> list[str]:

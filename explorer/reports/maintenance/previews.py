@@ -38,7 +38,12 @@ from explorer.reports.maintenance.procedure_calls import (
     named_columns,
     table_in_sql,
 )
-from explorer.reports.maintenance.refusals import check_readable_by_iceberg, explain_absent_order, read_through
+from explorer.reports.maintenance.refusals import (
+    check_readable_by_iceberg,
+    explain_absent_order,
+    find_unfit_manifest,
+    read_through,
+)
 from explorer.reports.maintenance.rewrites import plan_rewrite
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.entries.lazy_table import Batches
@@ -72,6 +77,8 @@ ORPHAN_COLUMNS = pa.schema(
         ("bytes", pa.int64()),
     ]
 )
+WRITES_ANEW = (*STRATEGIES, "dangling-deletes", "rewrite-manifests")
+"""Operations that write files or manifests anew."""
 CHANGES = ("rewritten", "removed", "merged", "dropped")
 
 
@@ -166,6 +173,8 @@ def _plan(
     table: Table, tree: MetadataTree, request: OperationRequest, engine: Engine, readers: Sequence[ReaderPosition]
 ) -> PreviewParts:
     operation = request.operation
+    if operation in WRITES_ANEW and (unfit := find_unfit_manifest(tree)):
+        return PreviewParts((), {}, refusal=unfit)
     if operation in STRATEGIES:
         return _rewriting(table, request, engine)
     if operation == "dangling-deletes":

@@ -14,11 +14,12 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.parquet_groups import columns_spark_cannot_rewrite
+from explorer.spec.deletes.delete_pairs import fitting
 from explorer.spec.deletes.deletes import lacks_place, target_file
-from explorer.spec.entries.entries import live_entries
+from explorer.spec.entries.entries import DELETED, live_entries
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.live_files import LiveFile, place
-from explorer.spec.entries.numpy_columns import Ints
+from explorer.spec.entries.numpy_columns import Ints, ints
 from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count
 from explorer.spec.values.hashes import hashes
@@ -46,6 +47,33 @@ def check_readable_by_iceberg(metadata: TableMetadata) -> None:
                     f"partition field {field.name!r} has the id {field.field_id}, which a field of every manifest has "
                     "too: Iceberg cannot read the manifests of this table"
                 )
+
+
+def find_unfit_manifest(tree: MetadataTree) -> str:
+    """Return why nothing may be written anew where a manifest of the current snapshot has live deletes among data
+    files, or data files among deletes; empty where none has.
+
+    Iceberg Java goes by what the manifest list says: compaction fails (ClassCastException), and rewrite_manifests
+    writes a delete as a data file, without the columns that it deletes by.
+
+    Args:
+        tree: A complete one, which raises UnreadableFile for what cannot be read.
+    """
+    unfit = tree.read(Parts(tree.manifests(tree.metadata.current_snapshot), False, _unfit, NOTHING))
+    path = next((path for part in unfit.read() for path in part["manifest_path"].to_pylist()), None)
+    if path is None:
+        return ""
+    return (
+        f"Do not run this: {_short(path)} has live files of another content (data or deletes) than the manifest list "
+        "says. Spark would fail, or write them for good as what they are not. icedive doctor TABLE has the remedy."
+    )
+
+
+def _unfit(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """NOTHING, with a row if a live entry of a manifest has another content than the manifest list says."""
+    is_live = pc.not_equal(stored["status"], DELETED).to_numpy()
+    number = int((is_live & ~fitting(manifest, ints(stored["content"], 0))).sum())
+    return pa.table([[manifest.manifest_path] * min(number, 1)], schema=NOTHING)
 
 
 def read_through(tree: MetadataTree, paths: Collection[str] | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
-from explorer.spec.doctor.remedy_cases import HEADER_ALONE, OTHER_HEADER_SCHEMA, OTHER_HEADER_SPEC
+from explorer.spec.doctor.remedy_cases import ENTRIES_SCHEMA, HEADER_ALONE, OTHER_HEADER_SCHEMA, OTHER_HEADER_SPEC
 from explorer.spec.entries.manifest_headers import HeaderCheck, check_header, parse_json
 from explorer.spec.text.units import parse_int64
 
@@ -115,4 +115,4 @@ def _unreadable(header: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, dic
         yield "schema", (f"its header's schema cannot be read: {refused}", {"found": header["schema"][:60]})
     elif names is not None and names >= OF_ENTRIES:
         more = {"found": ", ".join(sorted(map(str, names))), "expected": "the table's schema"}
-        yield "schema", (f"its header's schema is that of manifest entries, not of the table: {refused}", more)
+        yield "schema", (f"{ENTRIES_SCHEMA}: {refused}", more)

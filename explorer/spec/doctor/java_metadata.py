@@ -12,7 +12,7 @@ from typing import Any
 from explorer.model.metadata import PartitionField, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.java_schema import JsonKind, Presence, Refusal, SchemaCheck, is_kind, json_text, lacks
-from explorer.spec.doctor.remedy_cases import FORMER_NAME, NO_CURRENT_ID, OLD_FIELD, SAME_NAMES, VOID
+from explorer.spec.doctor.remedy_cases import FORMER_NAME, NO_CURRENT_ID, NO_SCHEMA_FIELD, OLD_FIELD, SAME_NAMES, VOID
 from explorer.spec.doctor.table_properties import refused_values, unknown_properties
 from explorer.spec.schemas.partition_names import clashing_names, former_names
 from explorer.spec.values.transforms import parse_transform
@@ -124,10 +124,10 @@ def _version_1_requirements(raw: Mapping[str, Any]) -> Iterator[tuple[Refusal, s
     Fields"), with the readers that differ."""
     both = "Spark 4.1 reads the table, pyiceberg 0.12 and iceberg-rust cannot open it (apache/iceberg-rust#1088)"
     if raw.get("schemas") and raw.get("schema") is None:
-        yield Refusal("/schema", "the metadata file has no `schema`", json_text(raw.get("schema"))), both
+        yield Refusal("/schema", NO_SCHEMA_FIELD, json_text(raw["schema"]) if "schema" in raw else None), both
     if raw.get("partition-specs") and "partition-spec" not in raw:
         one = "Spark 4.1 and pyiceberg 0.12 read the table, iceberg-rust cannot open it (apache/iceberg-rust#1087)"
-        yield Refusal("/partition-spec", "the metadata file has no `partition-spec`", ""), one
+        yield Refusal("/partition-spec", "the metadata file has no `partition-spec`", None), one
     elif raw.get("partition-specs") and raw["partition-spec"] is None:
         yield Refusal("/partition-spec", "`partition-spec` is null", "null"), both
 

@@ -15,7 +15,7 @@ from explorer.spec.doctor.java_metadata import java_rules
 from explorer.spec.doctor.java_schema import is_type
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO, is_promotion
 from explorer.spec.doctor.promotions import kind_of as _kind
-from explorer.spec.doctor.remedy_cases import ZERO
+from explorer.spec.doctor.remedy_cases import NEW_UUID, NO_SCHEMA_ID, ZERO
 from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.secrets.secret_names import ALONE, WITHIN, is_secret
 
@@ -42,6 +42,7 @@ def table_rules(meta: TableMetadata, previous: TableMetadata | None = None) -> I
     yield from _types(meta, here)
     yield from _date_promotions(meta, here)
     yield from _zero_ids(meta, here)
+    yield from _snapshot_schema(meta, here)
     yield from _specs(meta, here)
     yield from _properties(meta, here)
 
@@ -71,8 +72,12 @@ def _identity(meta: TableMetadata, previous: TableMetadata | None, here: Any) ->
         cause = "the table's UUID is none"
         yield here("uuid-changed", cause, location="/table-uuid", found=meta.table_uuid[:60], refused="table")
     if previous and previous.table_uuid and meta.table_uuid and previous.table_uuid != meta.table_uuid:
-        cause = "the metadata file before it has another UUID: two tables share the place, or a file was swapped"
-        yield here("uuid-changed", cause, location="/table-uuid", found=meta.table_uuid, expected=previous.table_uuid)
+        pair: dict[str, Any] = {"found": meta.table_uuid, "expected": previous.table_uuid}
+        if {s.snapshot_id for s in meta.snapshots} & {s.snapshot_id for s in previous.snapshots}:
+            yield here("uuid-changed", NEW_UUID, location="/table-uuid", severity="warning", **pair)
+        else:
+            cause = "the metadata file before it has another UUID: two tables share the place, or a file was swapped"
+            yield here("uuid-changed", cause, location="/table-uuid", **pair)
     if previous and previous.format_version > meta.format_version:
         cause = "the metadata file before it has a higher format version"
         yield here(
@@ -262,6 +267,14 @@ def _zero_ids(meta: TableMetadata, here: Any) -> Iterator[Finding]:
             severity="info",
             columns=(field.name,),
         )
+
+
+def _snapshot_schema(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+    """Of rule 63: schema-id is optional in a snapshot."""
+    current = meta.current_snapshot
+    if current is not None and current.schema_id is None:
+        where = f"/snapshots ({current.snapshot_id})/schema-id"
+        yield here("readers-differ", NO_SCHEMA_ID, location=where, snapshots=(current.snapshot_id,), severity="info")
 
 
 def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:

@@ -42,6 +42,17 @@ NO_TOTALS = (
     "('Required field total-records missing', duckdb-iceberg#633)"
 )
 ZERO = "has field id 0"
+NO_SCHEMA_ID = (
+    "the current snapshot has no schema-id, as the spec allows: Spark and pyiceberg read it by the table's current "
+    "schema, Athena failed on filters ('currentSchema is null', timeplus-io/proton#1035), and other readers may refuse "
+    "the table"
+)
+NEW_UUID = (
+    "its writer gave the table another UUID: it has snapshots of the metadata file before. Who opens it anew reads it; "
+    "who holds it open, or commits to a REST catalog with the old UUID, is refused ('Table UUID does not match')"
+)
+NO_SCHEMA_FIELD = "the metadata file has no `schema`"
+ENTRIES_SCHEMA = "its header's schema is that of manifest entries, not of the table"
 DROPPED_SOURCE = (
     "comes from a column that was dropped: all readers read the rows, but Iceberg Java's metadata tables lack that "
     "field, and pyiceberg's inspect fails"
@@ -112,6 +123,8 @@ CASES: Mapping[tuple[str, str], str] = {
     ("commit-cut-off", WITHOUT_PARENT): "without-parent",
     ("readers-differ", VOID): "void-field",
     ("readers-differ", ZERO): "field-id-zero",
+    ("readers-differ", NO_SCHEMA_ID): "no-schema-id",
+    ("uuid-changed", NEW_UUID): "new-uuid",
     ("readers-differ", NO_TOTALS): "no-totals",
     ("readers-differ", BEYOND_KEY): "beyond-key",
     ("readers-differ", NAME_TAKEN): "name-taken",

@@ -239,6 +239,10 @@ TEXTS_OF: Mapping[str, str] = {
     "keeps neither partitioning nor sort order unless the statement names them.",
     "field-id-zero": "Nothing in Spark mends it in place. CREATE TABLE ... AS SELECT makes a table whose field ids "
     "begin with 1, for readers that refuse 0.",
+    "no-schema-id": "The next snapshot that Iceberg Java commits has one: any INSERT, or CALL {catalog}.system."
+    "rewrite_manifests('{name}') where manifests can be merged. Older snapshots stay as they are.",
+    "new-uuid": "Nothing is lost, and no row is affected: open the table again where it is refused. Have its writer "
+    "keep the UUID of the table.",
     "type-read-right": "Nothing has to be done. Any rewrite writes the spec's types.",
     "type-misread": "No procedure mends it: a rewrite would fail, or write other values for good. pyiceberg may read "
     "the file. Where Spark reads it by itself (SELECT * FROM parquet.`PATH`, with a CAST), delete the rows of the file "
@@ -272,6 +276,8 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "rows-twice": "T",
     "without-parent": "W",
     "void-field": "H",
+    "no-schema-id": "H",
+    "new-uuid": "W",
     "field-id-zero": "H",
     "type-misread": "X",
     "header-spec": "B",

@@ -33,6 +33,7 @@ class ProcedureLine:
         refusal: Why it must not be run, if so.
         reason: Why it is run in this place.
         warning: What it would destroy that may still be wanted; empty if nothing is known.
+        why: Why there is nothing to do, if so.
     """
 
     operation: str
@@ -43,6 +44,7 @@ class ProcedureLine:
     refusal: str
     reason: str
     warning: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,10 @@ DROPPED = (
     "snapshots that list it have expired."
 )
 """What must happen before a delete file that hides nothing can go."""
+UNOPENED = (
+    "It is a delete file of several data files: only its rows tell whether these are all gone, so that it hides "
+    "nothing. icedive doctor TABLE --deep reads them."
+)
 NEEDS: Mapping[str, str] = {
     "manifest list": "It is the manifest list of {}.", "manifest": "The manifest lists of {} name it.",
     "data or delete file": "Readers of {} need it.", "statistics": "It holds statistics of {}.",
@@ -68,7 +72,7 @@ class FileStay:
 
 def stay_of_needed(
     metadata: TableMetadata, kind: str, needing: Collection[int], decided: Retention | None, refusal: str, now_ms: int,
-    idle: str = "",
+    idle: str = "", unopened: str = "",
 ) -> tuple[tuple[str, ...], int | None]:  # fmt: skip
     """Say why a file is there that snapshots need.
 
@@ -80,6 +84,7 @@ def stay_of_needed(
         refusal: Why there is none.
         now_ms: The time, in ms since 1970.
         idle: Why it hides nothing in the current snapshot, of a delete file of which that is known.
+        unopened: That only its rows tell whether it does, if so.
 
     Returns:
         Sentences, and when it can go if time alone decides.
@@ -99,7 +104,7 @@ def stay_of_needed(
     if metadata.current_snapshot_id in needing and idle:
         return (*words, f"It is a delete file that hides nothing in the current snapshot: {idle}.", DROPPED), None
     if metadata.current_snapshot_id in needing:
-        return (*words, f"The current snapshot needs it. {CHANGES[kind]}"), None
+        return (*words, f"The current snapshot needs it. {CHANGES[kind]}", *([unopened] if unopened else [])), None
     words += [f"{_capital(runs(f'snapshot-{n}' for n in ns))} {_stays(ns)}, since {why}."
               for why, ns in list(kept.items())[:REASONS]]  # fmt: skip
     if len(kept) > REASONS:

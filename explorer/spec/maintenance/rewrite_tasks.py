@@ -28,7 +28,7 @@ class Endless:
     split: int
 
 
-def output_sizes(rule: RewriteOptions, sizes: Ints, parts: Ints, lookback: int) -> list[int]:
+def output_sizes(rule: RewriteOptions, sizes: Ints, parts: Ints, lookback: int, least: int = 0) -> list[int]:
     """The bytes of the files that a group becomes, if they take as much as before.
 
     Args:
@@ -36,10 +36,11 @@ def output_sizes(rule: RewriteOptions, sizes: Ints, parts: Ints, lookback: int) 
         sizes: Bytes of the group's files.
         parts: In how many parts each can be read, by its split offsets; 0 where it can be cut anywhere.
         lookback: The tasks that are kept open (read.split.planning-lookback).
+        least: Bytes of a file before which its writer does not look at its size.
     """
     split = int(rule.split_bytes(np.array([int(sizes.sum())]))[0])
     tasks = pack(_parts(sizes, parts, split), Packing(split, lookback, 0))
-    return [size for weight, _ in tasks for size in _files(weight, rule.max_output_bytes)]
+    return [size for weight, _ in tasks for size in _files(weight, max(rule.max_output_bytes, least))]
 
 
 def endless(rule: RewriteOptions, sizes: Ints, parts: Ints, lookback: int) -> Endless | None:

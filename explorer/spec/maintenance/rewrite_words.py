@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from explorer.model.metadata import TableMetadata
+from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.maintenance.rewrite_options import RewriteOptions
 from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
 from explorer.spec.maintenance.rewrite_tasks import MOST, endless, output_sizes
@@ -17,6 +18,9 @@ from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes, whole
 
 GRANULARITY = "write.delete.granularity"
+ROWS_OF_A_LOOK = 1000
+"""A writer of Iceberg looks at the size of its file after so many rows, and only then begins another (Iceberg Java
+1.12: BaseRollingWriter)."""
 ROW_GROUP, DEFAULT_ROW_GROUP = "write.parquet.row-group-size-bytes", 128 << 20
 
 
@@ -78,17 +82,20 @@ def _candidate_words(rule: RewriteOptions, grouping: Grouping, kind: str) -> str
 def _output_count(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) -> int:
     """How many files would be written: one for each task that reads a part of a group, where rows are not shuffled."""
     files, sizes = grouping.amounts
+    rows = grouping.seen.candidate_rows
+    least = ROWS_OF_A_LOOK * int(grouping.bytes.sum()) // rows if rows else 0
+
+    def by_size(groups: Ints) -> int:
+        expected = rule.count_output_files(groups)
+        return int(np.minimum(expected, -(-groups // least)).sum() if least else expected.sum())
+
     if not _is_packed(metadata, rule) or int(files.sum()) > MOST:
-        return int(rule.count_output_files(sizes).sum())
+        return by_size(sizes)
     lookback = Packing.of(metadata.properties).lookback
     number = 0
     for place, own, parts in grouping.members():
         shuffled = place == OTHER_SPECS
-        number += (
-            int(rule.count_output_files(own.sum()[None])[0])
-            if shuffled
-            else len(output_sizes(rule, own, parts, lookback))
-        )
+        number += by_size(own.sum()[None]) if shuffled else len(output_sizes(rule, own, parts, lookback, least))
     return number
 
 
@@ -179,9 +186,11 @@ def _by_size(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping, 
     spread = _spread_files(metadata, rule, grouping)
     yield (
         f"{count(len(files), 'group')} of {count(int(files.sum()), 'file')} ({human_bytes(int(sizes.sum()))}{less}) "
-        f"would become {'at least' if spread else 'about'} {count(number, kind)} of at most "
+        f"would become about {count(number, kind)} of at most "
         f"{human_bytes(rule.max_output_bytes)}."
     )
+    if rule.strategy == "position-deletes":
+        yield "The deletes of data files that are gone are dropped, so it may be none."
     if spread:
         yield (
             f"The rows of {count(spread, 'file')} of other partition specs go to the partitions of spec "

@@ -98,6 +98,7 @@ class CandidateTotals:
     candidates: int = 0
     vectors: int = 0
     with_deletes: int = 0
+    candidate_rows: int = 0
     by_reason: dict[int, int] = field(default_factory=lambda: dict.fromkeys((1, 2, 4, 8), 0))
 
 
@@ -134,6 +135,7 @@ class Grouping:
             self.offsets.setdefault(path, seen.candidates)
             seen.candidates += count
         some = part.filter(pa.array(taken))
+        seen.candidate_rows += pc.sum(some["record_count"]).as_py() or 0
         names, indices = _encode(some["place"])
         place_codes = {}
         for index, first in zip(*np.unique(indices, return_index=True), strict=True):

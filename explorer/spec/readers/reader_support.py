@@ -56,6 +56,8 @@ class Support:
 
 
 UNKNOWN = Support("unknown")
+DOCTOR = "icedive doctor"
+"""The source of what Spark makes of faults."""
 SupportTable = Mapping[ReaderVersion, Mapping[str, Support]]
 """What is known of each reader, by feature."""
 
@@ -104,11 +106,18 @@ def judge(features: Sequence[TableFeature], support: SupportTable) -> list[Reade
     """
     verdicts = []
     for reader, known in support.items():
-        cells = tuple((feature, known.get(feature.feature, UNKNOWN)) for feature in features)
+        cells = tuple((feature, _cell(reader, known, feature)) for feature in features)
         answers = {certain_answer(*cell) for cell in cells}
         answer: ReaderAnswer = next((one for one in WORST_FIRST if one in answers), "yes")
         verdicts.append(ReaderVerdict(reader, answer, cells))
     return verdicts
+
+
+def _cell(reader: ReaderVersion, known: Mapping[str, Support], feature: TableFeature) -> Support:
+    """What is known of a reader and a feature: of a fault that nobody tried, what the doctor says of Spark."""
+    if feature.feature not in known and feature.spark is not None and reader.id == "spark":
+        return Support(feature.spark, DOCTOR, words="" if feature.spark == "yes" else feature.where)
+    return known.get(feature.feature, UNKNOWN)
 
 
 # -- an upgrade --------------------------------------------------------------------------------------------------------
@@ -224,7 +233,6 @@ class TableReaders:
         as_of: The newest date of what is known of readers.
         upgrade: What an upgrade changes, if that was asked.
         notes: What could not be read, a sentence each: then there are at least these features.
-        refusals: What keeps Iceberg Java from loading or scanning the table as it is, whatever its features.
     """
 
     format_version: int
@@ -234,17 +242,11 @@ class TableReaders:
     as_of: str
     upgrade: Upgrade | None = None
     notes: tuple[str, ...] = ()
-    refusals: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
         """The answer in sentences."""
-        by_features = readers_sentence(self.verdicts)
-        if not self.refusals:
-            return by_features
-        more = f" {len(self.refusals) - 1} more faults keep it from this too." if len(self.refusals) > 1 else ""
-        first = f"Spark 4.1 with Iceberg Java 1.12 cannot read the table as it is. {self.refusals[0]}.{more}"
-        return f"{first} `icedive doctor` has the remedy. By its features alone: {by_features}"
+        return readers_sentence(self.verdicts)
 
 
 def readers_sentence(verdicts: Sequence[ReaderVerdict]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from explorer.model.manifest import FileKind, ManifestFile
 from explorer.model.metadata import Field, PartitionField, TableMetadata
@@ -36,7 +36,8 @@ FEATURES: Mapping[str, str] = {
     "transform-month": "partition transform month",
     "transform-day": "partition transform day",
     "transform-hour": "partition transform hour",
-    "transform-void": "partition transform void",
+    "transform-void": "partition spec of void alone",
+    "transform-void-beside": "partition transform void beside others",
     "transform-several-columns": "partition transform of several columns",
     "transform-other": "another partition transform",
     "several-specs": "several partition specs",
@@ -56,8 +57,14 @@ FEATURES: Mapping[str, str] = {
     "metadata-gzip": "gzipped metadata file",
     "parquet-manifests": "manifests in Parquet",
     "encryption": "encryption",
+    "fault-no-schema-id": "snapshot without schema-id",
+    "fault-no-field-ids": "manifest list or manifest without field ids",
+    "fault-header-schema": "manifest whose header has another schema",
+    "fault-no-v1-schema": "version 1 without `schema`",
+    "fault-field-id-zero": "field id 0",
+    "fault-delete-as-data": "delete file in a data manifest",
 }
-"""Every feature, and what it is called; in the order in which a table's are told."""
+"""Every feature, and what it is called; in the order in which a table's are told. Faults are what the doctor finds."""
 DELETE_FEATURES: Mapping[FileKind, str] = {
     "position_deletes": "position-deletes",
     "equality_deletes": "equality-deletes",
@@ -115,17 +122,21 @@ class TableFeature:
         where: Where the table uses it, in words.
         places: The columns that have it, where it is one of columns.
         is_certain: Whether metadata proves it. What only files could prove is not certain.
+        spark: What Spark 4.1 makes of a fault, by the doctor; None of what is no fault.
+        own_title: What it is called, if FEATURES does not say.
     """
 
     feature: str
     where: str
     places: tuple[str, ...] = ()
     is_certain: bool = True
+    spark: Literal["yes", "no", "wrong"] | None = None
+    own_title: str = ""
 
     @property
     def title(self) -> str:
         """What it is called."""
-        return FEATURES[self.feature]
+        return self.own_title or FEATURES[self.feature]
 
 
 def table_features(
@@ -285,9 +296,11 @@ def _of_partitions(metadata: TableMetadata, listed: Sequence[ManifestFile]) -> I
     by_transform: dict[str, list[str]] = {}
     for spec in metadata.partition_specs:
         if spec.spec_id in {*ids, metadata.default_spec_id}:
+            is_void = all(field.transform == "void" for field in spec.fields)
             for field in spec.fields:
                 name = f"{shorten(field.name, 60)} of spec {spec.spec_id}"
-                by_transform.setdefault(_transform(field), []).append(name)
+                feature = "transform-void-beside" if field.transform == "void" and not is_void else _transform(field)
+                by_transform.setdefault(feature, []).append(name)
     for feature, names in by_transform.items():
         word = "field" if len(names) == 1 else "fields"
         yield TableFeature(feature, f"{word} {first_of(names, MOST_PLACES)}")

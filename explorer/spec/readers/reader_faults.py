@@ -1,0 +1,64 @@
+"""The faults that the doctor finds in a table, as features that not every reader can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from explorer.spec.doctor.findings import Finding
+from explorer.spec.doctor.remedy_cases import ENTRIES_SCHEMA, NO_SCHEMA_FIELD, NO_SCHEMA_ID, ZERO
+from explorer.spec.readers.table_features import FEATURES, TableFeature
+from explorer.spec.text.names import base_name
+
+FAULTS: Mapping[tuple[str, str], str] = {
+    ("readers-differ", NO_SCHEMA_ID): "fault-no-schema-id",
+    ("avro-schema", "no field of its Avro schema has a field id"): "fault-no-field-ids",
+    ("avro-schema", ENTRIES_SCHEMA): "fault-header-schema",
+    ("metadata-field", NO_SCHEMA_FIELD): "fault-no-v1-schema",
+    ("readers-differ", ZERO): "fault-field-id-zero",
+    ("manifest-content", "Spark reads the rows of the delete file as rows of the table"): "fault-delete-as-data",
+}
+"""Faults that readers were asked for, by their rule and words."""
+NOT_READ = frozenset({
+    "commit-cut-off", "copied-or-edited", "delete-dangling", "delete-repeated", "last-column-id-low",
+    "last-partition-id-low", "log-of-expired", "metadata-choice", "metadata-fork", "metadata-log-file-missing",
+    "next-row-id", "operation-contradicts", "orphan-files", "parent-expired", "position-deletes-v3", "property-unsafe",
+    "row-ids-changed", "sequence-regresses", "snapshot-schema-missing", "statistics-file", "statistics-stale",
+    "time-out-of-order", "totals-differ", "uuid-changed", "value-suspect",
+})  # fmt: skip
+"""Rules whose findings change nothing of what readers read, unless Iceberg Java refuses the table for them."""
+
+
+def fault_features(findings: Iterable[Finding]) -> list[TableFeature]:
+    """Find the faults that readers meet.
+
+    Args:
+        findings: What the doctor finds in the current snapshot.
+
+    Returns:
+        A feature for each kind of fault, in the order of the findings.
+    """
+    kinds: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        feature = _feature(finding)
+        is_told = feature != "fault" or finding.severity in ("fatal", "error", "warning")
+        if finding.refused in ("table", "scan") or (is_told and finding.rule not in NOT_READ):
+            kinds.setdefault((feature, finding.rule), []).append(finding)
+    return [_of(feature, alike) for (feature, _), alike in kinds.items()]
+
+
+def _feature(finding: Finding) -> str:
+    known = (feature for (rule, words), feature in FAULTS.items() if rule == finding.rule and words in finding.what)
+    return next(known, "fault")
+
+
+def _of(feature: str, alike: Sequence[Finding]) -> TableFeature:
+    first = alike[0]
+    more = f", and {len(alike) - 1} more" if len(alike) > 1 else ""
+    spark: Literal["yes", "no", "wrong"] = "yes"
+    if any(finding.refused in ("table", "scan") for finding in alike):
+        spark = "no"
+    elif feature == "fault-delete-as-data" or any(finding.refused == "part" for finding in alike):
+        spark = "wrong"
+    title = FEATURES.get(feature, f"fault {first.rule}")
+    return TableFeature(feature, f"{base_name(first.file)}: {first.what}{more}", spark=spark, own_title=title)
