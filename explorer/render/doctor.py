@@ -19,6 +19,14 @@ from explorer.spec.secrets.redaction import metadata_without_secrets
 from explorer.spec.text.names import base_name
 from explorer.spec.text.units import count
 
+SINGULAR = {
+    "snapshots": "snapshot",
+    "manifests": "manifest",
+    "entries": "entry",
+    "files": "file",
+    "files read": "file read",
+}
+"""Of what the doctor looked at."""
 COLOURS = {"fatal": "#a40000", "error": "#cc0000", "warning": "#b35900", "info": "#4a6fa5"}
 LEVELS = {"fatal": "error", "error": "error", "warning": "warning", "info": "note"}
 """SARIF's words for severities."""
@@ -90,7 +98,7 @@ def finding_row(finding: Finding, every: bool = False) -> dict[str, Any]:
 
 def summary(report: Report) -> str:
     """How many findings of which severity, and what was looked at."""
-    looked = ", ".join(f"{n:,} {what}" for what, n in report.checked.items())
+    looked = ", ".join(f"{n:,} {SINGULAR.get(what, what) if n == 1 else what}" for what, n in report.checked.items())
     return f"{report.table}: {_by_severity(report)} ({looked})"
 
 
@@ -114,15 +122,15 @@ def verdict(report: Report) -> str:
 
 def _by_severity(report: Report) -> str:
     by = [(level, sum(f.severity == level for f in report.findings)) for level in COLOURS]
-    return ", ".join(f"{n:,} {level}" for level, n in by if n) or "nothing wrong was found"
+    named = (count(n, level) if level in ("error", "warning") else f"{n:,} {level}" for level, n in by if n)
+    return ", ".join(named) or "nothing wrong was found"
 
 
 def lines(finding: Finding) -> list[str]:
     """What there is to say of a finding, below its title."""
     place = f"{finding.file}{', ' + finding.location if finding.location else ''}"
     parts = [finding.what, place, *([f"looked for at {finding.read_at}"] if finding.read_at else [])]
-    sides = (("found", finding.found), ("expected", finding.expected))
-    if values := [f"{side} {cell(plain(value))}" for side, value in sides if value is not None]:
+    if values := _values(finding):
         parts.append("; ".join(values))
     if finding.columns:
         parts.append(f"{'column' if len(finding.columns) == 1 else 'columns'} {', '.join(finding.columns)}")
@@ -143,13 +151,20 @@ def lines(finding: Finding) -> list[str]:
     return [clean(line) for line in parts]
 
 
+def _values(finding: Finding) -> list[str]:
+    """What stands there, and what should. A statistic is wrong, not the data that it is held against."""
+    is_of_data = finding.rule == "metrics-wrong" and finding.location.startswith("named in ")
+    names = ("the data have", "recorded are") if is_of_data else ("found", "expected")
+    sides = zip(names, (finding.found, finding.expected), strict=True)
+    return [f"{side} {cell(plain(value))}" for side, value in sides if value is not None]
+
+
 def _explanations(finding: Finding) -> Iterator[str]:
     """The rules of what a finding explains, each with how often, and with what the first contradicts."""
     times = Counter(f.rule for f in finding.explains)
     for first in reversed({f.rule: f for f in reversed(finding.explains)}.values()):
         number = f" ({times[first.rule]:,})" if times[first.rule] > 1 else ""
-        sides = (("found", first.found), ("expected", first.expected))
-        values = [f"{side} {cell(plain(value))}" for side, value in sides if value is not None]
+        values = _values(first)
         yield f"{first.rule}{number}{': ' if values else ''}{', '.join(values)}"
 
 

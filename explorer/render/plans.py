@@ -161,7 +161,7 @@ def summary_lines(plan: Plan) -> Iterator[str]:
     if plan.folded:
         yield clean(f"Spark {plan.folded}")
     if plan.wholly:
-        why = ": every row is asked for" if plan.bound == TRUE else ", by partition or bounds"
+        why = ": Iceberg is asked for every row" if plan.bound == TRUE else ", by partition or bounds"
         yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}{why}"
     for leaf in predicates(plan.bound):
         if leaf.op == "in" and len(leaf.literals) > MANY:

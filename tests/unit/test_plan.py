@@ -114,7 +114,7 @@ def test_what_bounds_cannot_exclude_is_said_with_the_bounds_there_are(days: Path
 
 
 def test_why_manifests_are_read_or_not(days: Path) -> None:
-    assert {str(v.reason) for v in planned(days, "")[1].manifests} == {"every row is asked for"}
+    assert {str(v.reason) for v in planned(days, "")[1].manifests} == {"Iceberg is asked for every row"}
     assert {str(v.reason) for v in planned(days, "n = 2")[1].manifests} == {"the filter says nothing of its partitions"}
     [skipped] = [v for v in planned(days, "day != '2024-03-01'")[1].manifests if not v.keeps]
     assert str(skipped.reason) == "day != '2024-03-01': all rows have '2024-03-01'"
@@ -231,9 +231,9 @@ def test_what_another_question_could_not_read_is_not_missing(tmp_path: Path) -> 
 def test_no_filter_reads_all(days: Path) -> None:
     _, plan, files = planned(days, "")
     assert left(plan) == [(3, 3)] * 4
-    assert {f["reason"] for f in files} == {"every row is asked for"}
-    assert "all rows match in 3 of 3 files: every row is asked for" in summary_lines(plan)
-    assert "all rows match in 3 of 3 files: every row is asked for" in summary_lines(planned(days, "true")[1])
+    assert {f["reason"] for f in files} == {"Iceberg is asked for every row"}
+    assert "all rows match in 3 of 3 files: Iceberg is asked for every row" in summary_lines(plan)
+    assert "all rows match in 3 of 3 files: Iceberg is asked for every row" in summary_lines(planned(days, "true")[1])
     assert plan.left.rows == 6
     assert (plan.missing, plan.damaged_list) == (0, False)
     assert plan.left.bytes == sum(f["file_size_in_bytes"] for f in files)

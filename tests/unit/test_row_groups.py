@@ -229,7 +229,7 @@ def test_columns_that_a_file_lacks(tmp_path: Path) -> None:
     path = tmp_path / "f.parquet"
     write(path)
     whole = judged(path, "")
-    assert [(g.keeps, str(g.reason), g.pages) for g in whole] == [(True, "every row is asked for", None)] * 2
+    assert [(g.keeps, str(g.reason), g.pages) for g in whole] == [(True, "Iceberg is asked for every row", None)] * 2
     pq.write_table(pa.table({"other": pa.array([1, 2])}), path)  # of a file without field ids nobody knows
     assert [str(g.reason) for g in judged(path, "id = 1")] == ["id = 1: the file's columns have no field ids"]
     field = pa.field("other", pa.int64(), metadata={"PARQUET:field_id": "9"})

@@ -122,7 +122,7 @@ RISE = frozenset(
 OF_FILES = frozenset({
     "small-files", "files-per-partition", "partition-skew", "tiny-partitions", "deletes-per-file", "deleted-share",
     "equality-deletes", "dangling-deletes", "manifests-per-partition", "older-specs", "metadata-amplification",
-    "write-amplification", "unclustered", "unbounded", "unsorted-files", "written-files",
+    "write-amplification", "unclustered", "unbounded", "unsorted-files", "written-files", "freshness",
 })  # fmt: skip
 """Measures of what manifests list."""
 OF_LISTS = OF_FILES | {"small-manifests", "planning-bytes"}

@@ -27,7 +27,8 @@ MISSED = (
 CHECKS = "icedive doctor TABLE tells whether manifests still list what it counts (operation-contradicts)"
 AGAIN = (
     "Write all files by the current spec (icedive maintain preview TABLE compact -O rewrite-all=true), then run the "
-    "overwrite again: it replaces the older row too, if that is of the same partition then"
+    "overwrite again: it replaces the older row too, if that is of the same partition then. An overwrite that reads "
+    "this table itself would read both rows, and keep them"
 )
 FILES = 5
 """Files of a key that are named."""
@@ -142,6 +143,10 @@ def duplicate_reason(
     apart, elsewhere = _of_other_specs(old, new), _of_other_partitions(old, new, metadata)
     if summary.get("replace-partitions") == "true" and elsewhere:
         again = f". {AGAIN}" if apart and {place[0] for place in new} == {metadata.default_spec_id} else ""
+        parent = metadata.snapshot(commit.parent_snapshot_id) if commit else None
+        if commit and parent and commit.snapshot_id == metadata.current_snapshot_id:
+            before = f"{snapshot_name(parent.snapshot_id, metadata.ordinals)} ({parent.snapshot_id})"
+            again = f". It is the newest commit: rollback_to_snapshot to {before} takes it back{again}"
         return f"this {operation} (dynamic mode) replaced the partitions that it wrote to alone: {elsewhere}{again}"
     if commit and operation == "append" and (before := same_transaction(metadata, commit)):
         first = f"{snapshot_name(before.snapshot_id, metadata.ordinals)} ({before.operation})"

@@ -129,7 +129,7 @@ def reason(
     keep = _keeps(expression, keeps)
     leaves = [(leaf, text) for leaf in _deciding(expression, keeps) if (text := text_of(leaf))]
     if isinstance(expression, Constant):
-        return ScanReason("", "every row is asked for" if keep else "no row can match", keep)
+        return ScanReason("", "Iceberg is asked for every row" if keep else "no row can match", keep)
     if len(leaves) == 1:
         return ScanReason(str(leaves[0][0]), leaves[0][1], keep)
     return ScanReason("", "; ".join(f"{leaf}: {text}" for leaf, text in leaves), keep)

@@ -157,7 +157,9 @@ class Scan:
         if keeps and (manifest.added_files_count, manifest.existing_files_count) == (0, 0):
             return ManifestVerdict(manifest, False, ScanReason("", "all its entries are DELETED", False), "entries")
         if keeps and verdicts.expression == TRUE:
-            text = "every row is asked for" if self.bound == TRUE else "the filter says nothing of its partitions"
+            text = (
+                "Iceberg is asked for every row" if self.bound == TRUE else "the filter says nothing of its partitions"
+            )
             return ManifestVerdict(manifest, True, ScanReason("", text, True), surely=bool(sure[at]))
         return ManifestVerdict(manifest, keeps, partial(verdicts.reason, at), surely=keeps and bool(sure[at]))
 
