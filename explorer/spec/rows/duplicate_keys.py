@@ -145,8 +145,8 @@ def duplicate_reason(
         again = f". {AGAIN}" if apart and {place[0] for place in new} == {metadata.default_spec_id} else ""
         parent = metadata.snapshot(commit.parent_snapshot_id) if commit else None
         if commit and parent and commit.snapshot_id == metadata.current_snapshot_id:
-            before = f"{snapshot_name(parent.snapshot_id, metadata.ordinals)} ({parent.snapshot_id})"
-            again = f". It is the newest commit: rollback_to_snapshot to {before} takes it back{again}"
+            earlier = f"{snapshot_name(parent.snapshot_id, metadata.ordinals)} ({parent.snapshot_id})"
+            again = f". It is the newest commit: rollback_to_snapshot to {earlier} takes it back{again}"
         return f"this {operation} (dynamic mode) replaced the partitions that it wrote to alone: {elsewhere}{again}"
     if commit and operation == "append" and (before := same_transaction(metadata, commit)):
         first = f"{snapshot_name(before.snapshot_id, metadata.ordinals)} ({before.operation})"
