@@ -12,7 +12,7 @@ import click
 
 from explorer.cli import complete
 from explorer.cli.base import ERROR, WARNING, finish, group, pairs, place_options, places
-from explorer.cli.gate import GATE_FORMATS, gate_text
+from explorer.cli.gate import GATE_FORMATS, gate_text, log_health
 from explorer.cli.output import FORMATS, ROW_FORMATS, Output, output_option
 from explorer.cli.screen import safe, say
 from explorer.errors import WrongUsage
@@ -119,6 +119,11 @@ def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callab
                 "--fail-on", type=click.Choice(FAIL_ON), default=FAILS_ON[question.name], show_default=True,
                 help="The lowest level that fails the command: exit code 5 for a warning, 6 for an error.",
             )(command)  # fmt: skip
+        if question.name == "health" and question.path in GATE_FORMATS:
+            command = click.option(
+                "--history", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+                help="Add what was measured to this file, and say what changed since the runs before.",
+            )(command)  # fmt: skip
         if question.has_rows and not question.reads_rows:  # else it would choose among the first rows
             names = {parameter.name for parameter in question.parameters}
             if "limit" not in names:
@@ -144,7 +149,7 @@ def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callab
 def _ask(question: Question, given: dict[str, Any]) -> None:
     """Ask a question, print its answer and exit with its code."""
     form, picture = given.pop("output"), given.pop("picture", None)
-    fail_on = given.pop("fail_on", "warning")
+    fail_on, history = given.pop("fail_on", "warning"), given.pop("history", None)
     columns = tuple(name.strip() for name in (given.pop("row_columns", None) or "").split(",") if name.strip())
     output = Output(form, given.pop("row_filter", ""), columns, given.pop("row_limit", None), not question.is_endless)
     if picture is not None:
@@ -167,6 +172,9 @@ def _ask(question: Question, given: dict[str, Any]) -> None:
         click.echo(text, nl=bool(text))
     else:
         output.print(answer, question.columns, opened if question.subject == "table" else None)
+    if history is not None:
+        for line in ("", *log_health(history, answer, arguments.get("threshold"))):
+            click.echo(line, err=form != "text")
     code = EXIT_CODES[level_of_exit(answer.level(), fail_on)] if hasattr(answer, "level") else 0
     if code in (WARNING, ERROR):
         sys.exit(code)

@@ -1,8 +1,10 @@
-"""Formats for pipelines: SARIF, JUnit, annotations of GitHub, and OpenMetrics."""
+"""What pipelines take: SARIF, JUnit, annotations of GitHub, OpenMetrics, and a log of health."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.spec.doctor.gate import CheckCase, FailOn
@@ -43,6 +45,48 @@ def gate_text(
         return open_metrics(measures)
     cases = _doctor_cases(answer) if question.name == "doctor" else _health_cases(answer, thresholds)
     return junit(cases, fail_on) if form == "junit" else "\n".join(github_annotations(cases))
+
+
+def log_health(path: Path, answer: Answer[Any], thresholds: Mapping[str, float] | None) -> list[str]:
+    """Add an answer of health to a log, and compare it with the runs before.
+
+    Args:
+        path: The log; it is made if it is not there.
+        answer: The answer, of a table or of a catalog.
+        thresholds: Those that were given.
+
+    Returns:
+        How the measures went, in lines.
+
+    Raises:
+        UnreadableFile: The log cannot be read or written, or a line is not one of a log. Nothing is added then.
+    """
+    from explorer.errors import UnreadableFile
+    from explorer.render.health_log import render_trends
+    from explorer.spec.health.health_log import LoggedHealth, health_trends, parse_health_log
+    from explorer.spec.health.measures import BY_ID
+    from explorer.spec.health.measures import thresholds as all_thresholds
+    from explorer.storage.limits import METADATA, within
+
+    rows = answer.value if isinstance(answer.value, list) else None
+    if rows is None:
+        name, values = _measures(answer.value)
+        measured = [(name, answer.value.worst, values)]
+    else:
+        measured = [(row["table"], row["level"], {id_: row.get(id_) for id_ in BY_ID}) for row in rows]
+    now_ms = int(time.time() * 1000)
+    now = [
+        LoggedHealth(now_ms, name, level, {id_: value for id_, value in values.items() if value is not None})
+        for name, level, values in measured
+    ]
+    try:
+        within(path.stat().st_size if path.exists() else 0, METADATA, str(path), "bytes", "begin another log")
+        log = parse_health_log(path.read_text("utf-8").splitlines() if path.exists() else [], str(path))
+        with path.open("a", encoding="utf-8") as file:
+            file.write("".join(f"{logged.to_line()}\n" for logged in now))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableFile(str(path), f"the log cannot be read or written ({type(error).__name__})") from error
+    return list(render_trends(log, now, list(health_trends(log, now, all_thresholds(thresholds)))))
 
 
 def _reports(answer: Answer[Any]) -> list[Any]:

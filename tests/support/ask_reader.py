@@ -44,7 +44,7 @@ def text(value: Any) -> str | None:
 
 def rows_of(pairs: Iterable[Sequence[Any]]) -> Rows:
     """Return rows in the order of their ids."""
-    return sorted((int(pair[0]), text(pair[1])) for pair in pairs)
+    return sorted(((int(pair[0]), text(pair[1])) for pair in pairs), key=lambda row: (row[0], str(row[1])))
 
 
 def _of_arrow(table: Any) -> Rows:

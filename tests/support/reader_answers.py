@@ -97,7 +97,7 @@ def outcome(table: FeatureTable, answer: dict[str, Any]) -> dict[str, str]:
     """Return what an answer means: yes, no with the refusal's words, or wrong with what it shows instead."""
     if "rows" not in answer:
         return {"reads": "no", "words": first_words(answer["refusal"])}
-    rows = sorted((i, text(x)) for i, x in answer["rows"])
+    rows = sorted(((i, text(x)) for i, x in answer["rows"]), key=lambda row: (row[0], str(row[1])))
     if table.is_right(rows):
         return {"reads": "yes"}
     shown, right = ("; ".join(f"x = {'null' if x is None else x}" for _, x in some) for some in (rows, table.rows))

@@ -99,6 +99,8 @@ def test_a_table_without_a_snapshot_and_one_of_version_1(tmp_path: Path) -> None
     assert set(features_of(plain(tmp_path / "v1", LONG, version=1).folder)) == {
         "format-version-1",
         "file-format-parquet",
+        "fault-no-v1-schema",
+        "fault",
     }
 
 

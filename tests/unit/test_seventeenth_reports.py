@@ -15,6 +15,7 @@ def test_readers_begin_with_what_keeps_spark_from_a_manifest(tmp_path: Path) -> 
     lost = next((place / "metadata").glob("*-m0.avro"))
     lost.unlink()
     answer = find_readers(direct.open_table(str(place)))
-    assert len(answer.refusals) == 1
-    assert lost.name in answer.words.split(". ")[1]
-    assert "By its features alone: Spark 4.1" in answer.words
+    assert answer.features[0].title == "fault manifest-missing"
+    assert answer.features[0].where.startswith(f"{lost.name}: ")
+    assert "Spark 4.1 with Iceberg Java cannot, because of fault manifest-missing" in answer.words
+    assert "It is not known of Spark 4.0" in answer.words
