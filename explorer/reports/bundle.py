@@ -54,6 +54,7 @@ length. Of dates and times the order and the months are as they were. Left out: 
 summaries that Iceberg does not know, and the data, delete and statistics files themselves.
 As it was: the ids of snapshots and fields, the times of commits, sizes, counts, buckets, booleans.
 What `bucket` gives of a new value is not what it gave of the old one: a filter on such a column skips other files.
+Nor is what `truncate` gives of a new number, where another width is no multiple of this one.
 Where the bounds of such a column are equal, they are left out. What was wrong with a value itself, such as a date far
 off or a word that a writer left there, is no longer seen.
 """
@@ -169,6 +170,8 @@ class _Bundle:
         notes = ["data, delete and statistics files are not in it"]
         if buckets:
             notes.append("buckets stay as they are: a filter on their column skips other files in the bundle")
+        if self.new.has_loose_widths:
+            notes.append("a column is truncated to widths of which none is a multiple of another: one of them holds")
         return notes
 
     # -- what there is ------------------------------------------------------------------------------------------------

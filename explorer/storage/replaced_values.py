@@ -4,7 +4,7 @@ fit into memory."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -31,7 +31,7 @@ class ReplacedValues:
             "CREATE TABLE other (domain TEXT, value BLOB, given BLOB, PRIMARY KEY (domain, value)) WITHOUT ROWID;"
         )
         self._waiting: set[tuple[str, bytes]] = set()
-        self._families: dict[str, tuple[Family, int]] = {}
+        self._families: dict[str, tuple[Family, Sequence[int]]] = {}
         self._decided = False
         self._held: dict[tuple[str, bytes], bytes] = {}
         self._given = lru_cache(REMEMBERED)(self._look_up)
@@ -40,14 +40,14 @@ class ReplacedValues:
         """Close the database."""
         self._db.close()
 
-    def replace(self, domain: str, family: Family, value: bytes, width: int = 1) -> bytes:
+    def replace(self, domain: str, family: Family, value: bytes, widths: Sequence[int] = (1,)) -> bytes:
         """Collect a value, or give what takes its place.
 
         Args:
             domain: What the value is compared with: a column, the paths.
             family: How the domain's values are ordered.
             value: The value, packed.
-            width: Of numbers, the width to which the table truncates them.
+            widths: Of numbers, the widths to which the table truncates them (see `numbers_in_order`).
 
         Returns:
             The value itself while values are collected, then its replacement, packed.
@@ -56,18 +56,9 @@ class ReplacedValues:
             KeyError: The value was not collected.
         """
         if self._decided:
-            if family not in ("number", "real"):
-                return self._given(domain, value)
-            width = self._families[domain][1]
-            block, rest = divmod(int.from_bytes(value, "big") - ZERO, width)
-            place = int.from_bytes(self._given(domain, _number(block)), "big") - ZERO
-            return _number(place * width + rest)
-        self._families.setdefault(domain, (family, width))
-        if family in ("number", "real"):
-            packed = _number((int.from_bytes(value, "big") - ZERO) // self._families[domain][1])
-        else:
-            packed = value
-        self._waiting.add((domain, packed))
+            return self._given(domain, value)
+        self._families.setdefault(domain, (family, widths))
+        self._waiting.add((domain, value))
         if len(self._waiting) >= AT_ONCE:
             self._write()
         return value
@@ -79,9 +70,9 @@ class ReplacedValues:
             How many values each domain has.
         """
         self._write()
-        for domain, (family, _) in self._families.items():
+        for domain, (family, widths) in self._families.items():
             check_cancellation()
-            pairs = self._numbers(domain) if family in ("number", "real") else self._in_order(domain, family)
+            pairs = self._numbers(domain, widths) if family in ("number", "real") else self._in_order(domain, family)
             self._db.execute("BEGIN")
             self._db.executemany("INSERT INTO other VALUES (?, ?, ?)", pairs)
             self._db.execute("COMMIT")
@@ -99,13 +90,13 @@ class ReplacedValues:
         for value, given in zip(values, in_order(own, family), strict=True):
             yield domain, value, given
 
-    def _numbers(self, domain: str) -> Iterator[tuple[str, bytes, bytes]]:
+    def _numbers(self, domain: str, widths: Sequence[int]) -> Iterator[tuple[str, bytes, bytes]]:
         above = "SELECT value FROM own WHERE domain = ? AND value >= ? ORDER BY value"
         below = "SELECT value FROM own WHERE domain = ? AND value < ? ORDER BY value DESC"
         for statement, is_above in ((above, True), (below, False)):
-            blocks = (int.from_bytes(v, "big") - ZERO for v in self._values(statement, domain, _number(0)))
-            for block, place in numbers_in_order(blocks, is_above):
-                yield domain, _number(block), _number(place)
+            numbers = (int.from_bytes(v, "big") - ZERO for v in self._values(statement, domain, _number(0)))
+            for number, given in numbers_in_order(numbers, widths, is_above):
+                yield domain, _number(number), _number(given)
 
     def _values(self, statement: str, *arguments: object) -> Iterator[bytes]:
         for (value,) in self._db.execute(statement, arguments):

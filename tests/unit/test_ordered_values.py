@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-def replaced(folder: Path, wanted: list[tuple[Any, str, str]], width: int = 1) -> list[Any]:
+def replaced(folder: Path, wanted: list[tuple[Any, str, str]], widths: Sequence[int] = (1,)) -> list[Any]:
     """What takes the place of values of one column: of each the value, the type, and the transform that made it."""
     import tempfile
 
@@ -37,7 +38,7 @@ def replaced(folder: Path, wanted: list[tuple[Any, str, str]], width: int = 1) -
         def new(value: Any, kind: str, transform: str) -> Any:
             packed, family = pack(value, kind, transform), family_of(kind)
             assert family is not None
-            return value if packed is None else unpack(values.replace("c", family, packed, width), kind, transform)
+            return value if packed is None else unpack(values.replace("c", family, packed, widths), kind, transform)
 
         for item in wanted:
             new(*item)
@@ -78,12 +79,15 @@ def test_truncated_values_stay_the_beginnings_of_values(tmp_path_factory: pytest
         news = replaced(folder, [(v, "string", "identity") for old in olds for v in (old, cut(old))])
         assert [cut(new) for new in news[::2]] == news[1::2]
 
-    @given(st.lists(VALUES["int"], max_size=20), st.integers(1, 1000))
-    def numbers(olds: list[int], width: int) -> None:
-        cut = TruncateTransform[int](width).transform(IntegerType())
-        news = replaced(folder, [(v, "int", "identity") for old in olds for v in (old, cut(old))], width)
-        assert [cut(new) for new in news[::2]] == news[1::2]
-        assert all(-(2**31) <= new < 2**31 for new in news[::2])
+    @given(st.lists(VALUES["int"] | st.integers(-3000, 3000), max_size=20), st.integers(1, 1000), st.integers(1, 9))
+    def numbers(olds: list[int], width: int, times: int) -> None:
+        cuts = [TruncateTransform[int](one).transform(IntegerType()) for one in (width * times, width)]
+        olds = [each for old in olds for each in (old, *(cut(old) for cut in cuts))]
+        news = replaced(folder, [(old, "int", "identity") for old in olds], (width * times, width, 1))
+        for at, cut in enumerate(cuts, 1):
+            assert [cut(new) for new in news[::3]] == news[at::3]
+        assert all(abs(new) <= abs(old) for old, new in zip(olds, news, strict=True))
+        assert all((a < b) == (c < d) for a, c in zip(olds, news, strict=True) for b, d in zip(olds, news, strict=True))
 
     texts()
     numbers()

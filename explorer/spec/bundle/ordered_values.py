@@ -4,15 +4,17 @@ A value is a path of steps: a text of its characters, a time of year, month, day
 column form a tree of such paths. Each step becomes its place among the steps beside it, so the new values tell which
 value comes first, how long each is, and which begin alike, and nothing else. Transforms that keep the beginning of a
 value (truncate of texts, year, month, day, hour) therefore hold between new values too (spec: "Partition
-Transforms"). Numbers become their place, counted from zero."""
+Transforms"). Numbers become their place, counted from zero, or
+that in their block where a table truncates them."""
 
 from __future__ import annotations
 
 import datetime
 import math
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -221,22 +223,32 @@ def letter(place: int) -> str:
     return chr(PLANES + place)
 
 
-def numbers_in_order(blocks: Iterable[int], above: bool) -> Iterator[tuple[int, int]]:
+def numbers_in_order(numbers: Iterable[int], widths: Sequence[int], above: bool) -> Iterator[tuple[int, int]]:
     """Give what takes the place of numbers on one side of zero.
 
+    A number is a path of steps too: which block of the first width, which part of the second width in it, and so on.
+    So truncating a new number gives what takes the place of the truncated old one, and nothing of the number stays.
+
     Args:
-        blocks: The numbers, each divided by the width to which the table truncates them: of zero and more in order,
-            of less than zero backwards. They may repeat.
+        numbers: The numbers, each once: of zero and more in order, of less than zero backwards.
+        widths: The widths to which the table truncates them, each a multiple of the next; the last is 1.
         above: Whether they are zero and more.
 
     Yields:
-        Each block once, and the block that takes its place. Zero stays zero.
+        Each number, and the one that takes its place. Zero stays zero.
     """
-    place, last = 0, None
-    for block in blocks:
-        if block == last:
-            continue
-        last = block
-        if block != 0:
-            place += 1 if above else -1
-        yield block, place
+    sizes = [one // other for one, other in pairwise(widths)]
+    first = [0, *((0,) * len(sizes) if above else sizes)]
+    before: list[int] = []
+    places: list[int] = []
+    for number in numbers:
+        steps, rest = [], number
+        for width in widths:
+            step, rest = divmod(rest, width)
+            steps.append(step)
+        same = _alike(before, steps)
+        places = [*places[: same + 1], *first[len(places[: same + 1]) :]]
+        for at in range(same, len(steps)):
+            places[at] = places[at] + (1 if above else -1) if steps[at] else 0
+        before = steps
+        yield number, sum(place * width for place, width in zip(places, widths, strict=True))

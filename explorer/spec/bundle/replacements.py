@@ -5,12 +5,11 @@ out and counted."""
 
 from __future__ import annotations
 
-import math
 import re
 import struct
 import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from explorer.model.metadata import PartitionField, Schema, TableMetadata
@@ -25,6 +24,8 @@ SCHEMES = frozenset(
 )  # fmt: skip
 KEPT_SEGMENTS = frozenset({"", "data", "metadata"})
 ENDINGS = (".metadata.json", ".json", ".parquet", ".avro", ".orc", ".puffin", ".stats", ".crc", ".gz")
+MOST_ENDINGS = 3
+"""Of one name: writers give three at most."""
 WRITTEN = re.compile(
     r"(?:v\d{1,9}|(?:(?:snap|optimized|m|m\d+|deletes?|dv|eq|pos|data|stats|partition|\d{1,20})-)*"
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?:-(?:m\d+|m|deletes?|dv|eq|pos|data|\d{1,20}))*)"
@@ -44,7 +45,7 @@ LOCATION_LIKE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)?(//[^/]*)?(.*)", re.DOTA
 class ValueSource(Protocol):
     """Gives the value that takes a packed value's place (see storage.replaced_values)."""
 
-    def replace(self, domain: str, family: Family, value: bytes, width: int = 1) -> bytes: ...
+    def replace(self, domain: str, family: Family, value: bytes, widths: Sequence[int] = ...) -> bytes: ...
 
 
 class Replacements:
@@ -71,7 +72,11 @@ class Replacements:
         self.bucketed = frozenset(f.source_ids[0] for f in fields if f.transform.startswith("bucket") and f.source_ids)
         """The columns that buckets are made of."""
         self.partition_names = {field.name: self.partition_name(field) for field in fields}
-        self._widths = _truncate_widths(fields)
+        self.widths = _truncate_widths(fields)
+        """The widths to which columns are truncated, each a multiple of the next, so that new values hold to them."""
+        self.has_loose_widths = any(
+            width not in self.widths[field.source_ids[0]] for field in fields if (width := _truncate_width(field))
+        )
 
     # -- names --------------------------------------------------------------------------------------------------------
     def label(self, kind: str, text: str) -> str:
@@ -110,14 +115,16 @@ class Replacements:
         return f"{scheme or ''}{bucket}{'/'.join(map(self.file_name, rest.split('/')))}"
 
     def file_name(self, segment: str) -> str:
-        """Return what takes the place of one part of a path: a folder or a file."""
+        """Return what takes the place of one part of a path: a folder or a file. Only a file has a name that a writer
+        made: a folder may be called by the table's own UUID, or a person's."""
         if segment in KEPT_SEGMENTS:
             return segment
         stem = segment
-        while (ending := next((one for one in ENDINGS if stem.endswith(one)), "")) and len(stem) > len(ending):
+        for _ in range(MOST_ENDINGS):
+            ending = next((one for one in ENDINGS if stem.endswith(one) and stem != one), "")
             stem = stem.removesuffix(ending)
         ending = segment[len(stem) :]
-        if not WRITTEN.fullmatch(stem):
+        if not (ending and WRITTEN.fullmatch(stem)) or self._names_table(stem):
             name, sign, value = stem.partition("=")
             if sign:
                 known = self.partition_names.get(name) or self.columns.get(name)
@@ -125,6 +132,10 @@ class Replacements:
             else:
                 stem = self._path_text(stem)
         return stem + ending
+
+    def _names_table(self, stem: str) -> bool:
+        own = self.metadata.table_uuid
+        return bool(own) and str(own).lower() in stem
 
     def _path_text(self, text: str) -> str:
         return self.values.replace("paths", "text", text.encode(errors="replace")).decode() if text else ""
@@ -140,7 +151,7 @@ class Replacements:
         packed = pack(value, kind, transform) if family else None
         if family is None or packed is None:
             return value
-        new = self.values.replace(f"{field_id}:{family}", family, packed, self._widths.get(field_id, 1))
+        new = self.values.replace(f"{field_id}:{family}", family, packed, self.widths.get(field_id, (1,)))
         return value if new is packed else unpack(new, kind, transform)
 
     def bound(self, field_id: int, data: bytes) -> bytes | None:
@@ -237,13 +248,21 @@ def _column_names(schema: Schema) -> dict[str, str]:
     return names
 
 
-def _truncate_widths(fields: list[PartitionField]) -> dict[int, int]:
-    widths: dict[int, int] = {}
-    for field in fields:
-        if (match := re.fullmatch(r"truncate\[(\d{1,10})\]", field.transform)) and field.source_ids:
-            source = field.source_ids[0]
-            widths[source] = math.lcm(widths.get(source, 1), int(match[1]) or 1)
-    return widths
+def _truncate_width(field: PartitionField) -> int | None:
+    """Return the width to which a partition field truncates a column; None for another transform."""
+    match = re.fullmatch(r"truncate\[(\d{1,10})\]", field.transform)
+    return int(match[1]) or 1 if match and field.source_ids else None
+
+
+def _truncate_widths(fields: list[PartitionField]) -> dict[int, tuple[int, ...]]:
+    """Of each column that is truncated, the widths: the largest, and each smaller one that divides the last."""
+    found = {(width, field.source_ids[0]) for field in fields if (width := _truncate_width(field))}
+    widths: dict[int, tuple[int, ...]] = {}
+    for width, source in sorted(found, reverse=True):
+        own = widths.get(source, ())
+        if not own or own[-1] % width == 0:
+            widths[source] = (*own, width)
+    return {source: own if own[-1] == 1 else (*own, 1) for source, own in widths.items()}
 
 
 def _read(data: bytes, kind: str, transform: str) -> Any:

@@ -1,0 +1,95 @@
+"""What a fifteenth attack found: values, names and work that a bundle should not have."""
+
+from __future__ import annotations
+
+import json
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pytest
+
+import explorer
+from explorer.spec.bundle.replacements import Replacements
+from tests.cases.mini import Table
+
+UUID = "0e3f0a52-1111-4222-8333-abcdefabcdef"
+
+
+# -- bundles -----------------------------------------------------------------------------------------------------------
+def numbers_in_bundle(folder: Path, kind: str, values: list[Any], *transforms: str) -> list[list[int]]:
+    """The bounds of a column of a table that truncates it, as its bundle has them."""
+    fields = [(1, 1000 + n, f"part{n}", transform) for n, transform in enumerate(transforms)]
+    table = Table(folder / "t", [(1, "salary", kind, True)], fields)
+    for n, value in enumerate(values):
+        parts = {f"part{i}": value - value % int(name[9:-1]) for i, name in enumerate(transforms)}
+        table.append(table.parquet(f"{n}.parquet", {"salary": [value]}, partition=parts))
+    table.write()
+    explorer.export_bundle(str(folder / "t"), folder / "b.zip", [f"salary = {values[0]}"])
+    found = []
+    with zipfile.ZipFile(folder / "b.zip") as archive:
+        assert str(values[0]) not in archive.read("report.json").decode()
+        for name in sorted(archive.namelist()):
+            if name.endswith("-m0.avro"):
+                for record in fastavro.reader(archive.open(name)):
+                    bound = record["data_file"]["lower_bounds"][0]["value"]
+                    parts = record["data_file"]["partition"].values()
+                    found.append([int.from_bytes(bound, "little", signed=True), *parts])
+    return found
+
+
+def test_a_number_that_is_truncated_is_replaced(tmp_path: Path) -> None:
+    """What was below the width stood in the bundle as it was: with a wide one, the number itself."""
+    values = [123456, 987654, 5_123_456, -40]
+    assert numbers_in_bundle(tmp_path, "long", values, "truncate[1000000]") == [
+        [1, 0], [2, 0], [1_000_001, 1_000_000], [-1, -1_000_000],
+    ]  # fmt: skip
+
+
+def test_a_number_that_is_truncated_in_two_ways_is_replaced(tmp_path: Path) -> None:
+    values = [123456, 123999, 987654]
+    assert numbers_in_bundle(tmp_path, "int", values, "truncate[100000]", "truncate[1000]") == [
+        [101001, 100000, 101000], [101002, 100000, 101000], [201001, 200000, 201000],
+    ]  # fmt: skip
+
+
+def test_widths_that_do_not_divide_each_other_keep_no_number(tmp_path: Path) -> None:
+    """Their least common multiple is wider than any number."""
+    found = numbers_in_bundle(tmp_path, "long", [123456, 987654], "truncate[9999991]", "truncate[9999973]")
+    assert [row[0] for row in found] == [1, 2]
+
+
+@pytest.mark.parametrize("place", [f"warehouse/{UUID}", f"{UUID}/t", f"w/00000-{UUID}"])
+def test_a_folder_that_is_called_by_a_uuid_is_replaced(place: str, tmp_path: Path) -> None:
+    """Catalogs call a table's folder by its UUID, of which a bundle says that it is replaced."""
+    table = Table(tmp_path / place, [(1, "id", "long", True)])
+    table.md["table-uuid"] = UUID
+    table.append(table.parquet(f"00000-0-{UUID}.parquet", {"id": [1]}))
+    table.write()
+    explorer.export_bundle(str(tmp_path / place), tmp_path / "b.zip")
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        for name in archive.namelist():
+            texts = [name, archive.read(name).decode("latin-1")]
+            if name.endswith(".avro"):
+                texts += map(str, fastavro.reader(archive.open(name)))
+            assert UUID not in "".join(texts), name
+        newest = max(name for name in archive.namelist() if name.endswith(".metadata.json"))
+        snapshot = json.loads(archive.read(newest))["snapshots"][0]
+        assert f"table/metadata/{Path(snapshot['manifest-list']).name}" in archive.namelist()
+
+
+@pytest.mark.parametrize("ending", [".gz", ".json", ".stats.crc"])
+def test_a_name_of_endings_takes_its_own_length(ending: str) -> None:
+    class Nothing:
+        def replace(self, domain: str, family: str, value: bytes, widths: Any = (1,)) -> bytes:
+            return value
+
+    class NoTable:
+        schemas, partition_specs, table_uuid = (), (), None
+
+    new = Replacements(NoTable(), Nothing())  # type: ignore[arg-type]
+    began = time.process_time()
+    new.file_name("a" + ending * 200_000)
+    assert time.process_time() - began < 0.5
