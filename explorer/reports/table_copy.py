@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.progress import steps
-from explorer.reports.maintenance.procedure_calls import catalog_and_name
+from explorer.reports.maintenance.procedure_calls import is_printable, name_argument, procedure_call
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.snapshots.table_copy import CopiedFiles, CopyCheck, compare_histories
@@ -68,14 +68,17 @@ def _plain(place: str) -> str:
 
 
 def _statement(table: Table, copy: Table) -> str:
-    """What writes a copy of the table's metadata for the copy's folder; nothing of a table without a catalog."""
+    """What writes a copy of the table's metadata for the copy's folder; nothing of a table without a catalog, or where
+    it cannot be pasted."""
     if table.reader.location.catalog is None:
         return ""
-    catalog, name = catalog_and_name(table)
-    source = table.metadata.location.rstrip("/")
-    texts = {"table": name, "source_prefix": source, "target_prefix": table_folder(copy.metadata.metadata_location)}
-    arguments = ", ".join(f"{key} => {quoting.literal(value)}" for key, value in texts.items())
-    return f"CALL {quoting.identifier([catalog])}.system.rewrite_table_path({arguments})"
+    places = {
+        "source_prefix": table.metadata.location.rstrip("/"),
+        "target_prefix": table_folder(copy.metadata.metadata_location),
+    }
+    texts = (f"{key} => {quoting.literal(place)}" for key, place in places.items())
+    statement = procedure_call(table, "rewrite_table_path", f"table => {name_argument(table)}", *texts)
+    return statement if is_printable(table, statement) else ""
 
 
 # -- the files of a snapshot -------------------------------------------------------------------------------------------

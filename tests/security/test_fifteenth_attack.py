@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,11 @@ import fastavro
 import pytest
 
 import explorer
+from explorer.render.blocks import Statement
+from explorer.reports.table_copy import check_copy
 from explorer.spec.bundle.replacements import Replacements
+from explorer.spec.text.names import is_one_statement
+from explorer.table import open_table
 from tests.cases.mini import Table
 
 UUID = "0e3f0a52-1111-4222-8333-abcdefabcdef"
@@ -93,3 +99,54 @@ def test_a_name_of_endings_takes_its_own_length(ending: str) -> None:
     began = time.process_time()
     new.file_name("a" + ending * 200_000)
     assert time.process_time() - began < 0.5
+
+
+# -- statements that are printed ---------------------------------------------------------------------------------------
+ENDS = ["x; DROP TABLE db.prod; --", "'it'; DROP TABLE db.prod; --", "'a' -- b", "/* c", "${env:HOME}", "';';", "a\nb"]
+"""Names at which Spark's shell, which knows no backticks, ends a statement or begins a comment, or that it replaces."""
+
+
+@pytest.mark.parametrize("operation", ["drop", "fast-forward", "tag"])
+def test_no_statement_is_printed_that_a_name_of_a_branch_ends(operation: str, tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long", True)])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    table.append(table.parquet("b.parquet", {"id": [2]}))
+    plain = ["audit", "it`s", "it's", "back\\slash"]
+    first = table.md["snapshots"][0]["snapshot-id"]
+    refs = {} if operation == "tag" else {
+        name: {"snapshot-id": first, "type": "branch"} for name in (*ENDS, *plain)
+    }  # fmt: skip
+    table.md["refs"] |= refs
+    table.write()
+    opened = explorer.open_table(str(tmp_path / "t"))
+    told = {}
+    for name in (*ENDS, *plain):
+        parts = opened.refs.preview(operation, name=name, snapshot={"drop": None, "tag": first}.get(operation, "main"))
+        told[name] = [part.sql for part in parts.blocks() if isinstance(part, Statement)]
+    assert all(told[name] for name in plain)
+    assert all(is_one_statement(sql) for own in told.values() for sql in own)
+    if operation != "fast-forward":
+        assert not any(told[name] for name in ENDS)
+
+
+@pytest.mark.parametrize("name", ["t; DROP TABLE db.prod; --", "it's", "a -- b"])
+def test_no_statement_has_the_name_of_a_folder(name: str, tmp_path: Path) -> None:
+    table = Table(tmp_path / name, [(1, "id", "long", True)])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    table.write()
+    parts = explorer.open_table(str(tmp_path / name)).refs.preview("branch", name="audit", snapshot="main").blocks()
+    [sql] = [part.sql for part in parts if isinstance(part, Statement)]
+    assert sql.startswith("ALTER TABLE your_catalog.your_db.your_table CREATE BRANCH audit")
+
+
+@pytest.mark.parametrize("place", ["t; DROP TABLE db.prod; --", "${env:HOME}", "plain"])
+def test_what_writes_a_copy_can_be_pasted(place: str, tmp_path: Path) -> None:
+    table = Table(tmp_path / place, [(1, "id", "long", True)])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    table.write()
+    copy = open_table(str(shutil.copytree(tmp_path / place, tmp_path / "copy" / "t")))
+    opened = open_table(str(tmp_path / place))
+    opened.reader.location = replace(opened.reader.location, catalog="prod", name="prod.db.my-table")
+    statement = check_copy(opened, copy).statement
+    assert ("`my-table`" in statement) == (place != "${env:HOME}")
+    assert is_one_statement(statement)

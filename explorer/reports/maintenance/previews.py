@@ -54,6 +54,7 @@ from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
 from explorer.spec.maintenance.rewrite_words import is_by_data_file, sentences
 from explorer.spec.snapshots.reader_positions import ReaderPosition, oldest_needed_ms
 from explorer.spec.snapshots.retention import endless_expiry, gc_refusal
+from explorer.spec.text.names import NOWHERE
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 
@@ -204,7 +205,7 @@ def _expiry(
     tables |= {
         "snapshots": Collection.of_rows(expiry.snapshot_rows(), "snapshots"), "files": Collection(files, "files"),
     }  # fmt: skip
-    in_sql = table_in_sql(table)
+    in_sql = table_in_sql(table) if is_printable(table, table_in_sql(table)) else ".".join(NOWHERE)
     refusal = reader_refusal(expiry)
     safe = _safe_expiries(table, tree, request, readers) if refusal else ()
     words = [*safe, *expiry.words(in_sql)]

@@ -15,7 +15,7 @@ from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.filters.expressions import TRUE, Expression
 from explorer.spec.maintenance.rewrite_options import OPTIONS, Strategy
 from explorer.spec.text.identifiers import split_identifier
-from explorer.spec.text.names import NOWHERE, name_in_sql
+from explorer.spec.text.names import NOWHERE, is_one_statement, name_in_sql
 from explorer.table import Table
 
 Argument = Literal["timestamp", "int", "ids", "boolean", "text", "map", "texts"]
@@ -141,11 +141,11 @@ def procedure_call(table: Table, procedure: str, *arguments: str) -> str:
 
 
 def is_printable(table: Table, statement: str) -> bool:
-    """Return whether a statement on a table does what it says where it is pasted: no part of the table's name ends a
-    statement in Spark's shell, nothing is replaced by Spark, and all of it is shown as it is."""
+    """Return whether a statement on a table does what it says where it is pasted (see `is_one_statement`), and no part
+    of the table's name is too strange for it."""
     catalog, name = catalog_and_name(table)
     parts = [catalog, *split_identifier(name)]
-    return all(map(name_in_sql, parts)) and "${" not in statement and statement.isprintable()
+    return all(map(name_in_sql, parts)) and is_one_statement(statement)
 
 
 def name_argument(table: Table) -> str:

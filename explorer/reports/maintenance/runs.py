@@ -20,6 +20,7 @@ from explorer.reports.maintenance.procedure_calls import (
     moment,
     name_argument,
     procedure_call,
+    table_in_sql,
 )
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.spark import SparkEngine, shared_engine
@@ -271,7 +272,7 @@ def undo_statement(table: Table, operation: str, name: str = "", snapshot: str |
     """
     timed = operation == "rollback-to-time" or snapshot is None
     at = None if timed or snapshot is None else table.resolve(snapshot).snapshot.snapshot_id
-    own, quoted = quoting.identifier(split_identifier(table.name)), quoting.identifier([name])
+    own, quoted = table_in_sql(table), quoting.identifier([name])
     if operation in ("tag", "branch"):
         sql = f"ALTER TABLE {own} CREATE {operation.upper()} {quoted} AS OF VERSION {at}"
     elif operation == "drop":

@@ -33,6 +33,12 @@ STRANGE = re.compile(r"[/\\:;]|--|\$\{")
 """What no part of a name has that stands in a statement: paths and URIs, which are no names; what ends a statement or
 begins a comment in Spark's shell, which knows no backticks; and what Spark replaces."""
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ONE_STATEMENT = re.compile(
+    r"""(?:[^'"\\;/-]|\\.|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-(?!-)|/(?!\*))*(?:'(?:[^'\\]|\\.)*|"(?:[^"\\]|\\.)*)?"""
+)
+"""What Spark's shell takes for one statement or for the beginning of one. It knows texts in quotes, and no backticks: a
+name in them that has `;`, `--` or `/*` ends the statement or hides its end, and a quote in a name may turn around what
+is a text and what is not."""
 _WRITTEN = re.compile(
     r"[0-9]{5,}-([0-9]+-[0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-[0-9])*(?:-0*([0-9]+))?"
     r"(?:-deletes)?(\.[a-z.]{2,15})"
@@ -194,6 +200,12 @@ def text_in_sql(text: str) -> str:
     if "${" in text or not text.isprintable():
         return ""
     return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def is_one_statement(statement: str) -> bool:
+    """Return whether a statement does what it says where it is pasted: Spark and its shell take it for one, nothing in
+    it is replaced by Spark, and all of it is shown as it is."""
+    return statement.isprintable() and "${" not in statement and bool(_ONE_STATEMENT.fullmatch(statement))
 
 
 def path_in_sql(path: str) -> str:
