@@ -29,6 +29,7 @@ from explorer.spec.doctor.snapshot_rules import walkable
 from explorer.spec.schemas.schema_fields import MOST_NAME, MOST_PATH
 from explorer.storage import limits
 from explorer.storage.formats.json_text import Uncollected, load_json, memory_size
+from explorer.storage.formats.puffin import is_blob
 
 T = TypeVar("T")
 KNOWN_VERSIONS = (1, 2, 3, 4)
@@ -275,8 +276,11 @@ class _Reader:
 
     def statistics(self, raw: Any, pointer: str, kind: str) -> StatisticsFile:
         path, size = _str(raw["statistics-path"]), self.get(raw, "file-size-in-bytes", int, pointer)
-        blobs = tuple(blob for blob in self.get(raw, "blob-metadata", list, pointer) or () if isinstance(blob, Mapping))
-        return StatisticsFile(self.snapshot_id(raw, pointer), path, size, blobs, kind, raw)
+        blobs = self.get(raw, "blob-metadata", list, pointer) or []
+        if odd := [n for n, blob in enumerate(blobs) if not is_blob(blob)]:
+            self.problem(f"{pointer}/blob-metadata/{odd[0]}", "unreadable blob: its type, fields or properties")
+        own = tuple(blob for blob in blobs if is_blob(blob))
+        return StatisticsFile(self.snapshot_id(raw, pointer), path, size, own, kind, raw)
 
 
 def parse_schema(raw: Any) -> Schema:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 import time
 import zipfile
 from dataclasses import replace
@@ -18,6 +19,7 @@ from explorer.render.blocks import Statement
 from explorer.reports.table_copy import check_copy
 from explorer.spec.bundle.replacements import Replacements
 from explorer.spec.text.names import is_one_statement
+from explorer.storage.formats.theta import estimate
 from explorer.table import open_table
 from tests.cases.mini import Table
 
@@ -150,3 +152,45 @@ def test_what_writes_a_copy_can_be_pasted(place: str, tmp_path: Path) -> None:
     statement = check_copy(opened, copy).statement
     assert ("`my-table`" in statement) == (place != "${env:HOME}")
     assert is_one_statement(statement)
+
+
+# -- metadata that is not as the spec has it ---------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "blob",
+    [{"fields": [[{}]]}, {"properties": "NaN"}, {"properties": [None]}, {"fields": 5}, {"fields": None}, {"type": {}}],
+)
+def test_a_blob_of_other_types_leaves_the_rest(blob: dict[str, Any], tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long", True)])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    own = table.md["snapshots"][0]["snapshot-id"]
+    sound = {"type": "apache-datasketches-theta-v1", "snapshot-id": own, "sequence-number": 1, "fields": [1],
+             "properties": {"ndv": "7"}}  # fmt: skip
+    table.md["statistics"] = [{
+        "snapshot-id": own, "statistics-path": f"{table.location}/metadata/s.puffin", "file-size-in-bytes": 9,
+        "file-footer-size-in-bytes": 5, "blob-metadata": [{**sound, **blob}, sound],
+    }]  # fmt: skip
+    table.write()
+    opened = explorer.open_table(str(tmp_path / "t"))
+    assert opened.inspect.profile().to_arrow()["distinct"].to_pylist() == [7]
+    assert any("unreadable blob" in problem.cause for problem in open_table(str(tmp_path / "t")).problems)
+
+
+@pytest.mark.parametrize("theta", [1, 2**20, 2**40])
+def test_a_sketch_does_not_stand_for_more_values_than_there_are_numbers(theta: int) -> None:
+    hashes = 2**20
+    sketch = bytes([3, 3, 3, 0, 0, 0, 0, 0]) + struct.pack("<iiq", hashes, 0, theta) + bytes(8 * hashes)
+    if theta == 2**40:
+        assert estimate(sketch) == 2**43
+    else:
+        with pytest.raises(ValueError, match="more values"):
+            estimate(sketch)
+
+
+@pytest.mark.parametrize("log", [5, [{"snapshot-id": {}}], [{"snapshot-id": [1]}, None]])
+def test_health_of_a_strange_log_is_told(log: Any, tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long", True)])
+    for name in "abc":
+        table.append(table.parquet(f"{name}.parquet", {"id": [1]}))
+    table.md["snapshot-log"] = log
+    table.write()
+    assert explorer.open_table(str(tmp_path / "t")).health().to_text()

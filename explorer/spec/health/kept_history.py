@@ -180,8 +180,9 @@ def _savings(metadata: TableMetadata, decided: Retention | None) -> int:
     gone = {s.snapshot_id for s in decided.snapshots_to_expire} if decided else set[int]()
     if not gone:
         return 0
-    entries = metadata.raw.get("snapshot-log") or ()
-    log_entries = [e for e in entries if isinstance(e, Mapping) and e.get("snapshot-id") in gone]
+    listed = metadata.raw.get("snapshot-log")
+    entries = [e for e in listed if isinstance(e, Mapping)] if isinstance(listed, list) else []
+    log_entries = [e for e in entries if type(e.get("snapshot-id")) is int and e["snapshot-id"] in gone]
     return sum(_json_bytes(s.raw) + 1 for s in metadata.snapshots if s.snapshot_id in gone) + _json_bytes(log_entries)
 
 

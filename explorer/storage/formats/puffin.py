@@ -51,9 +51,23 @@ def read_footer(storage: Storage, path: str) -> dict[str, Any]:
     if not isinstance(footer, dict):
         raise UnreadableFile(path, "the Puffin footer is not a JSON object")
     blobs = footer.get("blobs")
-    if not isinstance(blobs, list) or not all(isinstance(blob, dict) for blob in blobs):
+    if not isinstance(blobs, list) or not all(map(is_blob, blobs)):
         raise UnreadableFile(path, "the Puffin footer has no list of blobs")
     return footer
+
+
+def is_blob(raw: Any) -> bool:
+    """Return whether JSON tells of a blob as the spec has it, in a footer or in a metadata file: what it has of a type,
+    fields and properties has their types."""
+    if not isinstance(raw, dict):
+        return False
+    fields, properties = raw.get("fields", []), raw.get("properties")
+    return (
+        isinstance(raw.get("type", ""), str)
+        and isinstance(fields, list)
+        and all(type(own) is int for own in fields)
+        and (properties is None or isinstance(properties, dict))
+    )
 
 
 def read_blob(storage: Storage, path: str, kind: str, field_id: int, most: int) -> bytes:

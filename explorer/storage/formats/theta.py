@@ -7,6 +7,7 @@ import struct
 
 SERIAL_VERSION, COMPACT = 3, 3
 EMPTY = 1 << 2
+MOST = (1 << 63) - 1
 WHOLE = float(1 << 63)
 """The theta of a sketch that holds every hash that it saw."""
 
@@ -31,4 +32,6 @@ def estimate(sketch: bytes) -> int:
     theta = struct.unpack_from("<q", sketch, 16)[0] if longs == 3 else WHOLE
     if retained < 0 or theta <= 0 or len(sketch) < 8 * (longs + retained):
         raise ValueError("it has fewer hashes than it states")
-    return round(retained * WHOLE / theta)
+    if (number := round(retained * WHOLE / theta)) > MOST:
+        raise ValueError("it stands for more values than a table has rows")
+    return number
