@@ -189,7 +189,13 @@ class ManifestReader:
         parquet = {path: data for path, data in packed.items() if parquet_manifests.is_parquet(data)}
         if parquet:
             reads = self._decode({path: data for path, data in packed.items() if path not in parquet}, metrics)
-            return reads | {path: self._decode_parquet(data, path, metrics) for path, data in parquet.items()}
+            size = sum(map(_bytes, reads.values()))
+            for path, data in parquet.items():
+                if size > TOGETHER_BYTES:
+                    break
+                reads[path] = self._decode_parquet(data, path, metrics)
+                size += _bytes(reads[path])
+            return reads
         decoded = native_decoder.decode(packed, metrics, TOGETHER_BYTES)
         reads = {path: _read_of(path, table, ()) for path, table in decoded.tables.items()}
         opened: list[avro.Container] = []

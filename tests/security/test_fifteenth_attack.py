@@ -7,21 +7,31 @@ import shutil
 import struct
 import time
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import fastavro
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import explorer
+from explorer.cli import main
+from explorer.errors import UnreadableFile
 from explorer.render.blocks import Statement
 from explorer.reports.table_copy import check_copy
 from explorer.spec.bundle.replacements import Replacements
 from explorer.spec.text.names import is_one_statement
+from explorer.storage import limits, manifest_reader, parquet_manifests, processor_time
+from explorer.storage.decoder_process import client
 from explorer.storage.formats.theta import estimate
+from explorer.table import Table as OpenedTable
 from explorer.table import open_table
 from tests.cases.mini import Table
+from tests.support.parquet_manifests import as_version_4, parquet_of, rewrite_lists
 
 UUID = "0e3f0a52-1111-4222-8333-abcdefabcdef"
 
@@ -194,3 +204,70 @@ def test_health_of_a_strange_log_is_told(log: Any, tmp_path: Path) -> None:
     table.md["snapshot-log"] = log
     table.write()
     assert explorer.open_table(str(tmp_path / "t")).health().to_text()
+
+
+# -- Parquet manifests -------------------------------------------------------------------------------------------------
+def parquet_manifest(folder: Path, rows: int, change: Callable[[dict[str, Any]], object]) -> Path:
+    """A manifest of version 4 that repeats one entry, in which something is changed."""
+    table = Table(folder, [(1, "id", "long", True), (2, "v", "string")])
+    table.append(table.parquet("a.parquet", {"id": [1], "v": ["x"]}))
+    table.write()
+    as_version_4(folder)
+    manifest = next((folder / "metadata").glob("*-m0.parquet"))
+    stored = pq.read_table(manifest)
+    entry = stored.to_pylist()[0]
+    change(entry["data_file"])
+    many = pa.Table.from_pylist([entry], stored.schema).take(pa.array([0] * rows))
+    manifest.write_bytes(parquet_of(many, {"format-version": "4", "content": "data"}))
+    rewrite_lists(folder)
+    return manifest
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda file: file.update(file_path="a" * 3_000), lambda file: file.update(lower_bounds=[(2, b"a" * 3_000)]),
+     lambda file: file.update(split_offsets=[*range(400)])],
+)  # fmt: skip
+def test_a_parquet_manifest_unpacks_to_no_more_than_an_avro_one(change: Any, tmp_path: Path) -> None:
+    """A dictionary and runs hid half a gigabyte in a hundred kilobytes, with which questions took two."""
+    manifest = parquet_manifest(tmp_path / "t", 30_000, change)
+    data = manifest.read_bytes()
+    assert len(data) < 300_000
+    with pytest.raises(UnreadableFile, match=f"at most {limits.unpack_limit(len(data)):,}"):
+        parquet_manifests.entries(data, str(manifest), metrics=True)
+
+
+@pytest.mark.parametrize("held", [1 << 10, 1 << 30])
+def test_parquet_manifests_that_are_much_together_are_decoded_one_by_one(
+    held: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = parquet_manifest(tmp_path / "t", 100, lambda _: None).read_bytes()
+    monkeypatch.setattr(manifest_reader, "TOGETHER_BYTES", held)
+    reader = manifest_reader.ManifestReader(open_table(str(tmp_path / "t")).reader.storage)
+    reads = reader._decode({f"m{n}": data for n in range(5)}, metrics=False)
+    assert len(reads) == (1 if held < len(data) else 5)
+
+
+@pytest.mark.parametrize("children", [0.8, 1.9])
+def test_a_commands_own_time_and_that_of_its_children_count_together(
+    children: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each alone stayed below the limit."""
+    taken = {"own": 0.0, "children": 0.0}
+
+    def work(*_: Any, **__: Any) -> None:
+        taken.update(own=1.5, children=children)
+        time.sleep(20)
+        pytest.fail("nothing ended it")
+
+    table = Table(tmp_path / "t", [(1, "id", "long", True)])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    table.write()
+    monkeypatch.delenv(processor_time.VARIABLE, raising=False)
+    monkeypatch.setattr(processor_time, "SECONDS", 2.0)
+    monkeypatch.setattr(processor_time, "CHILDREN_S", 0.05)
+    monkeypatch.setattr(client, "processor_seconds", lambda: taken["children"])
+    monkeypatch.setattr(processor_time, "_processor_seconds", lambda: sum(taken.values()))
+    monkeypatch.setattr(OpenedTable, "lifecycle", work)
+    result = CliRunner().invoke(main, ["history", "lifecycle", str(tmp_path / "t")])
+    assert (result.exit_code, "refused: the command took" in result.stderr) == (1, True)

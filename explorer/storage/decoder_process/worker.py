@@ -86,7 +86,7 @@ def _manifest_columns(data: bytes, path: str, limits: Mapping[str, int]) -> pa.T
 
     schema = pq.read_schema(pa.BufferReader(data))
     ids = [own for field in schema if (own := field_id(field)) is not None]
-    most = {**limits, "rows": budget.ENTRIES, "decoded": limits["decoded"] // 2}
+    most = {**limits, "rows": budget.ENTRIES, "decoded": min(limits["decoded"] // 2, budget.unpack_limit(len(data)))}
     return column_reader.columns(data, path, most, "PARQUET", ids, None)
 
 
