@@ -1,5 +1,7 @@
+import { deflateSync, zipSync } from "fflate";
 import { expect, test } from "vitest";
 import { Cursor, openContainer, Unreadable } from "../src/dropped/avro";
+import { filesOfList } from "../src/dropped/files";
 import { compareInts, intOf, readJson } from "../src/dropped/json";
 import { chooseState, versionOf } from "../src/dropped/state";
 import { partitionText } from "../src/dropped/values";
@@ -50,4 +52,45 @@ test("the state of a folder is that which readers open", () => {
   const names = ["00001-a.metadata.json", "00002-b.metadata.json", "00009-c.metadata.json"];
   const heads = new Map([[names[0] ?? "", head("t", 1)], [names[1] ?? "", head("t", 5, `x/${names[0] ?? ""}`)], [names[2] ?? "", head("other", 2)]]);
   expect(chooseState(names, null, heads)).toMatchObject({ name: names[1], reason: expect.stringContaining("2 tables") as string });
+});
+
+// A zip whose directory says of one deflated stream that it is several files, each of `size` bytes.
+function zipOf(data: Uint8Array, size: number, names: string[]): Uint8Array {
+  const packed = deflateSync(data, { level: 9 }), one = names[0] ?? "", text = new TextEncoder();
+  const local = new DataView(new ArrayBuffer(30)), parts: Uint8Array[] = [new Uint8Array(local.buffer), text.encode(one), packed];
+  local.setUint32(0, 0x04034b50, true);
+  local.setUint16(26, one.length, true);
+  for (const name of names) {
+    const listed = new DataView(new ArrayBuffer(46));
+    listed.setUint32(0, 0x02014b50, true);
+    listed.setUint16(10, 8, true);
+    listed.setUint32(20, packed.length, true);
+    listed.setUint32(24, size, true);
+    listed.setUint16(28, name.length, true);
+    parts.push(new Uint8Array(listed.buffer), text.encode(name));
+  }
+  const end = new DataView(new ArrayBuffer(22));
+  end.setUint32(0, 0x06054b50, true);
+  end.setUint32(16, 30 + one.length + packed.length, true);
+  return new Uint8Array([...parts, new Uint8Array(end.buffer)].flatMap((part) => [...part]));
+}
+
+const dropped = (zip: Uint8Array) => filesOfList([new File([zip.slice().buffer], "t.zip")]);
+const METADATA = ["t/metadata/v1.metadata.json", "t/metadata/v2.metadata.json"];
+
+test("the files of a zip", async () => {
+  const text = new TextEncoder().encode("{}".repeat(100));
+  const files = await dropped(zipSync({ "t/metadata/v1.metadata.json": text, "t/data/a.parquet": text, "t\\metadata\\ä.avro": [text, { level: 0 }], "__MACOSX/._v1.metadata.json": text }));
+  expect(files.map(({ path }) => path)).toEqual(["t/metadata/v1.metadata.json", "t/metadata/ä.avro"]);
+  expect(await Promise.all(files.map(async (file) => [...await file.read()]))).toEqual([[...text], [...text]]);
+  await expect(dropped(new Uint8Array([80, 75]))).rejects.toThrow("no zip");
+});
+
+test.each([10, 0, 1 << 20])("a file of a zip unpacks to no more than the %d bytes that the zip says", async (size) => {
+  const [file] = await dropped(zipOf(new Uint8Array(64 << 20), size, METADATA.slice(0, 1)));
+  await expect(file?.read()).rejects.toThrow("greater than this page reads");
+});
+
+test("files of a zip that share their bytes are not read", async () => {
+  await expect(dropped(zipOf(new Uint8Array(1 << 20), 1 << 20, [...METADATA, ...METADATA, ...METADATA]))).rejects.toThrow("share their bytes");
 });

@@ -1,6 +1,6 @@
 // What a person drops: a folder, files, or a zip of them. Only metadata is read, and each file when it is needed.
 
-import { Gunzip, unzipSync } from "fflate";
+import { Gunzip, Inflate } from "fflate";
 import { causeOf, checked, inPortions, Unreadable } from "./avro";
 
 // The dropped files: `path` is that in what was dropped, without a slash before it.
@@ -12,6 +12,7 @@ export interface DroppedFile {
 export const METADATA_NAME = /^(?:.+\.)?metadata\.json(?:\.gz)?$/;
 const WANTED = /(?:^|\/)(?:version-hint\.text|[^/]*metadata\.json(?:\.gz)?|[^/]+\.avro)$/;
 const MOST_NAMES = 1_000_000, MOST_UNZIPPED = 1 << 30, MOST_JSON = 1 << 28;
+const END = 0x06054b50, END_64 = 0x07064b50, LISTED = 0x02014b50, LOCAL = 0x04034b50, ELSEWHERE = 0xffffffff, LONGEST_END = 65_557;
 
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
@@ -68,36 +69,76 @@ async function unzipped(dropped: DroppedFile[]): Promise<DroppedFile[]> {
   return all.filter(({ path }) => isWanted(path));
 }
 
-// What a zip has of metadata. Where one member cannot be unpacked, each is on its own, when it is read: the others are there.
+interface Member {
+  name: string;
+  method: number;
+  packed: number;
+  size: number;
+  at: number;  // of its local header
+}
+
+// What a zip has of metadata. Each member is unpacked when it is read, to no more bytes than the zip says of it.
 function membersOf(zip: Uint8Array, name: string): DroppedFile[] {
-  const members: DroppedFile[] = [], memory = new Map<string, Uint8Array>();
-  let size = 0;
-  unzipSync(zip, {
-    filter: (member) => {
-      if (!isWanted(member.name.replaceAll("\\", "/"))) return false;
-      if ((size += member.originalSize) > MOST_UNZIPPED) throw new Unreadable(`${name} is greater than this page reads, unpacked`);
-      const read = async (): Promise<Uint8Array> => {
-        const known = memory.get(member.name);
-        if (known) return known;
-        try {
-          const data = unzipSync(zip, { filter: (one) => one.name === member.name })[member.name] ?? new Uint8Array();
-          memory.set(member.name, data);
-          return data;
-        } catch (error) {
-          throw new Unreadable(`its place in the zip is damaged: ${causeOf(error)}`);
-        }
-      };
-      members.push({ path: member.name.replaceAll("\\", "/"), read });
-      return false;
+  const members = directoryOf(zip).filter((member) => isWanted(member.name));
+  const sum = (of: (member: Member) => number): number => members.reduce((total, member) => total + of(member), 0);
+  if (sum(({ size }) => size) > MOST_UNZIPPED) throw new Unreadable(`${name} is greater than this page reads, unpacked`);
+  if (sum(({ packed }) => packed) > zip.length) throw new Unreadable(`${name} is damaged: files in it share their bytes`);
+  const memory = new Map<Member, Uint8Array>();
+  return members.map((member) => ({
+    path: member.name,
+    read: async () => {
+      const data = await Promise.resolve(memory.get(member) ?? unpackedMember(zip, member));
+      memory.set(member, data);
+      return data;
     },
-  });
-  try {
-    const names = new Set(members.map(({ path }) => path));
-    for (const [path, data] of Object.entries(unzipSync(zip, { filter: (one) => names.has(one.name.replaceAll("\\", "/")) }))) memory.set(path, data);
-  } catch {
-    memory.clear();
+  }));
+}
+
+// The members that the directory at a zip's end lists (APPNOTE 6.3: "Central directory structure", "Zip64").
+function directoryOf(zip: Uint8Array): Member[] {
+  const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength), members: Member[] = [];
+  let end = zip.length - 22;
+  while (end >= 0 && view.getUint32(end, true) !== END) end = zip.length - end > LONGEST_END ? -1 : end - 1;
+  if (end < 0) throw new Unreadable("it is no zip, or it is cut off");
+  let at = view.getUint32(end + 16, true);
+  if (end >= 20 && view.getUint32(end - 20, true) === END_64) at = Number(view.getBigUint64(Number(view.getBigUint64(end - 12, true)) + 48, true));
+  while (at + 46 <= end && view.getUint32(at, true) === LISTED) {
+    const [nameLength, extraLength, commentLength] = [28, 30, 32].map((place) => view.getUint16(at + place, true)) as [number, number, number];
+    const label = view.getUint16(at + 8, true) & 2048 ? "utf-8" : "latin1";
+    const name = new TextDecoder(label).decode(zip.subarray(at + 46, at + 46 + nameLength)).replaceAll("\\", "/");
+    const large = largeNumbers(view, at + 46 + nameLength, extraLength);
+    const [size, packed, local] = [24, 20, 42].map((place) => {
+      const number = view.getUint32(at + place, true);
+      return number === ELSEWHERE ? large.shift() ?? number : number;
+    }) as [number, number, number];
+    members.push({ name, method: view.getUint16(at + 10, true), packed, size, at: local });
+    at += 46 + nameLength + extraLength + commentLength;
+    if (members.length > MOST_NAMES) throw new Unreadable(`it has more than ${MOST_NAMES.toLocaleString("en")} files`);
   }
   return members;
+}
+
+// The numbers of a member that have no room in 32 bits.
+function largeNumbers(view: DataView, start: number, length: number): number[] {
+  for (let at = start; at + 4 <= start + length;) {
+    const size = view.getUint16(at + 2, true);
+    if (view.getUint16(at, true) === 1) return Array.from({ length: Math.floor(size / 8) }, (_, n) => Number(view.getBigUint64(at + 4 + 8 * n, true)));
+    at += 4 + size;
+  }
+  return [];
+}
+
+function unpackedMember(zip: Uint8Array, { method, packed, size, at }: Member): Uint8Array {
+  try {
+    const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength);
+    if (view.getUint32(at, true) !== LOCAL) throw new Unreadable("it does not begin where it is listed");
+    const start = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true), data = zip.subarray(start, start + packed);
+    if (method === 0) return data;
+    if (method !== 8) throw new Unreadable(`this page does not read the method ${method}`);
+    return inPortions(data, size, (given) => new Inflate(given));
+  } catch (error) {
+    throw new Unreadable(`its place in the zip is damaged: ${causeOf(error)}`);
+  }
 }
 
 // Metadata, but not what macOS puts beside each file.
