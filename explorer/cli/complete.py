@@ -4,7 +4,6 @@ named a branch `$(…)`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
@@ -12,8 +11,6 @@ import click
 
 from explorer.questions.parameters import Offer, TableAt
 
-WORD = re.compile(r"[\w@%+=:,./][\w@%+=:,./-]*")
-"""What is one word to bash, zsh and fish, and no option."""
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
@@ -46,7 +43,8 @@ def values(offer: Offer) -> Completer | None:
 
 def _beginning(begun: str, names: Callable[[], Iterable[str]]) -> list[str]:
     from explorer.errors import ExplorerError
+    from explorer.questions.offers import ONE_WORD
 
     with suppress(ExplorerError, OSError):
-        return sorted({name for name in names() if name.startswith(begun) and WORD.fullmatch(name)})
+        return sorted({name for name in names() if name.startswith(begun) and ONE_WORD.fullmatch(name)})
     return []

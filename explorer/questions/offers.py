@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 MOST = 1_000
 """Files that are looked through."""
+ONE_WORD = re.compile(r"[\w@%+=:,./][\w@%+=:,./-]*")
+"""What is one word, and no option, to bash, zsh and fish, and to a line of a notebook: only such names are put in."""
 
 
 def offers(kind: Offer, table: Table, text: str = "", most: int = MOST) -> list[str]:

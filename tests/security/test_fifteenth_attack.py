@@ -17,8 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from IPython.core.interactiveshell import InteractiveShell
 
 import explorer
+from explorer.app.hosts import magics
 from explorer.cli import main
 from explorer.errors import UnreadableFile
 from explorer.render.blocks import Statement
@@ -271,3 +273,27 @@ def test_a_commands_own_time_and_that_of_its_children_count_together(
     monkeypatch.setattr(OpenedTable, "lifecycle", work)
     result = CliRunner().invoke(main, ["history", "lifecycle", str(tmp_path / "t")])
     assert (result.exit_code, "refused: the command took" in result.stderr) == (1, True)
+
+
+# -- notebooks ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "name", ["{open('%s','w')}", "{__import__('pathlib').Path('%s').touch()}", "${open('%s','w')}"]
+)
+@pytest.mark.parametrize("kind", ["line", "cell"])
+def test_no_name_in_a_line_of_a_notebook_is_run(name: str, kind: str, tmp_path: Path) -> None:
+    """IPython runs what stands in braces in a magic's line, and Tab offered the names of branches."""
+    table = Table(tmp_path / "t", [(1, "id", "long", True)])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    own = name % (tmp_path / "run")
+    table.md["refs"][own] = {"snapshot-id": table.md["snapshots"][0]["snapshot-id"], "type": "tag"}
+    table.md["refs"]["plain"] = table.md["refs"][own]
+    table.write()
+    begun = f"%iceberg plan {tmp_path / 't'} --snapshot "
+    assert [*magics.complete(begun, {})] == ["main", "plain", "snapshot-1"]
+    shell = InteractiveShell.instance()
+    try:
+        magics.register(shell)
+        shell.run_cell(f"{begun}{own} 'id = 1'" if kind == "line" else f"%{begun}{own}\nid = 1")
+    finally:
+        InteractiveShell.clear_instance()
+    assert not (tmp_path / "run").exists()

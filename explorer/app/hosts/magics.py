@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from explorer.errors import ExplorerError, TableNotFound, WrongUsage
 from explorer.questions import QUESTIONS, Parameter, Question
-from explorer.questions.offers import NAMES, offers
+from explorer.questions.offers import NAMES, ONE_WORD, offers
 from explorer.questions.parameters import CatalogAt, TableAt
 from explorer.render.text import clean
 from explorer.table import Table, open_table
@@ -44,7 +44,9 @@ def register(shell: Any) -> None:
         shell: The shell.
     """
     from IPython.core.error import UsageError
+    from IPython.core.magic import no_var_expand
 
+    @no_var_expand  # else IPython runs what stands in braces, such as the name of a branch
     def iceberg(line: str, cell: str | None = None) -> Any:
         """Ask a question about a table: `%iceberg plan db.t "id = 7"`. `%iceberg` alone lists all."""
         try:
@@ -215,7 +217,8 @@ def complete(text: str, variables: Mapping[str, Any]) -> Iterator[str]:
         variables: The notebook's.
 
     Yields:
-        Words that begin as the last one does: questions, tables, options and values. Whatever fails offers nothing.
+        Words that begin as the last one does: questions, tables, options and values. Whatever fails offers nothing, and
+        a name that is not one word is not offered: it would be put into the line as it is.
     """
     words = text.split()[1:]
     begun = "" if text[-1:].isspace() else words.pop() if words else ""
@@ -246,7 +249,9 @@ def _offered(words: Sequence[str], begun: str, variables: Mapping[str, Any]) -> 
 def _values(one: Parameter, after: Sequence[str], begun: str, variables: Mapping[str, Any]) -> Iterable[str]:
     if one.kind.choices:
         return filter(None, one.kind.choices)
-    return offers(one.kind.offer, _open(after[0], None, variables), begun) if one.kind.offer in NAMES and after else ()
+    if one.kind.offer not in NAMES or not after:
+        return ()
+    return filter(ONE_WORD.fullmatch, offers(one.kind.offer, _open(after[0], None, variables), begun))
 
 
 def _tables(variables: Mapping[str, Any]) -> Iterator[str]:
@@ -255,4 +260,4 @@ def _tables(variables: Mapping[str, Any]) -> Iterator[str]:
     for name, value in list(variables.items()):
         if not name.startswith("_") and isinstance(getattr(value, "engine", value), Table):
             yield name
-    yield from (table.identifier for table in tables() if table.identifier.isprintable())
+    yield from filter(ONE_WORD.fullmatch, (table.identifier for table in tables()))
