@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any
 
-from explorer.errors import UnreadableFile
+from explorer.errors import NotPossible, UnreadableFile
 from explorer.model.problem import Problems
 from explorer.progress import steps
 from explorer.queries.filters import filter_columns, parse_filter
@@ -131,8 +131,11 @@ class _Bundle:
         for name in names:
             self._metadata(name)
             self.new.file_name(base_name(name))
-        self._new_filters()
-        self._move()  # for its names
+        try:
+            self._new_filters()
+            self._move()  # for its names
+        except ValueError as error:
+            raise NotPossible(f"the table's location, or a filter, cannot be replaced: {error}") from error
         self.new.moved.clear()
         values.decide()
         self._move()

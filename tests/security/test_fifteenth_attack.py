@@ -22,7 +22,7 @@ from IPython.core.interactiveshell import InteractiveShell
 import explorer
 from explorer.app.hosts import magics
 from explorer.cli import main
-from explorer.errors import UnreadableFile
+from explorer.errors import NotPossible, UnreadableFile
 from explorer.render.blocks import Statement
 from explorer.reports.table_copy import check_copy
 from explorer.spec.bundle.replacements import Replacements
@@ -111,8 +111,28 @@ def test_a_name_of_endings_takes_its_own_length(ending: str) -> None:
 
     new = Replacements(NoTable(), Nothing())  # type: ignore[arg-type]
     began = time.process_time()
-    new.file_name("a" + ending * 200_000)
+    new.file_name("a" + ending * (900_000 // len(ending)))
     assert time.process_time() - began < 0.5
+
+
+@pytest.mark.parametrize("where", ["write.data.path", "initial-default", "location"])
+def test_a_very_long_text_is_not_replaced_character_by_character(where: str, tmp_path: Path) -> None:
+    """Fifteen kilobytes, unpacked, took a gigabyte of memory."""
+    table = Table(tmp_path / "t", [(1, "id", "long", True), (2, "v", "string")])
+    text = "a" * 1_100_000
+    if where == "location":
+        table.md[where] += f"/{text}"
+    elif where == "initial-default":
+        table.md["schemas"][0]["fields"][1][where] = text
+    else:
+        table.md["properties"][where] = f"s3://bucket/{text}"
+    table.write()
+    if where == "location":
+        with pytest.raises(NotPossible, match="at most 1,000,000"):
+            explorer.export_bundle(str(tmp_path / "t"), tmp_path / "b.zip")
+        return
+    written = explorer.export_bundle(str(tmp_path / "t"), tmp_path / "b.zip")
+    assert sum(number for words, number in written.replaced.items() if "not as the spec has them" in words) == 1
 
 
 # -- statements that are printed ---------------------------------------------------------------------------------------

@@ -27,6 +27,8 @@ FIRST_YEAR = 2000
 EPOCH = datetime.date(1970, 1, 1).toordinal()
 SIGN = 0x80
 """The first bit of the first byte."""
+LONGEST = 1_000_000
+"""Bytes of a text that is replaced."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 IDEOGRAPHS, SYLLABLES, PLANES = (0x4E00, 0xA000), (0xAC00, 0xD7A4), 0x10000
 ZERO = 1 << 127
@@ -74,10 +76,8 @@ def pack(value: Any, kind: str, transform: str = "identity") -> bytes | None:
         ValueError, TypeError, OverflowError, AttributeError: It is no value of that type.
     """
     family = family_of(kind)
-    if family == "text":
-        return bytes(value.encode())
-    if family == "bytes":
-        return bytes(value)
+    if family in ("text", "bytes"):
+        return within_longest(bytes(value.encode() if family == "text" else value))
     if family == "moment":
         return _pack_steps(_steps(value, kind, transform))
     if family == "real":
@@ -86,6 +86,13 @@ def pack(value: Any, kind: str, transform: str = "identity") -> bytes | None:
         bits = struct.unpack(">q", struct.pack(">d", abs(value)))[0]
         return _pack_number(bits if value > 0 else -bits)
     return _pack_number(int(value))
+
+
+def within_longest(packed: bytes) -> bytes:
+    """Return a packed text or bytes. Raises ValueError for one that is too long: each of its characters is a step."""
+    if len(packed) > LONGEST:
+        raise ValueError(f"a text of {len(packed):,} bytes: at most {LONGEST:,} are replaced")
+    return packed
 
 
 def unpack(packed: bytes, kind: str, transform: str = "identity") -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from explorer.model.metadata import PartitionField, Schema, TableMetadata
-from explorer.spec.bundle.ordered_values import CALENDAR, Family, family_of, pack, unpack
+from explorer.spec.bundle.ordered_values import CALENDAR, Family, family_of, pack, unpack, within_longest
 from explorer.spec.deletes.deletes import PATH_ID
 
 POSITION_IDS = frozenset({2147483545, 2147483540, 2147483539})
@@ -105,7 +105,7 @@ class Replacements:
     # -- paths --------------------------------------------------------------------------------------------------------
     def path(self, path: str) -> str:
         """Return the path that takes the place of one. The scheme, the folders `data` and `metadata`, and names that
-        writers make of numbers and a UUID stay."""
+        writers make of numbers and a UUID stay. Raises ValueError for one with too long a name."""
         if path in self.moved:
             return self.moved[path]
         self.counts["paths"] += 1
@@ -138,7 +138,9 @@ class Replacements:
         return bool(own) and str(own).lower() in stem
 
     def _path_text(self, text: str) -> str:
-        return self.values.replace("paths", "text", text.encode(errors="replace")).decode() if text else ""
+        """Raises ValueError for one that is too long."""
+        packed = within_longest(text.encode(errors="replace"))
+        return self.values.replace("paths", "text", packed).decode() if text else ""
 
     # -- values -------------------------------------------------------------------------------------------------------
     def value(self, field_id: int, value: Any, kind: str, transform: str = "identity") -> Any:
