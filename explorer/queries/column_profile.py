@@ -53,7 +53,7 @@ def profile_columns(tree: MetadataTree, snapshot: Snapshot | None, schema: Schem
     columns = primitive_columns(schema)
     kinds = {field_id: kind for field_id, _, kind in columns}
     listed = [m for m in tree.manifests(snapshot) if m.content == 0]
-    own = profile_schema(pa.field("field_id", pa.int32()))
+    own = profile_schema(pa.field("field_id", pa.int64()))
     parts = Parts(listed, True, partial(by_column, kinds), own, folded=True)
     facts = add_columns(kinds, make(parts, "profile of columns")[0].read())
     estimates = distinct_values(tree.metadata, snapshot)

@@ -317,3 +317,12 @@ def test_no_name_in_a_line_of_a_notebook_is_run(name: str, kind: str, tmp_path: 
     finally:
         InteractiveShell.clear_instance()
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("number", [2**31, -(2**63), 2**63 - 1])
+def test_a_field_id_beyond_32_bits_leaves_the_profile(number: int, tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long", True)])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    table.md["schemas"][0]["fields"][0]["id"] = number
+    table.write()
+    assert explorer.open_table(str(tmp_path / "t")).inspect.profile().to_arrow()["column"].to_pylist() == ["id"]

@@ -64,15 +64,15 @@ def by_column(kinds: Mapping[int, Any], manifest: ManifestFile, stored: pa.Table
     """
     files = live_entries(stored, manifest)
     groups, maps = np.zeros(files.num_rows, np.int64), _Maps(files)
-    own = [_of_files(files, maps, i, kind, groups, 1).add_column(0, _FIELD, pa.array([i], pa.int32()))
+    own = [_of_files(files, maps, i, kind, groups, 1).add_column(0, _FIELD, pa.array([i], pa.int64()))
            for i, kind in kinds.items()]  # fmt: skip
-    schema = profile_schema(pa.field(_FIELD, pa.int32()))
+    schema = profile_schema(pa.field(_FIELD, pa.int64()))
     return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in own)])
 
 
 def add_columns(kinds: Mapping[int, Any], parts: Iterable[pa.Table]) -> dict[int, ColumnFacts]:
     """Add up what `by_column` gave, by field id."""
-    rows = pa.concat_tables([profile_schema(pa.field(_FIELD, pa.int32())).empty_table(), *parts])
+    rows = pa.concat_tables([profile_schema(pa.field(_FIELD, pa.int64())).empty_table(), *parts])
     ids = rows[_FIELD].to_numpy()
     facts = {}
     for field_id, kind in kinds.items():
@@ -201,7 +201,7 @@ def _merge(table: pa.Table, kind: Any, groups: Groups, count: int) -> pa.Table:
 
 
 def _table(columns: Mapping[str, Any]) -> pa.Table:
-    schema = profile_schema(pa.field(_FIELD, pa.int32())).remove(0)
+    schema = profile_schema(pa.field(_FIELD, pa.int64())).remove(0)
     return pa.table({name: columns[name] for name in schema.names}, schema)
 
 
