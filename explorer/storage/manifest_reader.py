@@ -37,6 +37,9 @@ TOGETHER_BYTES = 32 << 20
 after it are left for later, each alone."""
 UNPACKING = 8
 """How many times its bytes a manifest takes while it is decoded, about."""
+DENSE, DENSE_BYTES = 200, 256 << 20
+"""All manifests of a table decode to so many times their bytes at most, and so many bytes more. A million entries of
+our benchmarks decode to twenty times theirs."""
 
 NOT_NOW = "not-now"
 """What stands for a rule in the problem of a file that could not be read this time: nothing is wrong with it."""
@@ -108,6 +111,8 @@ class ManifestReader:
         self._lock = threading.Lock()
         self._entries: LRUCache[tuple[str, bool], EntriesRead] = LRUCache(limits.share(5), getsizeof=_bytes)
         self._bytes: LRUCache[str, avro.Container] = LRUCache(64)
+        self._packed_bytes = self._decoded_bytes = 0
+        """Of all manifests that were decoded."""
 
     def _contents(self, path: str) -> avro.Container | bytes:
         """The container of an Avro manifest, or the bytes of a Parquet one. Raises UnreadableFile."""
@@ -176,6 +181,7 @@ class ManifestReader:
                 reads |= self._decode(packed, metrics)
         except UnreadableFile as error:  # no room for them
             reads |= {path: _unreadable(type(error)(path, error.cause)) for path in packed}
+        reads |= self._too_dense(packed, reads)
         reads |= self._keep({path: keys[path] for path in packed}, reads, metrics)
         with self._lock:
             for path, result in reads.items():
@@ -184,6 +190,22 @@ class ManifestReader:
                 with contextlib.suppress(ValueError):  # larger than the memory for all: it comes from the disk cache
                     self._entries[(path, metrics)] = result
         return [reads.get(m.manifest_path) for m in wanted]
+
+    def _too_dense(self, packed: Mapping[str, bytes], reads: Mapping[str, EntriesRead]) -> dict[str, EntriesRead]:
+        """Refuse manifests that decode to far more than their bytes, with those before them: many tiny ones that are
+        each within the limit are not within it together."""
+        refused: dict[str, EntriesRead] = {}
+        for path, data in packed.items():
+            if path in reads:
+                with self._lock:
+                    self._packed_bytes += len(data)
+                    self._decoded_bytes += _bytes(reads[path])
+                    most = DENSE_BYTES + DENSE * self._packed_bytes
+                    if self._decoded_bytes > most:
+                        self._decoded_bytes -= _bytes(reads[path])
+                        cause = f"not read: the manifests of this table decode to more than {DENSE} times their bytes"
+                        refused[path] = _unreadable(UnreadableFile(path, cause))
+        return refused
 
     def _decode(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, EntriesRead]:
         parquet = {path: data for path, data in packed.items() if parquet_manifests.is_parquet(data)}

@@ -68,8 +68,8 @@ def method(one: Question, table: explorer.OpenTable) -> Any:
 
 def aged(data: Any) -> Any:
     """JSON data without ages and ids of this moment."""
-    if isinstance(data, dict) and "lines" in data and "words" in data:  # why an expiry has nothing to do names its time
-        data = {**data, "lines": [{**line, "why": same(line.get("why", ""))} for line in data["lines"]]}
+    if isinstance(data, dict) and "procedures" in data:  # why an expiry has nothing to do names its time
+        data = {**data, "procedures": [{**line, "why": same(line["why"])} for line in data["procedures"]]}
     return {**steady(data), "age_ms": 0} if isinstance(data, dict) and "age_ms" in data else steady(data)
 
 

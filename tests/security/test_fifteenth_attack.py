@@ -33,6 +33,7 @@ from explorer.storage.formats.theta import estimate
 from explorer.table import Table as OpenedTable
 from explorer.table import open_table
 from tests.cases.mini import Table
+from tests.support import direct
 from tests.support.parquet_manifests import as_version_4, parquet_of, rewrite_lists
 
 UUID = "0e3f0a52-1111-4222-8333-abcdefabcdef"
@@ -326,3 +327,21 @@ def test_a_field_id_beyond_32_bits_leaves_the_profile(number: int, tmp_path: Pat
     table.md["schemas"][0]["fields"][0]["id"] = number
     table.write()
     assert explorer.open_table(str(tmp_path / "t")).inspect.profile().to_arrow()["column"].to_pylist() == ["id"]
+
+
+def test_many_dense_manifests_are_within_the_limit_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each manifest is within its own limit; together they would decode to gigabytes."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    file = table.parquet("a.parquet", {"id": [1]})
+    for number in range(4):
+        before = table.lists.get(table.md["current-snapshot-id"], [])
+        table.snapshot("append", [*before, table.manifest(f"m{number}.avro", [(1, file)] * 2000)])
+    opened = direct.open_table(str(tmp_path / "t"))
+    assert len(opened.files()) == 8000
+    assert not opened.problems
+    monkeypatch.setattr(manifest_reader, "DENSE", 2)
+    monkeypatch.setattr(manifest_reader, "DENSE_BYTES", 1_000_000)
+    monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "cache"))
+    dense = direct.open_table(str(tmp_path / "t"))
+    assert 0 < len(dense.files()) < 8000
+    assert {"decode to more than 2 times their bytes" in problem.cause for problem in dense.problems} == {True}

@@ -507,7 +507,7 @@ def test_what_version_1_requires_and_java_does_not_ask_for(change: dict[str, Any
     edit_metadata(tmp_path / "t", lambda data: data.update(change))
     [finding] = [f for f in direct.doctor(tmp_path / "t").findings if f.rule == "metadata-field"]
     assert (finding.severity, finding.refused) == ("warning", "")
-    assert "pyiceberg 0.12 and iceberg-rust cannot open it" in finding.what
+    assert "pyiceberg 0.12 cannot open it" in finding.what
 
 
 def test_version_1_allows_a_table_without_a_uuid(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_rows_stay_lost_after_later_commits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("gone", "readers"),
-    [("schema", "pyiceberg 0.12 and iceberg-rust cannot"), ("partition-spec", "iceberg-rust cannot open it")],
+    [("schema", "pyiceberg 0.12 cannot open it"), ("partition-spec", "iceberg-rust could not open it")],
 )
 def test_old_fields_of_version_1(gone: str, readers: str, tmp_path: Path) -> None:
     table = Table(tmp_path / "t", FIELDS, version=1)

@@ -122,11 +122,11 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
 def _version_1_requirements(raw: Mapping[str, Any]) -> Iterator[tuple[Refusal, str]]:
     """What Iceberg Java does not ask for where the fields of version 2 are there, and others do (spec: "Table Metadata
     Fields"), with the readers that differ."""
-    both = "Spark 4.1 reads the table, pyiceberg 0.12 and iceberg-rust cannot open it (apache/iceberg-rust#1088)"
+    both = "Spark 4.1 reads the table, pyiceberg 0.12 cannot open it, nor could iceberg-rust (apache/iceberg-rust#1088)"
     if raw.get("schemas") and raw.get("schema") is None:
         yield Refusal("/schema", NO_SCHEMA_FIELD, json_text(raw["schema"]) if "schema" in raw else None), both
     if raw.get("partition-specs") and "partition-spec" not in raw:
-        one = "Spark 4.1 and pyiceberg 0.12 read the table, iceberg-rust cannot open it (apache/iceberg-rust#1087)"
+        one = "Spark 4.1 and pyiceberg 0.12 read the table, iceberg-rust could not open it (apache/iceberg-rust#1087)"
         yield Refusal("/partition-spec", "the metadata file has no `partition-spec`", None), one
     elif raw.get("partition-specs") and raw["partition-spec"] is None:
         yield Refusal("/partition-spec", "`partition-spec` is null", "null"), both

@@ -43,9 +43,9 @@ NO_TOTALS = (
 )
 ZERO = "has field id 0"
 NO_SCHEMA_ID = (
-    "the current snapshot has no schema-id, as the spec allows: Spark and pyiceberg read it by the table's current "
-    "schema, Athena failed on filters ('currentSchema is null', timeplus-io/proton#1035), and other readers may refuse "
-    "the table"
+    "the current snapshot has no schema-id, as the spec allows: Spark, Trino, pyiceberg, DuckDB and iceberg-go read "
+    "it, ClickHouse 26.9 and iceberg-rust fail, and Athena failed on filters ('currentSchema is null', "
+    "timeplus-io/proton#1035)"
 )
 NEW_UUID = (
     "its writer gave the table another UUID: it has snapshots of the metadata file before. Who opens it anew reads it; "
