@@ -12,7 +12,7 @@ import click
 
 from explorer.cli import complete
 from explorer.cli.base import ERROR, WARNING, finish, group, pairs, place_options, places
-from explorer.cli.gate import GATE_FORMATS, gate_text, log_health
+from explorer.cli.gate import GATE_FORMATS, gate_text, log_health, tell_webhook
 from explorer.cli.output import FORMATS, ROW_FORMATS, Output, output_option
 from explorer.cli.screen import safe, say
 from explorer.errors import WrongUsage
@@ -119,6 +119,9 @@ def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callab
                 "--fail-on", type=click.Choice(FAIL_ON), default=FAILS_ON[question.name], show_default=True,
                 help="The lowest level that fails the command: exit code 5 for a warning, 6 for an error.",
             )(command)  # fmt: skip
+            command = click.option(
+                "--webhook", metavar="URL", help="If --fail-on fails the command, post what failed there, as JSON.",
+            )(command)  # fmt: skip
         if question.name == "health" and question.path in GATE_FORMATS:
             command = click.option(
                 "--history", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
@@ -149,7 +152,9 @@ def _output_options(question: Question) -> Callable[[Callable[..., Any]], Callab
 def _ask(question: Question, given: dict[str, Any]) -> None:
     """Ask a question, print its answer and exit with its code."""
     form, picture = given.pop("output"), given.pop("picture", None)
-    fail_on, history = given.pop("fail_on", "warning"), given.pop("history", None)
+    fail_on, history, webhook = given.pop("fail_on", "warning"), given.pop("history", None), given.pop("webhook", None)
+    if webhook is not None and fail_on == "never":
+        raise WrongUsage("--webhook tells what fails: choose --fail-on warning or error")
     columns = tuple(name.strip() for name in (given.pop("row_columns", None) or "").split(",") if name.strip())
     output = Output(form, given.pop("row_filter", ""), columns, given.pop("row_limit", None), not question.is_endless)
     if picture is not None:
@@ -175,7 +180,10 @@ def _ask(question: Question, given: dict[str, Any]) -> None:
     if history is not None:
         for line in ("", *log_health(history, answer, arguments.get("threshold"))):
             click.echo(line, err=form != "text")
-    code = EXIT_CODES[level_of_exit(answer.level(), fail_on)] if hasattr(answer, "level") else 0
+    level = level_of_exit(answer.level(), fail_on) if hasattr(answer, "level") else "ok"
+    if webhook is not None and level in ("warning", "error"):
+        tell_webhook(webhook, question, answer, fail_on, arguments.get("threshold"))
+    code = EXIT_CODES[level]
     if code in (WARNING, ERROR):
         sys.exit(code)
     if isinstance(subject, TableAt) and subject.opened is not None and question.name != "doctor":

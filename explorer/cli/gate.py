@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.spec.doctor.gate import CheckCase, FailOn
+from explorer.spec.doctor.gate import CheckCase, FailOn, fails
 
 if TYPE_CHECKING:
     from explorer.questions import Question
@@ -18,6 +18,8 @@ GATE_FORMATS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("doctor",): _DOCTOR, ("catalog", "doctor"): _DOCTOR, ("health",): _HEALTH, ("catalog", "health"): _HEALTH,
 }  # fmt: skip
 """What each check can be printed as beside the usual formats."""
+TOLD, MOST_CHECKS = 5, 200
+"""Checks that a webhook's sentence names, and that its message has."""
 
 
 def gate_text(
@@ -45,6 +47,35 @@ def gate_text(
         return open_metrics(measures)
     cases = _doctor_cases(answer) if question.name == "doctor" else _health_cases(answer, thresholds)
     return junit(cases, fail_on) if form == "junit" else "\n".join(github_annotations(cases))
+
+
+def tell_webhook(
+    url: str, question: Question, answer: Answer[Any], fail_on: FailOn, thresholds: Mapping[str, float] | None
+) -> None:
+    """Post what failed to a webhook: a sentence as `text`, which chats show, then the checks.
+
+    Args:
+        url: The webhook's.
+        question: The doctor's or that of health, of a table or of a catalog.
+        answer: Its answer.
+        fail_on: From which level on a check is a failure.
+        thresholds: Those that were given for health.
+
+    Raises:
+        WrongUsage: It is no URL of http or https.
+        NotPossible: It does not take the message.
+    """
+    from explorer.render.text import clean
+    from explorer.spec.text.units import count
+    from explorer.storage.webhook import post
+
+    cases = _doctor_cases(answer) if question.name == "doctor" else _health_cases(answer, thresholds)
+    failed = [case for case in cases if fails(case.level, fail_on)]
+    names = ", ".join(f"{clean(case.table)}: {case.name}" for case in failed[:TOLD])
+    more = f" and {len(failed) - TOLD:,} more" if len(failed) > TOLD else ""
+    text = f"icedive {' '.join(question.path)}: {count(len(failed), 'check')} failed: {names}{more}"
+    checks = [{"table": case.table, "check": case.name, "level": case.level, "title": case.title} for case in failed]
+    post(url, {"text": text, "checks": checks[:MOST_CHECKS], "all_checks": len(failed)})
 
 
 def log_health(path: Path, answer: Answer[Any], thresholds: Mapping[str, float] | None) -> list[str]:

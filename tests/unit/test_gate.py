@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import Any, ClassVar
 from xml.etree import ElementTree
 
 import pytest
@@ -108,3 +113,82 @@ def test_metrics_are_what_a_parser_of_open_metrics_takes(sandbox: Path) -> None:
         assert size > 10_000
     nasty = open_metrics([(NASTY, {measure.id: 1.5 for measure in MEASURES}), ("t", {"schemas": None})])
     assert len(list(text_string_to_metric_families(nasty))) == len(MEASURES)
+
+
+def test_a_log_of_health_tells_what_changed(tmp_path: Path) -> None:
+    """Each run adds a line for each table, and compares it with the runs before."""
+    place, log = make_table(tmp_path / "t", 3), tmp_path / "health.jsonl"
+    first = run("health", place, "--history", log, "--threshold", "schemas=0.5")
+    assert "This is the first run of the log" in first.stdout
+    [line] = map(json.loads, log.read_text().splitlines())
+    assert (line["level"], line["measures"]["schemas"]) == ("warning", 1)
+    line["time"], line["measures"]["schemas"] = "2026-01-01T00:00:00.000+00:00", 0
+    log.write_text(json.dumps(line) + "\n")
+    second = run("health", place, "--history", log, "--threshold", "schemas=0.5", "--output", "json")
+    assert json.loads(second.stdout)["level"] == "warning"
+    assert "1 earlier run since 2026-01-01 00:00:00 UTC. Of 1 table, 1 is above a threshold now, 0 at" in second.stderr
+    assert "schemas 0 → 1, above 0.5 since" in second.stderr
+    third = run("health", place, "--history", log)
+    assert third.stdout.splitlines()[-1].endswith("Of 1 table, 0 are above a threshold now, 0 at the last run.")
+    assert len(log.read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    "line", ["[]", "{", '{"time": "x"}', '{"time": 1, "table": "t", "level": "ok", "measures": {}}']
+)
+def test_a_file_that_is_no_log_of_health_stays_as_it_is(tmp_path: Path, line: str) -> None:
+    place, log = make_table(tmp_path / "t", 1), tmp_path / "health.jsonl"
+    log.write_text(f"{line}\n")
+    result = run("health", place, "--history", log)
+    assert (result.exit_code, "line 1 is not one of a log of health" in result.stderr) == (1, True)
+    assert log.read_text() == f"{line}\n"
+
+
+class _Hook(BaseHTTPRequestHandler):
+    """Keeps what it gets; its path says what it answers."""
+
+    messages: ClassVar[list[Any]] = []
+
+    def do_POST(self) -> None:
+        self.messages.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(int(self.path.rsplit("/", 1)[-1]))
+        self.send_header("Location", "http://127.0.0.1:1/elsewhere")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def hook() -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), _Hook)
+    Thread(target=server.serve_forever, daemon=True).start()
+    _Hook.messages.clear()
+    yield f"http://127.0.0.1:{server.server_port}/secret-{SECRET[-16:]}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_webhook_gets_what_fails(sick: Path, hook: str) -> None:
+    assert run("doctor", sick, "--webhook", f"{hook}/200").exit_code == 6
+    [message] = _Hook.messages
+    assert (message["checks"][0]["level"], message["all_checks"]) == ("error", 1)
+    assert "manifest-missing" in message["text"]
+    assert run("health", sick, "--webhook", f"{hook}/200", "--fail-on", "error").exit_code == 3
+    assert len(_Hook.messages) == 1
+
+
+def test_a_webhook_that_does_not_take_it_is_an_error_without_its_secret(sick: Path, hook: str) -> None:
+    for status in (302, 500):
+        result = run("doctor", sick, "--webhook", f"{hook}/{status}")
+        assert (result.exit_code, f"the webhook at 127.0.0.1 answered {status}" in result.stderr) == (1, True)
+        assert "secret-" not in result.output
+    gone = run("doctor", sick, "--webhook", "http://127.0.0.1:1/secret-x")
+    assert (gone.exit_code, "secret-" in gone.output) == (1, False)
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://x/y", "http://", "x", "http://[::1"])
+def test_a_webhook_is_a_url_of_http(sick: Path, url: str) -> None:
+    assert run("doctor", sick, "--webhook", url).exit_code == 2
+    assert run("health", sick, "--webhook", url).exit_code == 2
