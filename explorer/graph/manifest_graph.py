@@ -53,7 +53,7 @@ class ManifestListDrawing:
         """Of manifests, by their paths."""
         self.live: dict[tuple[str, int | None], LiveFile] = {}
         """Live files that are drawn."""
-        self.causes = source.causes()
+        self.causes, self.unreadable = source.causes(), source.unreadable()
         self.by_sequence = {s.sequence_number: snapshot_node(s.snapshot_id) for s in self.meta.snapshots}
 
     def is_open(self, node: str) -> bool:
@@ -177,7 +177,7 @@ class ManifestListDrawing:
             Node(
                 node,
                 "problem",
-                "cannot be read",
+                "cannot be read" if path in self.unreadable else "read in spite of a fault",
                 (shorten(base_name(path), 30), shorten(cause, 68)),
                 "",
                 "",

@@ -40,6 +40,10 @@ class GraphSource:
                 causes.setdefault(problem.file, str(problem.cause))
         return causes
 
+    def unreadable(self) -> frozenset[str]:
+        """The files that cannot be read, or not whole; the others with causes are read all the same."""
+        return frozenset(problem.file for problem in self.problems if problem.severity == "error")
+
 
 @dataclass(frozen=True)
 class GraphView:

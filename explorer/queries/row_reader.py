@@ -385,7 +385,7 @@ class RowReader(FileRows):
         cause = f"it lists other files than {kind} files, though the manifest list says that it is {what}: they are "
         cause += "left out of rows"
         if manifest.content == 0:
-            cause += " here, and Spark reads what delete files hold as rows of the table"
+            cause += " here, but not of counts; Spark reads what delete files hold as rows of the table"
         self.tree.note([Problem(manifest.manifest_path, cause, severity="warning", rule="manifest-content")])
 
     def _files_by_manifest(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> Iterator[list[LiveFile]]:

@@ -78,6 +78,10 @@ def parse(text: str) -> Expression:
     return expression
 
 
+NO_PART = "this is no part of a filter"
+SQL_ALONE = " (icedive plan TABLE FILTER --sql asks Spark what it makes of any expression)"
+
+
 class _Parser:
     def __init__(self, text: str) -> None:
         self.left: list[tuple[str, str]] = []
@@ -91,8 +95,8 @@ class _Parser:
             token = _TOKEN.match(text, at)
             if not token:
                 rest = text[at : at + 200].strip()
-                what = "a text begins that has no end" if rest[0] in "'\"`" else "this is no part of a filter"
-                raise FilterError(f"{what}: {rest[:40]}", text.index(rest[0], at))
+                what = "a text begins that has no end" if rest[0] in "'\"`" else NO_PART
+                raise FilterError(f"{what}: {rest[:40]}{SQL_ALONE if what == NO_PART else ''}", text.index(rest[0], at))
             self.left.append((str(token.lastgroup), token.group(str(token.lastgroup))))
             self._starts.append(token.start(str(token.lastgroup)))
             at = token.end()
