@@ -183,8 +183,8 @@ OVERWRITES = (
 )
 MERGE_WITHOUT = (
     "a MERGE ON t.id = s.id pushes no filter down, so that every file counts: a condition on the target's columns "
-    "beside it (--where) makes fewer count, where partitions or bounds of files exclude it: partition or sort the table "
-    "by what writers are apart in"
+    "beside it (--where) makes fewer count, where partitions or bounds of files exclude it: partition or sort the "
+    "table by what writers are apart in"
 )
 
 MERGE_OF_INSERTS = (
