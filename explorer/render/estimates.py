@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from explorer.render.text import clean, render_table
-from explorer.spec.layout.estimates import LESS, Estimates, Reads
+from explorer.spec.layout.estimates import Estimates, Reads, spares
 from explorer.spec.text.units import count, human_bytes
 
 
@@ -28,7 +28,7 @@ def filter_rows(estimates: Estimates) -> list[dict[str, Any]]:
             helps = [
                 (r.bytes, r.weight, at)
                 for at, r in enumerate(filter_reads.reads)
-                if r and r.bytes < LESS * filter_reads.now.bytes
+                if r and spares(filter_reads.now, r, "bytes") and not estimates.heavier(at)
             ]
             size, _, at = min(helps, default=(None, 0, None))
             row |= {"helped_most_by": None if at is None else estimates.changes[at].text, "estimated_bytes": size}
@@ -45,11 +45,14 @@ def change_rows(estimates: Estimates) -> list[dict[str, Any]]:
     ranked = estimates.ranking
     for at in (*ranked, *(at for at in range(len(estimates.changes)) if at not in ranked)):
         change, then = estimates.changes[at], estimates.total(at)
+        because = change.because
+        if times := estimates.heavier(at):
+            because = f"not offered, since the whole table would weigh {times:,.0f} times as much: {because}"
         rows.append(
             {
                 "change": change.text, **_reads_json(then),
                 "of_now": f"{then.bytes / now.bytes:,.0%}" if then and now.bytes else None,
-                "files_then": change.whole.files if change.whole else None, "estimate": True, "because": change.because,
+                "files_then": change.whole.files if change.whole else None, "estimate": True, "because": because,
             }
         )  # fmt: skip
     return rows

@@ -16,7 +16,9 @@ from explorer.spec.scan.plan import Amount, Plan
 from explorer.spec.scan.scan import Scan, evaluate
 from explorer.spec.text.units import count, human_bytes
 
-"""The property that says how large files are to be, and Iceberg's default in bytes."""
+HEAVIER = 2.0
+"""A change after which the whole table weighs so many times what it does is not offered, whatever one filter reads: it
+makes small files of the rest."""
 LESS = 0.99
 """What is not less than so much of the present is not called less: nobody knows where files will begin."""
 EVENLY = "values are spread evenly between each file's bounds, other columns over all files of a partition"
@@ -80,7 +82,8 @@ class Estimates:
 
     @property
     def ranking(self) -> list[int]:
-        """Places of the changes that can be estimated, the one after which the fewest bytes are read first."""
+        """Places of the changes that can be estimated, the one after which the fewest bytes are read first, and those
+        last that make the whole table too heavy."""
         return self._by("bytes", "weight")
 
     @property
@@ -93,14 +96,25 @@ class Estimates:
         """The change after which what is read weighs the least; None where none makes it less."""
         return self._first("weight", "bytes")
 
+    def heavier(self, at: int) -> float:
+        """How many times its present weight the whole table has after a change, if it is too much; else 0."""
+        whole = self.changes[at].whole
+        times = whole.weight / self.whole.weight if whole and self.whole.weight else 0.0
+        return times if times > HEAVIER else 0.0
+
     def _by(self, *names: str) -> list[int]:
         totals = {at: total for at in range(len(self.changes)) if (total := self.total(at))}
-        return sorted(totals, key=lambda at: [getattr(totals[at], name) for name in names])
+        return sorted(totals, key=lambda at: [self.heavier(at) > 0, *(getattr(totals[at], name) for name in names)])
 
     def _first(self, *names: str) -> int | None:
-        now = self.total()
-        first = self._by(*names)[:1]
-        return next((at for at in first if getattr(self.total(at), names[0]) < LESS * getattr(now, names[0])), None)
+        now = self.total() or Reads()
+        offered = (at for at in self._by(*names) if not self.heavier(at) and spares(now, self.total(at), names[0]))
+        return next(offered, None)
+
+
+def spares(now: Reads, then: Reads | None, what: str) -> bool:
+    """Whether less is read after a change, in bytes or weight, and nothing more of what it weighs."""
+    return then is not None and then.weight <= now.weight and getattr(then, what) < LESS * getattr(now, what)
 
 
 def target_size(metadata: TableMetadata, file_size: int | None) -> int:
