@@ -287,12 +287,12 @@ def test_pyiceberg_writes_beside_java(bench: Bench) -> None:
 @pytest.mark.parametrize("number", range(len(EXERCISES)))
 def test_exercises_are_judged_by_running_them(number: int, bench: Bench) -> None:
     exercise = EXERCISES[number]
-    assert exercise.check(bench).right is None
-    right = exercise.check(bench, exercise.example)
+    assert exercise.check(bench=bench).right is None
+    right = exercise.check(exercise.example, bench)
     assert right.right, right.words
     assert "<svg" in right._repr_html_()
     for wrong in ("serializable", 2, "AAAAA", ("append", "append")):
-        assert exercise.check(bench, wrong).right is False, wrong
+        assert exercise.check(wrong, bench).right is False, wrong
 
 
 def test_what_there_is_not(bench: Bench) -> None:

@@ -13,31 +13,33 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import explorer
 from explorer.cli import main
 from explorer.lab import progress_store
 from explorer.lab.exercises import course
+from explorer.lab.exercises import exercise as exercises
 from explorer.lab.exercises.reading import DELETE_EXERCISES, FIRST_EXERCISES, STATUS_EXERCISES
 
 EXERCISES = (*FIRST_EXERCISES, *STATUS_EXERCISES, *DELETE_EXERCISES)
 WRONG: list[tuple[tuple[Any, str], ...]] = [
     (
         (("manifest-1", "manifest-2", "manifest-3"), "rewritten: its entries were written anew"),
-        ("manifest-3", "manifest-2 is missing: it is carried"),
+        ("manifest-3", "One more is in the list: it is carried"),
         (("manifest-2", "manifest-9"), "neither lists nor replaces it"),
     ),
     (
-        (("ADDED", "ADDED", "ADDED", "DELETED", ""), "ADDED holds only in the snapshot that added"),
+        (("ADDED", "ADDED", "ADDED", "DELETED", ""), "You have ADDED more than once"),
         (("ADDED", "EXISTING", "EXISTING", "DELETED", "DELETED"), "DELETED is told once"),
         (("ADDED", "EXISTING", "EXISTING", "", ""), "its entry is there and says DELETED"),
         (("ADDED", "EXISTING"), "give 5 values"),
     ),
     (
         (("manifest-3", "manifest-4", "manifest-5"), "dropped: it holds only DELETED entries"),
-        (("manifest-5",), "manifest-3 is missing: it is carried"),
+        (("manifest-5",), "One more is in the list: it is carried"),
     ),
     (
         (("", "EXISTING", "ADDED"), "That is how it reads as of the snapshot"),
-        (("DELETED", "ADDED", "ADDED"), "data-2.parquet in snapshot-3: EXISTING, not ADDED"),
+        (("DELETED", "ADDED", "ADDED"), "data-2.parquet in snapshot-3: not ADDED"),
     ),
     (
         ((None, None, None), "DELETED entries must carry theirs"),
@@ -51,12 +53,12 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
     ),
     (
         (("data-1.parquet", "data-2.parquet"), "it must be strictly less"),
-        ((), "It applies to data-1.parquet"),
+        ((), "a file that you left out"),
         ("data-9.parquet", "no data file 'data-9.parquet'"),
     ),
     (
         ((("jack", "red"), ("tom", "green")), "('jack', 'red') does not survive: its row is hidden by deletion vector"),
-        ((("tom", "green"),), "('jack', 'yellow') is seen too"),
+        ((("tom", "green"),), "One more row is seen"),
         ("jack", "give rows"),
     ),
     (
@@ -66,7 +68,7 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
     (
         ("main", "took it out of main, not out of the table"),
         ("opening", "in another line"),
-        ("nowhere", "cannot be run"),
+        ("nowhere", "give one of"),
     ),
 ]
 
@@ -75,6 +77,7 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
 def nothing_solved(sandbox: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "home" / "solved.jsonl"
     monkeypatch.setattr(progress_store, "_file", lambda: file)
+    monkeypatch.setattr(exercises, "_wrong_answers", {})
     return file
 
 
@@ -88,30 +91,43 @@ def test_a_right_answer_and_wrong_ones(number: int, nothing_solved: Path) -> Non
         marked = exercise.check(answer=answer)
         assert marked.right is False, answer
         assert says in marked.words, marked.words
-    assert progress_store.solution_times() == {}
+    assert exercise.question in progress_store.reached()
+    nothing_solved.unlink()
     for _ in range(2):
         right = exercise.check(answer=exercise.example)
         assert right.right, right.words
-    assert list(progress_store.solution_times()) == [exercise.question]
+        assert exercise.reason in right.words
+    assert {question: one.state for question, one in progress_store.reached().items()} == {exercise.question: "solved"}
     assert stat.S_IMODE(nothing_solved.stat().st_mode) == 0o600
     assert nothing_solved.read_text().strip().count("\n") == 0
 
 
-def test_the_course_says_what_is_solved(nothing_solved: Path) -> None:
-    FIRST_EXERCISES[1].check(answer=FIRST_EXERCISES[1].example)
+def test_the_course_says_what_was_reached(nothing_solved: Path) -> None:
+    solved, tried, looked_up = (explorer.exercise(f"2.{n}") for n in (1, 2, 3))
+    solved.check(solved.example)
+    tried.check((9, 9, 9))
+    looked_up.show_answer()
     with nothing_solved.open("a") as file:
         file.write('{"question": "cut o')  # by a full disk
     assert progress_store.keep("after it") == ""
-    assert "after it" in progress_store.solution_times()
+    assert progress_store.reached()["after it"].state == "solved"
     told = CliRunner().invoke(main, ["course", "--progress"]).output
-    assert re.search(r"01-first-look +1 of 3 +1 3\n", told)
+    assert re.search(r"02-\S+ +1 of \d+ +3 +2( +4-\d+)?\n", told)
     data = json.loads(CliRunner().invoke(main, ["course", "--progress", "-o", "json"]).output)
-    assert [(one["notebook"], one["number"]) for one in data if one["solved"]] == [("01-first-look", 2)]
+    assert [(one["notebook"][:2], one["number"], one["state"]) for one in data if one["state"]] == [
+        ("02", 1, "solved"), ("02", 2, "tried"), ("02", 3, "looked up"),
+    ]  # fmt: skip
     nothing_solved.unlink()
     nothing_solved.mkdir()  # where nothing can be kept, an answer is right all the same
-    marked = FIRST_EXERCISES[1].check(answer=FIRST_EXERCISES[1].example)
+    marked = solved.check(solved.example)
     assert marked.right
     assert "could not be kept" in marked.words
+
+
+def test_an_exercise_is_found_by_its_number() -> None:
+    for name in ("1.0", "1.99", "10.1", "x", "1"):
+        with pytest.raises(explorer.NotFoundInTable, match="give the notebook and the number"):
+            explorer.exercise(name)
 
 
 def test_options_of_jupyterlab_are_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,12 +152,18 @@ def test_jupyterlab_is_told_that_it_runs_as_root(tmp_path: Path, monkeypatch: py
     assert "$(if $(filter 0,$(shell id -u)),--allow-root)" in makefile
 
 
-def test_each_exercise_of_the_course_has_its_cell() -> None:
-    for notebook, exercises in course.EXERCISES_BY_NOTEBOOK.items():
-        text = (course.NOTEBOOKS / f"{notebook}.ipynb").read_text()
-        asked = [int(n) for n in re.findall(r"EXERCISES\[(\d+)\]\.check\(", text)]
-        assert sorted(asked) == list(range(len(exercises))), notebook
-        assert len(exercises) >= 3
+def test_each_exercise_is_asked_before_its_input() -> None:
+    for notebook, exercises_there in course.EXERCISES_BY_NOTEBOOK.items():
+        cells = json.loads((course.NOTEBOOKS / f"{notebook}.ipynb").read_text())["cells"]
+        asked = [n for n, cell in enumerate(cells) if cell["id"].startswith("ex") and cell["cell_type"] == "markdown"]
+        assert len(asked) == len(exercises_there) >= 3, notebook
+        for number, (n, exercise) in enumerate(zip(asked, exercises_there, strict=True), 1):
+            name = f"{int(notebook[:2])}.{number}"
+            question, answer = "".join(cells[n]["source"]), "".join(cells[n + 1]["source"])
+            assert cells[n]["id"] == f"ex{number:02}"
+            assert question.startswith(f"**Exercise {name}. ")
+            assert question.endswith(exercise.question), name
+            assert answer == f'explorer.exercise("{name}")'
 
 
 def test_a_students_work_is_not_overwritten(tmp_path: Path) -> None:

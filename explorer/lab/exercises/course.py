@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from explorer.errors import NotFoundInTable
 from explorer.lab.exercises.catalogs import CATALOG_EXERCISES
-from explorer.lab.exercises.commits import EXERCISES, Exercise
+from explorer.lab.exercises.commits import EXERCISES
 from explorer.lab.exercises.doctor import DOCTOR_EXERCISES
+from explorer.lab.exercises.exercise import Exercise
 from explorer.lab.exercises.layout import LAYOUT_EXERCISES
 from explorer.lab.exercises.planning import PLAN_EXERCISES
 from explorer.lab.exercises.reading import DELETE_EXERCISES, FIRST_EXERCISES, STATUS_EXERCISES
-from explorer.lab.progress_store import solution_times
+from explorer.lab.progress_store import Reached, reached
 
 PACKAGE = Path(__file__).parents[2]
 NOTEBOOKS = PACKAGE / "notebooks"
@@ -36,22 +38,33 @@ _LINK = re.compile(r"\[([^\]\[]+)\]\(\.\./(docs/[\w./#-]+)\)")
 
 @dataclass(frozen=True)
 class CourseExercise:
-    """An exercise of a notebook, and the time when it was solved (empty if it is not solved)."""
+    """An exercise of a notebook, what was reached in it (solved, looked up, tried, or empty), and when."""
 
     notebook: str
     number: int
     question: str
-    solved: str
+    state: str
+    at: str
 
 
 def progress() -> list[CourseExercise]:
     """All exercises of the course, in its order."""
-    times = solution_times()
+    states, never = reached(), Reached("", "")
     return [
-        CourseExercise(notebook, number, exercise.question, times.get(exercise.question, ""))
+        CourseExercise(notebook, number, exercise.question, now.state, now.at)
         for notebook, exercises in EXERCISES_BY_NOTEBOOK.items()
         for number, exercise in enumerate(exercises, 1)
+        for now in [states.get(exercise.question, never)]
     ]
+
+
+def find_exercise(name: str) -> Exercise:
+    """Find an exercise by the number of its notebook and its own, such as `1.3`. Raises NotFoundInTable."""
+    notebook, _, number = name.partition(".")
+    for title, exercises in EXERCISES_BY_NOTEBOOK.items():
+        if title.partition("-")[0] == notebook.zfill(2) and number.isdigit() and 0 < int(number) <= len(exercises):
+            return exercises[int(number) - 1]
+    raise NotFoundInTable(f"no exercise {name!r}: give the notebook and the number, such as '1.3'")
 
 
 def copy(folder: Path) -> dict[str, bool]:
