@@ -33,7 +33,7 @@ def keep(question: str, state: str = SOLVED) -> str:
     """Save the state of a question, unless it has gone that far already; return the reason if that failed, else an
     empty string. Lines are appended, so several kernels may do it at the same time."""
     try:
-        if not _is_further(state, reached().get(question)):
+        if not _is_further(state, states_by_question().get(question)):
             return ""
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         line = json.dumps({"question": question, "at": now, "state": state})
@@ -49,7 +49,7 @@ def keep(question: str, state: str = SOLVED) -> str:
     return ""
 
 
-def reached() -> dict[str, Reached]:
+def states_by_question() -> dict[str, Reached]:
     """The state of each question that was answered. The first of looked up and solved stays: who has seen the answer
     did not find it. Lines that are cut off are skipped. Raises OSError."""
     states: dict[str, Reached] = {}

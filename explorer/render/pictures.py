@@ -100,7 +100,7 @@ _STILL = (
 )
 
 
-def kept_beside(html: str) -> str:
+def still_beside(html: str) -> str:
     """HTML for the output before a widget. It stands for the widget where that says that it is gone, and is hidden
     where the widget lives. Where styles are stripped, as in a notebook that is not trusted, it is seen in any case."""
     return f'<style>{_STILL}</style><div class="ix-still">{html}</div>'

@@ -36,7 +36,9 @@ def test_runs(path: Path, sandbox: Path, kernel: AsyncKernelManager) -> None:
     shown = [output["data"] for output in outputs if "data" in output]
     live = [data for data in shown if "application/vnd.jupyter.widget-view+json" in data]
     inputs = [data for data in live if ".check(answer)" in data["text/plain"]]
-    assert len(inputs) == len([cell for cell in notebook.cells if "explorer.exercise(" in cell.source])
+    assert len(inputs) == len(
+        [cell for cell in notebook.cells if cell.cell_type == "code" and "explorer.exercise(" in cell.source]
+    )
     widgets = [data for data in live if data not in inputs]
     assert widgets, "the notebook shows no widget"
     assert all("<svg" in data["image/svg+xml"] and len(data["text/plain"].splitlines()) > 1 for data in widgets), (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from explorer.lab.exercises import doctor, tables
+from explorer.lab.exercises import articles, commit_runs, doctor, tables
 from explorer.lab.exercises.commits import EXERCISES
 from explorer.lab.exercises.doctor import DOCTOR_EXERCISES
 from explorer.lab.exercises.exercise import Exercise
@@ -89,6 +89,20 @@ def test_a_right_answer_and_wrong_ones(
         marked = exercise.check(answer, bench)
         assert marked.right is False, answer
         assert says in marked.words, marked.words
+
+
+RUNS = (
+    commit_runs.ONE_COMMIT, commit_runs.INTERFACE, commit_runs.TWO_WRITERS, commit_runs.CONFLICT, articles.COMMIT_ERROR,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(RUNS)))
+def test_a_quiz_is_judged_by_a_run(number: int, bench: Bench) -> None:
+    exercise = RUNS[number]
+    right = exercise.check(exercise.example, bench)
+    assert right.right, right.words
+    wrong = "a" if isinstance(exercise.example, str) else exercise.example[::-1]
+    assert exercise.check(wrong, bench).right is False
 
 
 def test_more_than_one_way_is_right(bench: Bench) -> None:

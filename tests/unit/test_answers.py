@@ -107,14 +107,14 @@ def test_help_comes_step_by_step() -> None:
     for _ in range(2):  # the same answer again brings no further help
         assert exercise.check(1).words == "1 is given.\nThink: Count."
     assert exercise.check(2).words == "2 is given.\nLook here: your fingers."
-    assert progress_store.reached()["1 + 2?"].state == "tried"
+    assert progress_store.states_by_question()["1 + 2?"].state == "tried"
     assert exercise.check(4).words == "4 is given.\nA right answer: 3\nOne and two are three.\nWhy: Adding counts on."
-    assert progress_store.reached()["1 + 2?"].state == "looked up"
+    assert progress_store.states_by_question()["1 + 2?"].state == "looked up"
     right = exercise.check("3")
     assert right.right
     assert "Why" not in right.words
     assert "Adding counts on." in right.words
-    assert progress_store.reached()["1 + 2?"].state == "looked up"  # who has seen the answer did not find it
+    assert progress_store.states_by_question()["1 + 2?"].state == "looked up"  # who has seen the answer did not find it
     assert exercise.check(1).words == "1 is given.\nThink: Count."
 
 
@@ -123,7 +123,7 @@ def test_what_is_solved_stays_solved() -> None:
     assert exercise.check(3).right
     assert "3" in exercise.show_answer().words
     exercise.check(1)
-    assert progress_store.reached()["1 + 2?"].state == "solved"
+    assert progress_store.states_by_question()["1 + 2?"].state == "solved"
 
 
 def raises(error: Exception) -> Any:
@@ -138,7 +138,7 @@ def test_no_raw_error_reaches_the_learner() -> None:
         said = sums(judge=raises(error)).check(2)
         assert said.words == "This cannot be run: the answer has another form. Give a number."
     assert sums(judge=raises(WrongForm("give a digit"))).check(2).words == "This cannot be run: give a digit"
-    assert progress_store.reached() == {}
+    assert progress_store.states_by_question() == {}
     missing = sums(judge=raises(TableNotFound("no table 'demo.x'"))).check(2)
     assert (missing.right, missing.words) == (None, "Your answer could not be judged: no table 'demo.x'")
     text = "[PARSE_SYNTAX_ERROR] Syntax error at or near 'SELEC'. SQLSTATE: 42601\n== SQL ==\nSELEC"

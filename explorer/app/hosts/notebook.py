@@ -22,7 +22,7 @@ from explorer.errors import NotFoundInTable, NotPossible, WrongUsage
 from explorer.extras import needs_extra
 from explorer.questions import QUESTIONS
 from explorer.questions.parameters import TableAt
-from explorer.render.pictures import kept_beside, sentence, still, with_white_ground
+from explorer.render.pictures import sentence, still, still_beside, with_white_ground
 from explorer.render.svg import render_svg
 from explorer.render.text import clean_lines, render_tree
 from explorer.spec.snapshots.snapshot_names import NOTHING
@@ -135,7 +135,7 @@ class AppWidget(anywidget.AnyWidget):
         """Two outputs: JupyterLab shows of one that has a widget nothing else, not even where the widget is gone. The
         first is what stays."""
         bundle, about = self._repr_mimebundle_()
-        display({"text/html": kept_beside(self._kept._repr_html_())}, raw=True)
+        display({"text/html": still_beside(self._kept._repr_html_())}, raw=True)
         display(bundle, metadata=about, raw=True)
 
 

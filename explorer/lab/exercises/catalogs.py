@@ -202,7 +202,7 @@ CATALOG_EXERCISES = (
         "UPDATE iceberg_tables SET metadata_location = :new WHERE table_name = 't' AND metadata_location = :base",
         StatementsEntry(),
         nudge="Another writer may have committed since. What must the row still have?",
-        look="the section *The pointer* above: the row of the table, and its columns.",
+        look="`icedive catalog pointer demo.three_inserts`: the row of a table, and its columns.",
         reason="The WHERE compares and the SET swaps, in one statement. If another writer was first, no row matches, "
         "and "
         "this writer knows that it lost.",
@@ -226,7 +226,7 @@ CATALOG_EXERCISES = (
         "AAABBBAB",
         StepsEntry("AB", "both commit, and one row is lost.", par=8),
         nudge="When must both have looked?",
-        look="the section *A commit by rename*: what B sees when it looks late.",
+        look="the text above: which of the four steps notices another writer?",
         reason="Both look before either renames, so both see that the next version is free. The second rename replaces "
         "the file of the first.",
         needs_lab=True,
@@ -251,7 +251,7 @@ CATALOG_EXERCISES = (
         2,
         NumberEntry(),
         nudge="When are there files for both partitions, but one of them is old?",
-        look="the output of the cell after this exercise's section begins: what readers see after each step.",
+        look="the steps, one by one: which files does each partition have after it?",
         reason="After two steps p=a has its new file and p=b still has its old one. Nothing in a folder says which "
         "files "
         "belong together.",
@@ -264,7 +264,7 @@ CATALOG_EXERCISES = (
         PARTITIONS + 1,
         NumberEntry(),
         nudge="How does the engine know which partitions there are?",
-        look="the LIST requests that the store counts for ten partitions.",
+        look="your object store's documentation: what one LIST with a delimiter returns.",
         reason="One request lists the data folder and finds the partitions, and one lists each partition.",
         needs_lab=True,
     ),
@@ -274,7 +274,7 @@ CATALOG_EXERCISES = (
         3,
         NumberEntry(),
         nudge="Which files does a plan open, from the pointer's target to the entries?",
-        look="the GET requests that the store counts for ten partitions: the number does not grow with them.",
+        look="notebook 01, *What is where*: from the metadata file to the bounds of a data file.",
         reason="The plan reads metadata.json, the manifest list and one manifest. The entries have the bounds, so no "
         "data "
         "file is opened and no folder listed.",
@@ -287,7 +287,7 @@ CATALOG_EXERCISES = (
         ("REFRESH TABLE t", "ANALYZE TABLE t COMPUTE STATISTICS"),
         StatementsEntry(),
         nudge="Spark keeps the listing of the folder from before.",
-        look="the section *Statistics*: who knows of the two rows?",
+        look="Spark's documentation: ANALYZE TABLE, and what refreshes Spark's listing of a folder.",
         reason="REFRESH TABLE lets Spark list the folder again, and ANALYZE TABLE then counts the rows of all files.",
         needs_lab=True,
     ),

@@ -98,94 +98,91 @@ def _judge_anomaly(bench: Bench, answer: tuple[str, str]) -> ExerciseResult:
 
 
 _UPDATE = Operation("mor-update").validations
-EXERCISES = (
-    Exercise(
-        "A merge-on-read UPDATE (A) comes to commit after an append of a row that it matches (B). Under which "
-        "isolation level does it commit?",
-        _judge_isolation,
-        "snapshot",
-        ChoiceEntry(("serializable", "snapshot")),
-        nudge="Serializable means: as if one had come after the other. Would the UPDATE, run second, see B's row?",
-        look="the section *Validations, one by one*: what validateNoConflictingDataFiles protects from.",
-        reason="Under serializable isolation the engine requests validateNoConflictingDataFiles, which finds the "
-        "appended row. Under snapshot isolation it does not: the UPDATE keeps to the rows of its base.",
-        words=words("serializable", "snapshot"),
-        needs_lab=True,
-    ),
-    Exercise(
-        "Under serializable isolation that UPDATE is refused. Which one of its validations, switched off, lets it "
-        "commit?",
-        _judge_validation,
-        "validateNoConflictingDataFiles",
-        ChoiceEntry(_UPDATE),
-        nudge="What did B add: data files or delete files?",
-        look="the list of validations in the section *Validations, one by one*.",
-        reason="B added a data file with a matching row. The validation of conflicting data files alone looks for "
-        "that.",
-        words=words(*_UPDATE),
-        needs_lab=True,
-    ),
-    Exercise(
-        "Two merge-on-read DELETEs of one row begin from one base. In which format version is the second refused?",
-        _judge_format_version,
-        3,
-        NumberEntry(),
-        nudge="How many position delete files may a data file have in version 2, and how many deletion vectors in 3?",
-        look="notebook 03, *Deletion vectors*; the format versions are 2 and 3.",
-        reason="In version 3 a data file has at most one deletion vector. The second DELETE would replace the vector "
-        "of "
-        "the first without its rows, so Iceberg refuses it. In version 2 both delete files count.",
-        needs_lab=True,
-    ),
-    Exercise(
-        "Three appends. Give an order of steps in which C loses two swaps and commits in the end. The steps of each "
-        f"are {', '.join(STEPS)}; after a lost swap a writer applies again. What you leave out runs afterwards, A "
-        "first.",
-        _judge_lost_swaps,
-        "CCCCAAAAACCC",
-        StepsEntry("ABC", "C loses two swaps, and commits.", par=12),
-        nudge="C loses a swap if somebody commits between its apply and its swap.",
-        look="the picture of your order: which writer commits between C's apply and its swap?",
-        reason="C is before its swap when A commits, so the swap is lost. C applies again and writes metadata; then B "
-        "commits, and the second swap is lost, too.",
-        needs_lab=True,
-    ),
-    Exercise(
-        "One append. Give an order after which its row is there twice. A '?' after a step loses its answer, and '+' "
-        "lets A begin again without looking.",
-        _judge_repeated_append,
-        "AAAAA?A+",
-        StepsEntry("A", "the row is there twice.", par=6, marks="?+"),
-        nudge="When has a commit happened though the writer does not know it?",
-        look="the section *Faults*: which of its orders leaves two rows?",
-        reason="The swap succeeded, and only its answer was lost. A writer that begins again without looking commits "
-        "its row a second time.",
-        needs_lab=True,
-    ),
-    Exercise(
-        "A deletes a row in merge-on-read, B appends, C expires all snapshots but the last. Give an order in which "
-        "A is refused because the snapshot that it began from is gone.",
-        _judge_expiry,
-        "ABBBBBCCCCC",
-        StepsEntry("ABC", "A is refused: its base is gone.", par=11),
-        nudge="A must have its base, and then the base must expire. When is it not the newest any more?",
-        look="the picture of your order: what did C remove, and had A applied before?",
-        reason="B's commit makes A's base an old snapshot, and C expires it. A validates from its base on, and cannot "
-        "find it any more.",
-        needs_lab=True,
-    ),
-    Exercise(
-        "Under snapshot isolation, find two operations of which both commit, and the rows equal no serial order. The "
-        "late one loads and writes first, and applies after the early one has committed.",
-        _judge_anomaly,
-        ("mor-delete", "mor-update"),
-        RowsEntry(("late", "early"), (ChoiceEntry(CATALOGUED), ChoiceEntry(CATALOGUED))),
-        nudge="A row that one changes, the other deletes. Which files does each look at?",
-        look="the section *Every order*: the run with resurrected rows.",
-        reason="The UPDATE hides the old row and writes a new one into a new file. The DELETE knows only the old file, "
-        "so the updated row stays, though it was to be deleted.",
-        words=words(*CATALOGUED),
-        needs_lab=True,
-    ),
+ISOLATION = Exercise(
+    "A merge-on-read UPDATE (A) comes to commit after an append of a row that it matches (B). Under which "
+    "isolation level does it commit?",
+    _judge_isolation,
+    "snapshot",
+    ChoiceEntry(("serializable", "snapshot")),
+    nudge="Serializable means: as if one had come after the other. Would the UPDATE, run second, see B's row?",
+    look="the list of validations above: what validateNoConflictingDataFiles protects from.",
+    reason="Under serializable isolation the engine requests validateNoConflictingDataFiles, which finds the "
+    "appended row. Under snapshot isolation it does not: the UPDATE keeps to the rows of its base.",
+    words=words("serializable", "snapshot"),
+    needs_lab=True,
 )
+VALIDATION = Exercise(
+    "Under serializable isolation that UPDATE is refused. Which one of its validations, switched off, lets it commit?",
+    _judge_validation,
+    "validateNoConflictingDataFiles",
+    ChoiceEntry(_UPDATE),
+    nudge="What did B add: data files or delete files?",
+    look="the list of validations above: what each protects from.",
+    reason="B added a data file with a matching row. The validation of conflicting data files alone looks for that.",
+    words=words(*_UPDATE),
+    needs_lab=True,
+)
+FORMAT_VERSION = Exercise(
+    "Two merge-on-read DELETEs of one row begin from one base. In which format version is the second refused?",
+    _judge_format_version,
+    3,
+    NumberEntry(),
+    nudge="How many position delete files may a data file have in version 2, and how many deletion vectors in 3?",
+    look="notebook 03, *Deletion vectors*; the format versions are 2 and 3.",
+    reason="In version 3 a data file has at most one deletion vector. The second DELETE would replace the vector "
+    "of "
+    "the first without its rows, so Iceberg refuses it. In version 2 both delete files count.",
+    needs_lab=True,
+)
+LOST_SWAPS = Exercise(
+    "Three appends. Give an order of steps in which C loses two swaps and commits in the end. The steps of each "
+    f"are {', '.join(STEPS)}; after a lost swap a writer applies again. What you leave out runs afterwards, A "
+    "first.",
+    _judge_lost_swaps,
+    "CCCCAAAAACCC",
+    StepsEntry("ABC", "C loses two swaps, and commits.", par=12),
+    nudge="C loses a swap if somebody commits between its apply and its swap.",
+    look="the picture of your order: which writer commits between C's apply and its swap?",
+    reason="C is before its swap when A commits, so the swap is lost. C applies again and writes metadata; then B "
+    "commits, and the second swap is lost, too.",
+    needs_lab=True,
+)
+REPEATED_APPEND = Exercise(
+    "One append. Give an order after which its row is there twice. A '?' after a step loses its answer, and '+' "
+    "lets A begin again without looking.",
+    _judge_repeated_append,
+    "AAAAA?A+",
+    StepsEntry("A", "the row is there twice.", par=6, marks="?+"),
+    nudge="When has a commit happened though the writer does not know it?",
+    look="the text on *Faults* above: what does a writer know whose answer was lost?",
+    reason="The swap succeeded, and only its answer was lost. A writer that begins again without looking commits "
+    "its row a second time.",
+    needs_lab=True,
+)
+LOST_BASE = Exercise(
+    "A deletes a row in merge-on-read, B appends, C expires all snapshots but the last. Give an order in which "
+    "A is refused because the snapshot that it began from is gone.",
+    _judge_expiry,
+    "ABBBBBCCCCC",
+    StepsEntry("ABC", "A is refused: its base is gone.", par=11),
+    nudge="A must have its base, and then the base must expire. When is it not the newest any more?",
+    look="the picture of your order: what did C remove, and had A applied before?",
+    reason="B's commit makes A's base an old snapshot, and C expires it. A validates from its base on, and cannot "
+    "find it any more.",
+    needs_lab=True,
+)
+ANOMALY = Exercise(
+    "Under snapshot isolation, find two operations of which both commit, and the rows equal no serial order. The "
+    "late one loads and writes first, and applies after the early one has committed.",
+    _judge_anomaly,
+    ("mor-delete", "mor-update"),
+    RowsEntry(("late", "early"), (ChoiceEntry(CATALOGUED), ChoiceEntry(CATALOGUED))),
+    nudge="A row that one changes, the other deletes. Which files does each look at?",
+    look="docs/concurrency.md: pairs of row changes under snapshot isolation.",
+    reason="The UPDATE hides the old row and writes a new one into a new file. The DELETE knows only the old file, "
+    "so the updated row stays, though it was to be deleted.",
+    words=words(*CATALOGUED),
+    needs_lab=True,
+)
+EXERCISES = (ISOLATION, VALIDATION, FORMAT_VERSION, LOST_SWAPS, REPEATED_APPEND, LOST_BASE, ANOMALY)
 """The exercises of notebook 04, from reading the rules to breaking them."""

@@ -166,7 +166,7 @@ DOCTOR_EXERCISES = (
         2,
         NumberEntry(),
         nudge="Each commit wrote a metadata file, and so did CREATE TABLE.",
-        look="the doctor's finding: which file does it propose?",
+        look="`icedive doctor TABLE`: which file does it propose?",
         reason="Version 3 is cut off. Version 2 is the newest that can be read, and has all commits but the last.",
         needs_lab=True,
     ),
@@ -183,7 +183,8 @@ DOCTOR_EXERCISES = (
         needs_lab=True,
     ),
     Exercise(
-        f"Compact one day, 'd3', of {DAYS * A_DAY:,} small files, and leave the others. Which `where` do you give to "
+        f"A table (id, day) has {DAYS * A_DAY:,} small files, a partition for each day. Compact one day, 'd3', and "
+        f"leave the others. Which `where` do you give to "
         "rewrite_data_files?",
         _judge_compaction_filter,
         "day = 'd3'",

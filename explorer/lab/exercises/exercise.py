@@ -110,18 +110,18 @@ class Exercise:
             marked = ExerciseResult(False, f"This cannot be run: {one_sentence(error)}")
         except Exception:  # whatever else an answer of another form leads to
             return ExerciseResult(False, f"This cannot be run: the answer has another form. Give {self.entry.form}.")
-        return self._solved(marked, meant) if marked.right else self._helped(marked, meant)
+        return self._mark_solved(marked, meant) if marked.right else self._add_help(marked, meant)
 
     def show_answer(self) -> ExerciseResult:
         """Show a right answer with its reason. The exercise is kept as looked up, unless it is solved."""
-        return self._kept(ExerciseResult(None, self._answer("")), progress_store.LOOKED_UP)
+        return self._keep(ExerciseResult(None, self._answer("")), progress_store.LOOKED_UP)
 
-    def _solved(self, marked: ExerciseResult, answer: Any) -> ExerciseResult:
+    def _mark_solved(self, marked: ExerciseResult, answer: Any) -> ExerciseResult:
         lines = [marked.words, marked.facts, self.reason, self._score(answer)]
         _wrong_answers.pop(self.question, None)
-        return self._kept(replace(marked, words=_lines(lines)), progress_store.SOLVED)
+        return self._keep(replace(marked, words=_lines(lines)), progress_store.SOLVED)
 
-    def _helped(self, marked: ExerciseResult, answer: Any) -> ExerciseResult:
+    def _add_help(self, marked: ExerciseResult, answer: Any) -> ExerciseResult:
         """Add the help that comes after this many different wrong answers."""
         wrong = _wrong_answers.setdefault(self.question, {})
         wrong.setdefault(repr(answer), len(wrong) + 1)
@@ -132,7 +132,7 @@ class Exercise:
             hint = f"Look here: {self.look}"
         else:
             hint, state = self._answer(marked.facts), progress_store.LOOKED_UP
-        return self._kept(replace(marked, words=_lines([marked.words, hint])), state)
+        return self._keep(replace(marked, words=_lines([marked.words, hint])), state)
 
     def _answer(self, facts: str) -> str:
         return _lines([f"A right answer: {self.example!r}", facts, f"Why: {self.reason}"])
@@ -145,7 +145,7 @@ class Exercise:
         best = "No shorter order is known." if steps <= self.entry.par else f"The fewest known are {self.entry.par}."
         return f"You gave {steps} steps. {best}"
 
-    def _kept(self, marked: ExerciseResult, state: str) -> ExerciseResult:
+    def _keep(self, marked: ExerciseResult, state: str) -> ExerciseResult:
         if failed := progress_store.keep(self.question, state):
             return replace(marked, words=f"{marked.words}\n(Your progress could not be kept: {failed})")
         return marked

@@ -111,55 +111,54 @@ def _judge_sort_order(bench: Bench, answer: Sequence[str]) -> ExerciseResult:
 
 
 PROPERTY = RowsEntry(("property", "value"), (TextEntry(), TextEntry()))
-PLAN_EXERCISES = (
-    Exercise(
-        f"demo.partition_evolution, in Spark SQL: WHERE {ONE_DAY} opens all 5 files. Write a condition for the same "
-        "rows that opens one.",
-        _judge_condition,
-        "ts >= '2024-06-03' AND ts < '2024-06-04'",
-        TextEntry(),
-        nudge="Iceberg can use a comparison of the column itself, not of a text made of it.",
-        look="the section *What Spark pushes down to Iceberg*: what Spark hands over, and what it keeps.",
-        reason="A range of ts is handed over to Iceberg, which projects it onto the partition fields. date_format is "
-        "computed for each row by Spark, so Iceberg sees no filter.",
-        needs_lab=True,
-    ),
-    Exercise(
-        "demo.column_statistics: note = 'x' opens all 3 files. Which property, with which value, would have kept what "
-        "skips two of them?",
-        partial(_judge_property, "note = 'x'", 1),
-        (f"{PREFIX}note", "full"),
-        PROPERTY,
-        nudge="The mode of a column says what is kept of it. Which mode has note?",
-        look="`icedive inspect columns demo.column_statistics`: the rule of note.",
-        reason="note has mode counts, so no bounds are written. Any mode with bounds skips the files, but the "
-        "property of "
-        "the column goes before the default.",
-        needs_lab=True,
-    ),
-    Exercise(
-        "The same table: place = 'weather station Davos' opens all 3 files, though place has bounds. Which property, "
-        "with which value, lets it open two?",
-        partial(_judge_property, "place = 'weather station Davos'", 2),
-        (f"{PREFIX}place", "truncate(32)"),
-        PROPERTY,
-        nudge="How long are the bounds, and how long is the beginning that the places share?",
-        look="`icedive plan demo.column_statistics \"place = 'weather station Davos'\"`: the bounds of each file.",
-        reason="Bounds are cut to 16 characters, and 'weather station ' has 16. Longer ones tell the places apart.",
-        needs_lab=True,
-    ),
-    Exercise(
-        f"{len(READINGS)} readings (id, city, day) lie in {FILES} files, and three queries are asked: "
-        f"{'; '.join(QUERIES)}. By which columns are the rows to be sorted, so that together the queries open at most "
-        f"{ENOUGH} files?",
-        _judge_sort_order,
-        ("city", "day"),
-        NamesEntry(),
-        nudge="Which column do all three queries ask for?",
-        look="the plan of your answer: the bounds of which column overlap in all files?",
-        reason="All queries ask for a city, so cities must be apart first. Within a city the day tells files apart.",
-        words=words(*READINGS[0]),
-        needs_lab=True,
-    ),
+CONDITION = Exercise(
+    f"demo.partition_evolution, in Spark SQL: WHERE {ONE_DAY} opens all 5 files. Write a condition for the same "
+    "rows that opens one.",
+    _judge_condition,
+    "ts >= '2024-06-03' AND ts < '2024-06-04'",
+    TextEntry(),
+    nudge="Iceberg can use a comparison of the column itself, not of a text made of it.",
+    look="`icedive plan demo.partition_evolution --sql` with your condition: what Spark hands over, and what it keeps.",
+    reason="A range of ts is handed over to Iceberg, which projects it onto the partition fields. date_format is "
+    "computed for each row by Spark, so Iceberg sees no filter.",
+    needs_lab=True,
 )
+LOST_STATISTICS = Exercise(
+    "demo.column_statistics: note = 'x' opens all 3 files. Which property, with which value, would have kept what "
+    "skips two of them?",
+    partial(_judge_property, "note = 'x'", 1),
+    (f"{PREFIX}note", "full"),
+    PROPERTY,
+    nudge="The mode of a column says what is kept of it. Which mode has note?",
+    look="`icedive inspect columns demo.column_statistics`: the rule of note.",
+    reason="note has mode counts, so no bounds are written. Any mode with bounds skips the files, but the "
+    "property of "
+    "the column goes before the default.",
+    needs_lab=True,
+)
+CUT_BOUNDS = Exercise(
+    "The same table: place = 'weather station Davos' opens all 3 files, though place has bounds. Which property, "
+    "with which value, lets it open two?",
+    partial(_judge_property, "place = 'weather station Davos'", 2),
+    (f"{PREFIX}place", "truncate(32)"),
+    PROPERTY,
+    nudge="How long are the bounds, and how long is the beginning that the places share?",
+    look="`icedive plan demo.column_statistics \"place = 'weather station Davos'\"`: the bounds of each file.",
+    reason="Bounds are cut to 16 characters, and 'weather station ' has 16. Longer ones tell the places apart.",
+    needs_lab=True,
+)
+SORT_ORDER = Exercise(
+    f"{len(READINGS)} readings (id, city, day) lie in {FILES} files, and three queries are asked: "
+    f"{'; '.join(QUERIES)}. By which columns are the rows to be sorted, so that together the queries open at most "
+    f"{ENOUGH} files?",
+    _judge_sort_order,
+    ("city", "day"),
+    NamesEntry(),
+    nudge="Which column do all three queries ask for?",
+    look="the plan of your answer: the bounds of which column overlap in all files?",
+    reason="All queries ask for a city, so cities must be apart first. Within a city the day tells files apart.",
+    words=words(*READINGS[0]),
+    needs_lab=True,
+)
+PLAN_EXERCISES = (CONDITION, LOST_STATISTICS, CUT_BOUNDS, SORT_ORDER)
 """The exercises of notebook 05, from a filter to its files."""

@@ -114,8 +114,8 @@ def _judge_numbers(name: str, places: Sequence[tuple[str, str]], _: Any, answer:
         else:
             hint = "a file keeps the number of the commit that added it, whoever writes its manifest anew"
         wrong = f"{file} in {snapshot}: not {'null' if one is None else one}. {hint[0].upper()}{hint[1:]}."
-    told = f"Stored: {', '.join(facts)}. What is null is read from the manifest list."
-    return ExerciseResult(False, wrong, told) if wrong else ExerciseResult(True, "Yes.", told)
+    facts_text = f"Stored: {', '.join(facts)}. What is null is read from the manifest list."
+    return ExerciseResult(False, wrong, facts_text) if wrong else ExerciseResult(True, "Yes.", facts_text)
 
 
 def _judge_row_counts(name: str, _: Any, answer: Any) -> ExerciseResult:
@@ -228,22 +228,11 @@ FIVE_STATUSES = Exercise(
     ("ADDED", "EXISTING", "EXISTING", "DELETED", ""),
     rows([f"snapshot-{n}" for n in range(1, 6)], LOGICAL),
     nudge="A status holds in one snapshot: the one that added the manifest. What does the next snapshot read?",
-    look="the graph of demo.manifest_lifecycle: step with [ and ], or `icedive inspect file demo.manifest_lifecycle "
-    "data-2.parquet`.",
+    look="the graph of demo.manifest_lifecycle: step with [ and ], or "
+    "`icedive inspect file demo.manifest_lifecycle data-2.parquet`.",
     reason="ADDED by an earlier snapshot reads as EXISTING. The snapshot that deletes the file says DELETED, and later "
     "ones filter the entry out.",
     words=STATUSES,
-)
-LAST_LIST = Exercise(
-    "demo.manifest_lifecycle: which manifests does the list of snapshot-5, the last, name?",
-    partial(_judge_manifest_names, "manifest_lifecycle", "snapshot-5"),
-    ("manifest-3", "manifest-5"),
-    SeveralEntry(tuple(f"manifest-{n}" for n in range(1, 6))),
-    nudge="Which manifests have an entry that a reader of snapshot-5 still needs?",
-    look="`icedive history lifecycle demo.manifest_lifecycle`: the column of snapshot-5.",
-    reason="manifest-3 is carried and manifest-5 is new. manifest-4 has only a DELETED entry, which no later snapshot "
-    "reads, so MergeAppend drops it.",
-    words=MANIFESTS,
 )
 STORED_STATUSES = Exercise(
     "demo.manifest_lifecycle, snapshot-3: which status is stored in the entry of each file?",
@@ -321,6 +310,6 @@ MISTAKE = Exercise(
     "until it expires.",
     words=names_with_numbers("snapshot"),
 )
-FIRST_EXERCISES = (DELETED_MANIFEST, FIVE_STATUSES, LAST_LIST)
+FIRST_EXERCISES = (DELETED_MANIFEST, FIVE_STATUSES)
 STATUS_EXERCISES = (STORED_STATUSES, STORED_NUMBERS, ONE_ROW)
 DELETE_EXERCISES = (DELETE_TARGETS, SURVIVORS, DANGLING, MISTAKE)

@@ -19,7 +19,7 @@ from explorer.lab.exercises.entries import (
     StatementsEntry,
     StepsEntry,
 )
-from explorer.render.pictures import kept_beside
+from explorer.render.pictures import still_beside
 from explorer.render.text import not_typeset
 
 with needs_extra():
@@ -181,7 +181,7 @@ def exercise_widget(exercise: Asks) -> Any:
 def _state(exercise: Asks) -> str:
     """What the learner has reached, as HTML."""
     try:
-        reached = progress_store.reached().get(exercise.question)
+        reached = progress_store.states_by_question().get(exercise.question)
     except OSError:
         reached = None
     return f"<i>{reached.state}</i>" if reached else ""
@@ -192,5 +192,5 @@ def show(exercise: Asks) -> None:
     bundle = {**exercise_widget(exercise)._repr_mimebundle_(), "text/plain": repr(exercise)}
     form = escape(exercise.entry.form)
     still = f"<p>Run this cell to answer here, or run it with <code>.check(answer)</code>: {form}.</p>"
-    display({"text/html": kept_beside(not_typeset(still))}, raw=True)
+    display({"text/html": still_beside(not_typeset(still))}, raw=True)
     display(bundle, raw=True)
