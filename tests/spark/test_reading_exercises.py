@@ -197,7 +197,7 @@ def test_each_exercise_is_asked_before_its_input() -> None:
             question, answer = "".join(cells[n]["source"]), "".join(cells[n + 1]["source"])
             assert cells[n]["id"] == f"ex{number:02}"
             assert question.startswith(f"**Exercise {name}. ")
-            assert question.endswith(exercise.question), name
+            assert question.endswith(exercise.text), name
             assert answer == f'explorer.exercise("{name}")'
 
 

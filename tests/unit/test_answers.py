@@ -69,7 +69,7 @@ def test_no_question_and_no_first_help_tells_the_answer() -> None:
         told = [repr(exercise.example)] if isinstance(exercise.example, tuple) else []
         told += [exercise.example] if isinstance(exercise.example, str) and not exercise.words else []
         for text in told:
-            assert text not in exercise.question + exercise.nudge + exercise.look, exercise.question
+            assert text not in exercise.text + exercise.nudge + exercise.look, exercise.question
         assert exercise.nudge.strip()
         assert exercise.look.strip()
         assert exercise.reason.strip()
@@ -152,7 +152,9 @@ def test_a_short_order_gets_its_score() -> None:
     def judge(_: Any, answer: str) -> ExerciseResult:
         return ExerciseResult("B" in answer, answer)
 
-    order = Exercise("?", judge, "AB", StepsEntry("AB", "B comes.", par=2, marks="?"), "n", "l", "r")
+    order = Exercise(
+        "?", judge, "AB", StepsEntry("AB", "B comes.", 2, lambda _, order: f"so far {order}", marks="?"), "n", "l", "r"
+    )
     assert "You gave 3 steps. The fewest known are 2." in order.check("AA?B").words
     assert "You gave 2 steps. No shorter order is known." in order.check("AB").words
 
@@ -189,14 +191,15 @@ def test_a_widget_gives_what_is_entered(entry: Any, entered: list[Any], value: A
 
 
 def test_steps_are_added_and_undone() -> None:
-    given = make_input(StepsEntry("AB", "B comes.", par=2, marks="?"))
-    goal, (a, b, mark, undo), _ = (
-        given.widget.children[0].value, given.widget.children[1].children, given.widget.children[2]
-    )  # fmt: skip
-    assert "B comes. The fewest steps known: 2." in goal
+    entry = StepsEntry("AB", "B comes.", 2, lambda _, order: order, marks="?")
+    given = make_input(entry, lambda order: f"so far {order}")
+    goal, state, buttons, _ = given.widget.children
+    a, b, mark, undo = buttons.children
+    assert "B comes. The fewest steps known: 2." in goal.value
     for button in (a, mark, b, undo):
         button.click()
     assert given.value() == "A?"
+    assert "so far A?" in state.value
 
 
 def test_the_widget_of_every_exercise_replies() -> None:

@@ -79,6 +79,14 @@ def _judge_rename_order(bench: Bench, answer: str) -> ExerciseResult:
     return ExerciseResult(False, f"{events_text} Both must take their four steps.")
 
 
+def _rename_state(bench: Bench, order: str) -> str:
+    """Where each writer is after these steps, and the rows that readers see."""
+    table = FolderTable(bench)
+    table.play(order)
+    writers = [f"{w.name} is {'' if w.is_done else 'before '}{w.state}" for w in table.writers.values()]
+    return f"{'; '.join(writers)}. Readers see {', '.join(table.rows())}."
+
+
 def _judge_step_of_kill(bench: Bench, answer: int) -> ExerciseResult:
     if answer not in range(len(HiveFolder.UPDATE) + 1):
         raise WrongForm(f"the update has {len(HiveFolder.UPDATE)} steps: give a number of them")
@@ -224,7 +232,7 @@ CATALOG_EXERCISES = (
         f"steps: {', '.join(RENAME_STEPS)}. Give an order of all eight on which both commit and one row is lost.",
         _judge_rename_order,
         "AAABBBAB",
-        StepsEntry("AB", "both commit, and one row is lost.", par=8),
+        StepsEntry("AB", "both commit, and one row is lost.", 8, _rename_state),
         nudge="When must both have looked?",
         look="the text above: which of the four steps notices another writer?",
         reason="Both look before either renames, so both see that the next version is free. The second rename replaces "

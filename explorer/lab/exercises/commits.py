@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import partial
 
 from explorer.lab.exercises.answers import words
 from explorer.lab.exercises.entries import ChoiceEntry, NumberEntry, RowsEntry, StepsEntry
@@ -12,11 +14,28 @@ from explorer.lab.stepper import Run
 from explorer.spec.commits.operations import CATALOGUED, STEPS, Operation
 from explorer.spec.text.units import count
 
+ONE_APPEND = (Operation("append"),)
+THREE_APPENDS = (Operation("append"),) * 3
+EXPIRY = (Operation("mor-delete"), Operation("append"), Operation("expire"))
+
 
 def _run_order(bench: Bench, operations: Sequence[Operation], order: str, version: int = 2) -> Run:
     run = Run(bench, operations, version)
     run.play(order)
     return run
+
+
+def _state_so_far(operations: Sequence[Operation], bench: Bench, order: str) -> str:
+    """Where each writer is after these steps, and the rows that readers see."""
+    run = Run(bench, operations)
+    for token in re.findall(r"\S[!?+]?", order):
+        run.step(token)
+    lost = {w.name: sum(e.outcome == "lost" for e in run.events if e.writer == w.name) for w in run.writers}
+    writers = []
+    for writer in run.writers:
+        swaps = f", and has lost {count(lost[writer.name], 'swap')}" if lost[writer.name] else ""
+        writers.append(f"{writer.name} is {'' if writer.over else 'before '}{writer.state}{swaps}")
+    return f"{'; '.join(writers)}. Readers see {count(len(run.rows()), 'row')}."
 
 
 def _judge_isolation(bench: Bench, answer: str) -> ExerciseResult:
@@ -59,7 +78,7 @@ def _judge_format_version(bench: Bench, answer: int) -> ExerciseResult:
 
 
 def _judge_lost_swaps(bench: Bench, answer: str) -> ExerciseResult:
-    run = _run_order(bench, [Operation("append")] * 3, answer.upper())
+    run = _run_order(bench, THREE_APPENDS, answer.upper())
     lost = sum(e.outcome == "lost" for e in run.events if e.writer == "C")
     return ExerciseResult(
         lost == 2 and run.writer("C").state == "committed",
@@ -69,13 +88,13 @@ def _judge_lost_swaps(bench: Bench, answer: str) -> ExerciseResult:
 
 
 def _judge_repeated_append(bench: Bench, answer: str) -> ExerciseResult:
-    run = _run_order(bench, [Operation("append")], answer.upper())
+    run = _run_order(bench, ONE_APPEND, answer.upper())
     times = sum(v == "by A" for _, v, _ in run.rows())
     return ExerciseResult(times == 2, f"The row is there {count(times, 'time')}.", run=run)
 
 
 def _judge_expiry(bench: Bench, answer: str) -> ExerciseResult:
-    run = _run_order(bench, [Operation("mor-delete"), Operation("append"), Operation("expire")], answer.upper())
+    run = _run_order(bench, EXPIRY, answer.upper())
     last = [e for e in run.events if e.writer == "A"][-1]
     return ExerciseResult(
         "not an ancestor" in last.error or "Cannot determine history" in last.error,
@@ -98,7 +117,7 @@ def _judge_anomaly(bench: Bench, answer: tuple[str, str]) -> ExerciseResult:
 
 
 _UPDATE = Operation("mor-update").validations
-ISOLATION = Exercise(
+ISOLATION_LEVEL = Exercise(
     "A merge-on-read UPDATE (A) comes to commit after an append of a row that it matches (B). Under which "
     "isolation level does it commit?",
     _judge_isolation,
@@ -140,7 +159,7 @@ LOST_SWAPS = Exercise(
     "first.",
     _judge_lost_swaps,
     "CCCCAAAAACCC",
-    StepsEntry("ABC", "C loses two swaps, and commits.", par=12),
+    StepsEntry("ABC", "C loses two swaps, and commits.", 12, partial(_state_so_far, THREE_APPENDS)),
     nudge="C loses a swap if somebody commits between its apply and its swap.",
     look="the picture of your order: which writer commits between C's apply and its swap?",
     reason="C is before its swap when A commits, so the swap is lost. C applies again and writes metadata; then B "
@@ -152,7 +171,7 @@ REPEATED_APPEND = Exercise(
     "lets A begin again without looking.",
     _judge_repeated_append,
     "AAAAA?A+",
-    StepsEntry("A", "the row is there twice.", par=6, marks="?+"),
+    StepsEntry("A", "the row is there twice.", 6, partial(_state_so_far, ONE_APPEND), marks="?+"),
     nudge="When has a commit happened though the writer does not know it?",
     look="the text on *Faults* above: what does a writer know whose answer was lost?",
     reason="The swap succeeded, and only its answer was lost. A writer that begins again without looking commits "
@@ -164,7 +183,7 @@ LOST_BASE = Exercise(
     "A is refused because the snapshot that it began from is gone.",
     _judge_expiry,
     "ABBBBBCCCCC",
-    StepsEntry("ABC", "A is refused: its base is gone.", par=11),
+    StepsEntry("ABC", "A is refused: its base is gone.", 11, partial(_state_so_far, EXPIRY)),
     nudge="A must have its base, and then the base must expire. When is it not the newest any more?",
     look="the picture of your order: what did C remove, and had A applied before?",
     reason="B's commit makes A's base an old snapshot, and C expires it. A validates from its base on, and cannot "
@@ -184,5 +203,5 @@ ANOMALY = Exercise(
     words=words(*CATALOGUED),
     needs_lab=True,
 )
-EXERCISES = (ISOLATION, VALIDATION, FORMAT_VERSION, LOST_SWAPS, REPEATED_APPEND, LOST_BASE, ANOMALY)
+EXERCISES = (ISOLATION_LEVEL, VALIDATION, FORMAT_VERSION, LOST_SWAPS, REPEATED_APPEND, LOST_BASE, ANOMALY)
 """The exercises of notebook 04, from reading the rules to breaking them."""

@@ -47,7 +47,7 @@ EXERCISES_BY_NOTEBOOK: Mapping[str, Sequence[Exercise]] = {
     ),
     "04-commits-and-conflicts": (
         commit_runs.ONE_COMMIT, commit_runs.INTERFACE, commit_runs.TWO_WRITERS, articles.COMMIT_ERROR,
-        commits.LOST_SWAPS, commit_runs.CONFLICT, commits.ISOLATION, commits.VALIDATION, commits.FORMAT_VERSION,
+        commits.LOST_SWAPS, commit_runs.CONFLICT, commits.ISOLATION_LEVEL, commits.VALIDATION, commits.FORMAT_VERSION,
         commits.ANOMALY, commits.REPEATED_APPEND, commits.LOST_BASE,
     ),
     "05-planning-and-pruning": (

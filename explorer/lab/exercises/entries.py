@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,11 @@ class ChoiceEntry:
     def form(self) -> str:
         """What to give."""
         return f"one of {', '.join(repr(option) for option in self.options)}"
+
+    @property
+    def listed(self) -> str:
+        """What there is to choose from, as Markdown."""
+        return "" if self.named else f"\n\nChoose from: {', '.join(self.options)}."
 
     def name(self, option: str) -> str:
         """The name of an option."""
@@ -61,6 +66,11 @@ class SeveralEntry:
         """What to give."""
         return f"all that belong to the answer, in a tuple, of {', '.join(map(repr, self.options))}"
 
+    @property
+    def listed(self) -> str:
+        """What there is to choose from, as Markdown."""
+        return f"\n\nChoose all that belong to the answer: {'; '.join(map(option_name, self.options))}."
+
 
 @dataclass(frozen=True)
 class NamesEntry:
@@ -71,12 +81,20 @@ class NamesEntry:
 
 @dataclass(frozen=True)
 class StepsEntry:
-    """An order of steps. `letters` are the writers; `marks` come after a letter. `goal` is what the order has to
-    reach, and `par` the fewest steps known."""
+    """An order of steps.
+
+    Args:
+        letters: The writers.
+        goal: What the order has to reach.
+        par: The fewest steps known.
+        state: Says what an order has led to so far; it gets a bench.
+        marks: What may come after a letter.
+    """
 
     letters: str
     goal: str
     par: int
+    state: Callable[[Any, str], str]
     marks: str = ""
 
     @property
@@ -84,6 +102,11 @@ class StepsEntry:
         """What to give."""
         marks = f", and {' or '.join(self.marks)} after a letter" if self.marks else ""
         return f"a text of the letters {', '.join(self.letters)}{marks}"
+
+
+def option_name(option: object) -> str:
+    """The name of an option that may have several parts."""
+    return ", ".join(map(str, option)) if isinstance(option, tuple) else str(option)
 
 
 One: TypeAlias = ChoiceEntry | NumberEntry | TextEntry
@@ -101,6 +124,11 @@ class RowsEntry:
         """What to give."""
         kinds = dict.fromkeys(entry.form for entry in self.entries)
         return f"{len(self.labels)} values in a tuple, each {'; or '.join(kinds)}"
+
+    @property
+    def listed(self) -> str:
+        """The questions, as Markdown."""
+        return "\n\n" + "\n".join(f"- {label}" for label in self.labels)
 
 
 def rows(labels: Sequence[str], entry: One) -> RowsEntry:

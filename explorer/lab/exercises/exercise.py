@@ -79,6 +79,11 @@ class Exercise:
     words: Words = field(default_factory=dict)
     needs_lab: bool = False
 
+    @property
+    def text(self) -> str:
+        """The question with its lines, or with what there is to choose from, as Markdown."""
+        return f"{self.question}{getattr(self.entry, 'listed', '')}"
+
     def check(self, answer: Any = ..., bench: Bench | None = None) -> ExerciseResult:
         """Judge an answer, and help after a wrong one: a nudge, then where to look, then the answer with its reason.
 
@@ -90,7 +95,7 @@ class Exercise:
             The result. What the learner reached is kept (lab.progress_store).
         """
         if answer is ...:
-            return ExerciseResult(None, f"Not answered yet. {self.question}\nGive {self.entry.form}.")
+            return ExerciseResult(None, f"Not answered yet. {self.text}\nGive {self.entry.form}.")
         if self.needs_lab and bench is None:
             try:
                 bench = shared_bench()
@@ -111,6 +116,15 @@ class Exercise:
         except Exception:  # whatever else an answer of another form leads to
             return ExerciseResult(False, f"This cannot be run: the answer has another form. Give {self.entry.form}.")
         return self._mark_solved(marked, meant) if marked.right else self._add_help(marked, meant)
+
+    def state_after(self, order: str) -> str:
+        """Say what an order of steps has led to so far; empty for exercises of another kind."""
+        if not isinstance(self.entry, StepsEntry):
+            return ""
+        try:
+            return self.entry.state(shared_bench(), order.upper())
+        except ExplorerError as error:
+            return one_sentence(error)
 
     def show_answer(self) -> ExerciseResult:
         """Show a right answer with its reason. The exercise is kept as looked up, unless it is solved."""
@@ -151,7 +165,7 @@ class Exercise:
         return marked
 
     def __repr__(self) -> str:
-        return f"{self.question}\nGive {self.entry.form}: .check(answer)"
+        return f"{self.text}\nGive {self.entry.form}: .check(answer)"
 
     def _ipython_display_(self) -> None:
         """Show the input of this exercise."""

@@ -18,6 +18,7 @@ from explorer.lab.exercises.entries import (
     SeveralEntry,
     StatementsEntry,
     StepsEntry,
+    option_name,
 )
 from explorer.render.pictures import still_beside
 from explorer.render.text import not_typeset
@@ -53,6 +54,8 @@ class Asks(Protocol):
 
     def show_answer(self) -> Reply: ...
 
+    def state_after(self, order: str) -> str: ...
+
 
 class Input:
     """What a person enters. `widget` shows it, and `value` returns it (... where something is missing)."""
@@ -61,14 +64,14 @@ class Input:
         self.widget, self.value = widget, value
 
 
-def make_input(entry: AnswerEntry) -> Input:
-    """The input for an entry."""
+def make_input(entry: AnswerEntry, state_after: Callable[[str], str] = str) -> Input:
+    """The input for an entry; `state_after` says what an order of steps has led to."""
     if isinstance(entry, RowsEntry):
         return _rows(entry)
     if isinstance(entry, SeveralEntry):
         return _several(entry)
     if isinstance(entry, StepsEntry):
-        return _steps(entry)
+        return _steps(entry, state_after)
     if isinstance(entry, StatementsEntry):
         area = w.Textarea(layout=WIDE, rows=3, placeholder="one statement a line")
         return Input(area, lambda: _statements(area.value))
@@ -115,7 +118,9 @@ def _rows(entry: RowsEntry) -> Input:
 
 
 def _several(entry: SeveralEntry) -> Input:
-    boxes = [w.Checkbox(description=_name(option), indent=False, layout={"width": "auto"}) for option in entry.options]
+    boxes = [
+        w.Checkbox(description=option_name(option), indent=False, layout={"width": "auto"}) for option in entry.options
+    ]
 
     def value() -> Any:
         return tuple(option for box, option in zip(boxes, entry.options, strict=True) if box.value) or ...
@@ -123,34 +128,31 @@ def _several(entry: SeveralEntry) -> Input:
     return Input(w.VBox(boxes), value)
 
 
-def _name(option: Any) -> str:
-    return ", ".join(map(str, option)) if isinstance(option, tuple) else str(option)
-
-
-def _steps(entry: StepsEntry) -> Input:
+def _steps(entry: StepsEntry, state_after: Callable[[str], str]) -> Input:
+    """Buttons that add a step and take the last one back; the goal, and the state that the steps have led to."""
     line = w.Text(layout={"width": "min(30em, 95%)"}, placeholder=f"an order of {', '.join(entry.letters)}")
+    goal = w.HTML(not_typeset(f"<b>Goal</b>: {escape(entry.goal)} The fewest steps known: {entry.par}."))
+    state = w.HTML()
+
+    def change(order: str) -> None:
+        line.value = order
+        state.value = "<b>Now</b>: …"
+        state.value = not_typeset(f"<b>Now</b>: {escape(state_after(order))}")
 
     def add(letter: str) -> Callable[[Any], None]:
-        def click(_: Any) -> None:
-            line.value += letter
-
-        return click
-
-    def undo(_: Any) -> None:
-        line.value = line.value[:-1]
+        return lambda _: change(line.value + letter)
 
     buttons = [w.Button(description=letter, layout={"width": "3em"}) for letter in (*entry.letters, *entry.marks)]
     for button in buttons:
         button.on_click(add(button.description))
-    back = w.Button(description="Undo", layout={"width": "5em"})
-    back.on_click(undo)
-    goal = w.HTML(not_typeset(f"<b>Goal</b>: {escape(entry.goal)} The fewest steps known: {entry.par}."))
-    return Input(w.VBox([goal, w.HBox([*buttons, back]), line]), lambda: line.value.strip() or ...)
+    undo = w.Button(description="Undo", layout={"width": "5em"})
+    undo.on_click(lambda _: change(line.value[:-1]))
+    return Input(w.VBox([goal, state, w.HBox([*buttons, undo]), line]), lambda: line.value.strip() or ...)
 
 
 def exercise_widget(exercise: Asks) -> Any:
     """The input of an exercise, its buttons, and what it replies."""
-    given = make_input(exercise.entry)
+    given = make_input(exercise.entry, exercise.state_after)
     reply, state = w.HTML(), w.HTML(_state(exercise))
     check = w.Button(description="Check", button_style="primary")
     answer = w.Button(description="Show the answer")
