@@ -32,7 +32,7 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
         (("ADDED", "ADDED", "ADDED", "DELETED", ""), "You have ADDED more than once"),
         (("ADDED", "EXISTING", "EXISTING", "DELETED", "DELETED"), "DELETED is told once"),
         (("ADDED", "EXISTING", "EXISTING", "", ""), "its entry is there and says DELETED"),
-        (("ADDED", "EXISTING"), "give 5 values"),
+        (("ADDED", "EXISTING"), "Give 5 values"),
     ),
     (
         (("", "EXISTING", "ADDED"), "That is how it reads as of the snapshot"),
@@ -46,7 +46,7 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
     (
         ((1, 1), "writes whole files"),
         ((3, 0), "no part of the table any more"),
-        (5, "give 2 values"),
+        (5, "Give 2 values"),
     ),
     (
         (("data-1.parquet", "data-2.parquet"), "it must be strictly less"),
@@ -65,7 +65,7 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
     (
         ("main", "took it out of main, not out of the table"),
         ("opening", "in another line"),
-        ("nowhere", "give one of"),
+        ("nowhere", "Give one of"),
     ),
 ]
 
@@ -144,7 +144,7 @@ def test_a_quiz_is_judged_by_what_the_table_says(name: str) -> None:
             f"{len(quiz.example) - 1} of {len(quiz.example)} are right. Not so: {quiz.entry.labels[line]}"
             in marked.words
         )
-    assert "give" in quiz.check(("one",)).words
+    assert "Give" in quiz.check(("one",)).words
 
 
 ARTICLES = (articles.TREE_ERROR, articles.MANIFEST_ERROR, articles.DELETE_ERROR, articles.SPEC_ERROR)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -21,6 +21,7 @@ from explorer.lab.exercises.entries import (
     StatementsEntry,
     StepsEntry,
     TextEntry,
+    fits,
     rows,
 )
 from explorer.lab.exercises.exercise import Exercise, ExerciseResult, WrongForm, one_sentence
@@ -145,7 +146,16 @@ def test_no_raw_error_reaches_the_learner() -> None:
     assert one_sentence(StatementFailed(text)) == "Syntax error at or near 'SELEC'."
     java = "org.apache.iceberg.exceptions.ValidationException: Found conflicting files\n\tat org.apache"
     assert one_sentence(StatementFailed(java)) == "Found conflicting files"
-    assert "give one of 'a', 'b'" in sums(ChoiceEntry(("a", "b"))).check("c").words
+    for text, plain in (
+        (
+            "this is no statement of Spark's: mismatched input 'TABLE' expecting {<EOF>, '.'}",
+            "'TABLE' does not belong there",
+        ),
+        ("this is no statement of Spark's: An error occurred while calling o24.parse. Trace:", "Spark cannot read it"),
+        ("Cannot find field 'x' in struct: struct<1: id: optional int>", "Cannot find field 'x'"),
+    ):
+        assert one_sentence(StatementFailed(text)).endswith(plain)
+    assert "Give one of 'a', 'b'" in sums(ChoiceEntry(("a", "b"))).check("c").words
 
 
 def test_a_short_order_gets_its_score() -> None:
@@ -157,6 +167,16 @@ def test_a_short_order_gets_its_score() -> None:
     )
     assert "You gave 3 steps. The fewest known are 2." in order.check("AA?B").words
     assert "You gave 2 steps. No shorter order is known." in order.check("AB").words
+
+
+def test_an_answer_of_another_form_is_not_judged() -> None:
+    for exercise in ALL:
+        assert fits(exercise.entry, interpret(exercise.example, exercise.example, exercise.words)), exercise.question
+        for answer in ({"a": 1}, object(), 2.5):
+            marked = exercise.check(answer, bench=cast(Any, object()))
+            assert marked.right is False
+            assert marked.words.startswith("This cannot be run: the answer has another form. Give "), marked.words
+    assert progress_store.states_by_question() == {}
 
 
 def fill(widget: Any, values: list[Any]) -> None:

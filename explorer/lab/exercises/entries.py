@@ -137,3 +137,18 @@ def rows(labels: Sequence[str], entry: One) -> RowsEntry:
 
 
 AnswerEntry: TypeAlias = One | RowsEntry | SeveralEntry | NamesEntry | StatementsEntry | StepsEntry
+
+
+def fits(entry: AnswerEntry, answer: Any) -> bool:
+    """Whether an answer has the form that an entry asks for."""
+    if isinstance(entry, ChoiceEntry):
+        return answer in entry.options
+    if isinstance(entry, NumberEntry):
+        return (answer is None and entry.or_null) or (isinstance(answer, int) and not isinstance(answer, bool))
+    if isinstance(entry, RowsEntry):
+        return isinstance(answer, (list, tuple)) and len(answer) == len(entry.labels)
+    if isinstance(entry, SeveralEntry):
+        return isinstance(answer, (str, list, tuple, set, frozenset))
+    if isinstance(entry, (NamesEntry, StatementsEntry)) and isinstance(answer, (list, tuple)):
+        return all(isinstance(one, str) for one in answer)
+    return isinstance(answer, str)

@@ -12,7 +12,7 @@ from typing import Any
 from explorer.errors import EngineError, ExplorerError, TableNotFound
 from explorer.lab import progress_store
 from explorer.lab.exercises.answers import Words, interpret
-from explorer.lab.exercises.entries import AnswerEntry, ChoiceEntry, StepsEntry
+from explorer.lab.exercises.entries import AnswerEntry, StepsEntry, fits
 from explorer.lab.exercises.tables import remove_tables_afterwards
 from explorer.lab.sandbox import Bench
 from explorer.lab.stepper import Run
@@ -23,7 +23,13 @@ from explorer.render.text import not_typeset
 TRIES = 3
 """The wrong answers after which the right one is shown."""
 _LONGEST = 300
-_CODE = re.compile(r"^\[[A-Z_.\d]+\]\s*|\s*SQLSTATE:.*$|^([\w.$]+(Exception|Error):\s*)+", re.DOTALL)
+_RAW = (
+    (r"\[[A-Z_.\d]+\]\s*|\s*SQLSTATE:.*$|\bin struct: struct<.*$|\b([a-z]\w*\.)+[A-Z]\w*(Exception|Error):\s*", ""),
+    (r"(?:extraneous|mismatched) input ('[^']*') expecting .*$", r"\1 does not belong there"),
+    (r"no viable alternative at input ('[^']*').*$", r"\1 does not belong there"),
+    (r"An error occurred while calling .*$", "Spark cannot read it"),
+)
+"""What Spark and Java add to a message, and what a learner reads instead."""
 
 
 class WrongForm(ValueError):
@@ -102,8 +108,9 @@ class Exercise:
             except ExplorerError as error:
                 return ExerciseResult(None, f"The lab cannot run your answer: {one_sentence(error)}")
         meant = interpret(answer, self.example, self.words)
-        if isinstance(self.entry, ChoiceEntry) and meant not in self.entry.options:
-            return ExerciseResult(False, f"This cannot be run: give {self.entry.form}.")
+        other_form = f"This cannot be run: the answer has another form. Give {self.entry.form}."
+        if not fits(self.entry, meant):
+            return ExerciseResult(False, other_form)
         try:
             with remove_tables_afterwards(bench.engine if bench else None):
                 marked = self.judge(bench, meant)
@@ -114,7 +121,7 @@ class Exercise:
         except ExplorerError as error:
             marked = ExerciseResult(False, f"This cannot be run: {one_sentence(error)}")
         except Exception:  # whatever else an answer of another form leads to
-            return ExerciseResult(False, f"This cannot be run: the answer has another form. Give {self.entry.form}.")
+            return ExerciseResult(False, other_form)
         return self._mark_solved(marked, meant) if marked.right else self._add_help(marked, meant)
 
     def state_after(self, order: str) -> str:
@@ -186,8 +193,10 @@ def shared_bench() -> Bench:
 
 def one_sentence(error: Exception) -> str:
     """What an error says to a learner: its first line, without codes of Spark and names of Java's classes."""
-    line = (str(error).strip().splitlines() or [""])[0]
-    text = _CODE.sub("", _CODE.sub("", line)).strip()
+    text = (str(error).strip().splitlines() or [""])[0]
+    for raw, plain in _RAW:
+        text = re.sub(raw, plain, text)
+    text = text.strip()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(' ', 1)[0]} …"
 
 
