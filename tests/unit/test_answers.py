@@ -21,6 +21,7 @@ from explorer.lab.exercises.entries import (
     StatementsEntry,
     StepsEntry,
     TextEntry,
+    answer_text,
     fits,
     rows,
 )
@@ -117,6 +118,14 @@ def test_help_comes_step_by_step() -> None:
     assert "Adding counts on." in right.words
     assert progress_store.states_by_question()["1 + 2?"].state == "looked up"  # who has seen the answer did not find it
     assert exercise.check(1).words == "1 is given.\nThink: Count."
+
+
+def test_an_answer_is_shown_as_a_person_reads_it() -> None:
+    status = ChoiceEntry(("ADDED", ""), (("", "no reader sees it"),))
+    assert answer_text(rows(("first", "last"), status), ("ADDED", "")) == "first: ADDED; last: no reader sees it"
+    assert answer_text(SeveralEntry((("jack", "red"),)), (("jack", "red"),)) == "jack, red"
+    assert answer_text(StatementsEntry(), ("REFRESH TABLE t", "ANALYZE TABLE t")) == "REFRESH TABLE t; ANALYZE TABLE t"
+    assert answer_text(NumberEntry(or_null=True), None) == "null"
 
 
 def test_what_is_solved_stays_solved() -> None:

@@ -139,6 +139,20 @@ def rows(labels: Sequence[str], entry: One) -> RowsEntry:
 AnswerEntry: TypeAlias = One | RowsEntry | SeveralEntry | NamesEntry | StatementsEntry | StepsEntry
 
 
+def answer_text(entry: AnswerEntry, answer: Any) -> str:
+    """An answer as a person reads it: with the labels of its lines, and the names of options."""
+    if isinstance(entry, RowsEntry):
+        parts = zip(entry.labels, entry.entries, answer, strict=True)
+        return "; ".join(f"{label}: {answer_text(one, value)}" for label, one, value in parts)
+    if isinstance(entry, ChoiceEntry):
+        return entry.name(answer)
+    if answer is None:
+        return "null"
+    if isinstance(answer, tuple):
+        return "; ".join(map(option_name, answer))
+    return str(answer)
+
+
 def fits(entry: AnswerEntry, answer: Any) -> bool:
     """Whether an answer has the form that an entry asks for."""
     if isinstance(entry, ChoiceEntry):

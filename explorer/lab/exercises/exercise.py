@@ -12,7 +12,7 @@ from typing import Any
 from explorer.errors import EngineError, ExplorerError, TableNotFound
 from explorer.lab import progress_store
 from explorer.lab.exercises.answers import Words, interpret
-from explorer.lab.exercises.entries import AnswerEntry, StepsEntry, fits
+from explorer.lab.exercises.entries import AnswerEntry, RowsEntry, StepsEntry, answer_text, fits
 from explorer.lab.exercises.tables import remove_tables_afterwards
 from explorer.lab.sandbox import Bench
 from explorer.lab.stepper import Run
@@ -156,7 +156,9 @@ class Exercise:
         return self._keep(replace(marked, words=_lines([marked.words, hint])), state)
 
     def _answer(self, facts: str) -> str:
-        return _lines([f"A right answer: {self.example!r}", facts, f"Why: {self.reason}"])
+        right = f"A right answer: {answer_text(self.entry, self.example)}"
+        more = "" if isinstance(self.entry, RowsEntry) else facts  # which say the same of each line
+        return _lines([right, more, f"Why: {self.reason}"])
 
     def _score(self, answer: Any) -> str:
         """The steps of an order, and the fewest known."""

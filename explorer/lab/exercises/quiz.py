@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from explorer.lab.exercises.answers import words
-from explorer.lab.exercises.entries import ChoiceEntry, NumberEntry, RowsEntry
-from explorer.lab.exercises.exercise import Exercise, ExerciseResult, WrongForm
+from explorer.lab.exercises.entries import ChoiceEntry, NumberEntry, RowsEntry, answer_text, fits
+from explorer.lab.exercises.exercise import Exercise, ExerciseResult
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
 from explorer.table import Table
@@ -51,11 +51,12 @@ def quiz(
 ) -> Exercise:
     """An exercise of several lines. `facts` computes the right answer of each; it gets the bench."""
     options = [option for line in lines if isinstance(line.entry, ChoiceEntry) for option in line.entry.options]
+    entry = RowsEntry(tuple(line.label for line in lines), tuple(line.entry for line in lines))
     return Exercise(
         question,
-        partial(_judge_lines, lines, facts),
+        partial(_judge_lines, lines, entry, facts),
         example,
-        RowsEntry(tuple(line.label for line in lines), tuple(line.entry for line in lines)),
+        entry,
         nudge=nudge,
         look=look,
         reason=reason,
@@ -65,12 +66,10 @@ def quiz(
 
 
 def _judge_lines(
-    lines: Sequence[Line], facts: Callable[[Any], Sequence[Any]], bench: Any, answer: Any
+    lines: Sequence[Line], entry: RowsEntry, facts: Callable[[Any], Sequence[Any]], bench: Any, answer: Any
 ) -> ExerciseResult:
-    if not isinstance(answer, (list, tuple)) or len(answer) != len(lines):
-        raise WrongForm(f"give {len(lines)} values, one for each line")
     truth = list(facts(bench))
-    facts_text = "; ".join(f"{line.label}: {_name(line, true)}" for line, true in zip(lines, truth, strict=True))
+    facts_text = answer_text(entry, truth)
     wrong = [n for n, true in enumerate(truth) if answer[n] != true]
     if not wrong:
         return ExerciseResult(True, f"All {len(lines)} are right.", f"{facts_text}.")
@@ -79,14 +78,13 @@ def _judge_lines(
     reply = first.replies.get(given, "")
     score = f"{len(lines) - len(wrong)} of {len(lines)} are right."
     return ExerciseResult(
-        False, f"{score} Not so: {first.label}: {_name(first, given)}. {reply}".strip(), f"{facts_text}."
+        False, f"{score} Not so: {first.label}: {_given(first, given)}. {reply}".strip(), f"{facts_text}."
     )
 
 
-def _name(line: Line, value: Any) -> str:
-    if isinstance(line.entry, ChoiceEntry) and value in line.entry.options:
-        return line.entry.name(value)
-    return "null" if value is None else str(value)
+def _given(line: Line, value: Any) -> str:
+    """What was given for a line, even if it is not of the line's form."""
+    return answer_text(line.entry, value) if fits(line.entry, value) else str(value)
 
 
 def article_error(
