@@ -29,9 +29,9 @@ from explorer.storage.python_children import module_command
 )
 @output_option(*FORMATS)
 def course(folder: Path, jupyter: tuple[str, ...], only_progress: bool, output: str) -> None:
-    """Copy the notebooks to FOLDER (./iceberg-course) and open JupyterLab there. A notebook that is there already is
-    left as it is: it is somebody's work."""
-    from explorer.lab.exercises.course import copy
+    """Copy the notebooks to FOLDER (./iceberg-course) and open JupyterLab there, at the first one. A notebook that is
+    there already is left as it is: it is somebody's work."""
+    from explorer.lab.exercises.course import START, copy
     from explorer.lab.scenarios import missing
 
     if only_progress:
@@ -54,7 +54,8 @@ def course(folder: Path, jupyter: tuple[str, ...], only_progress: bool, output: 
         say(f"{len(names)} teaching tables are missing: {COMMAND} demo")
     sys.stdout.flush()
     root = ["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []  # which Jupyter refuses otherwise
-    command = [*module_command("jupyterlab"), f"--ServerApp.root_dir={folder.resolve()}", *root, *jupyter]
+    first = f"--LabApp.default_url=/lab/tree/{START}"
+    command = [*module_command("jupyterlab"), first, f"--ServerApp.root_dir={folder.resolve()}", *root, *jupyter]
     os.execv(sys.executable, command)  # it takes this process's place: who stops one stops both
 
 

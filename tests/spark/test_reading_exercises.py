@@ -173,6 +173,8 @@ def test_options_of_jupyterlab_are_no_folder(tmp_path: Path, monkeypatch: pytest
     CliRunner().invoke(main, ["course", "--", "--no-browser"])
     assert [path.name for path in tmp_path.iterdir()] == ["iceberg-course"]
     assert ran[0][-2:] == [f"--ServerApp.root_dir={tmp_path / 'iceberg-course'}", "--no-browser"]
+    assert "--LabApp.default_url=/lab/tree/00-start.ipynb" in ran[0]
+    assert (tmp_path / "iceberg-course" / "00-start.ipynb").exists()
     assert "--allow-root" not in ran[0]
 
 

@@ -29,6 +29,8 @@ from explorer.lab.progress_store import Reached, states_by_question
 PACKAGE = Path(__file__).parents[2]
 NOTEBOOKS = PACKAGE / "notebooks"
 """In the repository, a link to notebooks/ at its top; in a wheel, the notebooks themselves."""
+START = "00-start.ipynb"
+"""The notebook that the course begins with."""
 REPLAYS = PACKAGE / "replays"
 """The same for docs/replays/."""
 EXERCISES_BY_NOTEBOOK: Mapping[str, Sequence[Exercise]] = {

@@ -124,13 +124,11 @@ def _large_facts(_: Any) -> Sequence[Any]:
 
 
 LARGE = quiz(
-    "demo.long_history was partitioned by region and written by three hundred commits. A query has the filter region = "
-    "'asia' AND id > 1190. Estimate first: the lab knows the table's numbers, and you need not guess them exactly; "
-    "look "
-    "them up with `icedive plan`.",
+    "demo.long_history is partitioned by region, and three hundred commits wrote four files each. Its manifests were "
+    "merged every hundred commits. A query has the filter region = 'asia' AND id > 1190. Estimate, then look it up.",
     [
         Line("Data files of the table", COUNT),
-        Line("Manifests in its list", COUNT, {300: "The manifests were merged every hundred commits."}),
+        Line("Manifests in its list", COUNT, {300: "They were merged."}),
         Line("Files that the partition leaves", COUNT, {1200: "There are five regions."}),
         Line("Files that the bounds of id leave", COUNT, {240: "ids grow with the commits."}),
         Line("The manifests have, compared with the data files, bytes", ChoiceEntry(("less", "more"))),
