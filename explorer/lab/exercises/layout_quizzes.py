@@ -35,7 +35,7 @@ SPEC = quiz(
             {0: "Ids of partition fields begin at 1000.", 1: "Ids of partition fields begin at 1000."},
         ),
         Line("The transform of the second field", TRANSFORMS),
-        Line("Its field id", COUNT, {1000: "The first field has it."}),
+        Line("The field id of the second field", COUNT, {1000: "The first field has it."}),
         Line("Where the partition values of a file are", KEEPS, {METADATA: "It has the spec, not the values."}),
     ],
     _spec_facts,
@@ -99,7 +99,7 @@ NEW_COLUMN = quiz(
         Line("The field id of source", COUNT, {3: "event_time has it."}),
         Line("source of e1", SOURCE, {"unknown": "The column has no default."}),
         Line("source of e4", SOURCE),
-        Line("Files that the new column let rewrite", COUNT),
+        Line("Files that adding the column rewrote", COUNT),
         Line(
             "demo.orders: the schema-id in the footer of its newest file",
             COUNT,
