@@ -136,7 +136,7 @@ def _steps(entry: StepsEntry, state_after: Callable[[str], str]) -> Input:
 
     def change(order: str) -> None:
         line.value = order
-        state.value = "<b>Now</b>: …"
+        state.value = "<b>Now</b>: the lab takes these steps …"
         state.value = not_typeset(f"<b>Now</b>: {escape(state_after(order))}")
 
     def add(letter: str) -> Callable[[Any], None]:
