@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import stat
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,22 @@ def test_one_sentence_of_an_article_is_wrong(number: int) -> None:
     assert [letter for letter in letters if exercise.check(letter).right] == [exercise.example]
     other = next(letter for letter in letters if letter != exercise.example)
     assert f"Sentence {other} is true." in exercise.check(other).words
+
+
+PLACES = sorted(
+    command
+    for exercises_there in course.EXERCISES_BY_NOTEBOOK.values()
+    for exercise in exercises_there
+    for command in re.findall(r"`icedive ([^`]+)`", exercise.look)
+    if not re.match(r"lab |rows |.*(TABLE|--sql)", command)  # which need Spark, or a table or a filter of the learner's
+)
+
+
+@pytest.mark.parametrize("command", dict.fromkeys(PLACES))
+def test_where_to_look_there_is_something(command: str) -> None:
+    result = CliRunner().invoke(main, shlex.split(command))
+    assert result.exit_code == 0, result.output
+    assert result.output.strip()
 
 
 def test_an_exercise_is_found_by_its_number() -> None:

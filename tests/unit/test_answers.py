@@ -167,6 +167,14 @@ def test_no_raw_error_reaches_the_learner() -> None:
     assert "Give one of 'a', 'b'" in sums(ChoiceEntry(("a", "b"))).check("c").words
 
 
+def test_a_reply_is_set_in_html() -> None:
+    html = ExerciseResult(
+        False, "a < b\nLook here: `icedive docs` and *Two writers*; not SELECT * FROM t"
+    )._repr_html_()
+    assert "a &lt; b" in html
+    assert "<code>icedive docs</code> and <i>Two writers</i>; not SELECT * FROM t" in html
+
+
 def test_a_short_order_gets_its_score() -> None:
     def judge(_: Any, answer: str) -> ExerciseResult:
         return ExerciseResult("B" in answer, answer)

@@ -54,7 +54,7 @@ class ExerciseResult:
         mark = {True: "✔", False: "✘", None: "…"}[self.right]
         picture = sequence_svg(self.run.events, self.run.writers) if self.run else ""
         plan = self.plan._repr_html_() if self.plan else ""
-        first, *more = (escape(line) for line in self.words.splitlines() or [""])
+        first, *more = (_html(line) for line in self.words.splitlines() or [""])
         lines = "".join(f"<p>{line}</p>" for line in [f"<b>{mark}</b> {first}", *more])
         return not_typeset(f'{lines}<div style="overflow:auto">{picture}{plan}</div>')
 
@@ -200,6 +200,12 @@ def one_sentence(error: Exception) -> str:
         text = re.sub(raw, plain, text)
     text = text.strip()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(' ', 1)[0]} …"
+
+
+def _html(line: str) -> str:
+    """A line as HTML: `code`, and *names of sections*."""
+    code = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(line))
+    return re.sub(r"(?<!\S)\*([A-Z][^*]*)\*", r"<i>\1</i>", code)
 
 
 def _lines(parts: Iterable[str]) -> str:
