@@ -104,17 +104,18 @@ def _line(entry: One) -> Input:
 
 def _rows(entry: RowsEntry) -> Input:
     inputs = [_line(one) for one in entry.entries]
-    labels = [w.HTML(not_typeset(escape(label))) for label in entry.labels]
-    grid = w.GridBox(
-        [part for label, one in zip(labels, inputs, strict=True) for part in (label, one.widget)],
-        layout={"grid_template_columns": "fit-content(60%) minmax(8em, 1fr)", "grid_gap": "0 1em"},
-    )
+    width = f"{0.85 * max(map(len, entry.labels)) + 3:.0f}ch"  # most letters are narrower than the digit of a ch
+    for one, label in zip(inputs, entry.labels, strict=True):
+        one.widget.description = label
+        one.widget.style.description_width = width
+        one.widget.layout = {"width": "auto", "max_width": f"calc({width} + 24em)"}
+    box = w.VBox([one.widget for one in inputs])
 
     def value() -> Any:
         values = tuple(one.value() for one in inputs)
         return ... if ... in values else values
 
-    return Input(grid, value)
+    return Input(box, value)
 
 
 def _several(entry: SeveralEntry) -> Input:
