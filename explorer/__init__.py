@@ -32,6 +32,7 @@ from explorer.spec.text.identifiers import split_identifier
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from explorer.lab.exercises.exercise import Exercise
     from explorer.queries.collection import Collection
     from explorer.questions.answers import Answer
     from explorer.questions.facade import OpenCatalog, OpenTable
@@ -62,6 +63,7 @@ __all__ = [
     "catalog",
     "compare",
     "doctor",
+    "exercise",
     "export_html",
     "gallery",
     "load_ipython_extension",
@@ -279,6 +281,27 @@ def compare(table: Named, before: str | int | None, after: str | int | None, hei
     from explorer.app.hosts.notebook import DiffWidget
 
     return DiffWidget(_engine(table), before, after, height)
+
+
+def exercise(name: str) -> Exercise:
+    """Find an exercise of the course. In a notebook it shows its input; `check` judges an answer everywhere.
+
+    Args:
+        name: The number of the notebook and of the exercise in it, such as `1.3`.
+
+    Returns:
+        The exercise.
+
+    Raises:
+        NotFoundInTable: The course has no such exercise.
+
+    Example:
+        >>> explorer.exercise("2.1").check(("DELETED", "EXISTING", "ADDED")).right
+        True
+    """
+    from explorer.lab.exercises.course import find_exercise
+
+    return find_exercise(name)
 
 
 def panel(of: Any, question: str = "overview", **arguments: Any) -> Any:

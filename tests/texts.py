@@ -17,8 +17,8 @@ COMMAND = "$ "
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a text, by its line. `seen`, `run` and `asked` are a command (`$ show demo.three_inserts`) or a cell
-    of a notebook (`04 lab08`); `why` it is not seen."""
+    """A claim of a text, by its line. `seen` and `run` are a command (`$ show demo.three_inserts`) or a cell of a
+    notebook (`04 lab08`), `asked` is an exercise (`04 ex02`); `why` it is not seen."""
 
     text: str
     line: int
@@ -57,10 +57,10 @@ def page(all_claims: list[Claim]) -> str:
         "",
         "- *Seen*: a teaching table shows it.",
         "- *Run*: the reader makes it happen or computes it again: a commit, a plan, a read by Spark.",
-        "- *Asked*: a question or exercise is about it; several claims share one.",
+        "- *Asked*: an exercise of the notebooks asks for it, and judges the answer; several claims share one.",
         "",
-        "`show …` is a command of `icedive`. `04 lab08` is the cell of that id in notebook 04. The errors of",
-        "the texts are in [errata.md](errata.md).",
+        "`show …` is a command of `icedive`. `04 lab08` is the cell of that id in notebook 04, and",
+        "`04 ex02` its exercise 4.2. The errors of the texts are in [errata.md](errata.md).",
         "",
         "| text | claims | seen | run | asked | not seen |",
         "|---|---|---|---|---|---|",

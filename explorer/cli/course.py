@@ -21,12 +21,17 @@ from explorer.storage.python_children import module_command
 @main.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default="iceberg-course")
 @click.argument("jupyter", nargs=-1, metavar="[-- JUPYTERLAB'S OPTIONS]")
-@click.option("--progress", "only_progress", is_flag=True, help="Only say which exercises are solved, per notebook.")
+@click.option(
+    "--progress",
+    "only_progress",
+    is_flag=True,
+    help="Only show which exercises are solved, looked up or tried, per notebook.",
+)
 @output_option(*FORMATS)
 def course(folder: Path, jupyter: tuple[str, ...], only_progress: bool, output: str) -> None:
-    """Copy the notebooks to FOLDER (./iceberg-course) and open JupyterLab there. A notebook that is there already is
-    left as it is: it is somebody's work."""
-    from explorer.lab.exercises.course import copy
+    """Copy the notebooks to FOLDER (./iceberg-course) and open JupyterLab there, at the first one. A notebook that is
+    there already is left as it is: it is somebody's work."""
+    from explorer.lab.exercises.course import START, copy
     from explorer.lab.scenarios import missing
 
     if only_progress:
@@ -49,12 +54,14 @@ def course(folder: Path, jupyter: tuple[str, ...], only_progress: bool, output: 
         say(f"{len(names)} teaching tables are missing: {COMMAND} demo")
     sys.stdout.flush()
     root = ["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []  # which Jupyter refuses otherwise
-    command = [*module_command("jupyterlab"), f"--ServerApp.root_dir={folder.resolve()}", *root, *jupyter]
+    first = f"--LabApp.default_url=/lab/tree/{START}"
+    command = [*module_command("jupyterlab"), first, f"--ServerApp.root_dir={folder.resolve()}", *root, *jupyter]
     os.execv(sys.executable, command)  # it takes this process's place: who stops one stops both
 
 
 def _progress(output: str) -> None:
     from explorer.lab.exercises.course import progress
+    from explorer.lab.progress_store import LOOKED_UP, SOLVED, STATES, TRIED
     from explorer.render.text import render_table
 
     try:
@@ -64,9 +71,18 @@ def _progress(output: str) -> None:
     rows = []
     for notebook, of in groupby(exercises, lambda one: one.notebook):
         each = list(of)
+        numbers = {state: [one.number for one in each if one.state == state] for state in (*STATES, "")}
         rows.append({
             "notebook": notebook,
-            "solved": f"{sum(bool(one.solved) for one in each)} of {len(each)}",
-            "open": " ".join(str(one.number) for one in each if not one.solved),
+            "solved": f"{len(numbers[SOLVED])} of {len(each)}",
+            "looked up": _ranges(numbers[LOOKED_UP]),
+            "tried": _ranges(numbers[TRIED]),
+            "open": _ranges(numbers[""]),
         })  # fmt: skip
     print_object([asdict(one) for one in exercises], output, lambda: render_table(rows, width=120))
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Numbers in their order, such as `1-3 7`."""
+    runs = [[n for _, n in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
+    return " ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

@@ -91,6 +91,21 @@ def still(svg: str, alternative: str) -> str:
     return f'<style>{NIGHT}</style>{picture} style="max-width: 100%">'
 
 
+_OUT, _GONE = ".jp-OutputArea-child", ":is(.jupyter-widgets, .jp-RenderedSVG)"
+_LIVE = ":is(.icedive, .icedive-exercise)"
+_STILL = (
+    f".ix-still {{ display: none }} {_OUT}:has(+ {_OUT} {_GONE}) .ix-still {{ display: block }} "
+    f"{_OUT}:has(.ix-still):has(+ {_OUT} {_LIVE}) {{ display: none }} "
+    f"{_OUT}:has(.ix-still) + {_OUT}:has({_GONE}):not(:has({_LIVE})) {{ display: none }}"
+)
+
+
+def still_beside(html: str) -> str:
+    """HTML for the output before a widget. It stands for the widget where that says that it is gone, and is hidden
+    where the widget lives. Where styles are stripped, as in a notebook that is not trusted, it is seen in any case."""
+    return f'<style>{_STILL}</style><div class="ix-still">{html}</div>'
+
+
 def _size(svg: str) -> tuple[float, float]:
     view_box = _VIEW.search(svg)
     return (float(view_box[1]), float(view_box[2])) if view_box else (WIDTH, WIDTH)

@@ -34,7 +34,12 @@ def test_runs(path: Path, sandbox: Path, kernel: AsyncKernelManager) -> None:
     client.execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     shown = [output["data"] for output in outputs if "data" in output]
-    widgets = [data for data in shown if "application/vnd.jupyter.widget-view+json" in data]
+    live = [data for data in shown if "application/vnd.jupyter.widget-view+json" in data]
+    inputs = [data for data in live if ".check(answer)" in data["text/plain"]]
+    assert len(inputs) == len(
+        [cell for cell in notebook.cells if cell.cell_type == "code" and "explorer.exercise(" in cell.source]
+    )
+    widgets = [data for data in live if data not in inputs]
     assert widgets, "the notebook shows no widget"
     assert all("<svg" in data["image/svg+xml"] and len(data["text/plain"].splitlines()) > 1 for data in widgets), (
         "no picture or text for readers without a kernel"

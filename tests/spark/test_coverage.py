@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from explorer.cli import main
+from explorer.lab.exercises.course import EXERCISES_BY_NOTEBOOK
 from tests.spark.test_documents import proofs
 from tests.texts import COMMAND, PAGE, claims, page
 
@@ -47,6 +48,15 @@ def test_every_cell_is_there() -> None:
         if not place.startswith(COMMAND):
             notebook, cell = place.split()
             assert cell in known[notebook], place
+
+
+def test_only_exercises_ask() -> None:
+    judged = {
+        f"{notebook[:2]} ex{number:02}"
+        for notebook, exercises in EXERCISES_BY_NOTEBOOK.items()
+        for number in range(1, len(exercises) + 1)
+    }
+    assert {claim.asked for claim in CLAIMS if claim.asked} <= judged
 
 
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c not in PROVED])

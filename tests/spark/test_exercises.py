@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from explorer.lab.exercises import doctor, tables
-from explorer.lab.exercises.commits import EXERCISES, Exercise
+from explorer.lab.exercises import articles, commit_runs, doctor, tables
+from explorer.lab.exercises.commits import EXERCISES
 from explorer.lab.exercises.doctor import DOCTOR_EXERCISES
+from explorer.lab.exercises.exercise import Exercise
 from explorer.lab.exercises.layout import LAYOUT_EXERCISES
 from explorer.lab.exercises.planning import PLAN_EXERCISES
 from explorer.lab.sandbox import Bench
@@ -47,7 +48,7 @@ SICK: list[tuple[tuple[Any, str], ...]] = [
     (
         (3, "not JSON"),
         (1, "with apple: a newer version can be read"),
-        ("newest", "there are 0, 1, 2, 3"),
+        (9, "there are 0, 1, 2, 3"),
     ),
     (
         ("DELETE FROM t WHERE fruit = 'apple'", "still finds: file-missing"),
@@ -78,16 +79,30 @@ def test_a_right_answer_and_wrong_ones(
     exercise: Exercise, wrong: tuple[tuple[Any, str], ...], bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "A_DAY", 50)
-    empty = exercise.check(bench)
+    empty = exercise.check(bench=bench)
     assert empty.right is None
     assert exercise.question in empty.words
-    right = exercise.check(bench, exercise.example)
+    right = exercise.check(exercise.example, bench)
     assert right.right, right.words
     assert "<svg" in right._repr_html_() or exercise in DOCTOR_EXERCISES
     for answer, says in wrong:
-        marked = exercise.check(bench, answer)
+        marked = exercise.check(answer, bench)
         assert marked.right is False, answer
         assert says in marked.words, marked.words
+
+
+RUNS = (
+    commit_runs.ONE_COMMIT, commit_runs.INTERFACE, commit_runs.TWO_WRITERS, commit_runs.CONFLICT, articles.COMMIT_ERROR,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(RUNS)))
+def test_a_quiz_is_judged_by_a_run(number: int, bench: Bench) -> None:
+    exercise = RUNS[number]
+    right = exercise.check(exercise.example, bench)
+    assert right.right, right.words
+    wrong = "a" if isinstance(exercise.example, str) else exercise.example[::-1]
+    assert exercise.check(wrong, bench).right is False
 
 
 def test_more_than_one_way_is_right(bench: Bench) -> None:
@@ -99,7 +114,7 @@ def test_more_than_one_way_is_right(bench: Bench) -> None:
         (cut, ("write.metadata.metrics.default", "full")),
         (order, ("city", "day", "id")),
     ):
-        marked = exercise.check(bench, answer)
+        marked = exercise.check(answer, bench)
         assert marked.right, (answer, marked.words)
 
 
@@ -114,13 +129,13 @@ def test_exercises_leave_no_table(engine: SparkEngine, sandbox: Path, monkeypatc
         forget(folder, names)
 
     monkeypatch.setattr(tables, "forget_entries", note)
-    assert DOCTOR_EXERCISES[0].check(bench, "2").right
-    assert not DOCTOR_EXERCISES[0].check(bench, 1).right
-    marked = LAYOUT_EXERCISES[0].check(bench, "months(ts)")
+    assert DOCTOR_EXERCISES[0].check("2", bench).right
+    assert not DOCTOR_EXERCISES[0].check(1, bench).right
+    marked = LAYOUT_EXERCISES[0].check("months(ts)", bench)
     assert marked.right
     assert "<svg" in marked._repr_html_()  # its table is gone from the catalog, and can be drawn still
-    assert LAYOUT_EXERCISES[5].check(bench, " 4 ").right
+    assert LAYOUT_EXERCISES[5].check(" 4 ", bench).right
     assert len(removed) >= 3
     assert not removed & catalog_entries(sandbox).keys()
-    assert EXERCISES[0].check(bench, "Snapshot").right
-    assert EXERCISES[2].check(bench, "3").right
+    assert EXERCISES[0].check("Snapshot", bench).right
+    assert EXERCISES[2].check("3", bench).right

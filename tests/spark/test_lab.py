@@ -16,7 +16,9 @@ from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, Stateme
 from explorer.graph.ids import list_node, manifest_node
 from explorer.graph.uncommitted import kind_of, overlay
 from explorer.lab.catalogue import operations, predict
-from explorer.lab.exercises.commits import EXERCISES
+from explorer.lab.exercises import exercise as exercise_module
+from explorer.lab.exercises.catalogs import CATALOG_EXERCISES
+from explorer.lab.exercises.commits import EXERCISES, ISOLATION_LEVEL, LOST_SWAPS, REPEATED_APPEND
 from explorer.lab.folder_runs import replay_folder
 from explorer.lab.interleave import interleave, orders, outcome, serial_rows
 from explorer.lab.observe import API, observe, observe_api
@@ -287,12 +289,21 @@ def test_pyiceberg_writes_beside_java(bench: Bench) -> None:
 @pytest.mark.parametrize("number", range(len(EXERCISES)))
 def test_exercises_are_judged_by_running_them(number: int, bench: Bench) -> None:
     exercise = EXERCISES[number]
-    assert exercise.check(bench).right is None
-    right = exercise.check(bench, exercise.example)
+    assert exercise.check(bench=bench).right is None
+    right = exercise.check(exercise.example, bench)
     assert right.right, right.words
     assert "<svg" in right._repr_html_()
     for wrong in ("serializable", 2, "AAAAA", ("append", "append")):
-        assert exercise.check(bench, wrong).right is False, wrong
+        assert exercise.check(wrong, bench).right is False, wrong
+
+
+def test_an_order_shows_its_state_so_far(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exercise_module, "shared_bench", lambda: bench)
+    said = LOST_SWAPS.state_after("ccccaaaaac")
+    assert said == "A is committed; B is before load; C is before apply, and has lost 1 swap. Readers see 4 rows."
+    assert REPEATED_APPEND.state_after("A?").startswith("A? cannot come now")
+    assert "A is committed; B is before look" in CATALOG_EXERCISES[2].state_after("AAAABB")
+    assert ISOLATION_LEVEL.state_after("A") == ""
 
 
 def test_what_there_is_not(bench: Bench) -> None:

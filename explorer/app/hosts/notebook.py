@@ -22,7 +22,7 @@ from explorer.errors import NotFoundInTable, NotPossible, WrongUsage
 from explorer.extras import needs_extra
 from explorer.questions import QUESTIONS
 from explorer.questions.parameters import TableAt
-from explorer.render.pictures import sentence, still, with_white_ground
+from explorer.render.pictures import sentence, still, still_beside, with_white_ground
 from explorer.render.svg import render_svg
 from explorer.render.text import clean_lines, render_tree
 from explorer.spec.snapshots.snapshot_names import NOTHING
@@ -32,14 +32,6 @@ with needs_extra():
     import anywidget
     from IPython.display import display
 
-_OUT, _GONE = ".jp-OutputArea-child", ":is(.jupyter-widgets, .jp-RenderedSVG)"
-STILL = (
-    f".ix-still {{ display: none }} {_OUT}:has(+ {_OUT} {_GONE}) .ix-still {{ display: block }} "
-    f"{_OUT}:has(.ix-still):has(+ {_OUT} .icedive) {{ display: none }} "
-    f"{_OUT}:has(.ix-still) + {_OUT}:has({_GONE}):not(:has(.icedive)) {{ display: none }}"
-)
-"""The picture stands for the output after it where that says that its widget is gone, and is hidden where that lives.
-Where styles are stripped, as in a notebook that is not trusted, it is seen in any case."""
 OWNER = secrets.token_urlsafe(16)
 """Who owns the copies of teaching tables that this kernel makes."""
 SHORT_NAMES = {"lineage": "history lineage", "lifecycle": "history lifecycle", "deletes": "inspect deletes"}
@@ -143,8 +135,7 @@ class AppWidget(anywidget.AnyWidget):
         """Two outputs: JupyterLab shows of one that has a widget nothing else, not even where the widget is gone. The
         first is what stays."""
         bundle, about = self._repr_mimebundle_()
-        kept = f'<style>{STILL}</style><div class="ix-still">{self._kept._repr_html_()}</div>'
-        display({"text/html": kept}, raw=True)
+        display({"text/html": still_beside(self._kept._repr_html_())}, raw=True)
         display(bundle, metadata=about, raw=True)
 
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.lab.exercises.commits import Exercise, ExerciseResult
+from explorer.lab.exercises.entries import NumberEntry, StatementsEntry, StepsEntry
+from explorer.lab.exercises.exercise import Exercise, ExerciseResult, WrongForm
 from explorer.lab.exercises.layout import new_table, run_statements
 from explorer.lab.hive_tables import RENAME_STEPS, AnalyzedTable, FolderTable, HiveFolder, check_keeping
 from explorer.lab.listing import FarTable
@@ -27,7 +28,7 @@ POINTERS = (
 def _pointers_after(answer: str, rows: Sequence[tuple[str, str, str]], given: Mapping[str, str]) -> dict[str, Any]:
     """Run the UPDATE of an answer; return the pointer of each table afterwards."""
     if not answer.lstrip().lower().startswith("update"):
-        raise ValueError("give one UPDATE of iceberg_tables")
+        raise WrongForm("give one UPDATE of iceberg_tables")
     with contextlib.closing(sqlite3.connect(":memory:")) as catalog:
         catalog.set_progress_handler(lambda: True, STEPS)  # stop an answer that never ends
         catalog.execute(POINTERS)
@@ -35,10 +36,10 @@ def _pointers_after(answer: str, rows: Sequence[tuple[str, str, str]], given: Ma
         try:
             catalog.execute(answer, given)
         except sqlite3.Error as error:
-            raise ValueError(str(error)) from error
+            raise WrongForm(f"SQLite refuses the statement: {error}") from error
         pointers = dict(catalog.execute("SELECT table_name, metadata_location FROM iceberg_tables").fetchall())
     if set(pointers) != {name for name, _, _ in rows}:
-        raise ValueError(f"the catalog has {', '.join(map(str, pointers)) or 'no table'} now, and had t and other")
+        raise WrongForm(f"the catalog has {', '.join(map(str, pointers)) or 'no table'} now, and had t and other")
     return pointers
 
 
@@ -78,9 +79,17 @@ def _judge_rename_order(bench: Bench, answer: str) -> ExerciseResult:
     return ExerciseResult(False, f"{events_text} Both must take their four steps.")
 
 
+def _rename_state(bench: Bench, order: str) -> str:
+    """Where each writer is after these steps, and the rows that readers see."""
+    table = FolderTable(bench)
+    table.play(order)
+    writers = [f"{w.name} is {'' if w.is_done else 'before '}{w.state}" for w in table.writers.values()]
+    return f"{'; '.join(writers)}. Readers see {', '.join(table.rows())}."
+
+
 def _judge_step_of_kill(bench: Bench, answer: int) -> ExerciseResult:
     if answer not in range(len(HiveFolder.UPDATE) + 1):
-        raise ValueError(f"the update has {len(HiveFolder.UPDATE)} steps: give a number of them")
+        raise WrongForm(f"the update has {len(HiveFolder.UPDATE)} steps: give a number of them")
     folder = HiveFolder(bench)
     folder.update(answer)
     rows = folder.read("id", "price")
@@ -95,10 +104,9 @@ def _judge_step_of_kill(bench: Bench, answer: int) -> ExerciseResult:
 
 def _judge_value_by_name(bench: Bench, answer: Any) -> ExerciseResult:
     [*_, (_, cost)] = HiveFolder(bench).read("id", "cost")
-    cost_text = f"The file has id and price: by name a reader finds {'null' if cost is None else cost}."
-    return ExerciseResult(
-        answer == cost, cost_text if answer == cost else f"{cost_text} No field id says that cost was price."
-    )
+    facts = f"The file has id and price: by name a reader finds {'null' if cost is None else cost}."
+    hint = "Yes." if answer == cost else "No field id says that cost was price."
+    return ExerciseResult(answer == cost, hint, facts)
 
 
 def _judge_rollback_update(bench: Bench, answer: str) -> ExerciseResult:
@@ -150,22 +158,21 @@ def _judge_list_requests(bench: Bench, answer: int) -> ExerciseResult:
     requests = FarTable(bench, PARTITIONS, FILES).list_files(7, 0.0)
     lists = requests.requests["LIST"]
     if answer == lists:
-        return ExerciseResult(True, f"{requests}.")
-    if answer == PARTITIONS * FILES:
-        return ExerciseResult(False, f"{requests}. A LIST gives all names of a folder, not one.")
+        return ExerciseResult(True, "Yes.", f"{requests}.")
     hint = "The data folder itself is listed first" if answer == PARTITIONS else "Each folder is listed on its own"
-    return ExerciseResult(False, f"{requests}. {hint}.")
+    if answer == PARTITIONS * FILES:
+        hint = "A LIST gives all names of a folder, not one"
+    return ExerciseResult(False, f"{hint}.", f"{requests}.")
 
 
 def _judge_get_requests(bench: Bench, answer: int) -> ExerciseResult:
     requests = FarTable(bench, PARTITIONS, FILES).plan_files(7, 0.0)
+    facts = f"{requests}: metadata.json, manifest list, manifest. Nothing was listed."
     if answer == requests.requests["GET"]:
-        return ExerciseResult(True, f"{requests}: metadata.json, manifest list, manifest. Nothing was listed.")
+        return ExerciseResult(True, "Yes.", facts)
     if answer >= PARTITIONS:
-        return ExerciseResult(False, f"{requests}. A plan opens no data file: their bounds stand in the manifest.")
-    return ExerciseResult(
-        False, f"{requests}. From metadata.json to the entries each layer is a file: count the layers."
-    )
+        return ExerciseResult(False, "A plan opens no data file: their bounds stand in the manifest.", facts)
+    return ExerciseResult(False, "From metadata.json to the entries each layer is a file: count the layers.", facts)
 
 
 def _judge_statistics(bench: Bench, answer: str | Sequence[str]) -> ExerciseResult:
@@ -201,19 +208,36 @@ CATALOG_EXERCISES = (
         "table 't' and wrote :new. With which UPDATE does it commit, so that no other commit is lost?",
         _judge_pointer_update,
         "UPDATE iceberg_tables SET metadata_location = :new WHERE table_name = 't' AND metadata_location = :base",
+        StatementsEntry(),
+        nudge="Another writer may have committed since. What must the row still have?",
+        look="`icedive catalog pointer demo.three_inserts`: the row of a table, and its columns.",
+        reason="The WHERE compares and the SET swaps, in one statement. If another writer was first, no row matches, "
+        "and "
+        "this writer knows that it lost.",
+        needs_lab=True,
     ),
     Exercise(
         "A commit was wrong. The catalog has iceberg_tables (table_name, metadata_location, "
         "previous_metadata_location), the table is 't'. With which UPDATE do readers see the version before?",
         _judge_rollback_update,
         "UPDATE iceberg_tables SET metadata_location = previous_metadata_location WHERE table_name = 't'",
+        StatementsEntry(),
+        nudge="Which location do readers open, and where is the one before?",
+        look="`icedive catalog pointer demo.three_inserts`: the fields of the row.",
+        reason="Readers open metadata_location. The older metadata file is still there, and has the version before.",
+        needs_lab=True,
     ),
     Exercise(
         "A table without a catalog, in a store whose rename replaces what is there. A and B each append a row, in four "
-        f"steps: {', '.join(RENAME_STEPS)}. Give an order of all eight, such as 'AAAABBBB', on which both commit and "
-        "one row is lost.",
+        f"steps: {', '.join(RENAME_STEPS)}. Give an order of all eight on which both commit and one row is lost.",
         _judge_rename_order,
         "AAABBBAB",
+        StepsEntry("AB", "both commit, and one row is lost.", 8, _rename_state),
+        nudge="When must both have looked?",
+        look="the text above: which of the four steps notices another writer?",
+        reason="Both look before either renames, so both see that the next version is free. The second rename replaces "
+        "the file of the first.",
+        needs_lab=True,
     ),
     Exercise(
         "A reader has planned the first snapshot of `t`, whose id is {first}; an INSERT OVERWRITE came. Then "
@@ -221,35 +245,70 @@ CATALOG_EXERCISES = (
         "{first} for the id.",
         _judge_tag,
         "ALTER TABLE t CREATE TAG reader AS OF VERSION {first}",
+        StatementsEntry(),
+        nudge="What keeps a snapshot from expiry?",
+        look="`icedive inspect refs demo.branches_and_tags`: what names a snapshot.",
+        reason="Expiry keeps a snapshot that a branch or tag names, with its files. A tag without AS OF VERSION names "
+        "the current snapshot, not the reader's.",
+        needs_lab=True,
     ),
     Exercise(
         f"A Hive table's prices are updated in four steps: {', '.join(HiveFolder.UPDATE)}. After how many must the "
         "writer be killed, so that readers see every row, but of two versions?",
         _judge_step_of_kill,
         2,
+        NumberEntry(),
+        nudge="When are there files for both partitions, but one of them is old?",
+        look="the steps, one by one: which files does each partition have after it?",
+        reason="After two steps p=a has its new file and p=b still has its old one. Nothing in a folder says which "
+        "files "
+        "belong together.",
+        needs_lab=True,
     ),
     Exercise(
         f"A folder in a store has {PARTITIONS} partitions of {FILES} files each. An engine lists it folder by folder. "
         "How many LIST requests does it send?",
         _judge_list_requests,
         PARTITIONS + 1,
+        NumberEntry(),
+        nudge="How does the engine know which partitions there are?",
+        look="your object store's documentation: what one LIST with a delimiter returns.",
+        reason="One request lists the data folder and finds the partitions, and one lists each partition.",
+        needs_lab=True,
     ),
     Exercise(
         "The same files are an Iceberg table, which one commit wrote. How many requests does a plan of id = 7 send?",
         _judge_get_requests,
         3,
+        NumberEntry(),
+        nudge="Which files does a plan open, from the pointer's target to the entries?",
+        look="notebook 01, *What is where*: from the metadata file to the bounds of a data file.",
+        reason="The plan reads metadata.json, the manifest list and one manifest. The entries have the bounds, so no "
+        "data "
+        "file is opened and no folder listed.",
+        needs_lab=True,
     ),
     Exercise(
         "Spark has analyzed and read a table of Parquet, t, with 4 rows. Another program puts a file of 2 rows into "
-        "its folder. Which statements, in a tuple, let the statistics have 6?",
+        "its folder. Which statements let the statistics have 6?",
         _judge_statistics,
         ("REFRESH TABLE t", "ANALYZE TABLE t COMPUTE STATISTICS"),
+        StatementsEntry(),
+        nudge="Spark keeps the listing of the folder from before.",
+        look="Spark's documentation: ANALYZE TABLE, and what refreshes Spark's listing of a folder.",
+        reason="REFRESH TABLE lets Spark list the folder again, and ANALYZE TABLE then counts the rows of all files.",
+        needs_lab=True,
     ),
     Exercise(
         "The metastore renames that table's column price to cost, and no file. What does a reader that goes by name "
-        "find in cost? (A number, or None for null.)",
+        "find in cost?",
         _judge_value_by_name,
         None,
+        NumberEntry(or_null=True),
+        nudge="Which names do the files have?",
+        look="notebook 07, *Columns are ids*: how Iceberg does it.",
+        reason="The files have price and no cost, so the reader finds null. Iceberg finds the column by its field id.",
+        needs_lab=True,
     ),
 )  # fmt: skip
 """The exercises of notebook 08, from the catalog pointer to tables without a catalog."""

@@ -7,51 +7,97 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from explorer.errors import NotFoundInTable
+from explorer.lab.exercises import (
+    articles,
+    commit_runs,
+    commits,
+    layout,
+    layout_quizzes,
+    planning,
+    reading,
+    row_changes,
+    skipping,
+    tree,
+)  # fmt: skip
 from explorer.lab.exercises.catalogs import CATALOG_EXERCISES
-from explorer.lab.exercises.commits import EXERCISES, Exercise
 from explorer.lab.exercises.doctor import DOCTOR_EXERCISES
-from explorer.lab.exercises.layout import LAYOUT_EXERCISES
-from explorer.lab.exercises.planning import PLAN_EXERCISES
-from explorer.lab.exercises.reading import DELETE_EXERCISES, FIRST_EXERCISES, STATUS_EXERCISES
-from explorer.lab.progress_store import solution_times
+from explorer.lab.exercises.exercise import Exercise
+from explorer.lab.exercises.spark_metadata import AUTHORS, DAY, STATUS_COUNTS
+from explorer.lab.progress_store import Reached, states_by_question
 
 PACKAGE = Path(__file__).parents[2]
 NOTEBOOKS = PACKAGE / "notebooks"
 """In the repository, a link to notebooks/ at its top; in a wheel, the notebooks themselves."""
+START = "00-start.ipynb"
+"""The notebook that the course begins with."""
 REPLAYS = PACKAGE / "replays"
 """The same for docs/replays/."""
 EXERCISES_BY_NOTEBOOK: Mapping[str, Sequence[Exercise]] = {
-    "01-first-look": FIRST_EXERCISES,
-    "02-manifests-and-logical-status": STATUS_EXERCISES,
-    "03-deletes-and-time-travel": DELETE_EXERCISES,
-    "04-commits-and-conflicts": EXERCISES,
-    "05-planning-and-pruning": PLAN_EXERCISES,
+    "01-first-look": (
+        tree.POINTER, tree.NAMING, tree.FILE_FORMATS, tree.TREE, tree.WHERE, articles.TREE_ERROR,
+        reading.DELETED_MANIFEST, tree.TRACKED, reading.FIVE_STATUSES, tree.FIVE_LISTS,
+    ),
+    "02-manifests-and-logical-status": (
+        reading.STORED_STATUSES, tree.MANIFEST_2, tree.RECORD, reading.STORED_NUMBERS, tree.LIFE, reading.ONE_ROW,
+        row_changes.COPY_ON_WRITE, articles.MANIFEST_ERROR,
+    ),
+    "03-deletes-and-time-travel": (
+        row_changes.MERGE_ON_READ, row_changes.DELETE_CONTENTS, reading.DELETE_TARGETS, reading.SURVIVORS,
+        row_changes.COMPACTION, reading.DANGLING, articles.DELETE_ERROR, row_changes.TIME_TRAVEL, reading.MISTAKE,
+        row_changes.HISTORY,
+    ),
+    "04-commits-and-conflicts": (
+        commit_runs.ONE_COMMIT, commit_runs.INTERFACE, commit_runs.TWO_WRITERS, articles.COMMIT_ERROR,
+        commits.LOST_SWAPS, commit_runs.CONFLICT, commits.ISOLATION_LEVEL, commits.VALIDATION, commits.FORMAT_VERSION,
+        commits.ANOMALY, commits.REPEATED_APPEND, commits.LOST_BASE,
+    ),
+    "05-planning-and-pruning": (
+        skipping.BOUNDS, planning.SORT_ORDER, skipping.HIDDEN, skipping.MANIFEST_SKIP, skipping.LARGE,
+        planning.CONDITION, planning.LOST_STATISTICS, planning.CUT_BOUNDS,
+    ),
     "06-a-sick-table": DOCTOR_EXERCISES,
-    "07-layout-and-evolution": LAYOUT_EXERCISES,
+    "07-layout-and-evolution": (
+        layout_quizzes.SPEC, layout.PARTITION_FIELDS, layout.TRANSFORM, layout_quizzes.EVOLUTION, articles.SPEC_ERROR,
+        layout.NEW_SPEC, layout_quizzes.NEW_COLUMN, layout.RENAME, layout.WIDER_TYPE, layout.FIELD_ID,
+        layout.WRITE_ORDER, layout.FILE_FORMAT, layout.DELETE_MODE, layout_quizzes.FORMATS, layout_quizzes.MODES,
+    ),
     "08-catalogs-readers-and-folders": CATALOG_EXERCISES,
-}
-"""The exercises of each notebook that has exercises."""
+    "09-metadata-in-spark-sql": (STATUS_COUNTS, AUTHORS, DAY),
+}  # fmt: skip
+"""The exercises of each notebook, in its order."""
 _LINK = re.compile(r"\[([^\]\[]+)\]\(\.\./(docs/[\w./#-]+)\)")
 
 
 @dataclass(frozen=True)
 class CourseExercise:
-    """An exercise of a notebook, and the time when it was solved (empty if it is not solved)."""
+    """An exercise of a notebook, what was reached in it (solved, looked up, tried, or empty), and when."""
 
     notebook: str
     number: int
     question: str
-    solved: str
+    state: str
+    at: str
 
 
 def progress() -> list[CourseExercise]:
     """All exercises of the course, in its order."""
-    times = solution_times()
+    states, never = states_by_question(), Reached("", "")
     return [
-        CourseExercise(notebook, number, exercise.question, times.get(exercise.question, ""))
+        CourseExercise(notebook, number, exercise.question, now.state, now.at)
         for notebook, exercises in EXERCISES_BY_NOTEBOOK.items()
         for number, exercise in enumerate(exercises, 1)
+        for now in [states.get(exercise.question, never)]
     ]
+
+
+def find_exercise(name: str) -> Exercise:
+    """Find an exercise by the number of its notebook and its own, such as `1.3`. Raises NotFoundInTable."""
+    notebook, _, number = name.partition(".")
+    for title, exercises in EXERCISES_BY_NOTEBOOK.items():
+        if title.partition("-")[0] == notebook.zfill(2) and number.isdigit() and 0 < int(number) <= len(exercises):
+            return exercises[int(number) - 1]
+    raise NotFoundInTable(f"no exercise {name!r}: give the notebook and the number, such as '1.3'")
 
 
 def copy(folder: Path) -> dict[str, bool]:

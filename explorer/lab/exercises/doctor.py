@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from explorer.errors import ExplorerError
-from explorer.lab.exercises.commits import Exercise, ExerciseResult
+from explorer.lab.exercises.entries import NumberEntry, StatementsEntry, TextEntry
+from explorer.lab.exercises.exercise import Exercise, ExerciseResult, WrongForm
 from explorer.lab.exercises.tables import note_table
 from explorer.lab.observe import observe
 from explorer.lab.sandbox import Bench
@@ -102,7 +103,7 @@ def _judge_catalog_version(bench: Bench, answer: int) -> ExerciseResult:
     sick = locate(table_with_cut_metadata()).metadata_location
     versions = {metadata_version(path.name): path for path in _file(sick).parent.glob("*.metadata.json")}
     if answer not in versions:
-        raise ValueError(f"there is no version {answer!r}: there are {', '.join(map(str, sorted(versions, key=str)))}")
+        raise WrongForm(f"there is no version {answer!r}: there are {', '.join(map(str, sorted(versions, key=str)))}")
     _open(str(versions[answer]))  # raises if the file cannot be read
     name = note_table(f"{LAB}.pointed_{uuid.uuid4().hex[:8]}")
     call = f"CALL {SANDBOX}.system.register_table('{name}', {literal(f'file:{versions[answer]}')})"
@@ -163,18 +164,35 @@ DOCTOR_EXERCISES = (
         "catalog point to?",
         _judge_catalog_version,
         2,
+        NumberEntry(),
+        nudge="Each commit wrote a metadata file, and so did CREATE TABLE.",
+        look="`icedive doctor TABLE`: which file does it propose?",
+        reason="Version 3 is cut off. Version 2 is the newest that can be read, and has all commits but the last.",
+        needs_lab=True,
     ),
     Exercise(
         "Of three data files, a row each (apple, banana, cherry), the second is gone, and every query fails. Mend the "
         f"current snapshot so that it keeps what there is. {SAID}",
         partial(_judge_remedy, lambda _: table_with_missing_file(), ("apple", "cherry")),
         "DELETE FROM t WHERE fruit = 'banana'",
+        StatementsEntry(),
+        nudge="Which statement removes a file's entry without opening the file?",
+        look="the bounds of the missing file: `icedive inspect entries TABLE --metrics`.",
+        reason="The bounds of the file prove that every row of it is a banana. So the DELETE removes its entry, and no "
+        "reader opens the file any more.",
+        needs_lab=True,
     ),
     Exercise(
-        f"Compact one day, 'd3', of {DAYS * A_DAY:,} small files, and leave the others. Which `where` do you give to "
+        f"A table (id, day) has {DAYS * A_DAY:,} small files, a partition for each day. Compact one day, 'd3', and "
+        f"leave the others. Which `where` do you give to "
         "rewrite_data_files?",
         _judge_compaction_filter,
         "day = 'd3'",
+        TextEntry(),
+        nudge="The table is partitioned by day, and a filter of the column chooses the partition.",
+        look="the groups that the preview shows: one for each day.",
+        reason="The filter matches one partition, and only its files are rewritten.",
+        needs_lab=True,
     ),
     Exercise(
         "The banana was deleted, and is back: its position delete names a path that no data file has. Delete it "
@@ -185,6 +203,13 @@ DOCTOR_EXERCISES = (
             f"CALL {SANDBOX}.system.rewrite_position_delete_files(table => '{{name}}', "
             "options => map('rewrite-all', 'true'))",
         ),
+        StatementsEntry(),
+        nudge="There are two things to do: the row must go, and so must the delete file that hides nothing.",
+        look="the doctor's remedy for delete-names-nothing.",
+        reason="The DELETE removes the banana's file. rewrite_position_delete_files writes only deletes that hide a "
+        "row, so "
+        "the other one is gone.",
+        needs_lab=True,
     ),
 )
 """The exercises of notebook 06: repair damaged tables."""

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from explorer.lab.exercises.commits import Exercise, ExerciseResult
+from explorer.lab.exercises.entries import NamesEntry, NumberEntry, RowsEntry, StatementsEntry, TextEntry
+from explorer.lab.exercises.exercise import Exercise, ExerciseResult
 from explorer.lab.exercises.tables import note_table
 from explorer.lab.observe import observe
 from explorer.lab.sandbox import Bench
@@ -151,11 +152,11 @@ def _judge_field_id(bench: Bench, answer: int) -> ExerciseResult:
     table = run_statements(bench, table, ["ALTER TABLE t DROP COLUMN color", "ALTER TABLE t ADD COLUMN color STRING"])
     field_id = {f.name: f.id for f in table.metadata.schemas[-1].fields}["color"]
     read = ["null" if row["color"] is None else row["color"] for row in table.rows(None, ("color",))]
-    column_text = f"It was done: color has id {field_id}, and the old rows read {', '.join(read)}"
+    facts = f"It was done: color has id {field_id}, and the old rows read {', '.join(read)}."
     if answer == field_id:
-        return ExerciseResult(True, f"{column_text}; id 3 is never given again.")
-    hint = "an id is never given again" if answer == 3 else f"the table's last-column-id was {field_id - 1}"
-    return ExerciseResult(False, f"{column_text}: {hint}.")
+        return ExerciseResult(True, "Yes.", facts)
+    hint = "An id is never given again" if answer == 3 else f"The table's last-column-id was {field_id - 1}"
+    return ExerciseResult(False, f"{hint}.", facts)
 
 
 def _judge_sort_order(bench: Bench, answer: str) -> ExerciseResult:
@@ -194,66 +195,124 @@ def _delete_result(table: Table) -> str:
     return "a delete file" if "added-delete-files" in summary else "the rows that are left, anew"
 
 
-LAYOUT_EXERCISES = (
-    Exercise(
-        f"31 rows, one every third day (id, user_id, ts). Partition them, so that {FEBRUARY} reads the 9 rows of "
-        "February only, and there are 6 files at most. Give fields as ALTER TABLE ADD PARTITION FIELD has them: "
-        "('user_id',).",
-        _judge_partition_fields,
-        ("months(ts)",),
+PROPERTY = RowsEntry(("property", "value"), (TextEntry(), TextEntry()))
+PARTITION_FIELDS = Exercise(
+    f"31 rows (id, user_id, ts), one every third day of January to March 2024. Partition them so that {FEBRUARY} "
+    "reads only the 9 rows of February, and there are 6 files at most. Give the fields as ALTER TABLE ADD "
+    "PARTITION "
+    "FIELD has them, such as user_id.",
+    _judge_partition_fields,
+    ("months(ts)",),
+    NamesEntry(),
+    nudge="How many days, and how many months, do the rows have?",
+    look="`icedive inspect metadata demo.orders`: which transform does the first field of its spec have?",
+    reason="A month each makes three files, and February is one of them. Days make a file for each row.",
+    needs_lab=True,
+)
+TRANSFORM = Exercise(
+    "teddy, terrier, koala, kobold. Which one partition field on name puts the first two into one partition, and "
+    "the other two into another?",
+    _judge_transform,
+    "truncate(1, name)",
+    TextEntry(),
+    nudge="What have the first two in common that the others do not have?",
+    look="`icedive inspect files demo.hidden_partitioning --columns partition`: the field of name there.",
+    reason="truncate(1, name) takes the first letter: t for two of them, k for the others.",
+    needs_lab=True,
+)
+NEW_SPEC = Exercise(
+    "A table (id, ts) is partitioned by hours(ts), its field is ts_hour, four hours make four files. Write the "
+    "statement after which the rows of the next day lie in one file, which its partition tells, and the old files "
+    "stay. `t` is the table.",
+    _judge_new_spec,
+    "ALTER TABLE t REPLACE PARTITION FIELD ts_hour WITH days(ts)",
+    StatementsEntry(),
+    nudge="The field of hours must go, and a field of days must come.",
+    look="`icedive inspect metadata demo.partition_evolution`: partition-specs.",
+    reason="REPLACE PARTITION FIELD makes a new spec for new files. Old files keep the spec that they were written "
+    "with, so nothing is rewritten.",
+    needs_lab=True,
+)
+RENAME = Exercise(
+    "A table (id, name, color) has two fruits. Let the column name be called fruit, with its values, and write no "
+    "data. `t` is the table.",
+    _judge_rename,
+    "ALTER TABLE t RENAME COLUMN name TO fruit",
+    StatementsEntry(),
+    nudge="Files know columns by their ids. Which change keeps the id?",
+    look="`icedive history metadata demo.schema_evolution 2 3`.",
+    reason="A rename changes the name in the schema, and the field id stays. Old files have that id.",
+    needs_lab=True,
+)
+WIDER_TYPE = Exercise(
+    "The column id of that table is an int. Let it hold 3000000000, and write no data.",
+    _judge_wider_type,
+    "ALTER TABLE t ALTER COLUMN id TYPE BIGINT",
+    StatementsEntry(),
+    nudge="Which type holds every int, and larger numbers too?",
+    look="the spec, *Schema Evolution*: int may become long.",
+    reason="Readers promote the int of old files to long. The metadata file alone changes.",
+    needs_lab=True,
+)
+FIELD_ID = Exercise(
+    "The columns id, name, color of that table have the field ids 1, 2, 3. color is dropped, and a column color is "
+    "added. Which field id has it?",
+    _judge_field_id,
+    4,
+    NumberEntry(),
+    nudge="Old files still have the old color. Would a reader find it?",
+    look="`icedive inspect metadata demo.orders`: last-column-id.",
+    reason="A new column gets last-column-id plus one. An id is never given again, so the old values do not come back.",
+    needs_lab=True,
+)
+WRITE_ORDER = Exercise(
+    "A table (day, city). Give it the order by which every writer from now on puts cities in the alphabet's order, "
+    "and the newest day of each first.",
+    _judge_sort_order,
+    "ALTER TABLE t WRITE ORDERED BY city, day DESC",
+    StatementsEntry(),
+    nudge="What comes first, and in which direction goes each column?",
+    look="the spec, *Sorting*, and Iceberg's SQL extension ALTER TABLE … WRITE ORDERED BY.",
+    reason="Writers sort by the fields of the sort order in turn: city ascending, then day descending.",
+    needs_lab=True,
+)
+FILE_FORMAT = Exercise(
+    "Which property, with which value, lets an INSERT write ORC files?",
+    partial(
+        _judge_property, "INSERT OVERWRITE t VALUES (3, 'cherry', 'red')", "orc files", _file_format,
+        "The format of data files is asked for.",
     ),
-    Exercise(
-        "teddy, terrier, koala, kobold. Which one partition field on name puts the first two into one partition, and "
-        "the other two into another?",
-        _judge_transform,
-        "truncate(1, name)",
-    ),
-    Exercise(
-        "A table (id, ts) is partitioned by hours(ts), its field is ts_hour, four hours make four files. Write the "
-        "statement after which the rows of the next day lie in one file, which its partition tells, and the old files "
-        "stay. `t` is the table.",
-        _judge_new_spec,
-        "ALTER TABLE t REPLACE PARTITION FIELD ts_hour WITH days(ts)",
-    ),
-    Exercise(
-        "A table (id, name, color) has two fruits. Let the column name be called fruit, with its values, and write no "
-        "data. `t` is the table; give several statements as a tuple.",
-        _judge_rename,
-        "ALTER TABLE t RENAME COLUMN name TO fruit",
-    ),
-    Exercise(
-        "The column id of that table is an int. Let it hold 3000000000, and write no data.",
-        _judge_wider_type,
-        "ALTER TABLE t ALTER COLUMN id TYPE BIGINT",
-    ),
-    Exercise(
-        "The columns id, name, color of that table have the field ids 1, 2, 3. color is dropped, and a column color is "
-        "added. Which field id has it?",
-        _judge_field_id,
-        4,
-    ),
-    Exercise(
-        "A table (day, city). Give it the order by which every writer from now on puts cities in the alphabet's order, "
-        "and the newest day of each first.",
-        _judge_sort_order,
-        "ALTER TABLE t WRITE ORDERED BY city, day DESC",
-    ),
-    Exercise(
-        "Which property, with which value, lets an INSERT write ORC files? Give both: ('write...', '...').",
-        partial(
-            _judge_property, "INSERT OVERWRITE t VALUES (3, 'cherry', 'red')", "orc files", _file_format,
-            "The format of data files is asked for.",
-        ),
-        ("write.format.default", "orc"),
-    ),
-    Exercise(
-        "DELETE FROM t WHERE id = 1 rewrites the file of two rows. Which property, with which value, lets it write a "
-        "delete file instead?",
-        partial(
-            _judge_property, "DELETE FROM t WHERE id = 1", "a delete file", _delete_result,
-            "Each of DELETE, UPDATE and MERGE has a property of its own.",
-        ),
-        ("write.delete.mode", "merge-on-read"),
-    ),
+    ("write.format.default", "orc"),
+    PROPERTY,
+    nudge="The format is a default of the table's writers.",
+    look="Iceberg's documentation, *Write properties*: write.format….",
+    reason="write.format.default is the format of data files, if the writer does not choose another.",
+    needs_lab=True,
 )  # fmt: skip
+DELETE_MODE = Exercise(
+    "DELETE FROM t WHERE id = 1 rewrites the file of two rows. Which property, with which value, lets it write a "
+    "delete file instead?",
+    partial(
+        _judge_property, "DELETE FROM t WHERE id = 1", "a delete file", _delete_result,
+        "Each of DELETE, UPDATE and MERGE has a property of its own.",
+    ),
+    ("write.delete.mode", "merge-on-read"),
+    PROPERTY,
+    nudge="There are two modes, and a property for each kind of statement.",
+    look="`icedive inspect metadata demo.mixed_modes`: its properties.",
+    reason="write.delete.mode is the mode of DELETE alone. merge-on-read writes a delete file and leaves the data "
+    "file.",
+    needs_lab=True,
+)  # fmt: skip
+LAYOUT_EXERCISES = (
+    PARTITION_FIELDS,
+    TRANSFORM,
+    NEW_SPEC,
+    RENAME,
+    WIDER_TYPE,
+    FIELD_ID,
+    WRITE_ORDER,
+    FILE_FORMAT,
+    DELETE_MODE,
+)
 """The exercises of notebook 07, from the place of rows to the identity of a column."""

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 from explorer.lab.exercises.answers import words
-from explorer.lab.exercises.commits import Exercise, ExerciseResult
+from explorer.lab.exercises.entries import NamesEntry, RowsEntry, TextEntry
+from explorer.lab.exercises.exercise import Exercise, ExerciseResult, WrongForm
 from explorer.lab.sandbox import CATALOG, NAMESPACE, Bench
 from explorer.render.plan_result import ShownPlan
 from explorer.spark_engine.sql_guard.quoting import literal
@@ -95,7 +96,7 @@ def _judge_sort_order(bench: Bench, answer: Sequence[str]) -> ExerciseResult:
     """Write the rows again in that order, and plan the three queries."""
     columns = list(READINGS[0])
     if isinstance(answer, str) or not answer or not set(answer) <= set(columns):
-        raise ValueError(f"give columns, such as ('id',), of {', '.join(columns)}")
+        raise WrongForm(f"give columns, such as ('id',), of {', '.join(columns)}")
     rows = sorted(READINGS, key=lambda row: [row[c] for c in answer])
     each = len(rows) // FILES
     files = [rows[at : at + each] for at in range(0, len(rows), each)]
@@ -109,32 +110,55 @@ def _judge_sort_order(bench: Bench, answer: Sequence[str]) -> ExerciseResult:
     return ExerciseResult(right, verdict + hint, plan=table.plan_pictures(plans[counts.index(max(counts))]))
 
 
-PLAN_EXERCISES = (
-    Exercise(
-        f"demo.partition_evolution, in Spark SQL: WHERE {ONE_DAY} opens all 5 files. Write a condition for the same "
-        "rows that opens one.",
-        _judge_condition,
-        "ts >= '2024-06-03' AND ts < '2024-06-04'",
-    ),
-    Exercise(
-        "demo.column_statistics: note = 'x' opens all 3 files. Which property, with which value, would have kept what "
-        "skips two of them? Give both: ('write...', '...').",
-        partial(_judge_property, "note = 'x'", 1),
-        (f"{PREFIX}note", "full"),
-    ),
-    Exercise(
-        "The same table: place = 'weather station Davos' opens all 3 files, though place has bounds. Which property, "
-        "with which value, lets it open two?",
-        partial(_judge_property, "place = 'weather station Davos'", 2),
-        (f"{PREFIX}place", "truncate(32)"),
-    ),
-    Exercise(
-        f"{len(READINGS)} readings (id, city, day) lie in {FILES} files, and three queries are asked: "
-        f"{'; '.join(QUERIES)}. In which order are the rows to be written, so that together they open at most {ENOUGH} "
-        "files? Give columns: ('id',).",
-        _judge_sort_order,
-        ("city", "day"),
-        words(*READINGS[0]),
-    ),
+PROPERTY = RowsEntry(("property", "value"), (TextEntry(), TextEntry()))
+CONDITION = Exercise(
+    f"demo.partition_evolution, in Spark SQL: WHERE {ONE_DAY} opens all 5 files. Write a condition for the same "
+    "rows that opens one.",
+    _judge_condition,
+    "ts >= '2024-06-03' AND ts < '2024-06-04'",
+    TextEntry(),
+    nudge="Iceberg can use a comparison of the column itself, not of a text made of it.",
+    look="`icedive plan demo.partition_evolution --sql` with your condition: what Spark hands over, and what it keeps.",
+    reason="A range of ts is handed over to Iceberg, which projects it onto the partition fields. date_format is "
+    "computed for each row by Spark, so Iceberg sees no filter.",
+    needs_lab=True,
 )
+LOST_STATISTICS = Exercise(
+    "demo.column_statistics: note = 'x' opens all 3 files. Which property, with which value, would have kept what "
+    "skips two of them?",
+    partial(_judge_property, "note = 'x'", 1),
+    (f"{PREFIX}note", "full"),
+    PROPERTY,
+    nudge="The mode of a column says what is kept of it. Which mode has note?",
+    look="`icedive inspect columns demo.column_statistics`: the rule of note.",
+    reason="note has mode counts, so no bounds are written. Any mode with bounds skips the files, but the "
+    "property of "
+    "the column goes before the default.",
+    needs_lab=True,
+)
+CUT_BOUNDS = Exercise(
+    "The same table: place = 'weather station Davos' opens all 3 files, though place has bounds. Which property, "
+    "with which value, lets it open two?",
+    partial(_judge_property, "place = 'weather station Davos'", 2),
+    (f"{PREFIX}place", "truncate(32)"),
+    PROPERTY,
+    nudge="How long are the bounds, and how long is the beginning that the places share?",
+    look="`icedive plan demo.column_statistics \"place = 'weather station Davos'\"`: the bounds of each file.",
+    reason="Bounds are cut to 16 characters, and 'weather station ' has 16. Longer ones tell the places apart.",
+    needs_lab=True,
+)
+SORT_ORDER = Exercise(
+    f"{len(READINGS)} readings (id, city, day) lie in {FILES} files, and three queries are asked: "
+    f"{'; '.join(QUERIES)}. By which columns are the rows to be sorted, so that together the queries open at most "
+    f"{ENOUGH} files?",
+    _judge_sort_order,
+    ("city", "day"),
+    NamesEntry(),
+    nudge="Which column do all three queries ask for?",
+    look="the plan of your answer: the bounds of which column overlap in all files?",
+    reason="All queries ask for a city, so cities must be apart first. Within a city the day tells files apart.",
+    words=words(*READINGS[0]),
+    needs_lab=True,
+)
+PLAN_EXERCISES = (CONDITION, LOST_STATISTICS, CUT_BOUNDS, SORT_ORDER)
 """The exercises of notebook 05, from a filter to its files."""

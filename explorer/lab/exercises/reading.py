@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any
 
 from explorer.lab.exercises.answers import Words, names_with_numbers, words
-from explorer.lab.exercises.commits import Exercise, ExerciseResult
+from explorer.lab.exercises.entries import ChoiceEntry, NumberEntry, SeveralEntry, rows
+from explorer.lab.exercises.exercise import Exercise, ExerciseResult, WrongForm
 from explorer.spec.text.names import base_name, manifest_name, snapshot_ordinals
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
@@ -40,34 +41,41 @@ def _open(name: str) -> Table:
 
 def _value_list(answer: Any, count: int) -> list[Any]:
     if isinstance(answer, str) or not isinstance(answer, Sequence) or len(answer) != count:
-        raise ValueError(f"give {count} values: (..., ...)")
+        raise WrongForm(f"give {count} values: (..., ...)")
     return list(answer)
 
 
 def _judge_statuses(name: str, places: Sequence[tuple[str, str]], logical: bool, _: Any, answer: Any) -> ExerciseResult:
     """Compare the status of each (snapshot, file): the logical one, or the stored one."""
     table, given = _open(name), _value_list(answer, len(places))
-    for (snapshot, file), one in zip(places, given, strict=True):
-        entries = [e for e in table.entries(snapshot) if e["file_path"].endswith(f"/{file}")]
-        stored, reads = (
-            (STATUS[entries[0]["status"]], entries[0]["logical_status"] or GONE) if entries else (GONE, GONE)
-        )
+    truth = [_statuses(table, snapshot, file) for snapshot, file in places]
+    facts = "; ".join(
+        f"{file} in {snapshot}: {(reads if logical else stored) or 'no reader sees it'}"
+        for (snapshot, file), (stored, reads) in zip(places, truth, strict=True)
+    )
+    for (snapshot, file), (stored, reads), one in zip(places, truth, given, strict=True):
         true, other = (reads, stored) if logical else (stored, reads)
         one = GONE if one is None else one
         if one == true:
             continue
-        correction = f"{file} in {snapshot}: {true or 'no reader sees it'}, not {one or 'filtered out'}."
+        reply = [f"{file} in {snapshot}: not {one or 'filtered out'}."]
         if one == other:
-            swapped = ("that is what is stored", "that is how it reads as of the snapshot")[0 if logical else 1]
-            correction += f" {swapped[0].upper()}{swapped[1:]}."
-        hint = _HINTS.get((one, true), f"a status is {', '.join(STATUS.values())} or {GONE!r}") if logical else ""
-        why = entries[0]["reason"] if entries else f"no manifest of {snapshot} has it"
-        return ExerciseResult(
-            False, f"{correction} {f'{hint[0].upper()}{hint[1:]}. ' if hint else ''}(The entry: {why}.)"
-        )
-    return ExerciseResult(
-        True, "; ".join(f"{f} in {s}: {one or 'not seen'}" for (s, f), one in zip(places, given, strict=True))
-    )
+            reply.append("That is how it reads as of the snapshot." if not logical else "That is what is stored.")
+        if logical and len({file for _, file in places}) == 1 and given.count("ADDED") > 1:
+            reply.append("You have ADDED more than once, but one commit adds a file.")
+        if logical:
+            hint = _HINTS.get((one, true), f"a status is {', '.join(STATUS.values())} or {GONE!r}")
+            reply.append(f"{hint[0].upper()}{hint[1:]}.")
+        return ExerciseResult(False, " ".join(reply), facts)
+    return ExerciseResult(True, "Yes.", f"{facts}.")
+
+
+def _statuses(table: Table, snapshot: str, file: str) -> tuple[str, str]:
+    """The stored and the logical status of a file's entry in a snapshot."""
+    entries = [e for e in table.entries(snapshot) if e["file_path"].endswith(f"/{file}")]
+    if not entries:
+        return GONE, GONE
+    return STATUS[entries[0]["status"]], entries[0]["logical_status"] or GONE
 
 
 def _judge_manifest_names(name: str, snapshot: str, _: Any, answer: Any) -> ExerciseResult:
@@ -77,25 +85,27 @@ def _judge_manifest_names(name: str, snapshot: str, _: Any, answer: Any) -> Exer
     listed = {manifest_name(m, ordinals) for m in table.tree.manifests(table.resolve(snapshot).snapshot)}
     given = {answer} if isinstance(answer, str) else set(answer)
     cells = {c.manifest: c for c in table.lifecycle() if c.snapshot == snapshot}
+    facts = f"The list of {snapshot} names {' and '.join(sorted(listed))}."
     if more := sorted(given - listed):
         cell = cells.get(more[0])
         what = f"{cell.state}: {cell.reason}" if cell else f"{snapshot} neither lists nor replaces it"
-        return ExerciseResult(False, f"{more[0]} is not in the list of {snapshot}: {what}.")
+        return ExerciseResult(False, f"{more[0]} is not in the list of {snapshot}: {what}.", facts)
     if fewer := sorted(listed - given):
         missing = cells[fewer[0]]
-        return ExerciseResult(False, f"{fewer[0]} is missing: it is {missing.state} by {snapshot}, {missing.reason}.")
-    return ExerciseResult(True, f"The list of {snapshot} names {' and '.join(sorted(listed))}.")
+        return ExerciseResult(False, f"One more is in the list: it is {missing.state} by {snapshot}.", facts)
+    return ExerciseResult(True, "Yes.", facts)
 
 
 def _judge_numbers(name: str, places: Sequence[tuple[str, str]], _: Any, answer: Any) -> ExerciseResult:
     """Compare the stored data sequence number of the entry of each (snapshot, file)."""
     table, given = _open(name), _value_list(answer, len(places))
+    wrong, facts = "", []
     for (snapshot, file), one in zip(places, given, strict=True):
         [entry] = [e for e in table.entries(snapshot, view="all") if e["stored"]["file_path"].endswith(f"/{file}")]
         stored, read = entry["stored"]["sequence_number"], entry["inherited"]["sequence_number"]
-        if one == stored:
+        facts.append(f"{file} {'null' if stored is None else stored}")
+        if one == stored or wrong:
             continue
-        correction = f"{file} in {snapshot}: the file says {stored}, not {one}."
         if stored is None:
             hint = f"{one} is inherited from the manifest list: it was not known when the manifest was written"
             hint = hint if one == read else "an ADDED entry is written before the commit knows its number"
@@ -103,8 +113,9 @@ def _judge_numbers(name: str, places: Sequence[tuple[str, str]], _: Any, answer:
             hint = f"{STATUS[entry['stored']['status']]} entries must carry theirs: only ADDED ones inherit"
         else:
             hint = "a file keeps the number of the commit that added it, whoever writes its manifest anew"
-        return ExerciseResult(False, f"{correction} {hint[0].upper()}{hint[1:]}.")
-    return ExerciseResult(True, f"Stored: {', '.join(map(str, given))}. What is null is read from the manifest list.")
+        wrong = f"{file} in {snapshot}: not {'null' if one is None else one}. {hint[0].upper()}{hint[1:]}."
+    facts_text = f"Stored: {', '.join(facts)}. What is null is read from the manifest list."
+    return ExerciseResult(False, wrong, facts_text) if wrong else ExerciseResult(True, "Yes.", facts_text)
 
 
 def _judge_row_counts(name: str, _: Any, answer: Any) -> ExerciseResult:
@@ -114,11 +125,11 @@ def _judge_row_counts(name: str, _: Any, answer: Any) -> ExerciseResult:
     true = tuple(sum(c.record_count or 0 for c in side) for side in (change.added, change.removed))
     counts_text = f"snapshot-2 added a file of {true[0]} rows and removed one of {true[1]}."
     if given == true:
-        return ExerciseResult(True, counts_text)
+        return ExerciseResult(True, "Yes.", counts_text)
     hint = "Copy-on-write writes whole files: the rows that did not change too"
     if given[1:] == (0,):
         hint = "The old file is no part of the table any more: the new one has its other rows"
-    return ExerciseResult(False, f"{counts_text} {hint}.")
+    return ExerciseResult(False, f"{hint}.", counts_text)
 
 
 def _judge_delete_targets(name: str, _: Any, answer: Any) -> ExerciseResult:
@@ -126,14 +137,15 @@ def _judge_delete_targets(name: str, _: Any, answer: Any) -> ExerciseResult:
     verdicts = {base_name(v.data.path): v for v in _open(name).deletes().verdicts}
     given = {answer} if isinstance(answer, str) else set(answer)
     if unknown := given - verdicts.keys():
-        raise ValueError(f"no data file {sorted(unknown)[0]!r}: there are {', '.join(sorted(verdicts))}")
+        raise WrongForm(f"no data file {sorted(unknown)[0]!r}: there are {', '.join(sorted(verdicts))}")
+    hidden = sorted(file for file, verdict in verdicts.items() if verdict.applies)
+    facts = f"It applies to {', '.join(hidden)} alone: only there is the data older than the delete."
     for file, verdict in sorted(verdicts.items()):
-        if (file in given) and not verdict.applies:
-            return ExerciseResult(False, f"It does not apply to {file}: {verdict.against}.")
-        if verdict.applies and file not in given:
-            reasons = "; ".join(reason.words for reason in verdict.reasons)
-            return ExerciseResult(False, f"It applies to {file}: {reasons}.")
-    return ExerciseResult(True, f"To {', '.join(sorted(given))} alone: only there is the data older than the delete.")
+        if file in given and not verdict.applies:
+            return ExerciseResult(False, f"It does not apply to {file}: {verdict.against}.", facts)
+    if given < set(hidden):
+        return ExerciseResult(False, "It applies to a file that you left out: compare the sequence numbers.", facts)
+    return ExerciseResult(True, "Yes.", facts)
 
 
 def _judge_visible_rows(name: str, columns: Sequence[str], _: Any, answer: Any) -> ExerciseResult:
@@ -142,7 +154,7 @@ def _judge_visible_rows(name: str, columns: Sequence[str], _: Any, answer: Any) 
     if isinstance(answer, str) or not all(
         isinstance(row, (tuple, list)) and len(row) == len(columns) for row in answer
     ):
-        raise ValueError(f"give rows: (({', '.join(columns)}), ...)")
+        raise WrongForm(f"give rows: (({', '.join(columns)}), ...)")
     given, seen, hidden = Counter(map(tuple, answer)), Counter[tuple[Any, ...]](), {}
     for file in table.files():
         if file["content"] == 0:
@@ -152,12 +164,13 @@ def _judge_visible_rows(name: str, columns: Sequence[str], _: Any, answer: Any) 
                     seen[values] += 1
                 else:
                     hidden[values] = row["_deleted_by"]
+    facts = f"Readers see {', '.join(map(str, sorted(seen)))}."
     if more := list(given - seen):
         why = f"its row is hidden by {hidden[more[0]]}" if more[0] in hidden else "no data file has it"
-        return ExerciseResult(False, f"{more[0]} does not survive: {why}.")
-    if fewer := list(seen - given):
-        return ExerciseResult(False, f"{fewer[0]} is seen too: no delete applies to the file and position where it is.")
-    return ExerciseResult(True, f"Readers see {', '.join(map(str, sorted(seen)))}.")
+        return ExerciseResult(False, f"{more[0]} does not survive: {why}.", facts)
+    if seen - given:
+        return ExerciseResult(False, "One more row is seen: no delete applies to the file and position of it.", facts)
+    return ExerciseResult(True, "Yes.", facts)
 
 
 def _judge_delete_counts(name: str, _: Any, answer: Any) -> ExerciseResult:
@@ -168,13 +181,12 @@ def _judge_delete_counts(name: str, _: Any, answer: Any) -> ExerciseResult:
     true = sum(f["content"] != 0 for f in table.files()), len({v.data.path for v in deletes.verdicts if v.applies})
     counts_text = f"{true[0]} delete files are listed, and apply to {true[1]} data files."
     if (listed, applying) == true:
-        return ExerciseResult(True, f"{counts_text} They dangle.")
+        return ExerciseResult(True, "Yes.", f"{counts_text} They dangle.")
     if applying != true[1]:
         why = deletes.why_alone(deletes.alone[0])
-        return ExerciseResult(False, f"{counts_text} The new file has the rows without the deleted ones: {why}.")
-    return ExerciseResult(
-        False, f"{counts_text} Compaction removes data files; a delete file stays until something looks at it."
-    )
+        return ExerciseResult(False, f"The new file has the rows without the deleted ones: {why}.", counts_text)
+    hint = "Compaction removes data files; a delete file stays until something looks at it."
+    return ExerciseResult(False, hint, counts_text)
 
 
 def _judge_version(_: Any, answer: Any) -> ExerciseResult:
@@ -193,80 +205,111 @@ def _judge_version(_: Any, answer: Any) -> ExerciseResult:
 MANIFESTS = names_with_numbers("manifest")
 FILTERED = ("filtered", "filtered out", "gone", "none", "not seen", "-")
 STATUSES: Words = {**words(*STATUS.values()), **dict.fromkeys(FILTERED, GONE)}
+LOGICAL = ChoiceEntry(("ADDED", "EXISTING", "DELETED", GONE), ((GONE, "no reader sees it"),))
+STORED = ChoiceEntry(("ADDED", "EXISTING", "DELETED"))
 _LIFE = [(f"snapshot-{n}", "data-2.parquet") for n in range(1, 6)]
-FIRST_EXERCISES = (
-    Exercise(
-        "demo.tracked_delete: two inserts, then a delete of what the first wrote. Which manifests does the list of "
-        "snapshot-3 name? Give names: ('manifest-1',).",
-        partial(_judge_manifest_names, "tracked_delete", "snapshot-3"),
-        ("manifest-2", "manifest-3"),
-        MANIFESTS,
-    ),
-    Exercise(
-        "demo.manifest_lifecycle: how does data-2.parquet read in each of the five snapshots? Give five statuses "
-        "(ADDED, EXISTING, DELETED), and '' where no reader sees an entry: ('...', '...', '...', '...', '...').",
-        partial(_judge_statuses, "manifest_lifecycle", _LIFE, True),
-        ("ADDED", "EXISTING", "EXISTING", "DELETED", ""),
-        STATUSES,
-    ),
-    Exercise(
-        "demo.manifest_lifecycle: and the list of snapshot-5, the last?",
-        partial(_judge_manifest_names, "manifest_lifecycle", "snapshot-5"),
-        ("manifest-3", "manifest-5"),
-        MANIFESTS,
-    ),
+_AT_3 = [("snapshot-3", f"data-{n}.parquet") for n in (1, 2, 3)]
+DELETED_MANIFEST = Exercise(
+    "demo.tracked_delete: two inserts, then a delete of what the first wrote. Which manifests does the list of "
+    "snapshot-3 name?",
+    partial(_judge_manifest_names, "tracked_delete", "snapshot-3"),
+    ("manifest-2", "manifest-3"),
+    SeveralEntry(("manifest-1", "manifest-2", "manifest-3")),
+    nudge="A manifest never changes. Where can the entry of the deleted file say DELETED?",
+    look="the manifest list in the graph of demo.tracked_delete, or `icedive history lifecycle demo.tracked_delete`.",
+    reason="The delete writes the entries of manifest-1 anew, as manifest-3, and the list names that one instead. "
+    "manifest-2 is not affected, so the list carries it.",
+    words=MANIFESTS,
 )
-"""The exercises of notebook 01: the metadata tree of a snapshot, and the meaning of its entries."""
-STATUS_EXERCISES = (
-    Exercise(
-        "demo.manifest_lifecycle, snapshot-3: which statuses are stored in the entries of data-1, data-2 and data-3? "
-        "Give three: ('...', '...', '...').",
-        partial(
-            _judge_statuses, "manifest_lifecycle", [("snapshot-3", f"data-{n}.parquet") for n in (1, 2, 3)], False
-        ),
-        ("DELETED", "EXISTING", "ADDED"),
-        STATUSES,
-    ),
-    Exercise(
-        "The same entries: which data sequence number is stored in each? Give three numbers, or None for null.",
-        partial(_judge_numbers, "manifest_lifecycle", [("snapshot-3", f"data-{n}.parquet") for n in (1, 2, 3)]),
-        (1, 1, None),
-    ),
-    Exercise(
-        "demo.copy_on_write_update: of three rows one was updated. How many rows did snapshot-2 write, and how many "
-        "had the file that it removed? Give both: (..., ...).",
-        partial(_judge_row_counts, "copy_on_write_update"),
-        (3, 3),
-    ),
-)  # fmt: skip
-"""The exercises of notebook 02: what is stored, and what it means."""
-DELETE_EXERCISES = (
-    Exercise(
-        "demo.equality_deletes: data-1, data-2 and data-3 each have a row with jack, and delete-1, written with "
-        "data-2, deletes jack. To which of them does it apply? Give names: ('data-...', ...).",
-        partial(_judge_delete_targets, "equality_deletes"),
-        ("data-1.parquet",),
-        names_with_numbers("data", ".parquet"),
-    ),
-    Exercise(
-        "demo.deletion_vectors began with ('jack', 'red'), ('sarah', 'blue'), ('tom', 'green'); jack's color became "
-        "yellow, then sarah was deleted. Which rows survive? Give all: (('...', '...'), ...).",
-        partial(_judge_visible_rows, "deletion_vectors", ("name", "favorite_color")),
-        (("jack", "yellow"), ("tom", "green")),
-    ),
-    Exercise(
-        "demo.compaction_bin_pack: a merge-on-read DELETE wrote two delete files, then the data files were compacted. "
-        "How many delete files does the last snapshot list, and to how many data files do they apply? Give both: "
-        "(..., ...).",
-        partial(_judge_delete_counts, "compaction_bin_pack"),
-        (2, 0),
-    ),
-    Exercise(
-        "demo.branches_and_tags: main was rolled back from a mistake. Give a version (snapshot-N, a branch, a tag) in "
-        "which a reader still sees it.",
-        _judge_version,
-        "snapshot-6",
-        names_with_numbers("snapshot"),
-    ),
-)  # fmt: skip
-"""The exercises of notebook 03: which deletes apply, and which rows are visible."""
+FIVE_STATUSES = Exercise(
+    "demo.manifest_lifecycle: snapshot-1 adds data-1 and data-2, snapshot-2 deletes data-1, snapshot-3 adds data-3, "
+    "snapshot-4 deletes data-2, snapshot-5 adds data-4. How does a reader of each snapshot read data-2.parquet?",
+    partial(_judge_statuses, "manifest_lifecycle", _LIFE, True),
+    ("ADDED", "EXISTING", "EXISTING", "DELETED", ""),
+    rows([f"snapshot-{n}" for n in range(1, 6)], LOGICAL),
+    nudge="A status holds in one snapshot: the one that added the manifest. What does the next snapshot read?",
+    look="the graph of demo.manifest_lifecycle: step with [ and ], or "
+    "`icedive inspect file demo.manifest_lifecycle data-2.parquet`.",
+    reason="ADDED by an earlier snapshot reads as EXISTING. The snapshot that deletes the file says DELETED, and later "
+    "ones filter the entry out.",
+    words=STATUSES,
+)
+STORED_STATUSES = Exercise(
+    "demo.manifest_lifecycle, snapshot-3: which status is stored in the entry of each file?",
+    partial(_judge_statuses, "manifest_lifecycle", _AT_3, False),
+    ("DELETED", "EXISTING", "ADDED"),
+    rows([file for _, file in _AT_3], STORED),
+    nudge="The file of a manifest does not change when a later snapshot reads it. Which snapshot wrote each entry?",
+    look="`icedive inspect entries demo.manifest_lifecycle -s snapshot-3 --view stored`.",
+    reason="snapshot-2 wrote data-1 as DELETED and data-2 as EXISTING, into manifest-2. snapshot-3 wrote data-3 as "
+    "ADDED, and left manifest-2 as it is.",
+    words=STATUSES,
+)
+STORED_NUMBERS = Exercise(
+    "The same entries: which data sequence number is stored in each?",
+    partial(_judge_numbers, "manifest_lifecycle", _AT_3),
+    (1, 1, None),
+    rows([file for _, file in _AT_3], NumberEntry(or_null=True)),
+    nudge="Which of them were written before their commit had a number?",
+    look="`icedive inspect entries demo.manifest_lifecycle -s snapshot-3 --view all --output json`: stored and "
+    "inherited.",
+    reason="An ADDED entry stores null and inherits the number of its manifest, because a retry of the commit may get "
+    "another number. EXISTING and DELETED entries must store the number of the commit that added the file.",
+)
+ONE_ROW = Exercise(
+    "demo.copy_on_write_update: of three rows in one file one was updated.",
+    partial(_judge_row_counts, "copy_on_write_update"),
+    (3, 3),
+    rows(("Rows that snapshot-2 wrote", "Rows of the file that it removed"), NumberEntry()),
+    nudge="Can a writer change one row of a Parquet file?",
+    look="`icedive diff demo.copy_on_write_update snapshot-1 snapshot-2`.",
+    reason="A data file never changes. Copy-on-write writes a new file with all three rows, and removes the old one.",
+)
+DELETE_TARGETS = Exercise(
+    "demo.equality_deletes: data-1, data-2 and data-3 each have a row with jack. delete-1, which was committed "
+    "together with data-2, deletes jack. To which data files does it apply?",
+    partial(_judge_delete_targets, "equality_deletes"),
+    ("data-1.parquet",),
+    SeveralEntry(tuple(f"data-{n}.parquet" for n in (1, 2, 3))),
+    nudge="Compare the sequence numbers: is equal enough?",
+    look="`icedive inspect deletes demo.equality_deletes`: the reason beside each pair.",
+    reason="An equality delete applies only where the data sequence number is strictly less than its own. data-2 has "
+    "the same number, so the new row of the update stays; data-3 came later.",
+    words=names_with_numbers("data", ".parquet"),
+)
+SURVIVORS = Exercise(
+    "demo.deletion_vectors began with (jack, red), (sarah, blue) and (tom, green). jack's color became yellow, then "
+    "sarah was deleted. Which rows does a reader see?",
+    partial(_judge_visible_rows, "deletion_vectors", ("name", "favorite_color")),
+    (("jack", "yellow"), ("tom", "green")),
+    SeveralEntry((("jack", "red"), ("jack", "yellow"), ("sarah", "blue"), ("tom", "green"))),
+    nudge="An update deletes one row and inserts another.",
+    look="`icedive rows demo.deletion_vectors`, or the rows of each data file in the widget.",
+    reason="The vector of the first file hides the old jack and sarah. The new jack is in a file of its own, to which "
+    "no delete applies.",
+)
+DANGLING = Exercise(
+    "demo.compaction_bin_pack: a merge-on-read DELETE wrote two delete files. Then a compaction of the data files "
+    "wrote the rows again without the deleted ones.",
+    partial(_judge_delete_counts, "compaction_bin_pack"),
+    (2, 0),
+    rows(("Delete files that the last snapshot lists", "Data files to which they apply"), NumberEntry()),
+    nudge="A compaction of data files removes data files. What else would have to be removed?",
+    look="`icedive inspect deletes demo.compaction_bin_pack`: what dangles.",
+    reason="The delete files name data files that are gone, so they hide nothing. Nothing has removed them yet: "
+    "rewrite_position_delete_files does.",
+)
+MISTAKE = Exercise(
+    "demo.branches_and_tags: main was rolled back from a mistake. In which version does a reader still see it?",
+    _judge_version,
+    "snapshot-6",
+    ChoiceEntry((*(f"snapshot-{n}" for n in range(1, 7)), "main", "opening")),
+    nudge="A rollback deletes no snapshot. Which snapshot was current just before it?",
+    look="`icedive history lineage demo.branches_and_tags`: the snapshots that are no ancestors of main.",
+    reason="The rollback moved main back to an ancestor. The snapshot with the mistake is still in the metadata file, "
+    "until it expires.",
+    words=names_with_numbers("snapshot"),
+)
+FIRST_EXERCISES = (DELETED_MANIFEST, FIVE_STATUSES)
+STATUS_EXERCISES = (STORED_STATUSES, STORED_NUMBERS, ONE_ROW)
+DELETE_EXERCISES = (DELETE_TARGETS, SURVIVORS, DANGLING, MISTAKE)
