@@ -44,9 +44,11 @@ quick: $(STAMP) lint  ## what needs neither Spark nor a browser, with a quarter 
 	ICEDIVE_QUICK=1 $(BIN)/python -m pytest -q $(PROCESSES) tests/unit tests/properties \
 		tests/security/test_places.py tests/security/test_web.py
 
+CONNECT := .venv-connect
 test-servers: $(STAMP)  ## minutes: every server there is, some of them fetched by maven
 	-mvn -B -q -f tests/servers/rest/pom.xml dependency:build-classpath -Dmdep.outputFile=/dev/null
-	ICEDIVE_EVERY_SERVER=1 $(BIN)/python -m pytest tests/servers
+	$(BIN)/uv pip install --quiet --target $(CONNECT) --require-hashes -r requirements/connect.txt
+	ICEDIVE_CONNECT=$(CURDIR)/$(CONNECT) ICEDIVE_EVERY_SERVER=1 $(BIN)/python -m pytest tests/servers
 
 # Other readers of Iceberg have an environment of their own; Trino needs Java 25, which TRINO_JAVA names.
 READERS := .venv-readers
@@ -225,7 +227,8 @@ requirements: $(STAMP)  ## compile the pinned requirements anew, for Python 3.10
 	$(COMPILE) $(ALL) --group dev pyproject.toml -o requirements/all.txt
 	$(COMPILE) requirements/docs.in -o requirements/docs.txt
 	$(COMPILE) requirements/readers.in -o requirements/readers.txt
+	$(COMPILE) requirements/connect.in -o requirements/connect.txt
 	$(COMPILE) --extra all pyproject.toml -c requirements/all.txt --annotation-style line -o requirements/run.txt
 
 clean:
-	rm -rf .venv .venv-docs .venv-readers site test-artifacts
+	rm -rf .venv .venv-docs .venv-readers .venv-connect site test-artifacts

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from explorer.errors import NotNow, UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
+from explorer.model.problem import Problem
 from explorer.progress import steps
 from explorer.queries.filters import MATCHES, matches_in, matching
 from explorer.queries.parquet_groups import SparkReading, spark_reading
@@ -206,6 +207,7 @@ class MatchingRows:
         self.unreadable[path] = UnreadableData(why, in_scan or (known is not None and known.in_scan))
         if in_scan:
             self._unreadable_in.setdefault(manifest, set()).add(path)
+            self.reader.tree.note([Problem(path, "its rows cannot be read: they are missing here", severity="error")])
 
     def _matching(self, manifest: ManifestVerdict, files: pa.Table) -> Iterator[MatchingFile]:
         """Find the matching rows in the live files of a manifest, or in those that the scan reads."""

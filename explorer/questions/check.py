@@ -175,21 +175,26 @@ def health(
 
 
 MERGE_WITH = (
-    "the filter counts where it stands in the condition of the MERGE, with columns of the target: ON t.id = s.id AND …"
+    "The filter counts where it stands in the condition of the MERGE, with columns of the target: ON t.id = s.id AND …"
 )
 OVERWRITES = (
     "INSERT OVERWRITE of Spark checks nothing: rows that others committed meanwhile to what it overwrites are gone. "
     "The write option isolation-level (serializable or snapshot) sets checks; --isolation shows their answer"
 )
 MERGE_WITHOUT = (
-    "a MERGE ON t.id = s.id pushes no filter down, so that every file counts: a condition on the target's columns "
-    "beside it (--where) makes fewer count, where partitions or bounds of files exclude it: partition or sort the "
-    "table by what writers are apart in"
+    "A MERGE ON t.id = s.id pushes no filter down, so that every file added meanwhile counts. A condition on the "
+    "target's columns beside it (--where) makes fewer count, where partitions or bounds of files exclude it: "
+    "partition or sort the table by what writers are apart in"
 )
 
 MERGE_OF_INSERTS = (
-    "a MERGE with WHEN NOT MATCHED alone is an append to Spark, which no check refuses: two that begin at one snapshot "
-    "both insert a key that is new. With a WHEN MATCHED clause one of them is refused"
+    "A MERGE with WHEN NOT MATCHED alone is an append to Spark, which no check refuses: two that begin at one snapshot "
+    "both insert a key that is new. With a WHEN MATCHED clause Spark's second one is refused under serializable; Trino "
+    "from 471 on may commit both (trino#31072)"
+)
+MERGE_SNAPSHOT = (
+    "With write.merge.isolation-level = snapshot nobody looks for rows that were added meanwhile (--isolation snapshot "
+    "shows the answer)"
 )
 
 
@@ -280,7 +285,7 @@ def conflict(
     lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
     note = ""
     if KINDS[operation].statement == "merge":
-        note = f"{MERGE_WITH if where.strip() else MERGE_WITHOUT}; {MERGE_OF_INSERTS}"
+        note = f"{MERGE_WITH if where.strip() else MERGE_WITHOUT}. {MERGE_SNAPSHOT}. {MERGE_OF_INSERTS}"
     note = OVERWRITES if level == NO_ISOLATION else note
     lines += [note] if note else []
     data = plain(asdict(decision)) | {"words": decision.words, "isolation": level, "validations": list(checks)}

@@ -27,8 +27,8 @@ from explorer.table import Table
 def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequence[str], where: str = "") -> Decision:
     """What Iceberg would say to an operation of a `kind` (see spec.commits.operations.KINDS) with these validations on
     the rows that match `where`, had it begun at snapshot `base` and came to commit now. The data files it would replace
-    or refer to are those of `base` that may hold such rows. Raises NotFoundInTable, UnreadableFile for a manifest list
-    or manifest that the answer depends on."""
+    or refer to are those of `base` that may hold such rows; of a MERGE without `where` they are not known. Raises
+    NotFoundInTable, UnreadableFile for a manifest list or manifest that the answer depends on."""
     table = table.complete
     if kind not in KINDS:
         raise NotFoundInTable(f"no operation {kind!r}: there are {', '.join(KINDS)}")
@@ -54,7 +54,13 @@ def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequ
         may_match=matches if filtered else lambda _: True,
         vectors=table.metadata.format_version >= 3 and what.refers,
     )
-    return decision_of(table, intent, later, line_to(table, start.snapshot_id))
+    before = line_to(table, start.snapshot_id)
+    decision = decision_of(table, intent, later, before)
+    if what.statement != "merge" or where.strip() or decision.outcome != "refused":
+        return decision
+    # Which files have rows of its source is known to nobody: Spark replaces and refers to these alone.
+    sure = decision_of(table, replace(intent, replaced=(), referenced=()), later, before)
+    return replace(sure, unless=() if sure.outcome == "refused" else decision.conflicts)
 
 
 def line_to(table: Table, snapshot_id: int | None) -> list[Snapshot]:

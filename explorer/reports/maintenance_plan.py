@@ -69,7 +69,8 @@ def _line(operation: str, seen: Preview) -> ProcedureLine:
         does = f"drops {count(files, 'delete')} that {'hides' if files == 1 else 'hide'} nothing; its statement "
         does += "compacts as well" if removes else "writes all position delete files anew"
     warning = seen.warning if seen.call else ""
-    why = seen.words[-1] if does == "nothing to do" and seen.words else ""
+    kept = [words for words in seen.words if words.startswith("Kept: ")]
+    why = " ".join(kept or seen.words[-1:]) if does == "nothing to do" else ""
     return ProcedureLine(operation, does, files, size, seen.call, seen.refusal, ORDER[operation], warning, why)
 
 

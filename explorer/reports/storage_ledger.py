@@ -124,7 +124,7 @@ def _cleanup_of_kept(decided: Retention | None, refusal: str) -> Cleanup:
     kept = {keeper.rule for one in decided.snapshots for keeper in one.keepers} if decided else set()
     why = "; ".join(words for rule, words in KEPT_SINCE.items() if rule in kept) or refusal
     words = f"No newer snapshot needs these files. An expiry leaves them: {why}."
-    more = "maintain preview expire says why for each snapshot, and with retain-last what goes if fewer stay."
+    more = "maintain preview expire says why for each snapshot, and with -O older_than=TIME what goes if fewer stay."
     return Cleanup((words, more) if decided else (words,))
 
 

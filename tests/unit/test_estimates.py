@@ -226,7 +226,7 @@ def test_the_best_change_is_told(scattered: direct.Table) -> None:
     assert found.best is not None
     assert found.lightest is not None
     best, lightest = (found.changes[at].text for at in (found.best, found.lightest))
-    assert (best, lightest) == ("partition by id", "compaction to 512 MiB")  # a file for each id; one file for all
+    assert (best, lightest) == ("sort by id", "compaction to 512 MiB")  # a file for each id would weigh too much
     assert [best in line or lightest in line for line in verdicts(found)] == [False, True, True]
     assert [row["estimate"] for row in change_rows(found)][:2] == [False, True]
     already = estimate(scattered, ["at < '2024-01-05'"], file_size=10**9)

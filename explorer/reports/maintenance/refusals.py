@@ -9,7 +9,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.errors import UnreadableFile
+from explorer.errors import OutsideRoots, UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.queries.metadata_tree import MetadataTree
@@ -134,16 +134,30 @@ def wrong_size(tree: MetadataTree, files: Iterable[tuple[str, int]], total: int)
     recorded = dict(files)
     stored = tree.sizes(recorded)
     wrong = [path for path, size in recorded.items() if path in stored and stored[path] != size]
-    missing = [path for path in recorded if path not in stored]
+    unseen = [path for path in recorded if path not in stored]
+    missing = [path for path in unseen if not _is_outside(tree, path)]
     note = ""
     if total > len(recorded):
         note = f"Of {count(total, 'file')} the first {len(recorded):,} were looked for: doctor --files looks for all."
     if missing:
         return f"Spark would fail: {_short(missing[0])} is missing, or cannot be reached from here.", note
+    if outside := len(unseen):
+        note += f" {count(outside, 'file')} lie outside the folders that may be read, and were not looked at (--root)."
+        note = note.strip()
     if wrong:
         sizes = f"{stored[wrong[0]]:,} bytes long, not {recorded[wrong[0]]:,} as its manifest says"
         return f"Spark would fail: {_short(wrong[0])} is {sizes}.", note
     return "", note
+
+
+def _is_outside(tree: MetadataTree, path: str) -> bool:
+    try:
+        tree.reader.storage.check(path)
+    except OutsideRoots:
+        return True
+    except UnreadableFile:
+        return False
+    return False
 
 
 def unfit_type(tree: MetadataTree, paths: Sequence[str], total: int) -> tuple[str, str, int]:

@@ -85,20 +85,24 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Decision:
-    """`outcome` is commit, retry (a lost swap, then commit) or refused."""
+    """`outcome` is commit, retry (a lost swap, then commit) or refused; `unless` are conflicts with files of which
+    nobody knows whether the commit changes rows of them: it is refused if it does."""
 
     outcome: Literal["commit", "retry", "refused"]
     conflicts: tuple[Conflict, ...] = ()
+    unless: tuple[Conflict, ...] = ()
 
     @property
     def words(self) -> str:
         """In a sentence."""
+        files = "; ".join(c.words + _places(c.partitions) for c in self.unless)
+        unless = f" It is refused if it changes rows of such files: {files}." if self.unless else ""
         if self.outcome == "commit":
-            return "It commits: nothing was committed since its base that it has to look at."
+            return f"It commits: nothing was committed since its base that it has to look at.{unless}"
         if self.outcome == "retry":
             return (
                 "It loses the swap, applies its changes again on the new metadata, and commits: no check finds "
-                "a conflict."
+                f"a conflict.{unless}"
             )
         return "It is refused: " + "; ".join(c.words + _places(c.partitions) for c in self.conflicts) + "."
 

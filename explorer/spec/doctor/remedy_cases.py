@@ -51,6 +51,7 @@ NEW_UUID = (
     "its writer gave the table another UUID: it has snapshots of the metadata file before. Who opens it anew reads it; "
     "who holds it open, or commits to a REST catalog with the old UUID, is refused ('Table UUID does not match')"
 )
+CHANGED_SNAPSHOT = "snapshots never change"
 NO_SCHEMA_FIELD = "the metadata file has no `schema`"
 ENTRIES_SCHEMA = "its header's schema is that of manifest entries, not of the table"
 DROPPED_SOURCE = (
@@ -125,6 +126,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", ZERO): "field-id-zero",
     ("readers-differ", NO_SCHEMA_ID): "no-schema-id",
     ("uuid-changed", NEW_UUID): "new-uuid",
+    ("snapshot-twice", CHANGED_SNAPSHOT): "changed-snapshot",
     ("readers-differ", NO_TOTALS): "no-totals",
     ("readers-differ", BEYOND_KEY): "beyond-key",
     ("readers-differ", NAME_TAKEN): "name-taken",

@@ -11,7 +11,7 @@ from typing import Any
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.metadata_rules import current_schema
-from explorer.spec.doctor.remedy_cases import LOST_REF
+from explorer.spec.doctor.remedy_cases import CHANGED_SNAPSHOT, LOST_REF
 from explorer.spec.text.units import instant
 
 MINUTE = 60_000
@@ -314,8 +314,9 @@ def _snapshot_changes(meta: TableMetadata, previous: TableMetadata) -> Iterator[
                     meta,
                     snapshot,
                     "snapshot-twice",
-                    f"its {field} is another than in the metadata file before: snapshots never change",
+                    f"its {field} is another than in the metadata file before: {CHANGED_SNAPSHOT}",
                     field,
+                    severity="warning" if field == "summary" else "error",
                     found=_differences(now, before),
                     expected=_differences(before, now),
                 )

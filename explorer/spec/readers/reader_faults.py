@@ -7,6 +7,7 @@ from typing import Literal
 
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.remedy_cases import ENTRIES_SCHEMA, NO_SCHEMA_FIELD, NO_SCHEMA_ID, ZERO
+from explorer.spec.doctor.remedy_texts import MISREAD_BY
 from explorer.spec.readers.table_features import FEATURES, TableFeature
 from explorer.spec.text.names import base_name
 
@@ -58,7 +59,7 @@ def _of(feature: str, alike: Sequence[Finding]) -> TableFeature:
     spark: Literal["yes", "no", "wrong"] = "yes"
     if any(finding.refused in ("table", "scan") for finding in alike):
         spark = "no"
-    elif feature == "fault-delete-as-data" or any(finding.refused == "part" for finding in alike):
+    elif feature == "fault-delete-as-data" or first.rule in MISREAD_BY or any(f.refused == "part" for f in alike):
         spark = "wrong"
     title = FEATURES.get(feature, f"fault {first.rule}")
     return TableFeature(feature, f"{base_name(first.file)}: {first.what}{more}", spark=spark, own_title=title)
