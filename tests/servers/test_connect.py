@@ -37,8 +37,8 @@ before, catalog = settings(), spark.catalog.currentCatalog()
 table = explorer.open_table("prod.db.t", spark=spark)
 by_path = explorer.open_table(table.metadata.metadata_location)
 told = {
-    "rows": table.rows().to_pylist(),
-    "by_path": by_path.rows().to_pylist(),
+    "rows": table.rows().to_arrow().to_pylist(),
+    "by_path": by_path.rows().to_arrow().to_pylist(),
     "in_spark": [row.asDict() for row in spark.table("prod.db.t").orderBy("id").collect()],
     "snapshots": len(table.inspect.snapshots()),
     "plan": table.plan("id = 3").value.left.files,
