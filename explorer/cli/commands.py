@@ -47,6 +47,18 @@ class CountType(click.ParamType):
         return int(value)
 
 
+class ChoiceType(click.Choice[str]):
+    """One of some words. For an operation Iceberg's name of the procedure will do, as statements have it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the word."""
+        if value not in self.choices:
+            from explorer.reports.maintenance.procedure_calls import named_operation
+
+            value = named_operation(str(value))
+        return super().convert(value, param, ctx)
+
+
 def add_commands() -> None:
     """Add a command for each question of the registry."""
     for question in QUESTIONS.values():
@@ -83,7 +95,7 @@ def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[...
         "number": int if kind.least is None else click.IntRange(min=int(kind.least)),
         "count": CountType(),
         "decimal": click.FloatRange(min=kind.least),
-        "choice": click.Choice([choice for choice in kind.choices if choice]),
+        "choice": ChoiceType([choice for choice in kind.choices if choice]),
     }
     how: dict[str, Any] = {"type": types.get(kind.form, str)}
     if (completer := complete.values(kind.offer)) is not None:

@@ -102,3 +102,10 @@ def test_maintenance_says_every_rule_that_keeps_snapshots(tmp_path: Path) -> Non
     [line] = [line for line in plan.lines if line.operation == "expire"]
     assert line.why.count("Kept: ") >= 1
     assert line.why.startswith("Kept: ")
+
+
+def test_an_operation_may_be_called_as_iceberg_calls_its_procedure(tmp_path: Path) -> None:
+    place = make_table(tmp_path, 2)
+    assert preview(direct.open_table(str(place)), "expire_snapshots").operation == "expire"
+    result = CliRunner().invoke(main, ["maintain", "preview", str(place), "rewrite_data_files"])
+    assert (result.exit_code, "Nothing would be rewritten" in result.stdout) == (0, True)

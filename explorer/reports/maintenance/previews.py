@@ -122,6 +122,7 @@ def preview(
     not break. Raises NotFoundInTable for an operation, option, column, filter or reader that there is not, and
     UnreadableFile for a checkpoint that cannot be read."""
     request = check_request(table, operation, options or {}, where, columns, retain_last, readers)
+    operation = request.operation
     positions = reader_positions(table.metadata, table.reader.storage, readers)
     table = table.complete
     tree = table.tree.by(engine, f"preview of {operation}")

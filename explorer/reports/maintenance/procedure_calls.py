@@ -72,6 +72,11 @@ class OperationRequest:
         return {name: _value(name, kinds[name], text) for name, text in self.options.items()}
 
 
+def named_operation(name: str) -> str:
+    """Return the operation that a procedure of Iceberg's carries out, by the procedure's name; else the name."""
+    return next((operation for operation, procedure in PROCEDURES.items() if procedure == name), name)
+
+
 def check_request(
     table: Table,
     operation: str,
@@ -83,6 +88,7 @@ def check_request(
 ) -> OperationRequest:
     """What is asked for, checked. An expiry goes by the policy of the table and its refs (spec.snapshots.retention),
     unless `options` or `retain_last` say otherwise. Raises NotFoundInTable for what there is not."""
+    operation = named_operation(operation)
     if operation not in (*PROCEDURES, *LOOKS):
         raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join((*PROCEDURES, *LOOKS))}")
     strategy = STRATEGIES.get(operation)
