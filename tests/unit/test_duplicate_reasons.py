@@ -43,7 +43,8 @@ def test_an_overwrite_of_partitions_leaves_those_of_other_specs(tmp_path: Path) 
     table.snapshot("overwrite", [*before, table.manifest("n.avro", [(1, new)])], {"replace-partitions": "true"})
     told = why(tmp_path / "t", id=1)
     assert told.startswith("this overwrite (dynamic mode) replaced the partitions that it wrote to alone: the older")
-    assert "row's file is of partition spec 0, the newer one's of spec 1. Write all files by the current spec" in told
+    assert "row's file is of partition spec 0, the newer one's of spec 1. It is the newest commit: rollback_to" in told
+    assert "takes it back. Write all files by the current spec" in told
     table.set_spec([BY_CATEGORY])
     table.save()
     assert "Write all files" not in why(tmp_path / "t", id=1)  # the overwrite would not be of that spec

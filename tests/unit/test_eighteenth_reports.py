@@ -11,7 +11,9 @@ from click.testing import CliRunner
 
 from explorer.cli import main
 from explorer.render.estimates import change_rows, filter_rows
+from explorer.render.plans import summary_lines
 from explorer.reports.conflicts import explain_conflict
+from explorer.reports.duplicate_keys import explain_keys
 from explorer.reports.estimates import estimate
 from explorer.reports.maintenance import preview
 from explorer.reports.maintenance_plan import plan_all
@@ -109,3 +111,21 @@ def test_an_operation_may_be_called_as_iceberg_calls_its_procedure(tmp_path: Pat
     assert preview(direct.open_table(str(place)), "expire_snapshots").operation == "expire"
     result = CliRunner().invoke(main, ["maintain", "preview", str(place), "rewrite_data_files"])
     assert (result.exit_code, "Nothing would be rewritten" in result.stdout) == (0, True)
+
+
+def test_appends_within_seconds_are_told_where_a_key_came_twice(tmp_path: Path) -> None:
+    """trinodb/trino#31072: two MERGEs at once both inserted a key."""
+    for step, is_told in ((400, True), (60_000, False)):
+        table = Table(tmp_path / str(step), [(1, "id", "long")])
+        table.append(table.parquet("a.parquet", {"id": [1, 2]}))
+        table.append(table.parquet("b.parquet", {"id": [2, 3]}), step=step)
+        opened = direct.open_table(str(tmp_path / str(step)))
+        [one] = explain_keys(opened, [({"id": 2}, 2)], ["id"], None)
+        assert ("0.4 s before" in one.why) is is_told
+
+
+def test_wide_bounds_are_told_where_no_file_is_skipped(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.append(*(table.parquet(f"{n}.parquet", {"id": [n, 100 + n]}) for n in range(3)))
+    told = list(summary_lines(direct.open_table(str(tmp_path / "t")).plan("id = 50")))
+    assert any(line.startswith("no file is skipped by id: each file has bounds of it that span") for line in told)

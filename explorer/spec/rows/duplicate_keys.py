@@ -30,6 +30,12 @@ AGAIN = (
     "overwrite again: it replaces the older row too, if that is of the same partition then. An overwrite that reads "
     "this table itself would read both rows, and keep them"
 )
+AT_ONCE_MS = 10_000
+AT_ONCE = (
+    "two writers that begin at one snapshot both insert a new key, since no check refuses an append, and a MERGE that "
+    "only inserts is one. Delete one of the rows, and let one writer at a time insert, or add a WHEN MATCHED clause "
+    "under serializable isolation"
+)
 FILES = 5
 """Files of a key that are named."""
 
@@ -156,13 +162,26 @@ def duplicate_reason(
         )
     if operation == "append":
         missed = f": {apart}. {MISSED}" if apart else ""
-        return f"an append deletes nothing, so that the older row stays ({told}){missed}"
+        return f"an append deletes nothing, so that the older row stays ({told}){missed}{_at_once(commit, metadata)}"
     apart = apart and f": {apart}"
     if _adds(summary, "delete", "position", "equality"):
         return f"the deletes of this {operation or 'commit'} do not reach the older row ({told}){apart}"
     removed = whole(summary.get("deleted-data-files")) or 0
     counted = f". Its summary counts {count(removed, 'data file')} as removed; {CHECKS}" if removed else ""
     return f"this {operation or 'commit'} does not delete the older row ({told}){apart}{counted}"
+
+
+def _at_once(commit: Snapshot | None, metadata: TableMetadata) -> str:
+    """Say that another append came just before a commit: of two that begin at one snapshot none sees the other's
+    rows."""
+    before = metadata.snapshot(commit.parent_snapshot_id) if commit else None
+    if commit is None or before is None or before.operation != "append":
+        return ""
+    apart = (commit.timestamp_ms or 0) - (before.timestamp_ms or 0)
+    if not 0 <= apart <= AT_ONCE_MS:
+        return ""
+    name = snapshot_name(before.snapshot_id, metadata.ordinals)
+    return f". {name}, an append too, was committed {apart / 1000:,.1f} s before: {AT_ONCE}"
 
 
 def _adds(summary: Mapping[str, str], *kinds: str) -> bool:
