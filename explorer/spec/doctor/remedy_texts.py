@@ -241,8 +241,8 @@ TEXTS_OF: Mapping[str, str] = {
     "begin with 1, for readers that refuse 0.",
     "no-schema-id": "The next snapshot that Iceberg Java commits has one: any INSERT, or CALL {catalog}.system."
     "rewrite_manifests('{name}') where manifests can be merged. Older snapshots stay as they are.",
-    "changed-snapshot": "Iceberg loads the table as it is, and nothing in Spark changes a snapshot. Compare the two "
-    "metadata files (icedive history metadata TABLE), and ask the writer of the newer one. Where the older one is "
+    "changed-snapshot": "Iceberg loads the table as it is, and nothing in Spark changes a snapshot. icedive history "
+    "metadata TABLE shows how the two metadata files differ; ask the writer of the newer one. Where the older one is "
     "right, the snapshots after it can be committed anew from there; going back to it loses them.",
     "new-uuid": "Nothing is lost, and no row is affected: open the table again where it is refused. Have its writer "
     "keep the UUID of the table.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
 
 from explorer.errors import UnreadableFile
 from explorer.spec.health.measures import BY_ID
@@ -29,8 +28,9 @@ class LoggedHealth:
 
     def to_line(self) -> str:
         """Return the line of the log."""
-        time = datetime.fromtimestamp(self.time_ms / 1000, timezone.utc).isoformat(timespec="milliseconds")
-        return json.dumps({"time": time, "table": self.table, "level": self.level, "measures": dict(self.measures)})
+        return json.dumps(
+            {"time_ms": self.time_ms, "table": self.table, "level": self.level, "measures": dict(self.measures)}
+        )
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,12 @@ def _parse(line: str, number: int, place: str) -> LoggedHealth:
     try:
         raw = json.loads(line)
         measures = {name: float(value) for name, value in raw["measures"].items()}
-        time = datetime.fromisoformat(raw["time"])
-        table, level = raw["table"], raw["level"]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        time_ms, table, level = int(raw["time_ms"]), raw["table"], raw["level"]
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise UnreadableFile(place, f"line {number} is not one of a log of health ({type(error).__name__})") from error
-    if not (isinstance(table, str) and isinstance(level, str)) or time.tzinfo is None:
-        raise UnreadableFile(place, f"line {number} is not one of a log of health (table, level, or time without zone)")
-    return LoggedHealth(int(time.timestamp() * 1000), table, level, measures)
+    if not (isinstance(table, str) and isinstance(level, str)):
+        raise UnreadableFile(place, f"line {number} is not one of a log of health (table or level)")
+    return LoggedHealth(time_ms, table, level, measures)
 
 
 def health_trends(

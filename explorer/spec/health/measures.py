@@ -97,7 +97,7 @@ MEASURES: Sequence[Measure] = (
             "fewer, larger commits: a longer trigger of streaming writers"),
     Measure("freshness", "Hours since the last commit that added rows", "retained history", 24, "",
             "told where its threshold is given, for example --threshold freshness=6",
-            "ask who writes (icedive history writers TABLE)"),
+            "icedive history writers TABLE tells who writes"),
     Measure("written-files", "Data files that commits wrote for each that their bytes fill", "retained history", 10,
             "times", "of commits that wrote a file's worth of bytes or more: their tasks or partitions divided it",
             "write.distribution-mode=hash, fewer tasks that write, or coarser partitions"),
