@@ -64,7 +64,7 @@ class MaintenancePlan:
         run = f"Run {count(len(to_run), 'statement')} in this order" if len(to_run) > 1 else "Run one statement"
         words = [f"{run}: {', '.join(line.operation for line in to_run)}."]
         if warned := [line.operation for line in to_run if line.warning]:
-            words.append(f"Read the warning first, before you run {' and '.join(warned)}.")
+            words.append(f"Read the warnings below, before you run {', '.join(warned)}.")
         if len(to_run) > 1:
             words.append("Each line is about the table as it is now. Ask again after each statement.")
         return (*words, *no)
