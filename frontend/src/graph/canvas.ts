@@ -22,7 +22,7 @@ import type { Box, Picture, PictureEdge, Vocabulary } from "./types";
 import { ink, looks, own } from "./words";
 import type { Found } from "./words";
 
-const MOVE_MS = 380, FLASH_MS = 1500, ZOOM_STEP = 1.25;
+const MOVE_MS = 380, FLASH_MS = 1500, ZOOM_STEP = 1.25, LEGIBLE = 0.8;
 /** Pixels around the stage in which cards are in the document, and as many edges of one node light up. */
 const MARGIN = 400, MOST_LIT = 60;
 /** So many pixels sideways are a hand that is not steady; and a column's head of fewer says nothing. */
@@ -446,12 +446,14 @@ export class GraphCanvas {
     if (!all) this.revealFocus();
   }
 
-  // Fit as before; how far down a person is stays, unless all is in sight.
-  private refit(): void {
+  // Fit as before; how far down a person is stays, unless all is in sight. It does not become smaller than `least` by that.
+  private refit(least = 0): void {
     const main = this.scene.focus()?.x, { fitsAll, home } = this, { y, k } = this.view;
     let view = fitted(this.scene.size, this.room(), fitsAll, main);
     if (!view) return;
     if (this.strip.offer(this.scene.size, view.k, this.room())) view = fitted(this.scene.size, this.room(), fitsAll, main) ?? view;
+    const legible = Math.min(least, k);
+    if (view.k < legible) view = zoomed(view, legible / view.k, 0, HEAD_HEIGHT);
     this.home = view;
     this.look(home && !fitsAll && y < home.y ? { ...view, y: HEAD_HEIGHT - ((HEAD_HEIGHT - y) / k) * view.k } : view);
     this.drawStrip();
@@ -468,7 +470,7 @@ export class GraphCanvas {
       if (this.strip.offer(this.scene.size, this.view.k, this.room())) this.area = null;
       this.look(this.view);
       this.drawStrip();
-    } else if (this.home) this.refit();
+    } else if (this.home) this.refit(this.last() ? LEGIBLE : 0); // beside the inspector, names stay readable
     else this.fit();
     const item = this.scene.item(this.last());
     if (item) this.reveal(item);
