@@ -144,6 +144,23 @@ def test_the_inspector_tells_of_a_node_and_the_link_keeps_it(page: Page, app: Se
     expect(page).not_to_have_url(re.compile("node="))
 
 
+def test_beside_the_inspector_names_stay_readable(page: Page, app: Served) -> None:
+    """In a window as narrow as a cell of a notebook: what is selected stays in sight, at its size."""
+    page.set_viewport_size({"width": 860, "height": 640})
+    page.goto(f"{app}?table=demo.position_deletes")
+    file = card(page, r"\.parquet, data file")
+    expect(file).to_be_visible()
+    before = file.bounding_box()
+    file.click()
+    expect(inspector(page)).to_be_visible()
+    page.wait_for_timeout(MOVES_MS)
+    after = file.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["width"] >= 0.95 * before["width"]
+    assert is_on_stage(page, file)
+
+
 def test_back_and_forward_lead_through_tables_and_modes(page: Page, app: Served) -> None:
     page.goto(f"{app}?{LIFECYCLE}&snapshot=snapshot-3")
     card(page, "^manifest-2,").click()
