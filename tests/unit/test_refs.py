@@ -255,7 +255,7 @@ def test_labels_tell_files_of_one_writer_apart() -> None:
     uuids = "c4071610-06b6-4848-bd33-70a5ffa6582a", "5642b13b-9d3d-461e-a4e3-2f67139a5d5f"
     names = [f"s3://house/data/00000-18-{uuid}-0-00001.parquet" for uuid in uuids]
     assert [file_label(name, 17) for name in names] == ["18-c407…1.parquet", "18-5642…1.parquet"]
-    assert file_label(f"00007-104-{uuids[1]}-00012-deletes.puffin") == "104-5642…12.puffin"
+    assert file_label(f"00007-104-{uuids[1]}-00012-deletes.puffin") == "104-5642…12-del.puffin"
     assert file_label(f"00000-0-{uuids[0]}.parquet") == "0-c407….parquet"  # pyiceberg's
     assert file_label("data/data-3.parquet") == "data-3.parquet"
 

@@ -41,7 +41,7 @@ name in them that has `;`, `--` or `/*` ends the statement or hides its end, and
 is a text and what is not."""
 _WRITTEN = re.compile(
     r"[0-9]{5,}-([0-9]+-[0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-[0-9])*(?:-0*([0-9]+))?"
-    r"(?:-deletes)?(\.[a-z.]{2,15})"
+    r"(-deletes)?(\.[a-z.]{2,15})"
 )
 """A file's name as Iceberg's writers make it (OutputFileFactory): partition, task, the write's UUID, and which file of
 the task it is."""
@@ -142,11 +142,14 @@ def shorten(text: str, width: int) -> str:
 
 
 def file_label(path: str, width: int = LABEL) -> str:
-    """A file's name in so many characters: `15-8d3f…1.parquet` of 00000-15-8d3f(…)-00001.parquet: names that
-    Iceberg's writers make are told apart by task and UUID, not by how they begin and end."""
+    """A file's name in so many characters: `15-8d3f…1.parquet` of 00000-15-8d3f(…)-00001.parquet, and
+    `15-8d3f…1-del.parquet` of a delete file: names that Iceberg's writers make are told apart by task and UUID, not by
+    how they begin and end."""
     name = base_name(path)
-    written = _WRITTEN.fullmatch(name) if width < len(name) < SORTED else None
-    return shorten(f"{written[1]}…{written[2] or ''}{written[3]}" if written else name, width)
+    if not (width < len(name) < SORTED and (written := _WRITTEN.fullmatch(name))):
+        return shorten(name, width)
+    task, number, is_delete, ending = written.groups()
+    return shorten(f"{task}…{number or ''}{'-del' if is_delete else ''}{ending}", width)
 
 
 def runs(names: Iterable[str]) -> str:
