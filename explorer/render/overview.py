@@ -140,7 +140,7 @@ def render_overview(overview: Overview) -> str:
     lines += [f"{name:>18}  {text}" for name, text in verdict_facts(overview)]
     told_moments = [
         {"snapshot": m.entry.snapshot, "committed": instant(m.entry.timestamp_ms),
-         "operation": m.entry.operation or "?", "what it did": moment_words(m), "refs": ", ".join(m.entry.refs),
+         "operation": m.entry.operation or "?", "by its summary": moment_words(m), "refs": ", ".join(m.entry.refs),
          "": "" if m.entry.kind in USUAL else m.entry.kind}
         for m in overview.moments[-LAST:]
     ]  # fmt: skip
