@@ -120,7 +120,7 @@ def lifecycle(table: Table, *, engine: EngineName = "auto") -> Answer[Any]:
         cells,
         lambda: lifecycle_rows(cells),
         lambda: (render_lifecycle(cells),),
-        lambda: Collection.of_rows(lifecycle_rows(cells), "manifests"),
+        lambda: Collection.of_rows(lifecycle_rows(cells), "states of manifests"),
         lambda: lifecycle_svg(cells),
     )
 
