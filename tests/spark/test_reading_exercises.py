@@ -20,6 +20,7 @@ from explorer.lab import progress_store
 from explorer.lab.exercises import articles, course
 from explorer.lab.exercises import exercise as exercises
 from explorer.lab.exercises.entries import RowsEntry
+from explorer.lab.exercises.quiz import score
 from explorer.lab.exercises.reading import DELETE_EXERCISES, FIRST_EXERCISES, STATUS_EXERCISES
 
 EXERCISES = (*FIRST_EXERCISES, *STATUS_EXERCISES, *DELETE_EXERCISES)
@@ -31,7 +32,8 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
     ),
     (
         (("ADDED", "ADDED", "ADDED", "DELETED", ""), "You have ADDED more than once"),
-        (("ADDED", "EXISTING", "EXISTING", "DELETED", "DELETED"), "DELETED is told once"),
+        (("ADDED", "EXISTING", "EXISTING", "DELETED", "DELETED"), "or its manifest is no longer listed"),
+        (("ADDED", "ADDED", "ADDED", "", "DELETED"), "1 of 5 is right, 4 are wrong. data-2.parquet in"),
         (("ADDED", "EXISTING", "EXISTING", "", ""), "its entry is there and says DELETED"),
         (("ADDED", "EXISTING"), "Give 5 values"),
     ),
@@ -41,11 +43,12 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
     ),
     (
         ((None, None, None), "DELETED entries must carry theirs"),
+        ((2, 2, None), "1 of 3 is right, 2 are wrong."),
         ((1, 1, 3), "3 is inherited from the manifest list"),
         ((1, 2, None), "keeps the number of the commit that added it"),
     ),
     (
-        ((1, 1), "writes whole files"),
+        ((1, 1), "0 of 2 are right, 2 are wrong. Copy-on-write writes whole files"),
         ((3, 0), "no part of the table any more"),
         (5, "Give 2 values"),
     ),
@@ -60,7 +63,7 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
         ("jack", "give rows"),
     ),
     (
-        ((0, 0), "a delete file stays"),
+        ((0, 0), "1 of 2 is right, 1 is wrong. Compaction removes data files; a delete file stays"),
         ((2, 2), "has the rows without the deleted ones"),
     ),
     (
@@ -141,10 +144,7 @@ def test_a_quiz_is_judged_by_what_the_table_says(name: str) -> None:
         wrong = next(one for one in options if one != right)
         marked = quiz.check((*quiz.example[:line], wrong, *quiz.example[line + 1 :]))
         assert marked.right is False
-        assert (
-            f"{len(quiz.example) - 1} of {len(quiz.example)} are right. Not so: {quiz.entry.labels[line]}"
-            in marked.words
-        )
+        assert f"{score(len(quiz.example) - 1, len(quiz.example))} Not so: {quiz.entry.labels[line]}" in marked.words
     assert "Give" in quiz.check(("one",)).words
 
 

@@ -20,7 +20,6 @@ def _grows(_: Any) -> bool:
 
 
 TREE_ERROR = article_error(
-    "*The walk-through*, lines 86 to 123,",
     [
         Sentence(
             "The manifest list is an Avro file, which keeps track of all manifests of a snapshot.",
@@ -51,7 +50,6 @@ TREE_ERROR = article_error(
     "skip manifests.",
 )
 MANIFEST_ERROR = article_error(
-    "*The hierarchy*, lines 18 to 98,",
     [
         Sentence(
             "At the bottom are data files: Parquet, ORC or Avro.",
@@ -96,7 +94,6 @@ def _positions(_: Any) -> bool:
 
 
 DELETE_ERROR = article_error(
-    "*The walk-through*, lines 131 to 164, and *Part 1*, line 199,",
     [
         Sentence(
             "A position delete file has the paths and the positions of deleted rows.",
@@ -135,7 +132,6 @@ def _race(bench: Any) -> Run:
 
 
 COMMIT_ERROR = article_error(
-    "*The hierarchy*, lines 162 to 205,",
     [
         Sentence(
             "Of two writers that read the same metadata file, the second one's pointer update fails.",
@@ -174,7 +170,6 @@ def _keeps_only_old(_: Any) -> bool:
 
 
 SPEC_ERROR = article_error(
-    "*The hierarchy*, lines 210 to 214, is about a change of the partitioning. One sentence is sharpened here.",
     [
         Sentence(
             "New writes use the new partition scheme.",

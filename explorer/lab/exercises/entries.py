@@ -17,7 +17,7 @@ class ChoiceEntry:
     @property
     def form(self) -> str:
         """What to give."""
-        return f"one of {', '.join(repr(option) for option in self.options)}"
+        return f"one of {', '.join(repr(o) if o else f'{o!r} ({self.name(o)})' for o in self.options)}"
 
     @property
     def listed(self) -> str:

@@ -76,10 +76,14 @@ def _judge_lines(
     first = lines[wrong[0]]
     given = answer[wrong[0]]
     reply = first.replies.get(given, "")
-    score = f"{len(lines) - len(wrong)} of {len(lines)} are right."
-    return ExerciseResult(
-        False, f"{score} Not so: {first.label}: {_given(first, given)}. {reply}".strip(), f"{facts_text}."
-    )
+    told = f"{score(len(lines) - len(wrong), len(lines))} Not so: {first.label}: {_given(first, given)}. {reply}"
+    return ExerciseResult(False, told.strip(), f"{facts_text}.")
+
+
+def score(right: int, count: int) -> str:
+    """How many of several answers are right, and how many are wrong."""
+    wrong = count - right
+    return f"{right} of {count} {'is' if right == 1 else 'are'} right, {wrong} {'is' if wrong == 1 else 'are'} wrong."
 
 
 def _given(line: Line, value: Any) -> str:
@@ -88,7 +92,6 @@ def _given(line: Line, value: Any) -> str:
 
 
 def article_error(
-    where: str,
     sentences: Sequence[Sentence],
     example: str,
     nudge: str,
@@ -96,12 +99,12 @@ def article_error(
     reason: str,
     needs_lab: bool = False,
 ) -> Exercise:
-    """An exercise to find the one sentence of an article that does not hold."""
+    """An exercise to find the one sentence of articles that does not hold."""
     letters = tuple("abcdefgh"[: len(sentences)])
     named = tuple((letter, f"{letter}: {one.text}") for letter, one in zip(letters, sentences, strict=True))
     listed = "\n".join(f"- {name}" for _, name in named)
     return Exercise(
-        f"Find the error in the article. {where} says the following. Which sentence is wrong?\n\n{listed}",
+        f"Four sentences from articles on Iceberg; one is wrong. Which?\n\n{listed}",
         partial(_judge_sentence, dict(zip(letters, sentences, strict=True))),
         example,
         ChoiceEntry(

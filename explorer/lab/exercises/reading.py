@@ -11,6 +11,7 @@ from typing import Any
 from explorer.lab.exercises.answers import Words, names_with_numbers, words
 from explorer.lab.exercises.entries import ChoiceEntry, NumberEntry, SeveralEntry, rows
 from explorer.lab.exercises.exercise import Exercise, ExerciseResult, WrongForm
+from explorer.lab.exercises.quiz import score
 from explorer.spec.text.names import base_name, manifest_name, snapshot_ordinals
 from explorer.storage.locate import locate
 from explorer.storage.reader import TableReader
@@ -24,7 +25,8 @@ _HINTS: Mapping[tuple[str, str], str] = {
     ("EXISTING", "ADDED"): "this very snapshot added it",
     ("EXISTING", "DELETED"): "this very snapshot removed it, and says so",
     ("DELETED", "EXISTING"): "it was not removed: its manifest was written anew for another entry",
-    ("DELETED", GONE): "DELETED is told once, by the snapshot that removed it; afterwards it is filtered out",
+    ("DELETED", GONE): "DELETED is told once, by the snapshot that removed it. No later snapshot reads it: either the "
+    "entry is filtered out, or its manifest is no longer listed",
     ("EXISTING", GONE): "it was removed before",
     ("ADDED", GONE): "it was removed before, or is not there yet",
     ("ADDED", "DELETED"): "this very snapshot removed it, and says so",
@@ -45,6 +47,10 @@ def _value_list(answer: Any, count: int) -> list[Any]:
     return list(answer)
 
 
+def _score(given: Sequence[Any], true: Sequence[Any]) -> str:
+    return score(sum(one == other for one, other in zip(given, true, strict=True)), len(true))
+
+
 def _judge_statuses(name: str, places: Sequence[tuple[str, str]], logical: bool, _: Any, answer: Any) -> ExerciseResult:
     """Compare the status of each (snapshot, file): the logical one, or the stored one."""
     table, given = _open(name), _value_list(answer, len(places))
@@ -53,18 +59,19 @@ def _judge_statuses(name: str, places: Sequence[tuple[str, str]], logical: bool,
         f"{file} in {snapshot}: {(reads if logical else stored) or 'no reader sees it'}"
         for (snapshot, file), (stored, reads) in zip(places, truth, strict=True)
     )
+    told = _score([one or GONE for one in given], [pair[logical] for pair in truth])
     for (snapshot, file), (stored, reads), one in zip(places, truth, given, strict=True):
         true, other = (reads, stored) if logical else (stored, reads)
         one = GONE if one is None else one
         if one == true:
             continue
-        reply = [f"{file} in {snapshot}: not {one or 'filtered out'}."]
+        reply = [f"{told} {file} in {snapshot}: {f'not {one}' if one else 'its entry is there'}."]
         if one == other:
             reply.append("That is how it reads as of the snapshot." if not logical else "That is what is stored.")
         if logical and len({file for _, file in places}) == 1 and given.count("ADDED") > 1:
             reply.append("You have ADDED more than once, but one commit adds a file.")
         if logical:
-            hint = _HINTS.get((one, true), f"a status is {', '.join(STATUS.values())} or {GONE!r}")
+            hint = _HINTS.get((one, true), f"a status is {', '.join(STATUS.values())} or {GONE!r} (no reader sees it)")
             reply.append(f"{hint[0].upper()}{hint[1:]}.")
         return ExerciseResult(False, " ".join(reply), facts)
     return ExerciseResult(True, "Yes.", f"{facts}.")
@@ -99,11 +106,12 @@ def _judge_manifest_names(name: str, snapshot: str, _: Any, answer: Any) -> Exer
 def _judge_numbers(name: str, places: Sequence[tuple[str, str]], _: Any, answer: Any) -> ExerciseResult:
     """Compare the stored data sequence number of the entry of each (snapshot, file)."""
     table, given = _open(name), _value_list(answer, len(places))
-    wrong, facts = "", []
+    wrong, facts, right = "", [], 0
     for (snapshot, file), one in zip(places, given, strict=True):
         [entry] = [e for e in table.entries(snapshot, view="all") if e["stored"]["file_path"].endswith(f"/{file}")]
         stored, read = entry["stored"]["sequence_number"], entry["inherited"]["sequence_number"]
         facts.append(f"{file} {'null' if stored is None else stored}")
+        right += one == stored
         if one == stored or wrong:
             continue
         if stored is None:
@@ -115,7 +123,9 @@ def _judge_numbers(name: str, places: Sequence[tuple[str, str]], _: Any, answer:
             hint = "a file keeps the number of the commit that added it, whoever writes its manifest anew"
         wrong = f"{file} in {snapshot}: not {'null' if one is None else one}. {hint[0].upper()}{hint[1:]}."
     facts_text = f"Stored: {', '.join(facts)}. What is null is read from the manifest list."
-    return ExerciseResult(False, wrong, facts_text) if wrong else ExerciseResult(True, "Yes.", facts_text)
+    if wrong:
+        return ExerciseResult(False, f"{score(right, len(places))} {wrong}", facts_text)
+    return ExerciseResult(True, "Yes.", facts_text)
 
 
 def _judge_row_counts(name: str, _: Any, answer: Any) -> ExerciseResult:
@@ -129,7 +139,7 @@ def _judge_row_counts(name: str, _: Any, answer: Any) -> ExerciseResult:
     hint = "Copy-on-write writes whole files: the rows that did not change too"
     if given[1:] == (0,):
         hint = "The old file is no part of the table any more: the new one has its other rows"
-    return ExerciseResult(False, f"{hint}.", counts_text)
+    return ExerciseResult(False, f"{_score(given, true)} {hint}.", counts_text)
 
 
 def _judge_delete_targets(name: str, _: Any, answer: Any) -> ExerciseResult:
@@ -184,9 +194,10 @@ def _judge_delete_counts(name: str, _: Any, answer: Any) -> ExerciseResult:
         return ExerciseResult(True, "Yes.", f"{counts_text} They dangle.")
     if applying != true[1]:
         why = deletes.why_alone(deletes.alone[0])
-        return ExerciseResult(False, f"The new file has the rows without the deleted ones: {why}.", counts_text)
-    hint = "Compaction removes data files; a delete file stays until something looks at it."
-    return ExerciseResult(False, hint, counts_text)
+        hint = f"The new file has the rows without the deleted ones: {why}."
+    else:
+        hint = "Compaction removes data files; a delete file stays until something looks at it."
+    return ExerciseResult(False, f"{_score((listed, applying), true)} {hint}", counts_text)
 
 
 def _judge_version(_: Any, answer: Any) -> ExerciseResult:
@@ -230,8 +241,8 @@ FIVE_STATUSES = Exercise(
     nudge="A status holds in one snapshot: the one that added the manifest. What does the next snapshot read?",
     look="the graph of demo.manifest_lifecycle: step with [ and ], or "
     "`icedive inspect file demo.manifest_lifecycle data-2.parquet`.",
-    reason="ADDED by an earlier snapshot reads as EXISTING. The snapshot that deletes the file says DELETED, and later "
-    "ones filter the entry out.",
+    reason="ADDED by an earlier snapshot reads as EXISTING. The snapshot that deletes the file says DELETED. No later "
+    "snapshot reads it: either the entry is filtered out, or its manifest is no longer listed, as in snapshot-5.",
     words=STATUSES,
 )
 STORED_STATUSES = Exercise(
@@ -246,7 +257,8 @@ STORED_STATUSES = Exercise(
     words=STATUSES,
 )
 STORED_NUMBERS = Exercise(
-    "The same entries: which data sequence number is stored in each?",
+    "demo.manifest_lifecycle: the entries that the list of snapshot-3 leads to. Which data sequence number is stored "
+    "in each?",
     partial(_judge_numbers, "manifest_lifecycle", _AT_3),
     (1, 1, None),
     rows([file for _, file in _AT_3], NumberEntry(or_null=True)),

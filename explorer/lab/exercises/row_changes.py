@@ -24,14 +24,19 @@ def _copy_facts(_: Any) -> Sequence[Any]:
 
 
 COPY_ON_WRITE = quiz(
-    "demo.copy_on_write_update: one file of three rows, and an UPDATE of one of them in copy-on-write.",
+    "demo.copy_on_write_update: one file of three rows, and an UPDATE of one of them in copy-on-write. Its commit "
+    "wrote a manifest for the entry of the removed file, and another for the new file.",
     [
         Line("Data files that the UPDATE wrote", COUNT, {0: "The changed row must be in some file."}),
         Line(
             "The old file's status in the entries of snapshot-2", STORED, {"EXISTING": "Its rows are in the new file."}
         ),
         Line("The new file's status there", STORED),
-        Line("Manifests in the list of snapshot-2", COUNT, {1: "The new file comes in a new manifest."}),
+        Line(
+            "Manifests in the list of snapshot-2",
+            COUNT,
+            {1: "The new file comes in a manifest of its own.", 3: "The list leaves the old manifest out."},
+        ),
         Line("Delete files that a reader must apply", COUNT, {1: "That would be merge-on-read."}),
     ],
     _copy_facts,
@@ -66,7 +71,7 @@ MERGE_ON_READ = quiz(
     [
         Line("Data files that the UPDATE added", COUNT, {0: "The new row must be in some file."}),
         Line("Delete files that it added", COUNT, {0: "Something must hide the old row."}),
-        Line("Data files that it removed", COUNT, {1: "data-1 stays in the table."}),
+        Line("Data files that it removed", COUNT, {1: "The file with 3 rows stays in the table."}),
         Line("Rows in the new data file", COUNT, {3: "That would be copy-on-write."}),
         Line("Manifests of data files in the list", COUNT, {1: "The commit adds one for its new file."}),
         Line("Manifests of delete files in the list", COUNT, {0: "Delete files are tracked apart from data files."}),
@@ -77,8 +82,8 @@ MERGE_ON_READ = quiz(
     look="`icedive diff demo.position_deletes snapshot-1 snapshot-2`, and "
     "`icedive inspect manifests demo.position_deletes`.",
     reason="An update is a delete and an insert: a delete file hides the old row, a data file has the new one, and "
-    "data-1 "
-    "stays. A manifest has either data or delete files, and the list says which, so a reader loads deletes first.",
+    "the file with 3 rows stays. A manifest has either data or delete files, and the list says which, so a "
+    "reader loads deletes first.",
 )
 
 
@@ -119,23 +124,23 @@ DELETE_CONTENTS = quiz(
 def _compaction_facts(_: Any) -> Sequence[Any]:
     table = open_demo("compaction_bin_pack")
     change = table.diff("snapshot-4", "snapshot-5")
-    before, after = (sum(f["content"] == 0 for f in table.files(s)) for s in ("snapshot-4", "snapshot-5"))
+    after = sum(f["content"] == 0 for f in table.files("snapshot-5"))
     rows = live_rows(table, "snapshot-4").rows, live_rows(table, "snapshot-5").rows
     written = sum(one.record_count or 0 for one in change.added)
-    return before, after, sum(one.record_count or 0 for one in change.removed), written, rows[1] - rows[0]
+    return after, sum(one.record_count or 0 for one in change.removed), written, rows[1] - rows[0]
 
 
 COMPACTION = quiz(
-    "demo.compaction_bin_pack: snapshot-4 is a DELETE in merge-on-read, snapshot-5 a compaction of the data files.",
+    "demo.compaction_bin_pack: three files of four rows. snapshot-4 is a DELETE of two rows in merge-on-read, "
+    "snapshot-5 a compaction of the data files.",
     [
-        Line("Data files before the compaction", COUNT),
-        Line("Data files after it", COUNT),
+        Line("Data files after the compaction", COUNT),
         Line("Rows of the files that it removed", COUNT, {10: "They still have the rows that deletes hide."}),
         Line("Rows of the file that it wrote", COUNT, {12: "Deleted rows are not written again."}),
         Line("Rows that a reader sees more than before", COUNT),
     ],
     _compaction_facts,
-    (3, 1, 12, 10, 0),
+    (1, 12, 10, 0),
     nudge="A compaction changes files, not the rows that readers see.",
     look="`icedive diff demo.compaction_bin_pack snapshot-4 snapshot-5`.",
     reason="The compaction reads the small files with their deletes, and writes the rows that are left into one file. "
@@ -153,9 +158,9 @@ def _history_facts(_: Any) -> Sequence[Any]:
 
 SNAPSHOTS_6 = ChoiceEntry(tuple(f"snapshot-{n}" for n in range(1, 7)))
 HISTORY = quiz(
-    "demo.branches_and_tags has six snapshots in its metadata file. snapshot-2 is on a branch, snapshot-3 was staged "
-    "and "
-    "cherry-picked as snapshot-4; snapshot-5 and snapshot-6 came on main, and main was rolled back by one.",
+    "demo.branches_and_tags has six snapshots in its metadata file. snapshot-1 has a tag, and snapshot-2 is on a "
+    "branch of its own. snapshot-3 was staged, snapshot-4 is an append on main, and snapshot-5 is the cherry-pick of "
+    "snapshot-3. Later, main was rolled back by one snapshot.",
     [
         Line("Snapshots that a reader can still travel to", COUNT, {5: "The rollback removed none."}),
         Line("Snapshots of main: the current one and its ancestors", COUNT, {6: "Not every snapshot is on main."}),

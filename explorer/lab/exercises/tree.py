@@ -83,7 +83,9 @@ POINTER = quiz(
         Line("Metadata files in the folder", COUNT, {3: "CREATE TABLE commits, too.", 1: "A commit changes no file."}),
         Line("Snapshots in the first metadata file", COUNT, {1: "It was there before the first INSERT."}),
         Line(
-            "Snapshots in the third one", COUNT, {3: "It was written by the second INSERT.", 1: "It keeps older ones."}
+            "Snapshots in the third one (00002-…)",
+            COUNT,
+            {3: "It was written by the second INSERT.", 1: "It keeps older ones."},
         ),
         Line("Snapshots in the newest one", COUNT, {1: "It keeps the snapshots before."}),
     ],
@@ -236,16 +238,15 @@ TRACKED = quiz(
         Line("The snapshot that added manifest-2", SNAPSHOTS_3, {"snapshot-3": "It only lists it again."}),
         Line("The snapshot that added manifest-3", SNAPSHOTS_3),
         Line("Entries of manifest-3", COUNT, {0: "Somewhere the delete must be told."}),
-        Line("The status of the first of them", STORED, {"ADDED": "The DELETE added no file."}),
-        Line("Data files of snapshot-3", COUNT, {2: "One of them is deleted."}),
+        Line("The status that manifest-3 stores", STORED, {"ADDED": "The DELETE added no file."}),
+        Line("Data files that a reader of snapshot-3 reads", COUNT, {2: "One of them is deleted."}),
     ],
     _deleted_facts,
     ("snapshot-2", "snapshot-3", 1, "DELETED", 1),
     nudge="Additions and deletions are both entries of manifests.",
     look="`icedive inspect manifests demo.tracked_delete`, and `icedive inspect entries demo.tracked_delete`.",
-    reason="The DELETE wrote manifest-3, with the entry of data-1 as DELETED. The record of a manifest in the list "
-    "has the "
-    "snapshot that added it; the list of snapshot-3 carries manifest-2 unchanged.",
+    reason="The DELETE wrote manifest-3, with the entry of the first INSERT's file as DELETED. The record of a "
+    "manifest in the list has the snapshot that added it; the list of snapshot-3 carries manifest-2 unchanged.",
 )
 
 
@@ -256,7 +257,7 @@ def _list_facts(_: Any) -> Sequence[Any]:
 
 LISTS = ChoiceEntry(
     ("manifest-1", "manifest-2", "manifest-1 and manifest-2", "manifest-2 and manifest-3", "manifest-3 and manifest-4",
-     "manifest-3 and manifest-5", "manifest-4 and manifest-5")
+     "manifest-3 and manifest-5", "manifest-4 and manifest-5", "manifest-3, manifest-4 and manifest-5")
 )  # fmt: skip
 FIVE_LISTS = quiz(
     "demo.manifest_lifecycle: snapshot-1 adds data-1 and data-2 (manifest-1), snapshot-2 deletes data-1, snapshot-3 "
@@ -273,11 +274,19 @@ FIVE_LISTS = quiz(
         ),
         Line("snapshot-3", LISTS),
         Line("snapshot-4", LISTS, {"manifest-2 and manifest-3": "The delete of data-2 changes manifest-2."}),
-        Line("snapshot-5", LISTS, {"manifest-4 and manifest-5": "manifest-3 has data-3, which is still there."}),
+        Line(
+            "snapshot-5",
+            LISTS,
+            {
+                "manifest-4 and manifest-5": "manifest-3 has data-3, which is still there.",
+                "manifest-3, manifest-4 and manifest-5": "manifest-4 has nothing but a DELETED entry.",
+            },
+        ),
     ],
     _list_facts,
     ("manifest-1", "manifest-2", "manifest-2 and manifest-3", "manifest-3 and manifest-4", "manifest-3 and manifest-5"),
-    nudge="A delete replaces the manifest that has the file. An insert only adds one.",
+    nudge="A delete replaces the manifest that has the file. An insert adds one. This writer leaves out an older "
+    "manifest with nothing but DELETED entries.",
     look="`icedive history lifecycle demo.manifest_lifecycle`.",
     reason="Each delete writes the manifest with the file anew and lists the new one instead. What a commit does not "
     "touch is carried. manifest-4 has only a DELETED entry, so the last commit leaves it out.",
