@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.util import run_sync
+
+from tests.notebooks.checks import CHECKS
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -25,11 +28,19 @@ def kernel() -> Iterator[AsyncKernelManager]:
     run_sync(manager.shutdown_kernel)(now=True)
 
 
+def with_checks(number: str, cells: list[Any]) -> Iterator[Any]:
+    """The cells of a notebook, each with its check after it."""
+    for cell in cells:
+        yield cell
+        if check := CHECKS.get(f"{number} {cell.id}"):
+            yield nbformat.v4.new_code_cell(check)
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_runs(path: Path, sandbox: Path, kernel: AsyncKernelManager) -> None:
     notebook = nbformat.read(path, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "commit notebooks without outputs"
-    notebook.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))
+    notebook.cells = [nbformat.v4.new_code_cell("%reset -f"), *with_checks(path.stem[:2], notebook.cells)]
     client = NotebookClient(notebook, km=kernel, timeout=300, resources={"metadata": {"path": str(FOLDER)}})
     client.execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
@@ -68,5 +79,6 @@ table.inspect.snapshots()
     assert "manifest-list" in result["data"]["text/plain"]
 
 
-def test_there_are_notebooks() -> None:
-    assert NOTEBOOKS
+def test_there_are_notebooks_and_the_cells_that_are_checked() -> None:
+    cells = {f"{path.stem[:2]} {cell.id}" for path in NOTEBOOKS for cell in nbformat.read(path, as_version=4).cells}
+    assert set(CHECKS) <= cells

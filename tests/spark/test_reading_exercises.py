@@ -218,6 +218,9 @@ def test_each_exercise_is_asked_before_its_input() -> None:
             assert question.startswith(f"**Exercise {name}. ")
             assert question.endswith(exercise.text), name
             assert answer == f'explorer.exercise("{name}")'
+    start = json.loads((course.NOTEBOOKS / course.START).read_text())["cells"]
+    [question] = ["".join(cell["source"]) for cell in start if cell["id"] == "start03"]
+    assert question.endswith(explorer.exercise("1.4").text)
 
 
 def test_a_students_work_is_not_overwritten(tmp_path: Path) -> None:
