@@ -58,11 +58,6 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
         ("data-9.parquet", "no data file 'data-9.parquet'"),
     ),
     (
-        ((("jack", "red"), ("tom", "green")), "('jack', 'red') does not survive: its row is hidden by deletion vector"),
-        ((("tom", "green"),), "One more row is seen"),
-        ("jack", "give rows"),
-    ),
-    (
         ((0, 0), "1 of 2 is right, 1 is wrong. Compaction removes data files; a delete file stays"),
         ((2, 2), "has the rows without the deleted ones"),
     ),

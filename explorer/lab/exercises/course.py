@@ -43,7 +43,7 @@ EXERCISES_BY_NOTEBOOK: Mapping[str, Sequence[Exercise]] = {
         row_changes.COPY_ON_WRITE, articles.MANIFEST_ERROR,
     ),
     "03-deletes-and-time-travel": (
-        row_changes.MERGE_ON_READ, row_changes.DELETE_CONTENTS, reading.DELETE_TARGETS, reading.SURVIVORS,
+        row_changes.MERGE_ON_READ, row_changes.DELETE_CONTENTS, reading.DELETE_TARGETS, row_changes.VECTORS,
         row_changes.COMPACTION, reading.DANGLING, articles.DELETE_ERROR, row_changes.TIME_TRAVEL, reading.MISTAKE,
         row_changes.HISTORY,
     ),

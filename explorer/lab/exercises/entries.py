@@ -59,7 +59,7 @@ class StatementsEntry:
 class SeveralEntry:
     """Some of several values: all that belong to the answer."""
 
-    options: tuple[object, ...]
+    options: tuple[str, ...]
 
     @property
     def form(self) -> str:
@@ -69,7 +69,7 @@ class SeveralEntry:
     @property
     def listed(self) -> str:
         """What there is to choose from, as Markdown."""
-        return f"\n\nChoose all that belong to the answer: {'; '.join(map(option_name, self.options))}."
+        return f"\n\nChoose all that belong to the answer: {'; '.join(self.options)}."
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,6 @@ class StepsEntry:
         """What to give."""
         marks = f", and {' or '.join(self.marks)} after a letter" if self.marks else ""
         return f"a text of the letters {', '.join(self.letters)}{marks}"
-
-
-def option_name(option: object) -> str:
-    """The name of an option that may have several parts."""
-    return ", ".join(map(str, option)) if isinstance(option, tuple) else str(option)
 
 
 One: TypeAlias = ChoiceEntry | NumberEntry | TextEntry
@@ -149,7 +144,7 @@ def answer_text(entry: AnswerEntry, answer: Any) -> str:
     if answer is None:
         return "null"
     if isinstance(answer, tuple):
-        return "; ".join(map(option_name, answer))
+        return "; ".join(map(str, answer))
     return str(answer)
 
 

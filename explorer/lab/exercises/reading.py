@@ -1,9 +1,8 @@
-"""Exercises about metadata and its meaning: statuses of entries, sequence numbers, deletes, visible rows. Answers are
+"""Exercises about metadata and its meaning: statuses of entries, sequence numbers, deletes. Answers are
 compared with the teaching tables, without Spark."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -158,31 +157,6 @@ def _judge_delete_targets(name: str, _: Any, answer: Any) -> ExerciseResult:
     return ExerciseResult(True, "Yes.", facts)
 
 
-def _judge_visible_rows(name: str, columns: Sequence[str], _: Any, answer: Any) -> ExerciseResult:
-    """Compare the visible rows of a table, as tuples of columns."""
-    table = _open(name)
-    if isinstance(answer, str) or not all(
-        isinstance(row, (tuple, list)) and len(row) == len(columns) for row in answer
-    ):
-        raise WrongForm(f"give rows: (({', '.join(columns)}), ...)")
-    given, seen, hidden = Counter(map(tuple, answer)), Counter[tuple[Any, ...]](), {}
-    for file in table.files():
-        if file["content"] == 0:
-            for row in table.file_rows(file["file_path"]):
-                values = tuple(row[c] for c in columns)
-                if row["_deleted_by"] is None:
-                    seen[values] += 1
-                else:
-                    hidden[values] = row["_deleted_by"]
-    facts = f"Readers see {', '.join(map(str, sorted(seen)))}."
-    if more := list(given - seen):
-        why = f"its row is hidden by {hidden[more[0]]}" if more[0] in hidden else "no data file has it"
-        return ExerciseResult(False, f"{more[0]} does not survive: {why}.", facts)
-    if seen - given:
-        return ExerciseResult(False, "One more row is seen: no delete applies to the file and position of it.", facts)
-    return ExerciseResult(True, "Yes.", facts)
-
-
 def _judge_delete_counts(name: str, _: Any, answer: Any) -> ExerciseResult:
     """Compare the number of listed delete files, and of data files that they apply to."""
     listed, applying = _value_list(answer, 2)
@@ -289,17 +263,6 @@ DELETE_TARGETS = Exercise(
     "the same number, so the new row of the update stays; data-3 came later.",
     words=names_with_numbers("data", ".parquet"),
 )
-SURVIVORS = Exercise(
-    "demo.deletion_vectors began with (jack, red), (sarah, blue) and (tom, green). jack's color became yellow, then "
-    "sarah was deleted. Which rows does a reader see?",
-    partial(_judge_visible_rows, "deletion_vectors", ("name", "favorite_color")),
-    (("jack", "yellow"), ("tom", "green")),
-    SeveralEntry((("jack", "red"), ("jack", "yellow"), ("sarah", "blue"), ("tom", "green"))),
-    nudge="An update deletes one row and inserts another.",
-    look="`icedive rows demo.deletion_vectors`, or the rows of each data file in the widget.",
-    reason="The vector of the first file hides the old jack and sarah. The new jack is in a file of its own, to which "
-    "no delete applies.",
-)
 DANGLING = Exercise(
     "demo.compaction_bin_pack: a merge-on-read DELETE wrote two delete files. Then a compaction of the data files "
     "wrote the rows again without the deleted ones.",
@@ -324,4 +287,4 @@ MISTAKE = Exercise(
 )
 FIRST_EXERCISES = (DELETED_MANIFEST, FIVE_STATUSES)
 STATUS_EXERCISES = (STORED_STATUSES, STORED_NUMBERS, ONE_ROW)
-DELETE_EXERCISES = (DELETE_TARGETS, SURVIVORS, DANGLING, MISTAKE)
+DELETE_EXERCISES = (DELETE_TARGETS, DANGLING, MISTAKE)

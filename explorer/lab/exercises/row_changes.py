@@ -121,6 +121,55 @@ DELETE_CONTENTS = quiz(
 )
 
 
+def _vector_facts(_: Any) -> Sequence[Any]:
+    table = open_demo("deletion_vectors")
+    files = [table.files(f"snapshot-{n}") for n in (2, 3)]
+    vectors = [[file for file in listed if file["content"] == 1] for listed in files]
+    puffin_files = {file["file_path"] for listed in vectors for file in listed}
+    return (
+        len(vectors[0]),
+        len(vectors[1]),
+        len(puffin_files),
+        sum(file["record_count"] for file in vectors[1]),
+        len(files[1]) - len(vectors[1]),
+        live_rows(table, "snapshot-3").rows,
+    )
+
+
+VECTORS = quiz(
+    "demo.deletion_vectors is of format version 3. One file had (jack, red), (sarah, blue) and (tom, green). In "
+    "merge-on-read, snapshot-2 changed jack's color to yellow, and snapshot-3 deleted sarah.",
+    [
+        Line("Deletion vectors that a reader of snapshot-2 applies", COUNT, {0: "Something must hide the old row."}),
+        Line(
+            "Deletion vectors that a reader of snapshot-3 applies",
+            COUNT,
+            {2: "A data file has at most one vector in a snapshot."},
+        ),
+        Line(
+            "Puffin files that have the vectors of both snapshots",
+            COUNT,
+            {1: "A commit changes no Puffin file."},
+        ),
+        Line(
+            "Positions in the vectors of snapshot-3",
+            COUNT,
+            {1: "The old row of jack stays hidden, too."},
+        ),
+        Line("Data files that snapshot-3 has", COUNT, {1: "The new row of jack must be in some file."}),
+        Line("Rows that a reader of snapshot-3 sees", COUNT, {3: "sarah is deleted."}),
+    ],
+    _vector_facts,
+    (1, 1, 2, 2, 2, 2),
+    nudge="An update deletes one row and inserts another. How many vectors may a data file have?",
+    look="`icedive inspect deletes demo.deletion_vectors`, and "
+    "`icedive diff demo.deletion_vectors snapshot-2 snapshot-3`.",
+    reason="A data file has at most one vector in a snapshot. So snapshot-3 wrote a new vector with both positions, in "
+    "a new Puffin file, and removed the entry of the old one. The new row of jack is in a file of its own, to which no "
+    "delete applies.",
+)
+
+
 def _compaction_facts(_: Any) -> Sequence[Any]:
     table = open_demo("compaction_bin_pack")
     change = table.diff("snapshot-4", "snapshot-5")

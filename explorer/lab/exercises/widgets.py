@@ -18,7 +18,6 @@ from explorer.lab.exercises.entries import (
     SeveralEntry,
     StatementsEntry,
     StepsEntry,
-    option_name,
 )
 from explorer.render.pictures import still_beside
 from explorer.render.text import not_typeset
@@ -119,9 +118,7 @@ def _rows(entry: RowsEntry) -> Input:
 
 
 def _several(entry: SeveralEntry) -> Input:
-    boxes = [
-        w.Checkbox(description=option_name(option), indent=False, layout={"width": "auto"}) for option in entry.options
-    ]
+    boxes = [w.Checkbox(description=option, indent=False, layout={"width": "auto"}) for option in entry.options]
 
     def value() -> Any:
         return tuple(option for box, option in zip(boxes, entry.options, strict=True) if box.value) or ...
