@@ -172,7 +172,7 @@ def _keeps_only_old(_: Any) -> bool:
 SPEC_ERROR = article_error(
     [
         Sentence(
-            "New writes use the new partition scheme.",
+            "After a change of the partitioning, new writes use the new partition scheme.",
             lambda _: open_demo("events").entries("snapshot-3")[0]["spec_id"] == 1,
             "The newest file is of spec 1.",
         ),
