@@ -197,7 +197,7 @@ def test_maintenance_is_previewed_and_run_on_a_copy(page: Page, app: Served, art
     page.goto(f"{app}?table=demo.three_inserts")
     rail(page, "Health")
     page.get_by_role("tab", name="Maintenance").click()
-    expect(page.get_by_text("3 data files")).to_be_visible()
+    expect(page.get_by_text("3 data files").first).to_be_visible()
     page.get_by_role("combobox", name="operation").select_option("rewrite-manifests")
     expect(page.get_by_text("CALL sandbox.system.rewrite_manifests")).to_be_visible()
     look(page, artifacts / "app-maintenance.png")

@@ -156,7 +156,7 @@ def test_which_delete_applies(page: Page, app: Served, artifacts: Path) -> None:
 # -- health ------------------------------------------------------------------------------------------------------------
 def test_thresholds_are_set_and_a_catalog_is_measured(page: Page, app: Served, artifacts: Path) -> None:
     page.goto(f"{app}?table=demo.three_inserts&mode=health")
-    expect(answer(page, "Health")).to_contain_text("13 measures within their thresholds")
+    expect(answer(page, "Health")).to_contain_text("15 measures within their thresholds")
     page.goto(f"{app}?table=demo.three_inserts&mode=ask&question=health")
     page.get_by_label("threshold, one a line").fill("small-files=1")
     page.get_by_role("button", name="Ask", exact=True).click()

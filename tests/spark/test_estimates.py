@@ -205,7 +205,7 @@ def test_layouts_are_written_and_compared(engine: SparkEngine, sandbox: Path, mo
     assert list(by) == ["unsorted", "bin-packed", "sorted", "z-ordered", "partitioned"]
     hows = [by[name]["how"] for name in ("unsorted", "sorted", "z-ordered")]
     assert hows == ["dealt out to 4 files", "by name", "by name, favorite_color"]
-    assert by["partitioned"]["how"].startswith("by truncate(1, ")
+    assert by["partitioned"]["how"].startswith("by bucket(4, ")
     assert all(one["why_not"] is None and one["seconds"] > 0 and one["bytes"] > 0 for one in by.values())
     jack = {name: one["reads"][0] for name, one in by.items()}
     assert jack["sorted"]["data_files"] == 1 < jack["unsorted"]["data_files"]

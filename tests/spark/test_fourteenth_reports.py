@@ -258,7 +258,7 @@ def test_two_merges_of_one_new_key(session: Any, matched: str) -> None:
     assert (all(done), both) == ((False, 1) if matched else (True, 2))
     told = run("check", "conflict", name, str(base), "cow-merge").output
     assert "It is refused" in told
-    assert "a MERGE with WHEN NOT MATCHED alone is an append to Spark, which no check refuses" in told
+    assert "A MERGE with WHEN NOT MATCHED alone is an append to Spark, which no check refuses" in told
     if not matched:
         assert run("data", "history", name, "id = 2").output.count("added by this append") == 2
 

@@ -24,10 +24,12 @@ TRIES = 3
 """The wrong answers after which the right one is shown."""
 _LONGEST = 300
 _RAW = (
-    (r"\[[A-Z_.\d]+\]\s*|\s*SQLSTATE:.*$|\bin struct: struct<.*$|\b([a-z]\w*\.)+[A-Z]\w*(Exception|Error):\s*", ""),
-    (r"(?:extraneous|mismatched) input ('[^']*') expecting .*$", r"\1 does not belong there"),
-    (r"no viable alternative at input ('[^']*').*$", r"\1 does not belong there"),
-    (r"An error occurred while calling .*$", "Spark cannot read it"),
+    (re.compile(r"\[[A-Z_.\d]+\]\s*"), ""),
+    (re.compile(r"SQLSTATE:.*$"), ""),
+    (re.compile(r"\bin struct: struct<.*$"), ""),
+    (re.compile(r"(?:extraneous|mismatched) input ('[^']*') expecting .*$"), r"\1 does not belong there"),
+    (re.compile(r"no viable alternative at input ('[^']*').*$"), r"\1 does not belong there"),
+    (re.compile(r"An error occurred while calling .*$"), "Spark cannot read it"),
 )
 """What Spark and Java add to a message, and what a learner reads instead."""
 
@@ -197,7 +199,9 @@ def one_sentence(error: Exception) -> str:
     """What an error says to a learner: its first line, without codes of Spark and names of Java's classes."""
     text = (str(error).strip().splitlines() or [""])[0]
     for raw, plain in _RAW:
-        text = re.sub(raw, plain, text)
+        text = raw.sub(plain, text)
+    words = text.split(" ")
+    text = " ".join(word for word in words if not (word.endswith(("Exception:", "Error:")) and "." in word))
     text = text.strip()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(' ', 1)[0]} …"
 

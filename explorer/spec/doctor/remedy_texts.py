@@ -244,8 +244,8 @@ TEXTS_OF: Mapping[str, str] = {
     "changed-snapshot": "Iceberg loads the table as it is, and nothing in Spark changes a snapshot. icedive history "
     "metadata TABLE shows how the two metadata files differ; ask the writer of the newer one. Where the older one is "
     "right, the snapshots after it can be committed anew from there; going back to it loses them.",
-    "new-uuid": "Nothing is lost, and no row is affected: open the table again where it is refused. Have its writer "
-    "keep the UUID of the table.",
+    "new-uuid": "Nothing is lost, no row is affected, and nothing in Spark sets a UUID: open the table again where it "
+    "is refused. Have its writer keep the UUID of the table.",
     "type-read-right": "Nothing has to be done. Any rewrite writes the spec's types.",
     "type-misread": "No procedure mends it: a rewrite would fail, or write other values for good. pyiceberg may read "
     "the file. Where Spark reads it by itself (SELECT * FROM parquet.`PATH`, with a CAST), delete the rows of the file "
