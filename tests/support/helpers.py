@@ -62,7 +62,7 @@ def normalize(text: str, table: Table) -> str:
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? UTC", "<time>", text)
     text = re.sub(r"\d+(\.\d+)? (B|KiB|MiB)\b", "<size>", text)
     text = re.sub(r"\d+…[0-9a-f]+\.stats", "<stats file>", text)
-    text = re.sub(r"\b\d+-[0-9a-f]{4}…\d*(\.\w+)+", "<spark file>", text)
+    text = re.sub(r"\b\d+-[0-9a-f]{4}…\d*(?:-del)?(\.\w+)+", "<spark file>", text)
     seen: dict[str, str] = {}
     return re.sub(r"\b[a-z][0-9a-f]{12}\b", lambda m: seen.setdefault(m.group(), f"<node {len(seen) + 1}>"), text)
 

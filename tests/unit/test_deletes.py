@@ -300,13 +300,15 @@ def test_damaged_data_and_delete_files_say_which(table: Table, tmp_path: Path) -
 
 def test_a_missing_data_file_is_named_and_others_are_read(tmp_path: Path) -> None:
     folder = make_table(tmp_path, commits=3)
-    victim = sorted((folder / "data").glob("*.parquet"))[0]
+    first = direct.open_table(str(folder)).files("snapshot-1")[0]["file_path"]
+    victim = next(path for path in (folder / "data").glob("*.parquet") if path.name not in first)
     victim.unlink()
     table = direct.open_table(str(folder))
     with pytest.raises(UnreadableFile, match=victim.name):
-        table.row_diff("snapshot-1", "snapshot-3") if victim.name not in str(
-            table.files("snapshot-1")[0]
-        ) else table.row_history("")
+        table.row_diff("snapshot-1", "snapshot-3")
+    history = table.row_history("")
+    assert victim.name in "".join(history.matching.unreadable)
+    assert history.rows
     other = next(f["file_path"] for f in table.files() if victim.name not in f["file_path"])
     assert len(table.file_rows(other)) == 2
     assert len(table.deletes().verdicts) == 0
