@@ -42,10 +42,8 @@ def gate_text(
 
         return json_text(sarif(_reports(answer)))
     if form == "openmetrics":
-        rows = answer.value if isinstance(answer.value, list) else None
-        measures = [(row["table"], row) for row in rows] if rows is not None else [_measures(answer.value)]
-        return open_metrics(measures)
-    cases = _doctor_cases(answer) if question.name == "doctor" else _health_cases(answer, thresholds)
+        return open_metrics([(table, measures) for table, _, measures in _measured(answer)])
+    cases = _cases(question, answer, thresholds)
     return junit(cases, fail_on) if form == "junit" else "\n".join(github_annotations(cases))
 
 
@@ -69,8 +67,7 @@ def tell_webhook(
     from explorer.spec.text.units import count
     from explorer.storage.webhook import post
 
-    cases = _doctor_cases(answer) if question.name == "doctor" else _health_cases(answer, thresholds)
-    failed = [case for case in cases if fails(case.level, fail_on)]
+    failed = [case for case in _cases(question, answer, thresholds) if fails(case.level, fail_on)]
     names = ", ".join(f"{clean(case.table)}: {case.name}" for case in failed[:TOLD])
     more = f" and {len(failed) - TOLD:,} more" if len(failed) > TOLD else ""
     text = f"icedive {' '.join(question.path)}: {count(len(failed), 'check')} failed: {names}{more}"
@@ -95,20 +92,13 @@ def log_health(path: Path, answer: Answer[Any], thresholds: Mapping[str, float] 
     from explorer.errors import UnreadableFile
     from explorer.render.health_log import render_trends
     from explorer.spec.health.health_log import LoggedHealth, health_trends, parse_health_log
-    from explorer.spec.health.measures import BY_ID
     from explorer.spec.health.measures import thresholds as all_thresholds
     from explorer.storage.limits import METADATA, within
 
-    rows = answer.value if isinstance(answer.value, list) else None
-    if rows is None:
-        name, values = _measures(answer.value)
-        measured = [(name, answer.value.worst, values)]
-    else:
-        measured = [(row["table"], row["level"], {id_: row.get(id_) for id_ in BY_ID}) for row in rows]
     now_ms = int(time.time() * 1000)
     now = [
-        LoggedHealth(now_ms, name, level, {id_: value for id_, value in values.items() if value is not None})
-        for name, level, values in measured
+        LoggedHealth(now_ms, table, level, {name: value for name, value in measures.items() if value is not None})
+        for table, level, measures in _measured(answer)
     ]
     try:
         within(path.stat().st_size if path.exists() else 0, METADATA, str(path), "bytes", "begin another log")
@@ -123,6 +113,10 @@ def log_health(path: Path, answer: Answer[Any], thresholds: Mapping[str, float] 
 def _reports(answer: Answer[Any]) -> list[Any]:
     answer.to_json()  # of a catalog the reports are made now
     return answer.value if isinstance(answer.value, list) else [answer.value]
+
+
+def _cases(question: Question, answer: Answer[Any], thresholds: Mapping[str, float] | None) -> Iterator[CheckCase]:
+    return _doctor_cases(answer) if question.name == "doctor" else _health_cases(answer, thresholds)
 
 
 def _doctor_cases(answer: Answer[Any]) -> Iterator[CheckCase]:
@@ -142,5 +136,11 @@ def _health_cases(answer: Answer[Any], thresholds: Mapping[str, float] | None) -
         yield from health_cases(answer.value)
 
 
-def _measures(health: Any) -> tuple[str, dict[str, float | None]]:
-    return health.table, {measured.id: measured.value for measured in health.measures}
+def _measured(answer: Answer[Any]) -> list[tuple[str, str, dict[str, float | None]]]:
+    """What health measured: each table, its level, and the value of each measure."""
+    from explorer.spec.health.measures import BY_ID
+
+    if isinstance(answer.value, list):
+        return [(row["table"], row["level"], {name: row.get(name) for name in BY_ID}) for row in answer.value]
+    health = answer.value
+    return [(health.table, health.worst, {measured.id: measured.value for measured in health.measures})]

@@ -295,6 +295,18 @@ MATCHES = pa.schema(
 what Spark makes of it, see queries.parquet_groups.SparkReading. Of a file that cannot be read why, and no rows."""
 
 
+def matching_or_cause(
+    files: FileRows, data: LiveFile, schema: model.Schema, lineage: bool, bound: Expression, in_scan: bool
+) -> pa.Table | str:
+    """The rows of a data file that match, or why it cannot be read. Raises NotNow for a file that a scan reads."""
+    try:
+        return matching(files.rows(data, schema, lineage), bound)
+    except UnreadableFile as error:
+        if in_scan and isinstance(error, NotNow):
+            raise
+        return str(error)
+
+
 def matches_in(
     files: FileRows,
     scan: Scan,
@@ -315,13 +327,11 @@ def matches_in(
     rows_so_far = 0
     listed = live_files(live.take(pa.array(places)), manifest.partition_spec_id, manifest.manifest_path)
     for data, at in zip(listed, places.tolist(), strict=True):
-        found = {"manifest_path": manifest.manifest_path, "file_path": data.path, "in_scan": bool(reads[at])}
-        try:
-            rows = matching(files.rows(data, schema, lineage), scan.bound)
-        except UnreadableFile as error:
-            if reads[at] and isinstance(error, NotNow):
-                raise
-            matches.append(found | {"unreadable": str(error)})
+        in_scan = bool(reads[at])
+        found = {"manifest_path": manifest.manifest_path, "file_path": data.path, "in_scan": in_scan}
+        rows = matching_or_cause(files, data, schema, lineage, scan.bound, in_scan)
+        if isinstance(rows, str):
+            matches.append(found | {"unreadable": rows})
             continue
         if rows.num_rows:
             rows_so_far += rows.num_rows

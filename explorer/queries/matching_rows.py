@@ -13,12 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.errors import NotNow, UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
 from explorer.model.problem import Problem
 from explorer.progress import steps
-from explorer.queries.filters import MATCHES, matches_in, matching
+from explorer.queries.filters import MATCHES, matches_in, matching, matching_or_cause
 from explorer.queries.parquet_groups import SparkReading, spark_reading
 from explorer.queries.row_reader import RowReader
 from explorer.spark_engine.engine_choice import Engine, entries_in
@@ -166,7 +165,7 @@ class MatchingRows:
         reads_all = self.reads_every_file or not skipped.files
         self.unread = None if reads_all else UnreadFiles(skipped.files, skipped.at_most)
         """The files that may have matching rows too, as statistics may be wrong."""
-        self._look_on_spark([v.manifest for v in verdicts if v.keeps or self.reads_every_file], engine)
+        self._look_on_spark([v for v in verdicts if v.keeps or self.reads_every_file], engine)
 
     def in_manifests(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> list[MatchingFile]:
         """Find the live data files of a snapshot that have matching rows, one item for each live entry.
@@ -234,12 +233,9 @@ class MatchingRows:
         if data.path in self.unreadable:
             self._note_unreadable(manifest, data.path, self.unreadable[data.path].why, in_scan)
             return False
-        try:
-            matches = matching(self.reader.rows(data, self.schema, self._lineage), self.scan.bound)
-        except UnreadableFile as error:
-            if in_scan and isinstance(error, NotNow):
-                raise
-            self._note_unreadable(manifest, data.path, str(error), in_scan)
+        matches = matching_or_cause(self.reader, data, self.schema, self._lineage, self.scan.bound, in_scan)
+        if isinstance(matches, str):
+            self._note_unreadable(manifest, data.path, matches, in_scan)
             return False
         self._keep(data.path, matches)
         return True
@@ -294,9 +290,10 @@ class MatchingRows:
             values = pa.table({k: column_at(matches, k) for k in self._keys})
             self.keyed |= zip(places, row_dicts(values), strict=True)
 
-    def _look_on_spark(self, manifests: Sequence[ManifestFile], engine: Engine) -> None:
+    def _look_on_spark(self, verdicts: Sequence[ManifestVerdict], engine: Engine) -> None:
         """Where Spark is to look, have it look through all data files of the history, a manifest at a time."""
         part = partial(matches_in, self.reader, self.scan, self.schema, self._lineage, self.reads_every_file)
+        manifests, kept = [v.manifest for v in verdicts], {v.manifest.manifest_path for v in verdicts if v.keeps}
         rows, choice = self.reader.tree.by(engine, "row history").build(Parts(manifests, True, part, MATCHES))
         if choice.engine == "local":  # file by file, as snapshots have them
             return
@@ -305,7 +302,7 @@ class MatchingRows:
             parts = zip(*(some[n].to_pylist() for n in MATCHES.names), strict=True)
             for manifest, path, matches, words, why, in_scan in parts:
                 if why is not None:
-                    self._note_unreadable(manifest, path, why, in_scan)
+                    self._note_unreadable(manifest, path, why, in_scan and manifest in kept)
                     continue
                 reading = SparkReading() if words is None else SparkReading.from_json(words)
                 self._readings[manifest, path] = reading

@@ -17,6 +17,7 @@ from explorer.spec.text.names import snapshot_name
 from explorer.table import Table
 
 OF_METADATA_FILE = "it is of the metadata file, of which no snapshot tells"
+NOBODY_SINCE = "no commit took it there: since the last one that added rows none did"
 AT_OLDEST = "it was above already at {}, the oldest snapshot that is left"
 
 
@@ -77,6 +78,8 @@ def _crossing(history: _History, measured: MeasuredValue, last: int, writers: Ma
     name, value = measured.id, measured.value or 0.0
     if measured.about.scope == "metadata file":
         return Crossing(name, value, measured.threshold, unknown=OF_METADATA_FILE)
+    if name == "freshness":
+        return Crossing(name, value, measured.threshold, unknown=NOBODY_SINCE)
     ordinals = history.table.metadata.ordinals
     if history.is_above(0, name):
         oldest = snapshot_name(history.snapshots[0].snapshot_id, ordinals)

@@ -8,7 +8,7 @@ from typing import Literal
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.remedy_cases import ENTRIES_SCHEMA, NO_SCHEMA_FIELD, NO_SCHEMA_ID, ZERO
 from explorer.spec.doctor.remedy_texts import MISREAD_BY
-from explorer.spec.readers.table_features import FEATURES, TableFeature
+from explorer.spec.readers.table_features import TableFeature
 from explorer.spec.text.names import base_name
 
 FAULTS: Mapping[tuple[str, str], str] = {
@@ -61,5 +61,5 @@ def _of(feature: str, alike: Sequence[Finding]) -> TableFeature:
         spark = "no"
     elif feature == "fault-delete-as-data" or first.rule in MISREAD_BY or any(f.refused == "part" for f in alike):
         spark = "wrong"
-    title = FEATURES.get(feature, f"fault {first.rule}")
+    title = f"fault {first.rule}" if feature == "fault" else ""
     return TableFeature(feature, f"{base_name(first.file)}: {first.what}{more}", spark=spark, own_title=title)
