@@ -29,6 +29,7 @@ from tests.spark.row_group_oracle import Judge
 from tests.statements.printed import statements
 from tests.support import direct
 from tests.support.other_types import COMMON, DAYS, FAILS, MISREAD, RIGHT, Stored, write_table
+from tests.support.report_tables import spark_namespace
 
 FAILED = (PySparkException, Py4JJavaError, OverflowError, ValueError)
 SET = re.compile(r"SET [\w.]+=\w+")
@@ -36,11 +37,8 @@ SET = re.compile(r"SET [\w.]+=\w+")
 
 @pytest.fixture(scope="module")
 def spark(engine: SparkEngine) -> Iterator[Any]:
-    session = engine.session()
-    session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.stored")
-    yield session
-    for row in session.sql("SHOW TABLES IN sandbox.stored").collect():
-        session.sql(f"DROP TABLE sandbox.stored.{row.tableName}")
+    with spark_namespace(engine, "sandbox.stored") as session:
+        yield session
     session.sql("DROP NAMESPACE sandbox.stored")
 
 

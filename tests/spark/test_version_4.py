@@ -27,7 +27,7 @@ LAYOUTS = {"partitioned": "PARTITIONED BY (days(ts), bucket(4, id), truncate(1, 
 def namespace(engine: SparkEngine) -> Iterator[Any]:
     if engine.session().version < "4.1":
         pytest.skip("Iceberg for older Spark knows no version 4")
-    with spark_namespace(engine, "version_4") as session:
+    with spark_namespace(engine, "sandbox.version_4") as session:
         yield session
 
 

@@ -14,12 +14,13 @@ from tests.support import direct
 
 @contextmanager
 def spark_namespace(engine: SparkEngine, namespace: str) -> Iterator[Any]:
-    """A session, in which a namespace is there as long as it lasts."""
+    """A session, in which a namespace, named with its catalog, is there as long as it lasts."""
     session = engine.session()
     session.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
     yield session
     for row in session.sql(f"SHOW TABLES IN {namespace}").collect():
-        session.sql(f"DROP TABLE {namespace}.{row.tableName}")
+        if not row.isTemporary:  # Spark lists the temporary views of other tests, too
+            session.sql(f"DROP TABLE {namespace}.{row.tableName}")
 
 
 def java_table(session: Any, name: str) -> Any:
