@@ -64,7 +64,7 @@ test-readers: $(STAMP)  ## minutes: ask DuckDB, ClickHouse, iceberg-rust, iceber
 	cd tests/support/go && go build -o $(CURDIR)/$(READERS)/iceberg-go .
 	ICEDIVE_GO=$(CURDIR)/$(READERS)/iceberg-go ICEDIVE_READERS=$(CURDIR)/$(READERS)/bin/python ICEBERG_JAR=$$(ls $(CURDIR)/$(READERS)/iceberg-spark-runtime-*.jar) \
 		ICEDIVE_TRINO="$(TRINO_JAVA) $(CURDIR)/$(READERS)/trino.txt $(TRINO)" \
-		$(BIN)/python -m pytest -n 0 tests/spark/test_reader_support.py
+		$(BIN)/python -m pytest -n 0 tests/spark/test_reader_support.py tests/spark/test_trino_statements.py
 
 # Spark 3.5 has a Python environment of its own, with the last pyspark 3.5; it needs Python 3.10 or 3.11.
 SPARK35 := .venv-spark35

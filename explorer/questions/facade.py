@@ -22,7 +22,7 @@ from explorer.questions import writers as writers_questions
 from explorer.questions.answers import Answer
 from explorer.questions.check import OperationKind
 from explorer.questions.data import DUPLICATES, EXPLAINED, FIRST_ROWS
-from explorer.questions.maintain import AnyFile, Procedure, Readers, RefOperation
+from explorer.questions.maintain import AnyFile, Procedure, Readers, RefOperation, StatementEngine
 from explorer.questions.parameters import (
     NOTHING,
     CatalogAt,
@@ -933,13 +933,14 @@ class MaintainQuestions:
             engine=engine,
         )
 
-    def all(self, *, engine: EngineName = "auto") -> Answer[MaintenancePlan]:
+    def all(self, *, statements: StatementEngine = "spark", engine: EngineName = "auto") -> Answer[MaintenancePlan]:
         """Say what all maintenance would do, in the order in which to run it, with the statements.
 
         Each line is the preview of one procedure with its defaults and the table's properties, on the table as it
         is now.
 
         Args:
+            statements: The engine that is to run them: its statements, and what it would do.
             engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
@@ -955,7 +956,7 @@ class MaintainQuestions:
             >>> [line.operation for line in table.maintain.all().value.lines if line.statement]
             ['rewrite-manifests']
         """
-        return maintain_questions.all_procedures(self._table.engine, engine=engine)
+        return maintain_questions.all_procedures(self._table.engine, statements=statements, engine=engine)
 
     def file(self, path: AnyFile, *, engine: EngineName = "auto") -> Answer[FileStay]:
         """Say why a file is still there, and when it can go.

@@ -25,6 +25,7 @@ Procedure = Literal[
     "remove-orphans", "next-append", "dangling-deletes",
 ]  # fmt: skip
 
+StatementEngine = Literal["spark", "trino", "athena", "flink", "pyiceberg", "snowflake"]
 AnyFile: TypeAlias = Annotated[str, Kind(metavar="PATH", offer="files")]
 Readers: TypeAlias = Annotated["Sequence[str]", Kind(metavar="READER", several=True)]
 
@@ -93,10 +94,15 @@ def preview(
 
 
 @question("all", "maintain", rows=True)
-def all_procedures(table: Table, *, engine: EngineName = "auto") -> Answer[MaintenancePlan]:
+def all_procedures(
+    table: Table, *, statements: StatementEngine = "spark", engine: EngineName = "auto"
+) -> Answer[MaintenancePlan]:
     """Say what all maintenance would do, in the order in which to run it, with the statements.
 
     Each line is the preview of one procedure with its defaults and the table's properties, on the table as it is now.
+
+    Args:
+        statements: The engine that is to run them: its statements, and what it would do.
 
     Returns:
         How to carry it out. A row for each procedure: operation, what it does, files and bytes, statement, and why it
@@ -115,7 +121,7 @@ def all_procedures(table: Table, *, engine: EngineName = "auto") -> Answer[Maint
     from explorer.render.writing_blocks import procedure_blocks
     from explorer.reports.maintenance_plan import plan_all
 
-    plan = plan_all(table, engine)
+    plan = plan_all(table, engine, statements)
     return Answer(
         plan,
         lambda: {"words": list(plan.words), "procedures": plan_rows(plan.lines)},

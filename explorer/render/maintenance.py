@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from explorer.render.text import clean, render_table
-from explorer.spec.maintenance.all_procedures import ProcedureLine
+from explorer.spec.maintenance.all_procedures import IDLE, NO_STATEMENT, ProcedureLine
 from explorer.spec.maintenance.file_stay import FileStay
 from explorer.spec.text.units import human_bytes
 
@@ -41,9 +41,13 @@ def render_plan(words: Sequence[str], lines: Sequence[ProcedureLine]) -> str:
     telling = [line for line in lines if line.statement or line.refusal]
     for number, line in enumerate(telling, 1):
         parts += ["", f"{number}. {line.operation}: {line.does}."]
-        parts += [f"   {text}" for text in (line.refusal, line.warning, line.reason, line.statement) if text]
-    if idle := [line for line in lines if line not in telling]:
+        parts += [f"   {text}" for text in (line.refusal, line.warning, line.reason, line.note, line.statement) if text]
+    if idle := [line for line in lines if line.does == IDLE]:
         parts += ["", "Nothing to do:", *(f"   {line.operation}: {line.why}" for line in idle)]
+    without = [line for line in lines if line.does == NO_STATEMENT]
+    if without and len(without) < len(lines):
+        whys = {why: [line.operation for line in without if line.why == why] for why in (one.why for one in without)}
+        parts += ["", "No statement:", *(f"   {', '.join(names)}: {why}" for why, names in whys.items())]
     return "\n".join(map(clean, [*parts, "", "icedive maintain preview TABLE OPERATION shows the details of each."]))
 
 

@@ -14,7 +14,7 @@ from explorer.spec.commits.commit import Decision
 from explorer.spec.commits.operations import PROTECTS
 from explorer.spec.commits.statement_effects import Effects
 from explorer.spec.layout.layout_comparison import LayoutComparison
-from explorer.spec.maintenance.all_procedures import ProcedureLine
+from explorer.spec.maintenance.all_procedures import NO_STATEMENT, ProcedureLine
 from explorer.spec.maintenance.file_stay import FileStay
 from explorer.spec.maintenance.reachability import Holdings
 from explorer.spec.snapshots.refs import RefPreview
@@ -65,7 +65,7 @@ def preview_blocks(
 def procedure_blocks(words: Sequence[str], lines: Sequence[ProcedureLine]) -> list[Block]:
     """Return what all procedures would do, and the statements of those that have something to do, in their order."""
     rows = [
-        {"step": number, "operation": line.operation, "does": line.does, "reason": line.refusal or line.reason}
+        {"step": number, "operation": line.operation, "does": line.does, "reason": _reason(line)}
         for number, line in enumerate(lines, 1)
     ]
     links = [
@@ -76,8 +76,14 @@ def procedure_blocks(words: Sequence[str], lines: Sequence[ProcedureLine]) -> li
     statements: list[Block] = []
     for line in lines:
         statements += [Notice(clean(line.warning), "warning")] if line.warning else []
+        statements += [Notice(clean(line.note))] if line.note else []
         statements += [Statement(clean(line.statement))] if line.statement else []
     return [*notes, *statements, Rows(rows, "Procedures"), LinkList(tuple(links))]
+
+
+def _reason(line: ProcedureLine) -> str:
+    """Why a procedure is run in its place, or why it is not."""
+    return line.refusal or (line.why if line.does == NO_STATEMENT else line.reason)
 
 
 def copy_blocks(check: CopyCheck) -> list[Block]:

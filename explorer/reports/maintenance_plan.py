@@ -9,10 +9,12 @@ import pyarrow.compute as pc
 
 from explorer.progress import steps
 from explorer.reports.doctor import diagnose
+from explorer.reports.engine_previews import engine_refusal, preview_by
 from explorer.reports.maintenance.previews import CHANGES, Preview, preview
 from explorer.spark_engine.engine_choice import Engine
-from explorer.spec.maintenance.all_procedures import FREES, ORDER, MaintenancePlan, ProcedureLine
+from explorer.spec.maintenance.all_procedures import FREES, IDLE, NO_STATEMENT, ORDER, MaintenancePlan, ProcedureLine
 from explorer.spec.maintenance.dangling_deletes import REMOVAL, REWRITE
+from explorer.spec.maintenance.engine_statements import OTHER_ENGINES, StatementEngine
 from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
@@ -21,12 +23,13 @@ RULES = 3
 """Rules of the doctor that a refusal names."""
 
 
-def plan_all(table: Table, engine: Engine = "auto") -> MaintenancePlan:
+def plan_all(table: Table, engine: Engine = "auto", statements: StatementEngine = "spark") -> MaintenancePlan:
     """Say what all procedures would do to a table, each with its own defaults and the table's properties.
 
     Args:
         table: The table.
         engine: What decodes manifests.
+        statements: The engine that is to run them.
 
     Returns:
         A line for each procedure, in the order in which they are run. Where the doctor finds an error, what removes
@@ -34,32 +37,60 @@ def plan_all(table: Table, engine: Engine = "auto") -> MaintenancePlan:
     """
     report = diagnose(table, engine=engine)
     errors = [finding for finding in report.findings if finding.severity in ("error", "fatal")]
-    operations = steps(list(ORDER), "previews")
-    previews = [(one, preview(table, one, engine=engine)) for one in operations]
-    if errors:
-        rules = first_of(list(dict.fromkeys(finding.rule for finding in errors)), RULES)
+    rules = first_of(list(dict.fromkeys(finding.rule for finding in errors)), RULES)
+    previews = [preview(table, one, engine=engine) for one in steps(list(ORDER), "previews")]
+    if statements == "spark":
+        return MaintenancePlan(tuple(_line(_after_errors(seen, rules)) for seen in previews))
+    other = OTHER_ENGINES[statements]
+    if cannot := engine_refusal(table, statements, engine):
+        lines = [_without_statement(one, f"{cannot}.") for one in ORDER]
+    else:
+        lines = [_engine_line(table, seen, rules, statements, engine) for seen in previews]
+    return MaintenancePlan(tuple(lines), statements, other.known)
+
+
+def _after_errors(seen: Preview, rules: str) -> Preview:
+    """A preview where the doctor finds errors by some rules: what removes files must not be run, as the remedy may need
+    them, and what writes files anew has a warning."""
+    if not rules:
+        return seen
+    if seen.operation in FREES:
         why = f"the doctor finds an error ({rules}). Its remedy may need what this removes: icedive doctor TABLE."
-        first = f"First see the remedy of what the doctor finds ({rules}): icedive doctor TABLE."
-        previews = [
-            (one, replace(seen, call="", refusal=seen.refusal or f"Do not run this: {why}"))
-            if one in FREES
-            else (one, replace(seen, warning=f"{first} {seen.warning}".strip()))
-            for one, seen in previews
-        ]
-    return MaintenancePlan(tuple(_line(one, seen) for one, seen in previews))
+        return replace(seen, call="", refusal=seen.refusal or f"Do not run this: {why}")
+    first = f"First see the remedy of what the doctor finds ({rules}): icedive doctor TABLE."
+    return replace(seen, warning=f"{first} {seen.warning}".strip())
 
 
-def _line(operation: str, seen: Preview) -> ProcedureLine:
+def _without_statement(operation: str, why: str) -> ProcedureLine:
+    return ProcedureLine(operation, NO_STATEMENT, 0, 0, "", "", ORDER[operation], why=why)
+
+
+def _engine_line(table: Table, seen: Preview, rules: str, statements: StatementEngine, engine: Engine) -> ProcedureLine:
+    """What another engine would do for an operation: refused where Spark's procedure is."""
+    if _after_errors(seen, rules).refusal:
+        return _line(_after_errors(seen, rules))
+    by_engine = preview_by(table, seen, statements, engine)
+    if not by_engine.has_statement:
+        return _without_statement(seen.operation, by_engine.words)
+    line = _line(_after_errors(by_engine.seen, rules), tells_result=False)
+    if not line.statement:
+        return line
+    does = line.does if by_engine.is_counted else "rewrites files by rules of its own; how many is not known"
+    return replace(line, does=does, note=by_engine.words)
+
+
+def _line(seen: Preview, tells_result: bool = True) -> ProcedureLine:
+    operation = seen.operation
     files, size, made = _amounts(seen)
     if seen.refusal:
         does = "must not be run"
     elif not seen.call:
-        does = "nothing to do"
+        does = IDLE
     elif operation in FREES:
         does = f"{_expired_words(seen)}removes {count(files, 'file')} and frees {human_bytes(size)} at least"
     else:
         what = "manifest" if operation == "rewrite-manifests" else "file"
-        into = f" into about {made:,}" if made else ""
+        into = f" into about {made:,}" if made and tells_result else ""
         does = f"rewrites {count(files, what)} ({human_bytes(size)}){into}"
     if operation == "dangling-deletes" and seen.call:
         removes = "remove-dangling-deletes" in seen.call
@@ -70,7 +101,7 @@ def _line(operation: str, seen: Preview) -> ProcedureLine:
         does += "compacts as well" if removes else "writes all position delete files anew"
     warning = seen.warning if seen.call else ""
     kept = [words for words in seen.words if words.startswith("Kept: ")]
-    why = " ".join(kept or seen.words[-1:]) if does == "nothing to do" else ""
+    why = " ".join(kept or seen.words[-1:]) if does == IDLE else ""
     return ProcedureLine(operation, does, files, size, seen.call, seen.refusal, ORDER[operation], warning, why)
 
 

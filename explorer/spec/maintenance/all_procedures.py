@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from explorer.spec.maintenance.engine_statements import OTHER_ENGINES, StatementEngine
 from explorer.spec.text.units import count
 
 ORDER: Mapping[str, str] = {
@@ -18,6 +19,8 @@ ORDER: Mapping[str, str] = {
 """The procedures in the order in which they are run, and why each is there."""
 FREES = ("expire", "remove-orphans")
 """The procedures that remove files. The others write files anew, and free nothing until an expiry."""
+IDLE, NO_STATEMENT = "nothing to do", "has no statement"
+"""What a line says of a procedure that would change nothing, and of one that the engine has no statement for."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class ProcedureLine:
         refusal: Why it must not be run, if so.
         reason: Why it is run in this place.
         warning: What it would destroy that may still be wanted; empty if nothing is known.
-        why: Why there is nothing to do, if so.
+        why: Why there is nothing to do, or no statement, if so.
+        note: How the engine that runs it differs from Spark, if it does.
     """
 
     operation: str
@@ -45,13 +49,22 @@ class ProcedureLine:
     reason: str
     warning: str = ""
     why: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
 class MaintenancePlan:
-    """All procedures, in the order in which they are run."""
+    """All procedures, in the order in which they are run.
+
+    Attributes:
+        lines: The procedures.
+        engine: The engine whose statements they have.
+        known: How the statements of another engine than Spark are known, in a sentence; else empty.
+    """
 
     lines: tuple[ProcedureLine, ...]
+    engine: StatementEngine = "spark"
+    known: str = ""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -59,6 +72,9 @@ class MaintenancePlan:
         to_run = [line for line in self.lines if line.statement]
         refused = [line.operation for line in self.lines if line.refusal]
         no = (f"Must not be run: {', '.join(refused)}.",) if refused else ()
+        if all(line.does == NO_STATEMENT for line in self.lines):
+            title, whys = OTHER_ENGINES[self.engine].title, dict.fromkeys(line.why for line in self.lines)
+            return (f"{title} has no statement for this table.", *whys)
         if not to_run:
             return ("No procedure has anything to do." if not refused else "There is nothing to run.", *no)
         run = f"Run {count(len(to_run), 'statement')} in this order" if len(to_run) > 1 else "Run one statement"
@@ -67,4 +83,5 @@ class MaintenancePlan:
             words.append(f"Read the warnings below, before you run {', '.join(warned)}.")
         if len(to_run) > 1:
             words.append("Each line is about the table as it is now. Ask again after each statement.")
+        words += [f"The statements are {OTHER_ENGINES[self.engine].title}'s. {self.known}"] if self.known else []
         return (*words, *no)
