@@ -17,6 +17,7 @@ from explorer.spec.filters.expressions import TRUE, BoundTerm, Expression, predi
 from explorer.spec.rows.row_diff import fields_by_path
 from explorer.spec.scan.chunk_tests import ChunkPart, Unread
 from explorer.spec.scan.row_groups import GroupVerdict, row_groups
+from explorer.spec.schemas.column_places import schema_when_written, taken_by_place
 from explorer.spec.schemas.required_nulls import required_nulls
 from explorer.spec.schemas.schema_fields import kinds_by_id
 from explorer.spec.schemas.stored_types import TypeDifference, date_promotion, type_differences
@@ -70,7 +71,9 @@ def row_groups_of_file(
     return row_groups(residual, path, footer, partial(_parts, files.storage, note, path, footer), defaults)
 
 
-def columns_spark_cannot_rewrite(files: TableFiles, path: str, schema: Schema) -> dict[str, TypeDifference]:
+def columns_spark_cannot_rewrite(
+    files: TableFiles, path: str, schema: Schema, sequence_number: int | None
+) -> dict[str, TypeDifference]:
     """Find the columns of a Parquet file that Spark cannot write anew as they are: it fails on them, or takes their
     values for others.
 
@@ -78,6 +81,7 @@ def columns_spark_cannot_rewrite(files: TableFiles, path: str, schema: Schema) -
         files: The table's.
         path: The file.
         schema: The schema under which it is read.
+        sequence_number: The file's own.
 
     Returns:
         How their types differ from the spec's, by their names.
@@ -87,7 +91,9 @@ def columns_spark_cannot_rewrite(files: TableFiles, path: str, schema: Schema) -
     """
     footer, kinds = _footer(files, path), kinds_by_id(schema)
     columns = footer["columns"]
+    written = schema_when_written(files.metadata, sequence_number)
     differences = dict(required_nulls(footer, schema))
+    differences |= taken_by_place(footer, files.metadata, schema, written, is_strict=True)
     differences |= {name: d for name, d in type_differences(columns, kinds) if d.misread or d.fails}
     for column in columns:
         name, kind = kinds.get(column["field_id"], ("", None))
@@ -96,12 +102,12 @@ def columns_spark_cannot_rewrite(files: TableFiles, path: str, schema: Schema) -
     return differences
 
 
-def misread_columns(files: TableFiles, path: str, schema: Schema) -> dict[str, TypeDifference]:
+def misread_columns(files: TableFiles, data: LiveFile, schema: Schema) -> dict[str, TypeDifference]:
     """Find the columns of a Parquet file that Spark takes for other values than the file has.
 
     Args:
         files: The table's.
-        path: The file.
+        data: The file.
         schema: The schema under which it is read.
 
     Returns:
@@ -110,8 +116,10 @@ def misread_columns(files: TableFiles, path: str, schema: Schema) -> dict[str, T
     Raises:
         UnreadableFile: The footer cannot be read.
     """
-    footer = _footer(files, path)
-    differences = (*required_nulls(footer, schema), *type_differences(footer["columns"], kinds_by_id(schema)))
+    footer, written = _footer(files, data.path), schema_when_written(files.metadata, data.file_sequence_number)
+    places = taken_by_place(footer, files.metadata, schema, written)
+    types = type_differences(footer["columns"], kinds_by_id(schema))
+    differences = (*required_nulls(footer, schema), *places, *types)
     return {name: d for name, d in differences if d.misread}
 
 
@@ -159,7 +167,7 @@ def spark_reading(files: TableFiles, data: LiveFile, residual: Expression, schem
     skipped: list[tuple[int, int, str]] = []
     misread, first = "", 0
     try:
-        differences = misread_columns(files, data.path, schema)
+        differences = misread_columns(files, data, schema)
         misread = "; ".join(f"{name}, {difference.words}" for name, difference in differences.items())
         groups = [] if residual == TRUE else row_groups_of_file(files, data.path, residual, schema, problems.extend)
         for group in groups:

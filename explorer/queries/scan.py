@@ -34,6 +34,7 @@ from explorer.spec.scan.reader_rules import differences
 from explorer.spec.scan.row_groups import GroupVerdict
 from explorer.spec.scan.scan import BY_METRICS, BY_PARTITION, READ, FileVerdicts, ManifestVerdict, Scan
 from explorer.spec.scan.tasks import CHOSEN, Packing, tasks
+from explorer.spec.scan.unmeasured import older_snapshots
 from explorer.spec.values.ordering import plain
 
 DRAWN = 3000
@@ -69,11 +70,11 @@ def plan_scan(
         return make(Parts(kept, True, part, schema), f"plan for {bound}")
 
     of_spec = attrgetter("partition_spec_id") if deletes is None else None  # deletes ask when each file was added
-    summed = plan_parts.Sums()
+    summed, older = plan_parts.Sums(), older_snapshots(metadata, bound)
     why = ""
     for surely in (False, True):  # columns' counts and bounds are most of a manifest
         some = [v.manifest for v in verdicts if v.keeps and (v.surely and deletes is None) == surely]
-        part = partial(plan_parts.sums, scan, come, come_back, surely=surely)
+        part = partial(plan_parts.sums, scan, come, come_back, older, surely=surely)
         rows, choice = make(Parts(some, not surely, part, plan_parts.SUMS, of_spec), f"plan for {bound}")
         summed.add(rows)
         why = choice.why if choice.large else why
@@ -94,7 +95,7 @@ def plan_scan(
         refused=summed.refused, folded=folded, failing=tuple(m.manifest_path for m in scan.failing_manifests(listed)),
         missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,
         make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
-        engine_note=why,
+        unmeasured=summed.unmeasured, engine_note=why,
         files=build(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
         make_tasks=lambda: tasks(Packing.of(metadata.properties), chosen_files.read()),
     )  # fmt: skip

@@ -281,7 +281,7 @@ def conflict(
     asked.check()
     checks = asked.validations
     decision = explain_conflict(table, base, operation, checks, where)
-    lines = [decision.words, f"isolation: {level}", f"validations: {', '.join(checks) or 'none'}"]
+    lines = [decision.words, *decision.notes, f"isolation: {level}", f"validations: {', '.join(checks) or 'none'}"]
     lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
     note = ""
     if KINDS[operation].statement == "merge":

@@ -243,7 +243,7 @@ def live_rows_json(counted: LiveRows) -> dict[str, Any]:
     return {
         "snapshot-id": counted.snapshot_id, "rows": counted.rows, "recorded": counted.recorded,
         "data_rows": counted.data_rows, "hidden": counted.hidden, "files_read": counted.files_read,
-        "refused_by_iceberg_java": counted.refused,
+        "refused_by_iceberg_java": counted.refused, "by_summary": counted.by_summary,
         "deletes": [
             {"path": d.path, "content_offset": d.content_offset, "kind": d.kind, "recorded": d.recorded,
              "hides": d.rows, "data_files": d.data_files}
@@ -279,4 +279,15 @@ def render_live_rows(counted: LiveRows) -> str:
         for d in counted.deletes
     ]
     refused = f"⚠ {refusal(counted.refused)}\n" if counted.refused else ""
-    return f"{live_rows_words(counted)}\n" + refused + (f"\n{render_table(rows)}" if rows else "")
+    by_summary = f"⚠ {by_summary_words(counted)}\n" if by_summary_words(counted) else ""
+    return f"{live_rows_words(counted)}\n" + refused + by_summary + (f"\n{render_table(rows)}" if rows else "")
+
+
+def by_summary_words(counted: LiveRows) -> str:
+    """What readers show that count rows by the summary; nothing where that is right, or not known."""
+    if counted.by_summary in (None, counted.rows):
+        return ""
+    return (
+        f"total-records less total-position-deletes is {counted.by_summary:,}: readers that answer count(*) from the "
+        "summary, as ClickHouse does, show that number."
+    )

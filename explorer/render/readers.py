@@ -35,6 +35,7 @@ def render_readers(found: TableReaders) -> Iterator[str]:
     yield from _groups(found.verdicts)
     yield ""
     yield f"As of {found.as_of}. Tried: by us, on a small table of each feature. --output json has every cell."
+    yield "Data files were not opened: icedive doctor --deep TABLE finds what is in them."
     if found.upgrade:
         yield from _upgrade_lines(found.upgrade)
 
@@ -76,7 +77,9 @@ def verdict_lines(verdict: ReaderVerdict) -> list[str]:
     if nothing and verdict.answer == "unknown":
         reads_rest = all(known.reads in ("yes", "unknown") for _, known in verdict.cells)
         rest = f"; reads the rest ({verdict.known_from})" if reads_rest and len(nothing) < len(verdict.cells) else ""
-        lines.append(f"{name}: not known for {join_names(nothing)}{rest}")
+        unknown = [(feature, known) for feature, known in verdict.cells if known.reads == "unknown" and known.words]
+        words = [f"; {feature.title}: {known.words}" for feature, known in unknown]
+        lines.append(f"{name}: not known for {join_names(nothing)}{rest}{''.join(words)}")
     return lines
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from explorer.render.blocks import Block, Notice, Picture, Rows, Text
-from explorer.render.doctor import live_rows_json, live_rows_words
+from explorer.render.doctor import by_summary_words, live_rows_json, live_rows_words
 from explorer.render.row_views import event_rows, row_diff_words
 from explorer.render.text import clean
 from explorer.spec.deletes.deletes import refusal
@@ -20,7 +20,8 @@ def count_blocks(counted: LiveRows) -> list[Block]:
     rows = [{"delete_file": one.pop("path"), **one} for one in live_rows_json(counted)["deletes"]]
     refused = [Notice(clean(refusal(counted.refused)), "warning")] if counted.refused else []
     hidden = [Rows(rows, "What each delete hides")] if rows else []
-    return [Notice(clean(live_rows_words(counted))), *refused, *hidden]
+    by_summary = [Notice(by_summary_words(counted), "warning")] if by_summary_words(counted) else []
+    return [Notice(clean(live_rows_words(counted))), *refused, *by_summary, *hidden]
 
 
 def row_diff_blocks(diff: RowDiff, changes: Sequence[Mapping[str, Any]]) -> list[Block]:

@@ -42,7 +42,7 @@ def conflict_blocks(decision: Decision, isolation: str, validations: Sequence[st
     ]  # fmt: skip
     facts = FactTable((Fact("isolation", isolation), Fact("validations", ", ".join(validations) or "none")))
     level = "warning" if decision.outcome == "refused" else "ok"
-    told = [Notice(clean(decision.words), level), *([Notice(clean(note))] if note else [])]
+    told = [Notice(clean(decision.words), level), *(Notice(clean(one)) for one in (*decision.notes, note) if one)]
     return [*told, *([Rows(rows, "Conflicts")] if rows else []), facts]
 
 

@@ -10,7 +10,7 @@ from explorer.errors import NotFoundInTable
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.queries.filters import filter_columns, may_match, parse_filter
-from explorer.spec.commits.commit import Decision, Intent, LaterCommit, decide
+from explorer.spec.commits.commit import Decision, Intent, LaterCommit, decide, older_java_words, retry_words
 from explorer.spec.commits.costs import run_between
 from explorer.spec.commits.operations import KINDS
 from explorer.spec.entries.live_files import LiveFile, files_of
@@ -57,10 +57,19 @@ def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequ
     before = line_to(table, start.snapshot_id)
     decision = decision_of(table, intent, later, before)
     if what.statement != "merge" or where.strip() or decision.outcome != "refused":
-        return decision
+        return _with_notes(table, intent, later, decision)
     # Which files have rows of its source is known to nobody: Spark replaces and refers to these alone.
     sure = decision_of(table, replace(intent, replaced=(), referenced=()), later, before)
-    return replace(sure, unless=() if sure.outcome == "refused" else decision.conflicts)
+    sure = replace(sure, unless=() if sure.outcome == "refused" else decision.conflicts)
+    return _with_notes(table, intent, later, sure)
+
+
+def _with_notes(table: Table, intent: Intent, later: Sequence[Snapshot], decision: Decision) -> Decision:
+    """A decision, with what else may make the commit fail."""
+    if decision.outcome != "retry":
+        return decision
+    older = older_java_words(intent, [change_of(table, one) for one in steps(later, "snapshots")])
+    return replace(decision, notes=tuple(filter(None, (older, retry_words(table.metadata.properties)))))
 
 
 def line_to(table: Table, snapshot_id: int | None) -> list[Snapshot]:

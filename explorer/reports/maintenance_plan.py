@@ -15,10 +15,13 @@ from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.maintenance.all_procedures import FREES, IDLE, NO_STATEMENT, ORDER, MaintenancePlan, ProcedureLine
 from explorer.spec.maintenance.dangling_deletes import REMOVAL, REWRITE
 from explorer.spec.maintenance.engine_statements import OTHER_ENGINES, StatementEngine
+from explorer.spec.snapshots.retention import DELETES_OLD
 from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 
+MANY_OLD = 50
+"""Older metadata files from which on they are told of."""
 RULES = 3
 """Rules of the doctor that a refusal names."""
 
@@ -40,13 +43,25 @@ def plan_all(table: Table, engine: Engine = "auto", statements: StatementEngine 
     rules = first_of(list(dict.fromkeys(finding.rule for finding in errors)), RULES)
     previews = [preview(table, one, engine=engine) for one in steps(list(ORDER), "previews")]
     if statements == "spark":
-        return MaintenancePlan(tuple(_line(_after_errors(seen, rules)) for seen in previews))
+        lines = [_line(_after_errors(seen, rules)) for seen in previews]
+        return MaintenancePlan(tuple(lines), beside=_old_metadata(table))
     other = OTHER_ENGINES[statements]
     if cannot := engine_refusal(table, statements, engine):
         lines = [_without_statement(one, f"{cannot}.") for one in ORDER]
     else:
         lines = [_engine_line(table, seen, rules, statements, engine) for seen in previews]
-    return MaintenancePlan(tuple(lines), statements, other.known)
+    return MaintenancePlan(tuple(lines), statements, other.known, _old_metadata(table))
+
+
+def _old_metadata(table: Table) -> str:
+    """Say that older metadata files are not removed by any procedure, where they are many and stay."""
+    meta, log = table.metadata, table.metadata.metadata_log
+    if len(log) < MANY_OLD or meta.properties.get(DELETES_OLD, "").lower() == "true":
+        return ""
+    return (
+        f"No procedure removes the {count(len(log), 'older metadata file')} of the log: icedive storage TABLE tells "
+        "what they take, and has the statement."
+    )
 
 
 def _after_errors(seen: Preview, rules: str) -> Preview:

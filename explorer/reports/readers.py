@@ -33,6 +33,11 @@ from explorer.table import Table
 
 DATA_FILES = ("tried.json", "documents.json")
 """What we tried, and what others wrote: the first wins."""
+DELETES = {
+    "equality-deletes": "equality deletes", "position-deletes": "position deletes",
+    "deletion-vectors": "deletion vectors",
+}  # fmt: skip
+"""Features that a compaction removes, and what they are called."""
 GroupKey = TypeVar("GroupKey", bound=str)
 GROUPED = ("content", "file_format", "snapshot_id")
 FILE_FORMATS, OTHER_FORMAT = ("parquet", "orc", "avro", "puffin"), "another format"
@@ -73,12 +78,20 @@ def find_readers(table: Table, upgrade: int | None = None, engine: Engine = "aut
     notes = []
     if lacks := table.tree.lacks:
         notes.append(f"There may be more features than these: {lacks}. Readers that can read the rest fail there.")
+    verdicts = tuple(judge(features, support))
+    refused = {one.feature for verdict in verdicts if verdict.answer == "no" for one in verdict.because}
+    if kinds := [words for feature, words in DELETES.items() if feature in refused]:
+        options = "--option delete-file-threshold=1 --option remove-dangling-deletes=true"
+        notes.append(
+            f"To be rid of {' and '.join(kinds)}, compact with them: icedive maintain preview TABLE compact {options} "
+            "shows the statement. Writers of updates may add new ones."
+        )
     planned = None
     if upgrade is not None:
         planned = plan_upgrade(metadata, features, support, upgrade, _statement(table, upgrade))
     return TableReaders(
         metadata.format_version, snapshot_name(at.snapshot_id, metadata.ordinals) if at else "", tuple(features),
-        tuple(judge(features, support)), max(one.date for known in support.values() for one in known.values()),
+        verdicts, max(one.date for known in support.values() for one in known.values()),
         planned, tuple(notes),
     )  # fmt: skip
 

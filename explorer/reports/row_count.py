@@ -71,4 +71,5 @@ def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
         len(opened),
         tuple(each),
         deletes.refused,
+        whole(at.summary.get("total-position-deletes")),
     )

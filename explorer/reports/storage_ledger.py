@@ -166,6 +166,11 @@ def _cleanup_of_old_metadata(table: Table, stored: StoredFiles) -> Cleanup:
         f"The statement removes {count(len(gone), 'older metadata file')} of the log, and keeps {LOG_KEPT}. From then "
         "on each commit removes the oldest. Who opens the table by an older metadata file no longer can."
     )
+    if len(log) > most:
+        words += (
+            f" Run it before any other: each commit cuts the log to {most:,} files, and leaves those before them as "
+            "files that nothing leads to."
+        )
     return Cleanup((words,), statement, size)
 
 

@@ -150,6 +150,8 @@ def _pyiceberg(node: Expression) -> Any:
 def push_down(reads: ReadSession, files: FileAccess, version: str | None, where: str) -> Pushdown:
     """What Spark makes of a condition in SQL on a version. Nothing is read but metadata. Raises AccessRefused,
     StatementFailed, EngineError, NotSupported."""
+    if where.split(None, 1)[:1] and where.split(None, 1)[0].lower() in ("select", "with"):
+        raise StatementFailed("this is a query: give its condition alone, what stands after WHERE")
     engine, spark = reads.engine, reads.session()
     with _closing_ios() as opened:
         try:

@@ -306,9 +306,16 @@ def absent_words(
         some = first_of(defaults, TOLD_COLUMNS)
         words.append(f"{some} by the schema's initial default (readers that do not know defaults show null)")
     if nulls and with_nulls:
-        are = "are" if len(nulls) > 1 else "is"
-        words.append(f"{first_of(nulls, TOLD_COLUMNS)} {are} null, without an initial default")
+        by_name = [name for name in nulls if by_place and name in file.names]
+        others = [name for name in nulls if name not in by_name]
+        for names, why in ((others, ", without an initial default"), (by_name, BY_PLACE)):
+            are = "are" if len(names) > 1 else "is"
+            words += [f"{first_of(names, TOLD_COLUMNS)} {are} null{why}"] if names else []
     return f"its file lacks columns that the schema has: {'; '.join(words)}" if words else ""
+
+
+BY_PLACE = ": the file has a column of that name without a field id, and Spark goes by its place"
+"""Why a column is null that a file has by name."""
 
 
 def data_rows(

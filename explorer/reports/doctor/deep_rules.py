@@ -36,6 +36,7 @@ from explorer.spec.doctor.remedy_parts import of_gone_snapshot
 from explorer.spec.doctor.source_column_rules import TIMES, apply_transform, is_one_too_high, overflow_words
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.live_files import LiveFile, live_files
+from explorer.spec.schemas.column_places import schema_when_written, taken_by_place
 from explorer.spec.schemas.name_mapping import taken_names
 from explorer.spec.schemas.schema_fields import absent_required_fields, kinds_by_id
 from explorer.spec.schemas.stored_types import RIGHT, TypeDifference, date_promotion, type_differences
@@ -61,6 +62,7 @@ OURS = ("its rows cannot be read", "its schema is not one")
 LACKS = ("it lacks the required column ", ", which has no initial default")
 """What stands around the column that a file lacks."""
 ABSENT_IN_JAVA = "'Missing required field'"
+BY_PLACE = "a column has no field id, and Spark does not find it by its place"
 FORMATS = {b"PAR1": "PARQUET", b"ORC": "ORC", b"Obj\x01": "AVRO", MAGIC: "PUFFIN"}
 """By what files begin with."""
 DISTINCT = 100_000
@@ -92,6 +94,9 @@ class _Deep:
         self.added: Mapping[str, int | None] = {}
         """Which snapshot added each file of the manifest at hand, where that is asked."""
         self.absent_partition: tuple[str, ...] = ()
+        """Columns of its partition that the file at hand lacks."""
+        self.by_place: set[str] = set()
+        """Columns of the file at hand that Spark does not find."""
         """The columns of its identity partition that the data file at hand does not have."""
         try:
             self.schema: Schema | None = read_schema(table.metadata, None)
@@ -186,6 +191,7 @@ class _Deep:
     # -- data ---------------------------------------------------------------------------------------------------------
     def _data(self, file: LiveFile) -> Iterator[Finding]:
         self.absent_partition = ()
+        self.by_place.clear()
         if file.file_format == "PARQUET":
             yield from self._footer(file)
         if self.schema is None:
@@ -203,7 +209,8 @@ class _Deep:
             ]
         columns = {field.id: rows.column(at) for at, field in enumerate(self.schema.fields)}
         for field in self.schema.fields:  # one may have the name of a column that is added to the rows
-            if isinstance(field.type, str) and primitive_type(field.type) is not None:
+            is_read = isinstance(field.type, str) and primitive_type(field.type) is not None
+            if is_read and field.name not in self.by_place:  # its counts are those of the values that Spark misses
                 yield from self._column(file, field.id, field.name, field.type, columns[field.id])
         spec = self.table.metadata.spec(file.spec_id)
         for part in spec.fields if spec else ():
@@ -250,6 +257,13 @@ class _Deep:
             there = footer["field_ids"] if footer["num_rows"] else constants
             absent = (f.name for f in self.schema.fields if f.id in constants and f.id not in there)
             self.absent_partition = tuple(absent)
+        written = schema_when_written(self.table.metadata, file.file_sequence_number)
+        is_data = file.kind == "data_file"
+        places = taken_by_place(footer, self.table.metadata, self.schema, written) if is_data else ()
+        for name, difference in places:
+            self.by_place.add(name)
+            yield self._of(file, "field-ids-absent", f"{BY_PLACE}: {difference.effect}", difference.stored,
+                           difference.expected, severity="error", columns=(name,))  # fmt: skip
         kinds = kinds_by_id(self.schema)
         for column in footer["columns"] if file.kind == "data_file" else ():
             name, kind = kinds.get(column["field_id"], ("", None))

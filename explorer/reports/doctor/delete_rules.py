@@ -111,11 +111,14 @@ def _dangling(lists: Lists, at: Snapshot, deletes: Deletes, of_kind: Sequence[Li
     number = count(len(of_kind), of_kind[0].kind.replace("_", " ").rstrip("s") + " file")
     what = f"{number} of the snapshot ({size}) {'applies' if len(of_kind) == 1 else 'apply'} to no "
     path = target_file(of_kind[0])
+    counts = (
+        ", and who counts rows by the summary takes off its positions" if of_kind[0].kind != "equality_deletes" else ""
+    )
     cut = path and any(data.startswith(path) for data in deletes.files.data.paths())
     why = f"its path bounds are cut to {path!r}, where paths of data files only begin so" if cut else ""
     return lists.of(
         "delete-dangling",
-        f"{what}data file of it: whoever plans a scan reads what hides nothing",
+        f"{what}data file of it: whoever plans a scan reads what hides nothing{counts}",
         of_kind[0].manifest_path,
         found=of_kind[0].path,
         expected=why or deletes.why_alone(of_kind[0]),

@@ -66,10 +66,11 @@ class Expiry:
         yield from self._reader_words()
         if warning := self.cut_off_warning(table):
             yield warning
+        unknown = ", since metadata has no sizes of manifest lists" if gone.manifest_lists and not gone.bytes else ""
         yield (
             f"{count(len(gone.files), 'data or delete file')}, {count(len(gone.manifests), 'manifest')} and "
             f"{count(len(gone.manifest_lists), 'manifest list')} would become unreachable: {human_bytes(gone.bytes)} "
-            "at least."
+            f"at least{unknown}."
         )
         if self.statistics:
             yield f"{count(len(self.statistics), 'statistics file')} of them would be removed."

@@ -303,6 +303,12 @@ def _rewriting(table: Table, request: OperationRequest, engine: Engine) -> Previ
     if acts and rule.strategy == "position-deletes":
         deletes = table.row_reader.deletes(table.metadata.current_snapshot, table.tree.by(engine, "dangling deletes"))
         explained += rewrite_words(deletes)
+    has_deletes = any(m.content for m in table.tree.manifests(table.metadata.current_snapshot))
+    if acts and rule.strategy != "position-deletes" and has_deletes and not rule.removes_dangling:
+        explained.append(
+            "Deletes that apply to nothing afterwards may stay listed, and readers then still open them: --option "
+            "remove-dangling-deletes=true drops them."
+        )
     if rule.removes_dangling:
         tree = table.tree.by(engine, "dangling deletes")
         deletes = table.row_reader.deletes(table.metadata.current_snapshot, tree)

@@ -160,13 +160,13 @@ def _is_outside(tree: MetadataTree, path: str) -> bool:
     return False
 
 
-def unfit_type(tree: MetadataTree, paths: Sequence[str], total: int) -> tuple[str, str, int]:
+def unfit_type(tree: MetadataTree, files: Sequence[tuple[str, int | None]], total: int) -> tuple[str, str, int]:
     """Look into the footers of the first files that would be rewritten for columns in types that Spark misreads, or
     fails on.
 
     Args:
         tree: The table's.
-        paths: At most MAX_OPENED_FILES data files.
+        files: At most MAX_OPENED_FILES data files: their paths, and the sequence numbers with which they were written.
         total: How many files would be rewritten.
 
     Returns:
@@ -176,11 +176,11 @@ def unfit_type(tree: MetadataTree, paths: Sequence[str], total: int) -> tuple[st
     metadata = tree.metadata
     by_rows = metadata.properties.get("read.parquet.vectorization.enabled", "").lower() == "false"
     note, opened = "", 0
-    if total > len(paths):
-        note = f"Of {count(total, 'file')} the first {len(paths):,} were looked into: doctor --deep looks into all."
-    for path in paths:
+    if total > len(files):
+        note = f"Of {count(total, 'file')} the first {len(files):,} were looked into: doctor --deep looks into all."
+    for path, sequence_number in files:
         try:
-            unfit = columns_spark_cannot_rewrite(tree.reader, path, read_schema(metadata, None))
+            unfit = columns_spark_cannot_rewrite(tree.reader, path, read_schema(metadata, None), sequence_number)
         except UnreadableFile:  # of another format, or damaged: others say so
             continue
         opened += 1

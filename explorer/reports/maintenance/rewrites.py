@@ -102,23 +102,24 @@ def _refusal(
     if strategy != "position-deletes" and (repeated := explain_repeated_file(rows.read(), grouping.duplicates)):
         return repeated, ""
     first, total = list(islice(_files_to_rewrite(grouping, rows), MAX_CHECKED_FILES)), int(grouping.amounts[0].sum())
-    refusal, note = wrong_size(tree, first, total)
+    refusal, note = wrong_size(tree, [(path, size) for path, size, _ in first], total)
     if refusal or strategy == "position-deletes":
         return refusal, note
-    unfit, unopened, opened = unfit_type(tree, [path for path, _ in first[:MAX_OPENED_FILES]], total)
+    unfit, unopened, opened = unfit_type(tree, [(path, at) for path, _, at in first[:MAX_OPENED_FILES]], total)
     if not unfit and opened < total:  # what was not looked into may be from before a promotion
         unfit = explain_date_promotion(table.metadata)
     return unfit, " ".join(filter(None, (note, unopened)))
 
 
-def _files_to_rewrite(grouping: Grouping, rows: Batches) -> Iterator[tuple[str, int]]:
-    """The paths and recorded sizes of the files that would be rewritten, without deletion vectors: theirs are sizes of
-    blobs."""
+def _files_to_rewrite(grouping: Grouping, rows: Batches) -> Iterator[tuple[str, int, int | None]]:
+    """The paths, recorded sizes and sequence numbers of the files that would be rewritten, without deletion vectors:
+    their sizes are those of blobs."""
+    names = ("file_path", "size", "written_at", "vector")
     for part in rows.read():
-        columns = zip(*(part[name].to_pylist() for name in ("file_path", "size", "vector")), strict=True)
-        for (path, size, vector), group in zip(columns, grouping.group_numbers(part), strict=True):
+        columns = zip(*(part[name].to_pylist() for name in names), strict=True)
+        for (path, size, written_at, vector), group in zip(columns, grouping.group_numbers(part), strict=True):
             if group is not None and group > 0 and not vector:
-                yield path, size
+                yield path, size, written_at
 
 
 def _file_rows(rule: RewriteOptions, grouping: Grouping, rows: Batches, already: str) -> Iterator[pa.Table]:

@@ -5,15 +5,19 @@ library did."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from explorer.spec.commits.operations import OperationTraits
 from explorer.spec.deletes.deletes import target_file
 from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.text.names import base_name
+from explorer.spec.text.units import count, whole
 
 Matches = Callable[[LiveFile], bool]
+RETRIES, RETRY_MS = 4, 30 * 60 * 1000
+"""How often and how long a commit is tried again where the table does not say."""
 ADDS_DATA = ("append", "overwrite")
 ADDS_DELETES = ("overwrite", "delete")
 ANY_REMOVAL = ("overwrite", "replace", "delete")
@@ -86,11 +90,13 @@ class Conflict:
 @dataclass(frozen=True)
 class Decision:
     """`outcome` is commit, retry (a lost swap, then commit) or refused; `unless` are conflicts with files of which
-    nobody knows whether the commit changes rows of them: it is refused if it does."""
+    nobody knows whether the commit changes rows of them: it is refused if it does. `notes` say what else may make it
+    fail, in sentences."""
 
     outcome: Literal["commit", "retry", "refused"]
     conflicts: tuple[Conflict, ...] = ()
     unless: tuple[Conflict, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
@@ -141,6 +147,50 @@ def decide(
     if conflicts:
         return Decision("refused", conflicts)
     return Decision("retry" if moved else "commit")
+
+
+def retry_words(properties: Mapping[str, str]) -> str:
+    """Say when a commit gives up trying again (Iceberg Java: SnapshotProducer.commit, TableProperties.COMMIT_*).
+
+    Args:
+        properties: The table's.
+    """
+    tries = whole(properties.get("commit.retry.num-retries"))
+    tries = RETRIES if tries is None else tries
+    total_ms = whole(properties.get("commit.retry.total-timeout-ms"))
+    minutes = (RETRY_MS if total_ms is None else total_ms) / 60_000
+    return (
+        f"Each commit of others that comes first costs a try. After {count(tries, 'more try', 'more tries')} "
+        f"(commit.retry.num-retries), or {minutes:g} minutes (commit.retry.total-timeout-ms), it gives up with "
+        "CommitFailedException."
+    )
+
+
+def older_java_words(intent: Intent, since: Sequence[LaterCommit]) -> str:
+    """Say why Iceberg Java before 1.12 refuses a commit that the newest one lets pass: it cannot put two deletion
+    vectors of one data file into an index, whatever files the commit is about (apache/iceberg#17764). Nothing where it
+    does not.
+
+    Args:
+        intent: The commit.
+        since: What was committed since its base.
+    """
+    checks_deletes = any(name.startswith("validateNoConflictingDelete") for name in intent.validations)
+    if not (checks_deletes or (intent.kind.api == "newRewrite" and intent.replaced)):
+        return ""
+    first: dict[str, str] = {}
+    for change in since if intent.from_base else ():
+        for delete in change.added_deletes:
+            if delete.kind != "deletion_vector" or delete.referenced_data_file is None:
+                continue
+            before = first.setdefault(delete.referenced_data_file, change.snapshot)
+            if before != change.snapshot:
+                return (
+                    'Iceberg Java before 1.12 refuses it, whatever files it is about ("Can\'t index multiple DVs"): '
+                    f"{before} and {change.snapshot} both added a deletion vector for "
+                    f"{base_name(delete.referenced_data_file)}. Start it again from the current snapshot."
+                )
+    return ""
 
 
 def _walks_history(intent: Intent) -> bool:

@@ -100,6 +100,7 @@ WRONG_COUNTS = (
     "of a partition statistics file have other counts than the live files: no row is affected, but who plans by these "
     "statistics, or computes the next ones from them, goes by wrong numbers"
 )
+UNSET_CURRENT = "the metadata file names no current snapshot, though `main` has one: pyiceberg shows no rows"
 NOT_MENDED = "not even without its vectorized reader"
 
 
@@ -112,6 +113,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", ONE_TOO_HIGH.rpartition("{}")[2]): "early-partition",
     ("partition-value", WRAPPED.rpartition("{}")[2]): "wrapped-partition",
     ("partition-value", SHOWS_PARTITION): "identity-value",
+    ("current-unlike-main", UNSET_CURRENT): "current-unset",
     ("metadata-field", NO_SUMMARY): "no-summary",
     ("metadata-field", OLD_FIELD): "old-field",
     ("ref-dangling", LOST_REF): "lost-ref",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from explorer.spec.schemas.name_mapping import mapping_given_back, missing_name_
 from explorer.spec.schemas.partition_names import rename_statement
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.refs import free_ref_name, preview_refs
-from explorer.spec.text.names import beside, name_in_sql, path_in_sql, text_in_sql
+from explorer.spec.text.names import beside, first_of, name_in_sql, path_in_sql, shorten, text_in_sql
 
 MAX_STATEMENTS = 20
 """Columns for which a statement is printed."""
@@ -170,15 +171,33 @@ def _name_mapping(fault: FindingSubject) -> str:
     mapping = text_in_sql(missing_name_mapping(fault.metadata))
     ends = ";" in mapping and bool({"'", '"'} & set(fault.table))  # quotes of names are texts to Spark's shell
     if not mapping or len(mapping) > MAX_MAPPING or ends:
-        return (
-            "Nothing in Spark can tell which column of these files is which: a name has stood for two columns, or the "
-            "names are too many or too strange to print. Set the property schema.name-mapping.default by hand, or add "
-            "the files to a new table (add_files sets it)."
+        return _twice_named(fault) or (
+            "Nothing in Spark can tell which column of these files is which: the names are too many or too strange to "
+            "print. Set the property schema.name-mapping.default by hand."
         )
     return (
         f"ALTER TABLE {fault.table} SET TBLPROPERTIES ('schema.name-mapping.default' = '{mapping}'); all readers then "
         "find the columns of files without ids by their names, which are to be among these, where Spark went by their "
         "places: look at some rows before and after."
+    )
+
+
+def _twice_named(fault: FindingSubject) -> str:
+    """Say what is to be done where a name at the top has stood for two fields; nothing where none has."""
+    owners: dict[str, dict[int, None]] = defaultdict(dict)
+    for schema in fault.metadata.schemas:
+        for field in schema.fields:
+            owners[field.name][field.id] = None
+    twice = {name: ids for name, ids in owners.items() if len(ids) > 1}
+    if not twice:
+        return ""
+    were = [f"{shorten(name, 60)} was field {', then '.join(map(str, ids))}" for name, ids in twice.items()]
+    return (
+        f"No one name mapping fits files of all times: {first_of(were, 3)}. Write them anew apart: first, without a "
+        "mapping, those whose columns Spark finds by their places (rewrite_data_files, with a where that takes no "
+        "others); then set the property schema.name-mapping.default, with the name for the field that it has in the "
+        "files that are left, and write those anew. Do not write these before: what Spark does not find is then null "
+        "for good. add_files into a new table gives the name to one field in all files."
     )
 
 
@@ -192,7 +211,7 @@ def _name_given_back(fault: FindingSubject) -> str:
         "Nothing has to be done if the newer column is to have these values. If not, "
         f"ALTER TABLE {fault.table} SET TBLPROPERTIES ('schema.name-mapping.default' = '{mapping}') gives the name "
         f"back to field {taken[0].former}: the newer column is then null in such files. Do so before they are written "
-        "anew."
+        "anew, and after files without field ids that were written with the newer column: these would lose it, too."
     )
 
 

@@ -93,7 +93,7 @@ REMEDY_OF: Mapping[str, Remedy] = {
 """By rule."""
 STATIC = "SET spark.sql.sources.partitionOverwriteMode=static, or old rows stay in other partitions; then "
 """Before an INSERT OVERWRITE that is to replace all rows."""
-MISREAD_BY = ("column-type", "required-absent")
+MISREAD_BY = ("column-type", "field-ids-absent", "required-absent")
 """Rules whose errors keep Spark from writing rows anew as they are."""
 MISREAD = (
     "First mend {}: until then Spark takes values for others than the files have, or fails on them, and would write "
@@ -241,6 +241,10 @@ TEXTS_OF: Mapping[str, str] = {
     "begin with 1, for readers that refuse 0.",
     "no-schema-id": "The next snapshot that Iceberg Java commits has one: any INSERT, or CALL {catalog}.system."
     "rewrite_manifests('{name}') where manifests can be merged. Older snapshots stay as they are.",
+    "current-unset": "Nothing is lost, but no procedure mends it. Copy the metadata file under another name in its "
+    "folder, give the copy the field current-snapshot-id with the snapshot-id of refs.main, and register the copy with "
+    "register_table under another name. The old name is taken until the catalog's own tool removes the broken entry. "
+    "Both have the same files: run neither expire_snapshots nor remove_orphan_files while there are two.",
     "changed-snapshot": "Iceberg loads the table as it is, and nothing in Spark changes a snapshot. icedive history "
     "metadata TABLE shows how the two metadata files differ; ask the writer of the newer one. Where the older one is "
     "right, the snapshots after it can be committed anew from there; going back to it loses them.",
@@ -281,6 +285,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "void-field": "H",
     "no-schema-id": "H",
     "new-uuid": "W",
+    "current-unset": "X",
     "changed-snapshot": "W",
     "field-id-zero": "H",
     "type-misread": "X",

@@ -11,7 +11,7 @@ from typing import Any
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.metadata_rules import current_schema
-from explorer.spec.doctor.remedy_cases import CHANGED_SNAPSHOT, LOST_REF
+from explorer.spec.doctor.remedy_cases import CHANGED_SNAPSHOT, LOST_REF, UNSET_CURRENT
 from explorer.spec.text.units import instant
 
 MINUTE = 60_000
@@ -121,9 +121,10 @@ def _about(meta: TableMetadata, snapshot: Snapshot, rule: str, what: str, field:
 def _refs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
     main = next((r for r in meta.refs if r.name == "main" and r.raw), None)
     if main and main.snapshot_id != meta.current_snapshot_id:
+        two_tables = "readers of `main` and of the current snapshot see two tables"
         yield here(
             "current-unlike-main",
-            "readers of `main` and of the current snapshot see two tables",
+            UNSET_CURRENT if meta.current_snapshot_id is None else two_tables,
             location="/current-snapshot-id",
             found=meta.current_snapshot_id,
             expected=f"main: {main.snapshot_id}",

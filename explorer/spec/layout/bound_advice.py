@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from explorer.spec.filters.expressions import BoundTerm, Predicate, predicates
 from explorer.spec.layout.metrics_modes import ColumnMode, column_modes
 from explorer.spec.scan.plan import Plan
+from explorer.spec.text.names import PLAIN
+from explorer.spec.text.units import count
 
 COMPARED = ("eq", "in", "lt", "lt-eq", "gt", "gt-eq", "starts-with")
 """Operations that bounds can decide."""
@@ -34,6 +36,32 @@ def bound_advice(plan: Plan) -> Iterator[str]:
             if mode and mode.field_id not in told:
                 told.add(mode.field_id)
                 yield f"no file is skipped by {mode.name}: {_reason(mode, leaf)}"
+
+
+def unmeasured_advice(plan: Plan) -> Iterator[str]:
+    """Say for each column of a filter how many files are read because nothing is recorded of it, and what mends that.
+
+    Args:
+        plan: The plan.
+    """
+    modes = {mode.field_id: mode for mode in column_modes(plan.scan.metadata, plan.schema)}
+    for field_id, (files, older) in plan.unmeasured.items():
+        mode = modes.get(field_id)
+        if mode is None or mode.mode == "none":  # bound_advice tells of columns that writers leave out
+            continue
+        name = mode.name
+        it, are = ("it", "it is") if files == 1 else ("them", "they are")
+        why = "" if not older else f": {older:,} of them are older than the column"
+        if older == files:
+            why = f": {'it was' if files == 1 else 'they were'} written before the column was added"
+        command = ""
+        if all(PLAIN.fullmatch(part) for part in mode.name.split(".")):
+            options = f'--where "{mode.name} IS NULL" --option rewrite-all=true'
+            command = f" (icedive maintain preview TABLE compact {options} takes {it}, and files with nulls)"
+        yield (
+            f"{count(files, 'file')} {'is' if files == 1 else 'are'} read since metadata records nothing of {name} "
+            f"for {it}{why}. If {are} written anew, filters on it can skip {it}{command}"
+        )
 
 
 def _reason(mode: ColumnMode, leaf: Predicate) -> str:

@@ -275,9 +275,10 @@ def profile_row(facts: ColumnFacts, kind: Any) -> dict[str, Any]:
     """Return a group's facts as a row: the sums, the bounds as people read them, and what some files do not say."""
     nulls, values = (facts.sums[name] if facts.known[name] else None for name in ("nulls", "values"))
     share = nulls / values if nulls is not None and values else None
+    of_values = "" if values == facts.rows else f" of {values:,} values"
     return {
         "files": facts.files, "rows": facts.rows, "values": values, "nulls": nulls,
-        "null_share": None if share is None else f"{share:.0%}",
+        "null_share": None if share is None else f"{share:.0%}{of_values}",
         "nans": facts.sums["nans"] if facts.known["nans"] else None,
         "lower_bound": _text(facts.lower, kind), "upper_bound": _text(facts.upper, kind),
         "bytes": facts.sums["bytes"] if facts.known["bytes"] else None, "lacks": lacks(facts),

@@ -60,18 +60,21 @@ class MaintenancePlan:
         lines: The procedures.
         engine: The engine whose statements they have.
         known: How the statements of another engine than Spark are known, in a sentence; else empty.
+        beside: What no procedure does, in a sentence; empty where nothing is left.
     """
 
     lines: tuple[ProcedureLine, ...]
     engine: StatementEngine = "spark"
     known: str = ""
+    beside: str = ""
 
     @property
     def words(self) -> tuple[str, ...]:
         """How to carry it out."""
         to_run = [line for line in self.lines if line.statement]
         refused = [line.operation for line in self.lines if line.refusal]
-        no = (f"Must not be run: {', '.join(refused)}.",) if refused else ()
+        no = [f"Must not be run: {', '.join(refused)}."] if refused else []
+        no += [self.beside] if self.beside else []
         if all(line.does == NO_STATEMENT for line in self.lines):
             title, whys = OTHER_ENGINES[self.engine].title, dict.fromkeys(line.why for line in self.lines)
             return (f"{title} has no statement for this table.", *whys)

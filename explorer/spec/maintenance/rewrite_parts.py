@@ -104,6 +104,7 @@ def _table(
         ),
         "parts": _parts(files),
         "manifest_path": pa.DictionaryArray.from_arrays(pa.array(np.zeros(files.num_rows, np.int32)), path).cast(WORDS),
+        "written_at": pc.fill_null(files["file_sequence_number"], manifest.sequence_number or 0),
         "target": _targets(files) if manifest.content else np.zeros(files.num_rows, np.int64),
     }
     return pa.table(columns, schema=JUDGED)

@@ -253,7 +253,7 @@ def _again(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) ->
     if rule.strategy == "position-deletes" and metadata.format_version >= 3:
         return  # it writes deletion vectors, which it does not take again
     if rule.rewrite_all:
-        yield "It never ends: with rewrite-all each run writes all of it anew, whatever its sizes."
+        yield "Run it once: with rewrite-all each run writes all of it anew, whatever its sizes."
     elif rule.delete_files == 0:
         yield "It never ends: delete-file-threshold is 0, which every file reaches."
     elif rule.strategy in ("sort", "zorder"):

@@ -30,14 +30,14 @@ JUDGED = pa.schema(
         ("file_path", pa.string()), ("place", WORDS), ("partition", WORDS), ("spec_id", pa.int32()),
         ("record_count", pa.int64()), ("size", pa.int64()), ("deletes", pa.int64()), ("deleted_rows", pa.int64()),
         ("reasons", pa.int64()), ("vector", pa.bool_()), ("parts", pa.int64()), ("manifest_path", WORDS),
-        ("target", pa.int64()),
+        ("target", pa.int64()), ("written_at", pa.int64()),
     ]
 )  # fmt: skip
 """A row for each file that the planner looks at. `place` tells groups of partitions apart, `partition` names them.
 `deletes` apply to the file; `deleted_rows` are those of deletes that are for it alone. `reasons` are bits. `parts` is
 in how many parts a file can be read, by its split offsets; 0 where it can be cut anywhere. `target` is the hash of the
 path of the one data file that position deletes are for; 0 where they are for several, or nobody says, and of data
-files."""
+files. `written_at` is the file's own sequence number."""
 
 
 def candidate_reasons(rule: RewriteOptions, sizes: Ints, records: Ints, deletes: Ints, deleted_rows: Ints) -> Ints:

@@ -59,7 +59,12 @@ def _of(feature: str, alike: Sequence[Finding]) -> TableFeature:
     spark: Literal["yes", "no", "wrong"] = "yes"
     if any(finding.refused in ("table", "scan") for finding in alike):
         spark = "no"
-    elif feature == "fault-delete-as-data" or first.rule in MISREAD_BY or any(f.refused == "part" for f in alike):
+    elif feature == "fault-delete-as-data" or any(f.refused == "part" or _is_misread(f) for f in alike):
         spark = "wrong"
     title = f"fault {first.rule}" if feature == "fault" else ""
     return TableFeature(feature, f"{base_name(first.file)}: {first.what}{more}", spark=spark, own_title=title)
+
+
+def _is_misread(finding: Finding) -> bool:
+    """Whether Spark shows other values than a file has: files without field ids may be read right by their places."""
+    return finding.rule in MISREAD_BY and (finding.rule != "field-ids-absent" or finding.severity == "error")

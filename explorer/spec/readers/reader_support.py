@@ -232,7 +232,7 @@ class TableReaders:
         verdicts: Every reader.
         as_of: The newest date of what is known of readers.
         upgrade: What an upgrade changes, if that was asked.
-        notes: What could not be read, a sentence each: then there are at least these features.
+        notes: What could not be read, so that there are at least these features, and what would let more readers in.
     """
 
     format_version: int

@@ -33,8 +33,20 @@ class LiveRows:
     deletes: tuple[HiddenRows, ...]
     refused: int = 0
     """Data files that Iceberg Java 1.12 refuses to scan because of a delete (docs/readers.md)."""
+    recorded_deletes: int | None = None
+    """The summary's total-position-deletes; None where it has none."""
 
     @property
     def rows(self) -> int:
         """As readers see them."""
         return self.data_rows - self.hidden
+
+    @property
+    def by_summary(self) -> int | None:
+        """The rows that readers count who take total-position-deletes from total-records (ClickHouse,
+        Altinity/ClickHouse#2236); None where the summary does not tell, and where equality deletes make them read."""
+        if self.recorded is None or self.recorded_deletes is None:
+            return None
+        return (
+            None if any(d.kind == "equality_deletes" for d in self.deletes) else self.recorded - self.recorded_deletes
+        )

@@ -98,6 +98,8 @@ class Plan:
     """Whether the manifest list could not be read whole: the plan lacks what is lost there."""
     residuals: Mapping[str, int]
     """What must still be asked of rows, with the number of files it is asked of."""
+    unmeasured: Mapping[int, tuple[int, int]]
+    """By field id: files that are read of which nothing is recorded of the column, and how many are older than it."""
     engine_note: str
     """Who decoded the manifests, and why; nothing where nobody had to be chosen."""
     files: Batches = field(repr=False)

@@ -4,6 +4,7 @@ manifests are decoded, here or by Spark's workers."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -17,12 +18,14 @@ from explorer.spec.entries.numpy_columns import amounts, total
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.scan.scan import OUTCOMES, READ, FileVerdicts, Scan
 from explorer.spec.scan.tasks import CHOSEN
+from explorer.spec.scan.unmeasured import count_unmeasured
 
 SUMS = pa.schema(
     [
         ("amounts", pa.list_(pa.int64())), ("wholly", pa.int64()), ("used", pa.list_(pa.int64())),
         ("skipped", pa.list_(pa.int64())), ("refused", pa.int64()),
         ("residuals", pa.list_(pa.struct([("residual", pa.string()), ("files", pa.int64())]))),
+        ("unmeasured", pa.list_(pa.struct([(name, pa.int64()) for name in ("field_id", "files", "older")]))),
     ]
 )  # fmt: skip
 FILES = pa.schema(
@@ -46,13 +49,15 @@ def sums(
     scan: Scan,
     deletes: DeletePairs | None,
     skipped: DeletePairs | None,
+    older: Mapping[int, Sequence[int]],
     manifest: ManifestFile,
     stored: pa.Table,
     surely: bool = False,
 ) -> pa.Table:
     """One row of SUMS: files, rows and bytes for each of OUTCOMES, one after the other; files whose rows all match; the
     places of the deletes that come along, and of those `skipped` by the filter that would; files that Iceberg Java
-    refuses to scan because of one; what must still be asked of rows, with its number of files."""
+    refuses to scan because of one; what must still be asked of rows, with its number of files; files that are read of
+    which nothing is recorded of a column of the filter (see spec.scan.unmeasured; `older`)."""
     verdicts = scan.files(manifest, stored, surely)
     columns = [amounts(verdicts.entries[name]) for name in ("record_count", "file_size_in_bytes")]
     added: list[int] = []
@@ -68,6 +73,7 @@ def sums(
     kept_off = [] if skipped is None else _count_deletes(skipped, manifest, _read(verdicts)).used.tolist()
     used, refused = ([], 0) if counted is None else (counted.used.tolist(), int(counted.sums["refused"].sum()))
     residuals = [{"residual": text, "files": files} for text, files in residual_counts.items()]
+    added_by = manifest.added_snapshot_id or 0
     row = {
         "amounts": added,
         "wholly": int(verdicts.wholly.sum()),
@@ -75,6 +81,9 @@ def sums(
         "skipped": kept_off,
         "refused": refused,
         "residuals": residuals,
+        "unmeasured": []
+        if surely
+        else list(count_unmeasured(older, verdicts.entries, verdicts.outcome == READ, added_by)),
     }
     return pa.Table.from_pylist([row], SUMS)
 
@@ -115,6 +124,8 @@ class Sums:
         self.used: set[int] = set()
         self.skipped: set[int] = set()
         self.residuals = Counter[str]()
+        self.unmeasured: dict[int, tuple[int, int]] = {}
+        """By field id: files that are read of which nothing is recorded of the column, and those older than it."""
 
     def add(self, rows: Batches) -> None:
         """All rows of SUMS."""
@@ -125,6 +136,9 @@ class Sums:
             self.used |= set(row["used"])
             self.skipped |= set(row["skipped"])
             self.residuals.update({r["residual"]: r["files"] for r in row["residuals"]})
+            for own in row["unmeasured"]:
+                files, older = self.unmeasured.get(own["field_id"], (0, 0))
+                self.unmeasured[own["field_id"]] = (files + own["files"], older + own["older"])
 
 
 def verdicts(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:

@@ -31,10 +31,9 @@ def without_current(metadata: TableMetadata) -> str:
         return ""
     last, number = _last(metadata), len(metadata.snapshots)
     there = f"one snapshot, {last}" if number == 1 else f"{number:,} snapshots, the last of them {last}"
-    return (
-        "the table has no current snapshot, so that readers see no rows; "
-        f"its metadata has {there}: name it to ask about it"
-    )
+    has_main = any(ref.name == "main" and ref.raw for ref in metadata.refs)
+    effect = "Iceberg Java refuses it, as main has one, and others see no rows" if has_main else "readers see no rows"
+    return f"the table has no current snapshot, so that {effect}; its metadata has {there}: name it to ask about it"
 
 
 def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -> Resolved:

@@ -58,6 +58,7 @@ TERMS: Mapping[str, Definition] = {
     "schema": Definition(
         "Columns by field ids, which stay when names, order or types change", "Schemas and Data Types"
     ),
+    "retry": Definition("Trying a commit again after another came first, as often as commit.retry.num-retries says"),
     "copy-on-write": Definition("Deleting or updating rows by writing their data files anew, without them"),
     "merge-on-read": Definition("Deleting or updating rows by delete files, which readers merge with data files"),
     "residual": Definition("What is still to be asked of a file's rows after its partition answered a part", _PLANNING),

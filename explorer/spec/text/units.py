@@ -59,6 +59,8 @@ def span(milliseconds: int | None) -> str:
     """How long in its largest unit: `3 days`; `?` when unknown."""
     if milliseconds is None:
         return "?"
+    if 0 < abs(milliseconds) < SECOND:
+        return f"{abs(milliseconds)} ms"
     name, unit = next((s for s in _SPANS if abs(milliseconds) >= s[1]), _SPANS[-1])
     return count(abs(milliseconds) // unit, name)
 

@@ -37,7 +37,8 @@ def read_footer(
             and of whole numbers their bounds as they are stored, `raw`.
         ids: Where a file without field ids gets them from: its name mapping as `mapping`, or, where that is None, the
             places of its columns (see storage.projection). The footer then has all ids in `field_ids`, those of
-            structs, lists and maps too. Without `ids` it tells what the file itself says.
+            structs, lists and maps too, and says in `by_place` whether they are those of places. Without `ids` it tells
+            what the file itself says.
 
     Returns:
         num_rows, created_by, key_value_metadata, columns (path, field_id, type) and row_groups (num_rows,
@@ -70,7 +71,8 @@ def plain_footer(footer: bytes, wanted: Sequence[int] = (), ids: Mapping[str, An
     """See `read_footer`; of a file's last bytes. Raises what pyarrow raises."""
     metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + footer))
     schema = metadata.schema.to_arrow_schema()
-    if ids is not None and not has_ids(schema):
+    without_ids = ids is not None and not has_ids(schema)
+    if ids is not None and without_ids:
         mapping = ids["mapping"]
         schema = with_ids_by_place(schema) if mapping is None else pa.schema([map_ids(f, mapping) for f in schema])
     field_ids = _column_ids(metadata, schema)
@@ -115,8 +117,11 @@ def plain_footer(footer: bytes, wanted: Sequence[int] = (), ids: Mapping[str, An
     if indexes := [at for at, c in enumerate(described) if c["field_id"] in wanted]:
         _add_parts(groups, indexes, footer)
         _add_raw_bounds(groups, indexes, metadata)
-    all_ids = {} if ids is None else {"field_ids": sorted({i for f in schema for i in _ids_within(f)})}
-    return all_ids | {
+    as_read: dict[str, Any] = {}
+    if ids is not None:
+        as_read = {"field_ids": sorted({i for f in schema for i in _ids_within(f)})}
+        as_read["by_place"] = without_ids and ids["mapping"] is None
+    return as_read | {
         "num_rows": metadata.num_rows,
         "created_by": metadata.created_by,
         "key_value_metadata": {

@@ -1,0 +1,71 @@
+"""Data files that a plan reads because nothing is recorded of the filter's columns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from explorer.model.metadata import TableMetadata
+from explorer.spec.entries.numpy_columns import ints
+from explorer.spec.filters.expressions import BoundTerm, Expression, predicates
+from explorer.spec.scan.ranges import look_up
+
+MOST_COLUMNS = 5
+"""Columns of a filter that are looked at."""
+
+
+def filter_fields(bound: Expression) -> list[int]:
+    """Return the field ids of the columns that a filter compares as they are, each once, at most MOST_COLUMNS."""
+    terms = (leaf.term for leaf in predicates(bound))
+    ids = (t.column.field_id for t in terms if isinstance(t, BoundTerm) and t.transform == "identity")
+    return list(dict.fromkeys(ids))[:MOST_COLUMNS]
+
+
+def older_snapshots(metadata: TableMetadata, bound: Expression) -> dict[int, list[int]]:
+    """Return for each column of a filter the snapshots that are known to have been written before it was added.
+
+    Args:
+        metadata: The table's.
+        bound: The filter.
+
+    Returns:
+        Ids of snapshots, by the column's field id.
+    """
+    schemas: dict[int, list[int]] = defaultdict(list)
+    for snapshot in metadata.snapshots:
+        if snapshot.schema_id is not None:
+            schemas[snapshot.schema_id].append(snapshot.snapshot_id)
+    without: dict[int, list[int]] = {}
+    for field_id in filter_fields(bound):
+        ids = {schema.schema_id for schema in metadata.schemas if field_id not in schema.by_id}
+        without[field_id] = [own for schema_id in ids for own in schemas.get(schema_id or 0, ())]
+    return without
+
+
+def count_unmeasured(
+    older: Mapping[int, Sequence[int]], entries: pa.Table, is_read: npt.NDArray[np.bool_], added_by: int
+) -> Iterator[dict[str, int]]:
+    """Count the data files that are read of which nothing is recorded of a column.
+
+    Args:
+        older: The filter's columns, each with the snapshots from before it (`older_snapshots`).
+        entries: The entries of one manifest, with their metrics.
+        is_read: Which of them are read.
+        added_by: The snapshot of entries that name none.
+
+    Yields:
+        For each column with such files: field_id, files, and how many of them are older than the column.
+    """
+    for field_id, snapshots in older.items():
+        nothing = is_read.copy()
+        for name in ("value_counts", "null_value_counts", "lower_bounds", "upper_bounds"):
+            if nothing.any():
+                nothing &= look_up(entries, name, field_id).is_null().to_numpy(zero_copy_only=False)
+        if nothing.any():
+            written_by = ints(entries["snapshot_id"], added_by)[nothing]
+            is_older = np.isin(written_by, np.array(snapshots, np.int64))
+            yield {"field_id": field_id, "files": int(nothing.sum()), "older": int(is_older.sum())}
