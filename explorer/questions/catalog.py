@@ -105,11 +105,13 @@ def namespaces(catalog: CatalogAt) -> Collection:
 def pointer(table: TableAt) -> Answer[Any]:
     """Show what the catalog stores of a table, and the metadata file at which the table was opened.
 
-    It is the row of an SQL catalog (SQLite, PostgreSQL), or the answer of a REST server without the values of
-    its configuration.
+    It is the row of an SQL catalog (SQLite, PostgreSQL), the answer of a REST server without the values of
+    its configuration, or the entry in Glue or in Hive's metastore. Glue also keeps older versions of an entry:
+    each has its time, the metadata file that it names, and whether that file is there.
 
     Returns:
-        What the catalog stores, and the metadata file that was opened.
+        What the catalog stores, the versions of it that the catalog keeps, and the metadata file that was opened
+        with its state: there, gone, or not known.
 
     Raises:
         NotPossible: No catalog has the table.
@@ -121,28 +123,21 @@ def pointer(table: TableAt) -> Answer[Any]:
         'the row of iceberg_tables in sqlite'
     """
     from explorer.errors import UnreadableFile
-    from explorer.render.text import render_fields
+    from explorer.render.catalog_entry import entry_json, render_entry
     from explorer.reports.catalog_entry import pointer as pointer_of
     from explorer.reports.catalog_entry import pointer_alone
 
     try:
         table.open()
     except UnreadableFile as error:
-        stored = pointer_alone(table.location(), error)
+        entry = pointer_alone(table.location(), error)
     else:
-        stored = pointer_of(table.open())
-    opened = {
-        "metadata_location": stored.metadata_location,
-        "previous": stored.previous,
-        "newer": stored.newer,
-        "beside": stored.beside,
-    } | ({"unreadable": stored.unreadable} if stored.unreadable else {})
-    row = dict(stored.stored.row)
+        entry = pointer_of(table.open())
     return Answer(
-        stored,
-        lambda: {"where": stored.stored.where, "stored": row, "opened": opened},
-        lambda: (f"{stored.stored.where}:", render_fields(row), "opened:", render_fields(opened)),
-        level=lambda: "incomplete" if stored.unreadable else "ok",
+        entry,
+        lambda: entry_json(entry),
+        lambda: render_entry(entry),
+        level=lambda: "incomplete" if entry.unreadable or entry.state == "gone" else "ok",
     )
 
 

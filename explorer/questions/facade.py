@@ -1109,11 +1109,14 @@ class CatalogQuestions:
     def pointer(self) -> Answer[Any]:
         """Show what the catalog stores of a table, and the metadata file at which the table was opened.
 
-        It is the row of an SQL catalog (SQLite, PostgreSQL), or the answer of a REST server without the values of
-        its configuration.
+        It is the row of an SQL catalog (SQLite, PostgreSQL), the answer of a REST server without the values of
+        its configuration, or the entry in Glue or in Hive's metastore. Glue also keeps older versions of an entry:
+        each has its time, the metadata file that it names, and whether that file is there.
 
         Returns:
-            What the catalog stores, and the metadata file that was opened.
+            What the catalog stores, the versions of it that the catalog keeps, and the metadata file that was
+        opened
+            with its state: there, gone, or not known.
 
         Raises:
             NotPossible: No catalog has the table.

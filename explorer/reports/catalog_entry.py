@@ -2,50 +2,97 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from itertools import islice
+from pathlib import Path
 
-from explorer.errors import NotPossible, UnreadableFile
+from explorer.errors import ExplorerError, NotPossible, UnreadableFile
+from explorer.spec.catalogs.entries import CatalogEntry, CatalogRecord, EntryVersion, FileState, KeptVersion
+from explorer.spec.text.names import base_name
+from explorer.storage import limits
 from explorer.storage.allowed_roots import metadata_folder
 from explorer.storage.catalogs import catalogs
-from explorer.storage.catalogs.catalogs import CatalogRecord
 from explorer.storage.folder_state import state_of_catalog
 from explorer.storage.limits import METADATA
 from explorer.storage.locate import Location
+from explorer.storage.storage import Storage
 from explorer.table import Table
 
-
-@dataclass(frozen=True)
-class CatalogEntry:
-    """What the catalog stores now, and the metadata file that was opened, with the one before by its metadata-log.
-    `beside` says in a sentence what else its folder contains, if that is worth a word; `unreadable` why the metadata
-    file could not be opened."""
-
-    stored: CatalogRecord
-    metadata_location: str
-    previous: str | None
-    beside: str = ""
-    unreadable: str = ""
-
-    @property
-    def newer(self) -> bool:
-        """Whether a commit came after the table was opened."""
-        row = self.stored.row
-        return row.get("metadata_location", row.get("metadata-location")) != self.metadata_location
+FOLDERS = 3
+"""Folders that are listed to see which metadata files are there: a table that was moved has two."""
 
 
 def pointer(table: Table) -> CatalogEntry:
     """Ask a table's catalog what it stores of it. Raises NotPossible for a table that no catalog holds, NotSupported,
     TableNotFound."""
-    place = table.reader.location
+    place, storage = table.reader.location, table.reader.storage
     stored = _ask_catalog(place, table.name)
     log = table.metadata.metadata_log
     previous = log[-1].metadata_file if log else None
-    return CatalogEntry(stored, table.metadata.metadata_location, previous, place.beside or _in_store(table))
+    path = table.metadata.metadata_location
+    names = file_names(storage, metadata_folder(path))
+    return CatalogEntry(
+        stored, path, state_in(names, path), previous, place.beside or _in_store(path, names, storage),
+        versions=_states(stored.versions, storage),
+    )  # fmt: skip
 
 
 def pointer_alone(place: Location, error: UnreadableFile) -> CatalogEntry:
     """The same, of a table whose metadata file cannot be read: why stands in `unreadable`. Raises as `pointer` does."""
-    return CatalogEntry(_ask_catalog(place, place.request), place.metadata_location, None, place.beside, str(error))
+    stored = _ask_catalog(place, place.request)
+    path, storage = place.metadata_location, _storage_of(place)
+    state = state_in(file_names(storage, metadata_folder(path)), path)
+    return CatalogEntry(stored, path, state, None, place.beside, str(error), _states(stored.versions, storage))
+
+
+def _storage_of(place: Location) -> Storage:
+    """What reads the metadata folder of a table that does not open."""
+    folder = metadata_folder(place.metadata_location)
+    return Storage([folder], place.properties, place.given, place.renew, moved=place.relocate)
+
+
+def file_names(storage: Storage, folder: str) -> list[str] | None:
+    """List the files of a folder, local or in a store.
+
+    Args:
+        storage: What may read it.
+        folder: The folder.
+
+    Returns:
+        Their names; None where it cannot be listed.
+    """
+    try:
+        root = storage.folder(folder)
+        return storage.names(folder) if root is None else [p.name for p in islice(Path(root).iterdir(), limits.NAMES)]
+    except (ExplorerError, OSError):
+        return None
+
+
+def _states(versions: Sequence[EntryVersion], storage: Storage) -> list[KeptVersion]:
+    """Say of each version whether its metadata file is there."""
+    paths = [version.metadata_location or "" for version in versions]
+    folders = list(dict.fromkeys(metadata_folder(path) for path in paths if path))[:FOLDERS]
+    listed = {folder: None if (names := file_names(storage, folder)) is None else set(names) for folder in folders}
+
+    return [
+        KeptVersion(version, state_in(listed.get(metadata_folder(path)), path))
+        for version, path in zip(versions, paths, strict=True)
+    ]
+
+
+def state_in(names: Container[str] | None, path: str) -> FileState:
+    """Say whether a file is there.
+
+    Args:
+        names: The names in its folder; None where that cannot be listed.
+        path: The file.
+
+    Returns:
+        Whether it is.
+    """
+    if names is None:
+        return "not known"
+    return "there" if base_name(path) in names else "gone"
 
 
 def _ask_catalog(place: Location, name: str) -> CatalogRecord:
@@ -54,14 +101,12 @@ def _ask_catalog(place: Location, name: str) -> CatalogRecord:
     return catalogs.read_pointer(place.catalog, place.identifier, place.properties)
 
 
-def _in_store(table: Table) -> str:
+def _in_store(path: str, names: Sequence[str] | None, storage: Storage) -> str:
     """What else a folder in a store contains; nothing where it cannot be listed."""
-    path, storage = table.metadata.metadata_location, table.reader.storage
-    if storage.is_local(path):
+    if names is None or storage.is_local(path):
         return ""
     folder = metadata_folder(path)
     try:
-        names = storage.names(folder)
         return state_of_catalog(
             path, names, lambda name: storage.read_through_cache(f"{folder}/{name}", limit=METADATA)
         ).beside

@@ -3,6 +3,7 @@ machine has it, and in `make test-servers` Hive's metastore and a store that is 
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import shutil
@@ -12,9 +13,14 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
+import boto3
+import pyarrow as pa
 import pytest
+from click.testing import CliRunner
+from pyiceberg.catalog import load_catalog
 
-from explorer.errors import ExplorerError, NotSupported, TableNotFound
+from explorer.cli import main
+from explorer.errors import ExplorerError, TableNotFound
 from explorer.reports.maintenance.runs import preview
 from tests.servers.asking import Engineer, register, write
 from tests.servers.conftest import EVERY, Store
@@ -22,6 +28,7 @@ from tests.servers.running import metastore, versitygw
 from tests.support import direct
 from tests.support.ports import free_port
 
+SCHEMA = pa.schema([("id", pa.int64())])
 SECRETS = ("hush-glue", "hush-store", "hush-password", "hush-token", "hush-ugi")
 
 
@@ -30,6 +37,13 @@ def all_servers() -> None:
     """Only for `make test-servers`."""
     if not EVERY:
         pytest.skip("part of `make test-servers` ($ICEDIVE_EVERY_SERVER)")
+
+
+def remove(store: Store, path: str) -> None:
+    """Delete a file of the bucket."""
+    keys = {"aws_access_key_id": "key", "aws_secret_access_key": "hush", "region_name": "us-east-1"}
+    client = boto3.client("s3", endpoint_url=store.direct, **keys)
+    client.delete_object(Bucket="warehouse", Key=path.removeprefix("s3://warehouse/"))
 
 
 def prove(
@@ -51,8 +65,54 @@ def test_glue(store: Store, written: dict[str, str], engineer: Engineer) -> None
     }  # fmt: skip
     prove(engineer, "lake", properties, written, store)
     store.proxy.fault = lambda request: ""
-    with pytest.raises(NotSupported, match="neither an SQL nor a REST catalog"):
-        direct.pointer(direct.open_table("lake.shop.marked"))
+    found = direct.pointer(direct.open_table("lake.shop.marked"))
+    assert (found.stored.where, found.newer) == ("the table's entry in Glue", False)
+    assert found.stored.row["metadata_location"] == written["marked"]
+    assert found.stored.row["table_type"] == "ICEBERG"
+    assert [version.state for version in found.versions] == ["there"]
+
+
+def test_versions_of_glue(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its entry has a version for each commit; of one the metadata file is gone."""
+    properties = {
+        "type": "glue", "glue.endpoint": store.direct, "glue.region": "us-east-1", "glue.access-key-id": "key",
+        "glue.secret-access-key": "hush-glue", "glue.skip-archive": "false", "warehouse": "s3://warehouse/kept",
+        **store.properties(endpoint=store.direct),
+    }  # fmt: skip
+    catalog = load_catalog("kept", **properties)
+    catalog.create_namespace("kept")
+    table = catalog.create_table("kept.t", SCHEMA, properties={"password": "hush-property"})
+    locations = [table.metadata_location]
+    for row in range(3):
+        table.append(pa.table({"id": [row]}, SCHEMA))
+        locations.append(table.metadata_location)
+    remove(store, locations[1])
+    at = ["catalog", "pointer", "kept.t", "--catalog", "kept"]
+    at += [word for key, value in properties.items() for word in ("-p", f"{key}={value}")]
+    told = CliRunner().invoke(main, [*at, "--output", "json"])
+    assert told.exit_code == 0, told.output
+    answer = json.loads(told.output)
+    assert answer["stored"]["metadata_location"] == locations[3]
+    assert answer["stored"]["previous_metadata_location"] == locations[2]
+    assert answer["stored"]["VersionId"] == "4"
+    assert [(v["version"], v["metadata_location"], v["state"]) for v in answer["versions"]] == [
+        ("4", locations[3], "there"), ("3", locations[2], "there"), ("2", locations[1], "gone"),
+        ("1", locations[0], "there"),
+    ]  # fmt: skip
+    assert all(version["updated_ms"] for version in answer["versions"])
+    text = CliRunner().invoke(main, at).output
+    assert "4 versions that the catalog keeps of the entry:" in text
+    assert "hush" not in told.output + text
+    remove(store, locations[3])
+    cached = CliRunner().invoke(main, at)  # opened from this machine's cache
+    assert cached.exit_code == 3, cached.output
+    assert "unreadable" not in cached.output
+    assert cached.output.count(" gone") == 3
+    monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / "another"))
+    lost = CliRunner().invoke(main, at)
+    assert lost.exit_code == 3, lost.output
+    assert "the file does not exist" in lost.output
+    assert lost.output.count(" gone") == 3
 
 
 def test_hive(
@@ -68,6 +128,11 @@ def test_hive(
             **store.properties(secret_access_key="hush-store", session_token="hush-token"),
         }  # fmt: skip
         prove(engineer, "hive", properties, written, store)
+        store.proxy.fault = lambda request: ""
+        found = direct.pointer(direct.open_table("hive.shop.marked"))
+        assert (found.stored.where, found.newer) == ("the table's entry in Hive's metastore", False)
+        assert found.stored.row["metadata_location"] == written["marked"]
+        assert found.stored.row["transient_lastDdlTime"]
 
 
 def test_versitygw(

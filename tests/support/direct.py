@@ -15,7 +15,6 @@ from explorer.render.layouts import ShownLayouts
 from explorer.render.overview import ShownOverview
 from explorer.render.plan_result import ShownPlan
 from explorer.reports import overview as _overview
-from explorer.reports.catalog_entry import CatalogEntry
 from explorer.reports.catalog_entry import pointer as _pointer
 from explorer.reports.catalog_sweep import summaries
 from explorer.reports.estimates import estimate as _estimate
@@ -23,6 +22,7 @@ from explorer.reports.file_map import file_map
 from explorer.reports.health import catalog_checkup, checkup
 from explorer.reports.row_count import live_rows as _live_rows
 from explorer.reports.watch import watch as _watch
+from explorer.spec.catalogs.entries import CatalogEntry
 from explorer.spec.commits.new_commits import NewCommit
 from explorer.spec.rows.live_rows import LiveRows
 from explorer.table import Table, open_table

@@ -17,10 +17,12 @@ from pyiceberg.typedef import FrozenDict
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.extras import remedy
 from explorer.progress import Cancelled, steps
+from explorer.spec.catalogs.entries import CatalogRecord
 from explorer.spec.secrets.redaction import harmless, redact, secret_values
 from explorer.spec.text.identifiers import join_identifier, split_identifier
 from explorer.spec.text.names import similar_names
 from explorer.storage.catalogs.configuration import configuration, trust_notice
+from explorer.storage.catalogs.metastore_entries import entry_versions, metastore_entry
 from explorer.storage.catalogs.sandbox_entries import SANDBOX, explain_move, other_sandbox
 from explorer.storage.data_dirs import sandbox_home
 from explorer.storage.paths import local_path
@@ -236,20 +238,15 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
 def _metadata_location(catalog: Catalog, identifier: str) -> str:
     location_of = getattr(catalog, "metadata_location", None)  # a REST server's, whose answer is not parsed as a whole
     parts = split_identifier(identifier)
-    return str(location_of(parts)) if location_of else catalog.load_table(parts).metadata_location
-
-
-@dataclass(frozen=True)
-class CatalogRecord:
-    """What a catalog stores of a table, by its own names: `where` says what holds it. No secret is in it."""
-
-    where: str
-    row: Mapping[str, str | None]
+    if location_of:
+        return str(location_of(parts))
+    entry = metastore_entry(catalog, parts)
+    return entry.metadata_location if entry else catalog.load_table(parts).metadata_location
 
 
 def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> CatalogRecord:
-    """The pointer as a catalog stores it: the row of an SQL catalog (SQLite, PostgreSQL), the answer of a REST server.
-    Raises TableNotFound; NotSupported for other catalogs."""
+    """The pointer as a catalog stores it: the row of an SQL catalog (SQLite, PostgreSQL), the answer of a REST server,
+    the entry in Glue or in Hive's metastore. Raises TableNotFound; NotSupported for other catalogs."""
     from explorer.storage.catalogs.rest import ListedRest
 
     catalog = load(name, extra)
@@ -257,11 +254,18 @@ def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = N
         if (row := _sql_row(catalog, identifier)) is not None:
             shown_row = {column: None if value is None else redact(str(value)) for column, value in row.items()}
             database = catalog.engine.dialect.name  # type: ignore[attr-defined]
-            return CatalogRecord(f"the row of iceberg_tables in {database}", shown_row)
+            return CatalogRecord("sql", f"the row of iceberg_tables in {database}", shown_row)
         if isinstance(catalog, ListedRest):
             return CatalogRecord(
-                "the answer of the REST server that loads the table", catalog.table_answer(split_identifier(identifier))
+                "rest",
+                "the answer of the REST server that loads the table",
+                catalog.table_answer(split_identifier(identifier)),
             )
+        parts = split_identifier(identifier)
+        if (entry := metastore_entry(catalog, parts)) is not None:
+            if entry.kind == "hive":
+                return CatalogRecord("hive", "the table's entry in Hive's metastore", entry.row())
+            return _glue_record(catalog, parts, entry.row())
     except NoSuchTableError as error:
         raise TableNotFound(f"no table {identifier!r} in catalog {name!r}") from error
     except Cancelled:
@@ -270,7 +274,21 @@ def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = N
         raise TableNotFound(
             f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redact(error, _all_properties(catalog))}"
         ) from harmless(error, _all_properties(catalog))
-    raise NotSupported(f"what the catalog {name!r} stores is not shown: it is neither an SQL nor a REST catalog")
+    raise NotSupported(f"what the catalog {name!r} stores is not shown: it is none of SQL, REST, Glue and Hive")
+
+
+def _glue_record(catalog: Catalog, identifier: tuple[str, ...], row: Mapping[str, str | None]) -> CatalogRecord:
+    """An entry in Glue, with its versions, which who may read the entry may not always list."""
+    where = "the table's entry in Glue"
+    try:
+        versions, is_cut = entry_versions(catalog, identifier)
+    except Cancelled:
+        raise
+    except Exception as error:
+        return CatalogRecord(
+            "glue", where, row, unlisted=f"{type(error).__name__}: {_redact(error, _all_properties(catalog))}"
+        )
+    return CatalogRecord("glue", where, row, versions, is_cut)
 
 
 def _near(catalog: Catalog, name: str, identifier: str) -> str:

@@ -1,0 +1,1 @@
+"""What catalogs store: entries of tables, statements that mend them, views."""
