@@ -109,9 +109,12 @@ def pointer(table: TableAt) -> Answer[Any]:
     its configuration, or the entry in Glue or in Hive's metastore. Glue also keeps older versions of an entry:
     each has its time, the metadata file that it names, and whether that file is there.
 
+    If the metadata file is gone, the answer names the newest other one whose manifest lists and manifests are there,
+    what going back to it loses, and how to make this catalog point to it.
+
     Returns:
         What the catalog stores, the versions of it that the catalog keeps, and the metadata file that was opened
-        with its state: there, gone, or not known.
+        with its state: there, gone, or not known. If it is gone, the way back.
 
     Raises:
         NotPossible: No catalog has the table.
@@ -130,7 +133,7 @@ def pointer(table: TableAt) -> Answer[Any]:
     try:
         table.open()
     except UnreadableFile as error:
-        entry = pointer_alone(table.location(), error)
+        entry = pointer_alone(table.location(), error, table.roots)
     else:
         entry = pointer_of(table.open())
     return Answer(

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from explorer.errors import ExplorerError, NotPossible, UnreadableFile
+from explorer.reports.pointer_recovery import recovery
 from explorer.spec.catalogs.entries import CatalogEntry, CatalogRecord, EntryVersion, FileState, KeptVersion
 from explorer.spec.text.names import base_name
 from explorer.storage import limits
@@ -31,18 +32,22 @@ def pointer(table: Table) -> CatalogEntry:
     previous = log[-1].metadata_file if log else None
     path = table.metadata.metadata_location
     names = file_names(storage, metadata_folder(path))
+    state = state_in(names, path)
     return CatalogEntry(
-        stored, path, state_in(names, path), previous, place.beside or _in_store(path, names, storage),
+        stored, path, state, previous, place.beside or _in_store(path, names, storage),
         versions=_states(stored.versions, storage),
+        recovery=recovery(place, stored, names or [], table.reader.extra_roots) if state == "gone" else None,
     )  # fmt: skip
 
 
-def pointer_alone(place: Location, error: UnreadableFile) -> CatalogEntry:
+def pointer_alone(place: Location, error: UnreadableFile, roots: Sequence[str] = ()) -> CatalogEntry:
     """The same, of a table whose metadata file cannot be read: why stands in `unreadable`. Raises as `pointer` does."""
     stored = _ask_catalog(place, place.request)
     path, storage = place.metadata_location, _storage_of(place)
-    state = state_in(file_names(storage, metadata_folder(path)), path)
-    return CatalogEntry(stored, path, state, None, place.beside, str(error), _states(stored.versions, storage))
+    names = file_names(storage, metadata_folder(path))
+    state = state_in(names, path)
+    way = recovery(place, stored, names or [], roots) if state == "gone" else None
+    return CatalogEntry(stored, path, state, None, place.beside, str(error), _states(stored.versions, storage), way)
 
 
 def _storage_of(place: Location) -> Storage:

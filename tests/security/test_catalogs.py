@@ -392,6 +392,33 @@ def test_a_server_cannot_send_the_users_headers_elsewhere(
     assert other.asked == []
 
 
+@pytest.mark.parametrize("said", ["Location does not exist: {}", "Failed to open input stream for file: {}"])
+def test_a_metadata_file_that_a_servers_error_names_is_opened_by_the_same_rules(
+    said: str, servers: tuple[Server, Server], tmp_path: Path
+) -> None:
+    server, _ = servers
+    location = newest_metadata(make_table(tmp_path))
+
+    def missing(request: Handler, path: object) -> bool:
+        if "/tables/t" not in request.path:
+            return False
+        words = said.format(path)
+        request.answer(404, {"error": {"message": words, "type": "NotFoundException", "code": 404}})
+        return True
+
+    server.special = lambda request: missing(request, "s3://b/db/t/metadata/1.metadata.json")
+    assert catalogs.pointer("mine", "db.t", own(server)).metadata_location == "s3://b/db/t/metadata/1.metadata.json"
+    row = catalogs.read_pointer("mine", "db.t", own(server)).row
+    assert row["metadata-location"] == "s3://b/db/t/metadata/1.metadata.json"
+    server.special = lambda request: missing(request, location)
+    with pytest.raises(TableNotFound, match="a server may not choose what is opened here"):
+        direct.open_table("db.t", catalog="mine", properties=own(server))
+    for other in ("/etc/passwd", f"x y {location}", "x" * 5_000 + ".json"):
+        server.special = lambda request, other=other: missing(request, other)  # type: ignore[misc]
+        with pytest.raises(TableNotFound, match="no table"):
+            catalogs.pointer("mine", "db.t", own(server))
+
+
 @pytest.mark.parametrize("path", ["{}", "file:{}", "file://localhost{}"])
 @pytest.mark.parametrize("warehouse", ["", "demo", "s3://bucket/warehouse"])
 def test_a_server_opens_no_file_of_this_machine(

@@ -6,9 +6,11 @@ from __future__ import annotations
 import base64
 import hmac
 import os
+import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
@@ -120,6 +122,40 @@ def metastore(folder: Path) -> Iterator[str]:
     command += [word for k, v in settings.items() for word in ("-hiveconf", f"{k}={v}")]
     with running(command, folder / "metastore.log", port):
         yield f"thrift://127.0.0.1:{port}"
+
+
+@contextmanager
+def postgres_server() -> Iterator[int]:
+    """A PostgreSQL of its own, of the user `explorer` with the password `hush-password`: its port."""
+    if not shutil.which("initdb") or not shutil.which("pg_ctl"):
+        pytest.skip("PostgreSQL (initdb, pg_ctl) is not on this machine's PATH")
+    pytest.importorskip("psycopg2", reason="the extra `postgres` is not installed")
+    folder = Path(tempfile.mkdtemp(prefix="icedive-postgres-"))
+    options: dict[str, str] = {}
+    if os.getuid() == 0:  # which PostgreSQL refuses
+        try:
+            options["user"] = pwd.getpwnam("postgres").pw_name
+        except KeyError:
+            pytest.skip("PostgreSQL does not run as root, and there is no user `postgres`")
+        shutil.chown(folder, options["user"])
+    port = free_port()
+    secret = folder / "password"
+    secret.write_text("hush-password")
+    if options:
+        shutil.chown(secret, options["user"])
+
+    def run(*command: str) -> None:
+        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, **options)
+
+    data, log = str(folder / "data"), str(folder / "log")
+    try:
+        run("initdb", "-D", data, "-U", "explorer", "-A", "scram-sha-256", "--pwfile", str(secret), "--no-sync")
+        listens = f"-p {port} -c listen_addresses=127.0.0.1 -c fsync=off -c unix_socket_directories={folder}"
+        run("pg_ctl", "-D", data, "-o", listens, "-l", log, "-w", "start")
+        yield port
+        run("pg_ctl", "-D", data, "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

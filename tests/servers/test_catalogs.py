@@ -4,11 +4,6 @@ machine has it, and in `make test-servers` Hive's metastore and a store that is 
 from __future__ import annotations
 
 import json
-import os
-import pwd
-import shutil
-import subprocess
-import tempfile
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,9 +19,8 @@ from explorer.errors import ExplorerError, TableNotFound
 from explorer.reports.maintenance.runs import preview
 from tests.servers.asking import Engineer, register, write
 from tests.servers.conftest import EVERY, Store
-from tests.servers.running import metastore, versitygw
+from tests.servers.running import metastore, postgres_server, versitygw
 from tests.support import direct
-from tests.support.ports import free_port
 
 SCHEMA = pa.schema([("id", pa.int64())])
 SECRETS = ("hush-glue", "hush-store", "hush-password", "hush-token", "hush-ugi")
@@ -164,37 +158,10 @@ def test_versitygw(
 
 
 @pytest.fixture
-def postgres(tmp_path: Path) -> Iterator[int]:
+def postgres() -> Iterator[int]:
     """The port of a PostgreSQL of its own."""
-    if not shutil.which("initdb") or not shutil.which("pg_ctl"):
-        pytest.skip("PostgreSQL (initdb, pg_ctl) is not on this machine's PATH")
-    pytest.importorskip("psycopg2", reason="the extra `postgres` is not installed")
-    folder = Path(tempfile.mkdtemp(prefix="icedive-postgres-"))
-    options: dict[str, str] = {}
-    if os.getuid() == 0:  # which PostgreSQL refuses
-        try:
-            options["user"] = pwd.getpwnam("postgres").pw_name
-        except KeyError:
-            pytest.skip("PostgreSQL does not run as root, and there is no user `postgres`")
-        shutil.chown(folder, options["user"])
-    port = free_port()
-    secret = folder / "password"
-    secret.write_text("hush-password")
-    if options:
-        shutil.chown(secret, options["user"])
-
-    def run(*command: str) -> None:
-        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, **options)
-
-    data, log = str(folder / "data"), str(folder / "log")
-    try:
-        run("initdb", "-D", data, "-U", "explorer", "-A", "scram-sha-256", "--pwfile", str(secret), "--no-sync")
-        listens = f"-p {port} -c listen_addresses=127.0.0.1 -c fsync=off -c unix_socket_directories={folder}"
-        run("pg_ctl", "-D", data, "-o", listens, "-l", log, "-w", "start")
+    with postgres_server() as port:
         yield port
-        run("pg_ctl", "-D", data, "-m", "immediate", "stop")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_postgresql(

@@ -12,7 +12,7 @@ from pyiceberg.exceptions import NoSuchIcebergTableError
 from explorer.render.catalog_entry import SHOWN, entry_json, render_entry
 from explorer.spec.catalogs.entries import CatalogEntry, CatalogRecord, EntryVersion, KeptVersion
 from explorer.storage.catalogs import catalogs, metastore_entries
-from explorer.storage.catalogs.metastore_entries import entry_versions, metastore_entry
+from explorer.storage.catalogs.metastore_entries import MetastoreEntry, entry_versions, metastore_entry
 
 NOON = datetime.datetime(2026, 11, 29, 12, tzinfo=datetime.timezone.utc)
 
@@ -121,9 +121,9 @@ def test_who_may_not_list_versions_sees_the_entry() -> None:
         def get_table_versions(self, NextToken: str = "0", **asked: Any) -> dict[str, Any]:
             raise PermissionError("not authorized to perform glue:GetTableVersions with hush")
 
-    row = {"metadata_location": "s3://b/m.json"}
-    record = catalogs._glue_record(Refused(1), ("db", "t"), row)  # type: ignore[arg-type]
-    assert record.row == row
+    entry = MetastoreEntry("glue", {"metadata_location": "s3://b/m.json"}, {})
+    record = catalogs._glue_record(Refused(1), ("db", "t"), entry)  # type: ignore[arg-type]
+    assert record.row == {"metadata_location": "s3://b/m.json"}
     assert record.unlisted.startswith("PermissionError: not authorized to perform glue:GetTableVersions")
     assert "hush" not in record.unlisted
     text = "\n".join(render_entry(CatalogEntry(record, "s3://b/m.json", "there", None)))

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from explorer.spec.catalogs.recovery import Recovery
+
 FileState = Literal["there", "gone", "not known"]
 CatalogKind = Literal["sql", "rest", "glue", "hive"]
 
@@ -23,7 +25,8 @@ class EntryVersion:
 class CatalogRecord:
     """What a catalog stores of a table, by its own names: `where` says what holds it. No secret is in it. `versions`
     are those that Glue keeps, the newest first, with the current one; `is_cut` says that it has more, `unlisted` why
-    they could not be listed."""
+    they could not be listed. `database` is what has an SQL catalog's row, `fields` are the names of what an entry in
+    Glue has that an update must repeat."""
 
     kind: CatalogKind
     where: str
@@ -31,6 +34,8 @@ class CatalogRecord:
     versions: Sequence[EntryVersion] = ()
     is_cut: bool = False
     unlisted: str = ""
+    database: str = ""
+    fields: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -45,9 +50,10 @@ class KeptVersion:
 @dataclass(frozen=True)
 class CatalogEntry:
     """What the catalog stores now, and the metadata file that was opened: whether it is there (it may be gone, and
-    opened from this machine's cache), and the one before by its metadata-log.
-    `beside` says in a sentence what else its folder contains, if that is worth a word; `unreadable` why the metadata
-    file could not be opened; `versions` are the entry's versions that the catalog keeps, the newest first."""
+    opened from this machine's cache), and the one before by its metadata-log. `beside` says in a sentence what else its
+    folder contains, if that is worth a word; `unreadable` why the metadata file could not be opened; `versions` are the
+    entry's versions that the catalog keeps, the newest first; `recovery` is what helps where the metadata file is
+    gone."""
 
     stored: CatalogRecord
     metadata_location: str
@@ -56,6 +62,7 @@ class CatalogEntry:
     beside: str = ""
     unreadable: str = ""
     versions: Sequence[KeptVersion] = ()
+    recovery: Recovery | None = None
 
     @property
     def newer(self) -> bool:

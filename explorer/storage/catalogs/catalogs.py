@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyiceberg import catalog as pyiceberg
@@ -22,7 +22,7 @@ from explorer.spec.secrets.redaction import harmless, redact, secret_values
 from explorer.spec.text.identifiers import join_identifier, split_identifier
 from explorer.spec.text.names import similar_names
 from explorer.storage.catalogs.configuration import configuration, trust_notice
-from explorer.storage.catalogs.metastore_entries import entry_versions, metastore_entry
+from explorer.storage.catalogs.metastore_entries import MetastoreEntry, entry_versions, metastore_entry
 from explorer.storage.catalogs.sandbox_entries import SANDBOX, explain_move, other_sandbox
 from explorer.storage.data_dirs import sandbox_home
 from explorer.storage.paths import local_path
@@ -254,7 +254,7 @@ def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = N
         if (row := _sql_row(catalog, identifier)) is not None:
             shown_row = {column: None if value is None else redact(str(value)) for column, value in row.items()}
             database = catalog.engine.dialect.name  # type: ignore[attr-defined]
-            return CatalogRecord("sql", f"the row of iceberg_tables in {database}", shown_row)
+            return CatalogRecord("sql", f"the row of iceberg_tables in {database}", shown_row, database=database)
         if isinstance(catalog, ListedRest):
             return CatalogRecord(
                 "rest",
@@ -265,7 +265,7 @@ def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = N
         if (entry := metastore_entry(catalog, parts)) is not None:
             if entry.kind == "hive":
                 return CatalogRecord("hive", "the table's entry in Hive's metastore", entry.row())
-            return _glue_record(catalog, parts, entry.row())
+            return _glue_record(catalog, parts, entry)
     except NoSuchTableError as error:
         raise TableNotFound(f"no table {identifier!r} in catalog {name!r}") from error
     except Cancelled:
@@ -277,18 +277,16 @@ def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = N
     raise NotSupported(f"what the catalog {name!r} stores is not shown: it is none of SQL, REST, Glue and Hive")
 
 
-def _glue_record(catalog: Catalog, identifier: tuple[str, ...], row: Mapping[str, str | None]) -> CatalogRecord:
+def _glue_record(catalog: Catalog, identifier: tuple[str, ...], entry: MetastoreEntry) -> CatalogRecord:
     """An entry in Glue, with its versions, which who may read the entry may not always list."""
-    where = "the table's entry in Glue"
+    record = CatalogRecord("glue", "the table's entry in Glue", entry.row(), fields=entry.present)
     try:
         versions, is_cut = entry_versions(catalog, identifier)
     except Cancelled:
         raise
     except Exception as error:
-        return CatalogRecord(
-            "glue", where, row, unlisted=f"{type(error).__name__}: {_redact(error, _all_properties(catalog))}"
-        )
-    return CatalogRecord("glue", where, row, versions, is_cut)
+        return replace(record, unlisted=f"{type(error).__name__}: {_redact(error, _all_properties(catalog))}")
+    return replace(record, versions=versions, is_cut=is_cut)
 
 
 def _near(catalog: Catalog, name: str, identifier: str) -> str:

@@ -26,13 +26,22 @@ PARAMETERS = (LOCATION, PREVIOUS, TYPE, "EXTERNAL", "uuid", "current-snapshot-id
 properties."""
 
 
+TABLE_INPUT = (
+    "Name", "Description", "Owner", "LastAccessTime", "LastAnalyzedTime", "Retention", "StorageDescriptor",
+    "PartitionKeys", "ViewOriginalText", "ViewExpandedText", "TableType", "Parameters", "TargetTable",
+)  # fmt: skip
+"""What an update of an entry in Glue sets: what it leaves out is removed."""
+
+
 @dataclass(frozen=True)
 class MetastoreEntry:
-    """What a metastore stores of a table: its kind, its parameters, and fields of the entry beside them, as text."""
+    """What a metastore stores of a table: its kind, its parameters, and fields of the entry beside them, as text.
+    `present` are the fields that an update must repeat."""
 
     kind: Literal["glue", "hive"]
     parameters: Mapping[str, str]
     fields: Mapping[str, str]
+    present: tuple[str, ...] = ()
 
     @property
     def metadata_location(self) -> str:
@@ -129,7 +138,8 @@ def _glue_entry(table: Mapping[str, Any]) -> MetastoreEntry:
     fields |= {name: str(table[name]) for name in ("VersionId", "TableType") if table.get(name)}
     if place := table.get("StorageDescriptor", {}).get("Location"):
         fields["StorageDescriptor.Location"] = str(place)
-    return MetastoreEntry("glue", _texts(table.get("Parameters")), fields)
+    present = tuple(name for name in TABLE_INPUT if table.get(name) is not None)
+    return MetastoreEntry("glue", _texts(table.get("Parameters")), fields, present)
 
 
 def _hive_entry(table: Any) -> MetastoreEntry:

@@ -62,6 +62,11 @@ CREDENTIALS = 1_000
 """Of those that a server vends for parts of a table."""
 METADATA = ("table-uuid", "format-version", "current-snapshot-id", "last-sequence-number", "last-updated-ms")
 """What is told of the metadata that it sends along."""
+LOST = 3_000
+"""Characters of an error in which a metadata file may be named that is gone."""
+_LOST = re.compile(r"NotFoundException: (?:Location does not exist|Failed to open input stream for file): (\S+\.json)")
+"""The error of a server of Iceberg's that has a table and not its metadata file: by S3FileIO, GCSFileIO and others, by
+HadoopFileIO. The file is opened by the same rules as one that the server answers."""
 SIGNING = "s3.remote-signing-enabled"
 
 
@@ -119,7 +124,10 @@ class ListedRest(RestCatalog):
     def metadata_location(self, identifier: Identifier) -> str:
         """Where the server says that a table's metadata is; its credentials are `given` then. Raises NoSuchTableError,
         requests' errors."""
-        answer = self._ask_table(identifier)
+        try:
+            answer = self._ask_table(identifier)
+        except LostMetadata as lost:
+            return lost.location
         location, config = answer.get("metadata-location"), answer.get("config") or {}
         vended = answer.get("storage-credentials") or []
         if not isinstance(location, str) or not isinstance(config, dict) or not isinstance(vended, list):
@@ -180,7 +188,12 @@ class ListedRest(RestCatalog):
         mode = self.properties.get(SNAPSHOT_LOADING_MODE)
         params = {"snapshots": mode} if mode in ("all", "refs") else {}
         names = self._split_identifier_for_path(identifier)
-        return self._ask(self.url(Endpoints.load_table, prefixed=True, **names), params, NoSuchTableError)
+        try:
+            return self._ask(self.url(Endpoints.load_table, prefixed=True, **names), params, NoSuchTableError)
+        except NoSuchTableError as error:
+            if (lost := _LOST.fullmatch(str(error)[:LOST])) is None:
+                raise
+            raise LostMetadata(lost[1]) from error
 
     def _ask(self, url: str, params: dict[str, str], missing: type[Exception]) -> dict[str, Any]:
         """What the server answers: an object of JSON, bounded as a metadata file is."""
@@ -226,7 +239,10 @@ class ListedRest(RestCatalog):
     def table_answer(self, identifier: Identifier) -> dict[str, str | None]:
         """What the server answers of a table, without the values of its configuration, which may be secrets. Raises
         NoSuchTableError, requests' errors."""
-        answer = self._ask_table(identifier)
+        try:
+            answer = self._ask_table(identifier)
+        except LostMetadata as lost:
+            return {"metadata-location": redact(lost.location), "error": redact(str(lost))}
         metadata, config = answer.get("metadata") or {}, answer.get("config") or {}
         shown = {"metadata-location": answer.get("metadata-location")}
         shown |= {f"metadata.{key}": metadata[key] for key in METADATA if key in metadata}
@@ -239,6 +255,14 @@ class ListedRest(RestCatalog):
 
     def _load_file_io(self, properties: Any = None, location: str | None = None) -> FileIO:
         return PyArrowFileIO({})  # nothing is read through it
+
+
+class LostMetadata(Exception):
+    """A server has the table, and says that its metadata file, which it would answer with, is gone."""
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+        super().__init__(f"the server cannot load the table: it says that {location} does not exist")
 
 
 class BadAnswer(requests.ConnectionError):
