@@ -14,6 +14,7 @@ from explorer.spec.doctor.rules import Level
 if TYPE_CHECKING:
     from explorer.queries.collection import Collection
     from explorer.render.doctor import ShownReport
+    from explorer.spec.catalogs.views import ViewMetadata
 
 SUMMARY_COLUMNS = (
     "table", "format_version", "snapshots", "refs", "manifests", "data_files", "delete_files", "records", "file_bytes",
@@ -141,6 +142,72 @@ def pointer(table: TableAt) -> Answer[Any]:
         lambda: entry_json(entry),
         lambda: render_entry(entry),
         level=lambda: "incomplete" if entry.unreadable or entry.state == "gone" else "ok",
+    )
+
+
+@question("views", "catalog", rows=True)
+def views(
+    catalog: CatalogAt, *, namespace: str = "", name: str = "", older: str = "", newer: str = ""
+) -> Collection | Answer[ViewMetadata]:
+    """List the Iceberg views of a catalog, or show one: versions, SQL in each dialect, schema, faults.
+
+    Views are read of REST catalogs, of SQL catalogs in which Iceberg's JdbcCatalog wrote them, and from metadata files.
+    Faults are what the view spec does not allow, and dialects in which the current version lost its SQL.
+
+    Args:
+        namespace: Only views of this namespace.
+        name: Show this view: its name in the catalog, or the path of its metadata file.
+        older: Show how this version of the view differs from another.
+        newer: The other version; without it the current one.
+
+    Returns:
+        A row for each view: catalog, identifier. Of one view a row for each version: version_id, is_current,
+        timestamp_ms, schema_id, engine, dialects, default_catalog, default_namespace.
+
+    Raises:
+        TableNotFound: There is no such catalog or view, or the catalog cannot be listed.
+        NotSupported: Views of such a catalog are not read.
+        NotFoundInTable: The view has no such version.
+        WrongUsage: A version is given without a view, or a newer one without an older one.
+
+    Example:
+        >>> len(explorer.catalog().views())
+        0
+    """
+    from explorer.errors import WrongUsage
+    from explorer.queries.collection import Collection
+    from explorer.storage.catalogs.view_metadata import list_views
+
+    if name:
+        return _view(catalog, name, older, newer)
+    if older or newer:
+        raise WrongUsage("--older and --newer require --name")
+    names = list_views(catalog.name, catalog.properties, namespace)
+    return Collection.of_rows([{"catalog": catalog.name, "identifier": one} for one in names], "views")
+
+
+def _view(catalog: CatalogAt, name: str, older: str, newer: str) -> Answer[ViewMetadata]:
+    from explorer.errors import WrongUsage
+    from explorer.queries.collection import Collection
+    from explorer.render.views import render_view, view_json, view_rows
+    from explorer.spec.catalogs.views import check_view, compare_versions, dropped_dialects
+    from explorer.storage.catalogs.view_metadata import read_view
+
+    if newer and not older:
+        raise WrongUsage("--newer requires --older")
+    location, view = read_view(name, catalog.name, catalog.properties, catalog.roots)
+    findings = [*check_view(view), *dropped_dialects(view)]
+    diff = None
+    if older:
+        diff = compare_versions(view, view.named(older), view.named(newer or str(view.current_version_id)))
+    severities = {finding.severity for finding in findings}
+    level: Level = "error" if "error" in severities else "warning" if "warning" in severities else "ok"
+    return Answer(
+        view,
+        lambda: view_json(location, view, findings, diff),
+        lambda: render_view(name, location, view, findings, diff),
+        lambda: Collection.of_rows(view_rows(view), "versions"),
+        level=lambda: level,
     )
 
 

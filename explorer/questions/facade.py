@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from explorer.render.overview import ShownOverview
     from explorer.reports.maintenance import Preview
     from explorer.reports.maintenance.runs import MaintenanceOutcome
+    from explorer.spec.catalogs.views import ViewMetadata
     from explorer.spec.commits.commit import Decision
     from explorer.spec.commits.commit_writers import Writers
     from explorer.spec.commits.costs import RunCost
@@ -1631,6 +1632,37 @@ class OpenCatalog:
             {'namespace': 'demo'}
         """
         return catalog_questions.namespaces(self._place)
+
+    def views(
+        self, *, namespace: str = "", name: str = "", older: str = "", newer: str = ""
+    ) -> Collection | Answer[ViewMetadata]:
+        """List the Iceberg views of a catalog, or show one: versions, SQL in each dialect, schema, faults.
+
+        Views are read of REST catalogs, of SQL catalogs in which Iceberg's JdbcCatalog wrote them, and from
+        metadata files.
+        Faults are what the view spec does not allow, and dialects in which the current version lost its SQL.
+
+        Args:
+            namespace: Only views of this namespace.
+            name: Show this view: its name in the catalog, or the path of its metadata file.
+            older: Show how this version of the view differs from another.
+            newer: The other version; without it the current one.
+
+        Returns:
+            A row for each view: catalog, identifier. Of one view a row for each version: version_id, is_current,
+            timestamp_ms, schema_id, engine, dialects, default_catalog, default_namespace.
+
+        Raises:
+            TableNotFound: There is no such catalog or view, or the catalog cannot be listed.
+            NotSupported: Views of such a catalog are not read.
+            NotFoundInTable: The view has no such version.
+            WrongUsage: A version is given without a view, or a newer one without an older one.
+
+        Example:
+            >>> len(explorer.catalog().views())
+            0
+        """
+        return catalog_questions.views(self._place, namespace=namespace, name=name, older=older, newer=newer)
 
     def doctor(
         self,

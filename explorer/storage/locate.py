@@ -151,13 +151,30 @@ def _by_name(table: str, catalog: str | None, properties: Mapping[str, str] | No
     name, identifier, pointer = catalogs.find(table, catalog, properties)
     reason = f"the catalog {name!r} points to it"
     own = catalogs.properties(name, properties)
-    if local_path(pointer.metadata_location) is not None and not catalogs.keeps_tables_here(own):
+    check_is_not_ours(name, identifier, pointer.metadata_location, own)
+    return Location(f"{name}.{identifier}", pointer.metadata_location, reason, name, identifier, own, pointer.storage)
+
+
+def check_is_not_ours(name: str, identifier: str, location: str, own: Mapping[str, str]) -> None:
+    """See that a catalog names no file of this machine, unless its tables lie here.
+
+    Args:
+        name: The catalog.
+        identifier: The table or view.
+        location: Where the catalog says that its metadata is.
+        own: The catalog's properties.
+
+    Raises:
+        TableNotFound: It does.
+    """
+    from explorer.storage.catalogs import catalogs
+
+    if local_path(location) is not None and not catalogs.keeps_tables_here(own):
         raise TableNotFound(
             f"the catalog {name!r} says that the metadata of {identifier!r} is a file of this machine, "
-            f"{shorten(pointer.metadata_location, 200)}: a server may not choose what is opened here. If its tables do "
+            f"{shorten(location, 200)}: a server may not choose what is opened here. If its tables do "
             f"lie on this disk, say where (-p warehouse=/folder, or `warehouse` in .pyiceberg.yaml)"
         )
-    return Location(f"{name}.{identifier}", pointer.metadata_location, reason, name, identifier, own, pointer.storage)
 
 
 def _with_neighbours(named: Location) -> Location:

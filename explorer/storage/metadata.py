@@ -33,7 +33,7 @@ from explorer.storage.formats.puffin import is_blob
 
 T = TypeVar("T")
 KNOWN_VERSIONS = (1, 2, 3, 4)
-VIEW = "this is the metadata of an Iceberg view, not of a table"
+VIEW = "this is the metadata of an Iceberg view, not of a table: icedive catalog views --name PATH shows it"
 LONG = 1 << 63
 """Ids, times and sizes are signed 64-bit numbers."""
 
@@ -50,7 +50,7 @@ class StateHead:
 def read_head(data: bytes, path: str) -> StateHead:
     """Read a metadata file's head; what is missing or of another type is empty or -1. Raises UnreadableFile when it is
     no table metadata at all."""
-    raw = _load(_unpacked(data, path), path, Problems(path))
+    raw = _load(unpacked(data, path), path, Problems(path))
     uuid, updated, log = raw.get("table-uuid"), raw.get("last-updated-ms"), raw.get("metadata-log")
     entries = [entry for entry in log if isinstance(entry, dict)] if isinstance(log, list) else []
     earlier = tuple(e["metadata-file"] for e in entries if isinstance(e.get("metadata-file"), str))
@@ -61,13 +61,14 @@ def read_head(data: bytes, path: str) -> StateHead:
 def parse_metadata(data: bytes, path: str) -> tuple[TableMetadata, list[Problem]]:
     """Parse the bytes of a metadata file, gzipped or not. Raises UnreadableFile when it is no table metadata at all."""
     problems = Problems(path)
-    text = _unpacked(data, path)
+    text = unpacked(data, path)
     reader = _Reader(_load(text, path, problems), path, problems, memory_size(text))
     with Uncollected():
         return reader.table(), problems.as_list()
 
 
-def _unpacked(data: bytes, path: str) -> bytes:
+def unpacked(data: bytes, path: str) -> bytes:
+    """The text of a metadata file, gzipped or not. Raises UnreadableFile."""
     return gunzip(data, path) if data[:2] == b"\x1f\x8b" else data
 
 

@@ -18,7 +18,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 
-from explorer.errors import NotSupported, TableNotFound
+import explorer
+from explorer.errors import NotSupported, TableNotFound, UnreadableFile
 from explorer.storage.catalogs import catalogs, deadlines, metastores
 from explorer.storage.storage import Storage
 from explorer.storage.stores import combine
@@ -26,6 +27,7 @@ from tests.security.test_catalog_answers import WAYS
 from tests.security.test_catalog_answers import server as answering
 from tests.support import direct
 from tests.support.small_tables import make_table, newest_metadata
+from tests.support.view_files import sound
 
 KEYS = {"s3.access-key-id": "mine", "s3.secret-access-key": "hush", "s3.session-token": "hush-hush"}
 
@@ -390,6 +392,41 @@ def test_a_server_cannot_send_the_users_headers_elsewhere(
     with pytest.raises(TableNotFound, match="another address, which would get your credentials"):
         catalogs.pointer("mine", "db.t", {**own(server), "header.X-Api-Key": "hush"})
     assert other.asked == []
+
+
+def test_views_of_a_rest_catalog(servers: tuple[Server, Server]) -> None:
+    server, _ = servers
+    answer = {
+        "metadata-location": "s3://b/db/top/metadata/3.metadata.json",
+        "metadata": sound(),
+        "config": {"x": "hush"},
+    }
+
+    def lists(path: str, query: dict[str, str]) -> Any:
+        if path == "/v1/namespaces":
+            return {"namespaces": [] if "parent" in query else [["db"]]}
+        if path == "/v1/namespaces/db/views":
+            return {"identifiers": [{"namespace": ["db"], "name": "top"}]}
+        return answer if path == "/v1/namespaces/db/views/top" else None
+
+    server.lists = lists
+    server.config["endpoints"] = [
+        "GET /v1/{prefix}/namespaces", "GET /v1/{prefix}/namespaces/{namespace}/views",
+        "GET /v1/{prefix}/namespaces/{namespace}/views/{view}",
+    ]  # fmt: skip
+    catalog = explorer.catalog("mine", properties=own(server))
+    assert catalog.views().to_json() == [{"catalog": "mine", "identifier": "db.top"}]
+    shown = catalog.views(name="db.top")
+    assert shown.to_json()["metadata_location"] == answer["metadata-location"]
+    assert "hush" not in str(shown.to_json()) + shown.to_text()
+    with pytest.raises(TableNotFound, match=r"no view 'db\.other' in catalog 'mine'"):
+        catalog.views(name="db.other")
+    answer["metadata"] = {"view": 1}
+    with pytest.raises(UnreadableFile, match="JSON of something else"):
+        catalog.views(name="db.top")
+    server.config["endpoints"] = ["GET /v1/{prefix}/namespaces"]
+    with pytest.raises(TableNotFound, match="Server does not support endpoint"):
+        catalog.views(name="db.top")
 
 
 @pytest.mark.parametrize("said", ["Location does not exist: {}", "Failed to open input stream for file: {}"])

@@ -156,6 +156,8 @@ SEVERAL_MEANINGS = {
     "--catalog": "that of TABLE, or of all tables of a gallery",
     "--key": "what tells an updated row, or what should be of one row alone",
     "--limit": "of rows, or of pairs of files",
+    "--name": "of a branch or tag, or of a view",
+    "--namespace": "of tables, or of views",
     "--show": "each question lists the parts of its answer",
     "--snapshot": "the doctor checks all if it is left out; an operation on refs moves to it",
     "--where": "always a FILTER; each question says of what",

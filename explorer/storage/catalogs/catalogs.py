@@ -11,7 +11,7 @@ from typing import Any
 
 from pyiceberg import catalog as pyiceberg
 from pyiceberg.catalog import Catalog, load_catalog
-from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NotInstalledError
+from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NoSuchViewError, NotInstalledError
 from pyiceberg.typedef import FrozenDict
 
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
@@ -31,6 +31,8 @@ NEAR = 8
 """Tables that are named when one is not there."""
 CONNECTION = ("type", "uri", "warehouse", "catalog-impl", "py-catalog-impl")
 """Properties that say which catalog it is."""
+_VIEWS = "catalog_name = :catalog AND iceberg_type = 'VIEW'"
+"""As Iceberg's JdbcCatalog stores them."""
 
 
 @dataclass(frozen=True)
@@ -230,9 +232,7 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
     except ExplorerError:
         raise
     except Exception as error:
-        raise TableNotFound(
-            f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redact(error, _all_properties(catalog))}"
-        ) from harmless(error, _all_properties(catalog))
+        raise cannot_load(catalog, name, identifier, error) from harmless(error, all_properties(catalog))
 
 
 def _metadata_location(catalog: Catalog, identifier: str) -> str:
@@ -271,9 +271,7 @@ def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = N
     except Cancelled:
         raise
     except Exception as error:
-        raise TableNotFound(
-            f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redact(error, _all_properties(catalog))}"
-        ) from harmless(error, _all_properties(catalog))
+        raise cannot_load(catalog, name, identifier, error) from harmless(error, all_properties(catalog))
     raise NotSupported(f"what the catalog {name!r} stores is not shown: it is none of SQL, REST, Glue and Hive")
 
 
@@ -285,7 +283,7 @@ def _glue_record(catalog: Catalog, identifier: tuple[str, ...], entry: Metastore
     except Cancelled:
         raise
     except Exception as error:
-        return replace(record, unlisted=f"{type(error).__name__}: {_redact(error, _all_properties(catalog))}")
+        return replace(record, unlisted=f"{type(error).__name__}: {_redact(error, all_properties(catalog))}")
     return replace(record, versions=versions, is_cut=is_cut)
 
 
@@ -295,14 +293,14 @@ def _near(catalog: Catalog, name: str, identifier: str) -> str:
     namespace = split_identifier(identifier)[:-1]
     names: list[str] = []
     while namespace and not names:  # a name may have dots, too
-        with contextlib.suppress(TableNotFound), _listing(catalog, name):  # who may load may not always list
+        with contextlib.suppress(TableNotFound), listing(catalog, name):  # who may load may not always list
             names = [table.identifier for table in _tables(catalog, name, namespace)]
         namespace = namespace[:-1]
     if names:
         alike = similar_names(identifier, names, NEAR)
         more = f" and {len(names) - NEAR:,} more" if len(names) > NEAR else ""
         return f"; it has: {', '.join([*alike, *(n for n in names if n not in alike)][:NEAR])}{more}"
-    with contextlib.suppress(TableNotFound), _listing(catalog, name):
+    with contextlib.suppress(TableNotFound), listing(catalog, name):
         names = [*map(join_identifier, sorted(catalog.list_namespaces()))]
     return f"; its namespaces: {', '.join(names[:NEAR])}" if names else ""
 
@@ -315,20 +313,20 @@ def tables(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Itera
 def namespaces(name: str, extra: Mapping[str, str] | None = None) -> list[tuple[str, ...]]:
     """The namespaces of a catalog, nested ones after the one around them. Raises TableNotFound."""
     catalog = load(name, extra)
-    with _listing(catalog, name):
-        return list(_namespaces(catalog))
+    with listing(catalog, name):
+        return list(all_namespaces(catalog))
 
 
 def tables_in(name: str, namespace: tuple[str, ...]) -> list[CatalogTable]:
     """The tables of one namespace, by name. Raises TableNotFound."""
     catalog = load(name)
-    with _listing(catalog, name):
+    with listing(catalog, name):
         return _tables(catalog, name, namespace)
 
 
 def _list_tables(catalog: Catalog, name: str) -> Iterator[CatalogTable]:
-    with _listing(catalog, name):
-        for namespace in _namespaces(catalog):
+    with listing(catalog, name):
+        for namespace in all_namespaces(catalog):
             yield from _tables(catalog, name, namespace)
 
 
@@ -338,7 +336,9 @@ def _tables(catalog: Catalog, name: str, namespace: tuple[str, ...]) -> list[Cat
     return [CatalogTable(name, join_identifier(identifier)) for identifier in listed]
 
 
-def _namespaces(catalog: Catalog) -> Iterator[tuple[str, ...]]:
+def all_namespaces(catalog: Catalog) -> Iterator[tuple[str, ...]]:
+    """The namespaces of a catalog, nested ones after the one around them."""
+
     def walk(parent: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         spaces = sorted(catalog.list_namespaces(parent) if parent else catalog.list_namespaces())
         for namespace in steps(spaces, "namespaces"):
@@ -355,15 +355,16 @@ def _namespaces(catalog: Catalog) -> Iterator[tuple[str, ...]]:
 
 
 @contextlib.contextmanager
-def _listing(catalog: Catalog, name: str) -> Iterator[None]:
+def listing(catalog: Catalog, name: str) -> Iterator[None]:
+    """Errors of a catalog that is listed become TableNotFound, without its secrets."""
     try:
         yield
-    except Cancelled:
+    except (Cancelled, NotSupported):
         raise
     except Exception as error:
-        reason = f"{type(error).__name__}: {_redact(error, _all_properties(catalog))}"
+        reason = f"{type(error).__name__}: {_redact(error, all_properties(catalog))}"
         raise TableNotFound(f"catalog {name!r} cannot be listed: {reason}") from harmless(
-            error, _all_properties(catalog)
+            error, all_properties(catalog)
         )
 
 
@@ -388,7 +389,44 @@ def _sql_row(catalog: Catalog, identifier: str) -> Mapping[str, Any] | None:
     return dict(row)
 
 
-def _all_properties(catalog: Catalog) -> Mapping[str, str]:
+def sql_views(catalog: Catalog) -> list[str] | None:
+    """The names of the views of an SQL catalog, with their namespaces; None for another catalog, or where it has no
+    column that tells views from tables."""
+    rows = _sql_rows(catalog, f"SELECT table_namespace, table_name FROM iceberg_tables WHERE {_VIEWS}", {})
+    return None if rows is None else sorted(f"{row['table_namespace']}.{row['table_name']}" for row in rows)
+
+
+def sql_view(catalog: Catalog, identifier: tuple[str, ...]) -> str | None:
+    """Where the metadata of a view of an SQL catalog is; None for another catalog. Raises NoSuchViewError."""
+    wanted = f"{_VIEWS} AND table_namespace = :namespace AND table_name = :name"
+    names = {"namespace": ".".join(identifier[:-1]), "name": identifier[-1]}
+    rows = _sql_rows(catalog, f"SELECT metadata_location FROM iceberg_tables WHERE {wanted}", names)
+    if rows is None:
+        return None
+    if not rows:
+        raise NoSuchViewError(join_identifier(identifier))
+    return str(rows[0]["metadata_location"])
+
+
+def _sql_rows(catalog: Catalog, query: str, values: Mapping[str, str]) -> list[Mapping[str, Any]] | None:
+    from pyiceberg.catalog.sql import SqlCatalog
+    from sqlalchemy import inspect, text
+
+    if not isinstance(catalog, SqlCatalog):
+        return None
+    if "iceberg_type" not in {column["name"] for column in inspect(catalog.engine).get_columns("iceberg_tables")}:
+        return None  # of a version of JdbcCatalog that has no views
+    with catalog.engine.connect() as connection:
+        return [dict(row) for row in connection.execute(text(query), {"catalog": catalog.name, **values}).mappings()]
+
+
+def cannot_load(catalog: Catalog, name: str, identifier: str, error: Exception) -> TableNotFound:
+    """An error of a catalog that was asked for one thing, without its secrets."""
+    reason = f"{type(error).__name__}: {_redact(error, all_properties(catalog))}"
+    return TableNotFound(f"{name}.{identifier} cannot be loaded: {reason}")
+
+
+def all_properties(catalog: Catalog) -> Mapping[str, str]:
     """The properties that a catalog was opened with, and what its server gave."""
     return {**catalog.properties, **getattr(catalog, "given", {})}
 

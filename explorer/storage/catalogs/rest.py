@@ -20,11 +20,12 @@ from pyiceberg.catalog.rest import (
     SNAPSHOT_LOADING_MODE,
     Capability,
     Endpoints,
+    IdentifierKind,
     RestCatalog,
     _handle_non_200_response,
 )
 from pyiceberg.catalog.rest.scan_planning import StorageCredential
-from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NoSuchViewError
 from pyiceberg.io import FileIO
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.typedef import Identifier
@@ -143,12 +144,33 @@ class ListedRest(RestCatalog):
         """See pyiceberg."""
         self._check_endpoint(Capability.V1_LIST_TABLES)
         space = self._encode_namespace_path(self._check_valid_namespace_identifier(namespace))
-        listed = []
-        for item in self._pages(self.url(Endpoints.list_tables, namespace=space), {}, "identifiers"):
+        return self._identifiers(self.url(Endpoints.list_tables, namespace=space), "tables")
+
+    def _identifiers(self, url: str, kind: str) -> list[Identifier]:
+        """The names of a list of tables or views."""
+        listed: list[Identifier] = []
+        for item in self._pages(url, {}, "identifiers"):
             if not isinstance(item, dict) or not _names(item.get("namespace")) or type(item.get("name")) is not str:
-                raise BadAnswer("its list of tables has what is no table's name")
+                raise BadAnswer(f"its list of {kind} has what is no {kind[:-1]}'s name")
             listed.append((*item["namespace"], item["name"]))
         return listed
+
+    @_again
+    def list_views(self, namespace: str | Identifier) -> list[Identifier]:
+        """See pyiceberg."""
+        self._check_endpoint(Capability.V1_LIST_VIEWS)
+        space = self._encode_namespace_path(self._check_valid_namespace_identifier(namespace))
+        return self._identifiers(self.url(Endpoints.list_views, namespace=space), "views")
+
+    @_again
+    def view_answer(self, identifier: Identifier) -> tuple[str, Any]:
+        """Where the server says that a view's metadata is, and the metadata. Raises NoSuchViewError, requests'
+        errors."""
+        self._check_endpoint(Capability.V1_LOAD_VIEW)
+        names = self._split_identifier_for_path(identifier, IdentifierKind.VIEW)
+        answer = self._ask(self.url(Endpoints.load_view, prefixed=True, **names), {}, NoSuchViewError)
+        location = answer.get("metadata-location")
+        return location if isinstance(location, str) else "", answer.get("metadata")
 
     @_again
     def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:
