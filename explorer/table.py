@@ -58,7 +58,7 @@ from explorer.spec.layout.clustering import Clustering
 from explorer.spec.layout.metrics_modes import ColumnMode
 from explorer.spec.layout.partitions import KEY, add_up, by_partition, lazy_sums
 from explorer.spec.rows.row_diff import RowDiff
-from explorer.spec.scan.plan import PLANNERS, Intervals, Plan, PlannerAnswer
+from explorer.spec.scan.plan import PLANNERS, SERVER_PLANNER, Intervals, Plan, PlannerAnswer
 from explorer.spec.scan.row_groups import GroupVerdict
 from explorer.spec.snapshots.diff import SnapshotDiff
 from explorer.spec.snapshots.lifecycle import FileLife, LifecycleCell, file_life, lifecycle
@@ -226,16 +226,29 @@ class Table:
         return self.plan(pushed_down.pushed, snapshot, engine), pushed_down
 
     def ask_planners(self, plan: Plan) -> dict[str, PlannerAnswer | ExplorerError]:
-        """The same scan by Iceberg in Spark's JVM, and by pyiceberg; an error for one that cannot, and for both where a
-        read might open what it must not (see queries.versions.check_readable)."""
+        """The same scan by Iceberg in Spark's JVM, by pyiceberg, and by the server of a REST catalog; an error for one
+        that cannot, and for those that read files where a read might open what it must not (see
+        queries.versions.check_readable)."""
         snapshot_id = plan.snapshot.snapshot_id if plan.snapshot else None
+        answers: dict[str, PlannerAnswer | ExplorerError]
         try:
             files = check_readable(self.reader, snapshot_id)
+            answers = ask_planners(self.reads, files, snapshot_id, plan.bound)
         except Cancelled:
             raise
         except ExplorerError as error:
-            return dict.fromkeys(PLANNERS, error)
-        return ask_planners(self.reads, files, snapshot_id, plan.bound)
+            answers = dict.fromkeys(PLANNERS, error)
+        return answers | self._ask_server(plan)
+
+    def _ask_server(self, plan: Plan) -> dict[str, PlannerAnswer | ExplorerError]:
+        """The same scan by the server of the table's REST catalog; empty without one."""
+        if plan.snapshot is None or self.reader.location.catalog is None:
+            return {}
+        from explorer.storage.catalogs.rest_planning import server_plan
+
+        own = plan.snapshot.snapshot_id
+        answer = server_plan(self.reader.location, own, plan.bound, own == self.metadata.current_snapshot_id)
+        return {} if answer is None else {SERVER_PLANNER: answer}
 
     def intervals(self, plan: Plan, column: str) -> Intervals:
         """The data files that a plan looks at, by the bounds of a column."""

@@ -60,7 +60,7 @@ def plan(
         where: A filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (icedive docs filters).
         stage: Show only the rows of this stage, in full.
         sql: The filter is Spark SQL: also show what Spark hands to Iceberg of it.
-        engines: Also ask Iceberg's own planner, in Spark, and pyiceberg's.
+        engines: Also ask Iceberg's own planner, in Spark, pyiceberg's, and the server of a REST catalog.
         measure: Also run it in Spark, four times, and compare its scan report with the plan.
         compare_with: With --measure: run it on this version, or other table, too. May be given several times.
 

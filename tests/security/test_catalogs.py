@@ -11,6 +11,7 @@ import time
 import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import pytest
 
 import explorer
-from explorer.errors import NotSupported, TableNotFound, UnreadableFile
-from explorer.storage.catalogs import catalogs, deadlines, metastores
+from explorer.errors import ExplorerError, NotSupported, TableNotFound, UnreadableFile
+from explorer.spec.filters.expressions import Constant
+from explorer.spec.scan.plan import PlannerAnswer
+from explorer.storage.catalogs import catalogs, deadlines, metastores, rest_planning
+from explorer.storage.locate import Location
 from explorer.storage.storage import Storage
 from explorer.storage.stores import combine
 from tests.security.test_catalog_answers import WAYS
@@ -427,6 +431,70 @@ def test_views_of_a_rest_catalog(servers: tuple[Server, Server]) -> None:
     server.config["endpoints"] = ["GET /v1/{prefix}/namespaces"]
     with pytest.raises(TableNotFound, match="Server does not support endpoint"):
         catalog.views(name="db.top")
+
+
+def task(path: Any) -> dict[str, Any]:
+    return {"data-file": {"file-path": path}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ({"status": "completed", "file-scan-tasks": [task("s3://b/1"), task("s3://b/2")]}, 2),
+        ({"status": "completed"}, 0),
+        ({"status": "completed", "file-scan-tasks": [task("s3://b/1")], "plan-tasks": ["one"]}, 3),
+        ({"status": "completed", "plan-tasks": ["again"]}, "its plan has more than 20 batches"),
+        ({"status": "completed", "file-scan-tasks": [task(1)]}, "a task of its plan has no data file"),
+        ({"status": "completed", "file-scan-tasks": {"a": 1}}, "its plan has no list of file-scan-tasks"),
+        ({"status": "submitted", "plan-id": "x"}, "in the background, which is not waited for"),
+        ({"status": "failed", "error": {"message": "no room, says client-hush"}}, "the plan is 'failed': no room"),
+        ({"status": "cancelled"}, "the plan is 'cancelled': no reason is given"),
+        ([], "no object of JSON"),
+        (None, "not here"),
+    ],
+    ids=str,
+)
+def test_a_server_that_plans_scans(
+    answer: Any, expected: int | str, servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rest_planning, "BATCHES", 20)
+    server, other = servers
+
+    def lists(path: str, query: dict[str, str]) -> Any:
+        if path.endswith("/tables/t/plan"):
+            return answer
+        again = "again" in server.asked[-1]
+        batch = {"plan-tasks": ["again"]} if again else {"file-scan-tasks": [task("s3://b/3"), task(other.url)]}
+        return batch if path.endswith("/tables/t/tasks") else None
+
+    server.lists = lists
+    server.config["endpoints"] = [
+        f"POST /v1/{{prefix}}/namespaces/{{namespace}}/tables/{{table}}/{name}" for name in ("plan", "tasks")
+    ]
+    place = Location("mine.db.t", "s3://b/m.json", "", "mine", "db.t", own(server))
+    got = rest_planning.server_plan(place, 7, Constant(True), False)
+    if isinstance(expected, int):
+        assert isinstance(got, PlannerAnswer)
+        assert got.files == expected
+    else:
+        assert isinstance(got, ExplorerError)
+        assert expected in str(got)
+        assert "hush" not in str(got)
+    plan = next(asked for asked in server.asked if "/tables/t/plan" in asked)
+    assert json.loads(plan[plan.rindex('{"snapshot-id"') :]) == {
+        "snapshot-id": 7, "case-sensitive": True, "use-snapshot-schema": True, "filter": True,
+    }  # fmt: skip
+    assert other.asked == []
+
+
+def test_a_server_that_plans_no_scans(servers: tuple[Server, Server], tmp_path: Path) -> None:
+    server, _ = servers
+    place = Location("mine.db.t", "s3://b/m.json", "", "mine", "db.t", own(server))
+    refused = rest_planning.server_plan(place, 7, Constant(True), True)
+    assert isinstance(refused, NotSupported)
+    database = {"type": "sql", "uri": f"sqlite:///{tmp_path}/c.db", "warehouse": str(tmp_path)}
+    for without in (replace(place, properties=database), replace(place, catalog=None)):
+        assert rest_planning.server_plan(without, 7, Constant(True), True) is None
 
 
 @pytest.mark.parametrize("said", ["Location does not exist: {}", "Failed to open input stream for file: {}"])

@@ -167,6 +167,8 @@ class Intervals:
 
 PLANNERS = ("Iceberg (Java)", "pyiceberg")
 """Those that can be asked for the same scan, in the order in which they answer."""
+SERVER_PLANNER = "the REST catalog's server"
+"""One more, of a table of a REST catalog."""
 
 
 @dataclass(frozen=True)

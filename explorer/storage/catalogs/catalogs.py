@@ -138,12 +138,12 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
         catalog = _connect(name, own)
     except NotInstalledError as error:
         ours = _extra(own)
-        fix = f"a package is not installed. {remedy(ours)}" if ours else _redact(error, own)
+        fix = f"a package is not installed. {remedy(ours)}" if ours else error_words(error, own)
         raise TableNotFound(f"catalog {name!r} cannot be opened: {fix}") from harmless(error, own)
     except Cancelled:
         raise
     except Exception as error:
-        reason = f"{type(error).__name__}: {_redact(error, own)}"
+        reason = f"{type(error).__name__}: {error_words(error, own)}"
         raise TableNotFound(f"catalog {name!r} cannot be opened: {reason}") from harmless(error, own)
     return catalog
 
@@ -283,7 +283,7 @@ def _glue_record(catalog: Catalog, identifier: tuple[str, ...], entry: Metastore
     except Cancelled:
         raise
     except Exception as error:
-        return replace(record, unlisted=f"{type(error).__name__}: {_redact(error, all_properties(catalog))}")
+        return replace(record, unlisted=f"{type(error).__name__}: {error_words(error, all_properties(catalog))}")
     return replace(record, versions=versions, is_cut=is_cut)
 
 
@@ -362,7 +362,7 @@ def listing(catalog: Catalog, name: str) -> Iterator[None]:
     except (Cancelled, NotSupported):
         raise
     except Exception as error:
-        reason = f"{type(error).__name__}: {_redact(error, all_properties(catalog))}"
+        reason = f"{type(error).__name__}: {error_words(error, all_properties(catalog))}"
         raise TableNotFound(f"catalog {name!r} cannot be listed: {reason}") from harmless(
             error, all_properties(catalog)
         )
@@ -422,7 +422,7 @@ def _sql_rows(catalog: Catalog, query: str, values: Mapping[str, str]) -> list[M
 
 def cannot_load(catalog: Catalog, name: str, identifier: str, error: Exception) -> TableNotFound:
     """An error of a catalog that was asked for one thing, without its secrets."""
-    reason = f"{type(error).__name__}: {_redact(error, all_properties(catalog))}"
+    reason = f"{type(error).__name__}: {error_words(error, all_properties(catalog))}"
     return TableNotFound(f"{name}.{identifier} cannot be loaded: {reason}")
 
 
@@ -431,6 +431,6 @@ def all_properties(catalog: Catalog) -> Mapping[str, str]:
     return {**catalog.properties, **getattr(catalog, "given", {})}
 
 
-def _redact(error: Exception, properties: Mapping[str, str]) -> str:
+def error_words(error: Exception, properties: Mapping[str, str]) -> str:
     """An error's first line, without secrets, and without those of a catalog that it may repeat."""
     return redact((str(error).splitlines() or [""])[0], secret_values(properties))[:300]

@@ -217,11 +217,20 @@ class ListedRest(RestCatalog):
                 raise
             raise LostMetadata(lost[1]) from error
 
-    def _ask(self, url: str, params: dict[str, str], missing: type[Exception]) -> dict[str, Any]:
+    @_again
+    def post(self, url: str, body: dict[str, Any], missing: type[Exception]) -> dict[str, Any]:
+        """What the server answers to a question that has a body, bounded as all answers. Raises `missing` for what is
+        not there, requests' errors."""
+        return self._ask(url, {}, missing, body)
+
+    def _ask(
+        self, url: str, params: dict[str, str], missing: type[Exception], body: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
         """What the server answers: an object of JSON, bounded as a metadata file is."""
         self._most = ANSWER_BYTES
         try:
-            response = self._session.get(url, params=params)
+            get = self._session.get if body is None else partial(self._session.post, json=body)
+            response = get(url, params=params)
         finally:
             self._most = SMALL_BYTES
         try:
