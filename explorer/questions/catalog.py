@@ -190,11 +190,15 @@ def _view(catalog: CatalogAt, name: str, older: str, newer: str) -> Answer[ViewM
     from explorer.errors import WrongUsage
     from explorer.queries.collection import Collection
     from explorer.render.views import render_view, view_json, view_rows
+    from explorer.serving import places
     from explorer.spec.catalogs.views import check_view, compare_versions, dropped_dialects
     from explorer.storage.catalogs.view_metadata import read_view
+    from explorer.storage.locate import names_a_path
 
     if newer and not older:
         raise WrongUsage("--newer requires --older")
+    if names_a_path(name):
+        places.check(name)
     location, view = read_view(name, catalog.name, catalog.properties, catalog.roots)
     findings = [*check_view(view), *dropped_dialects(view)]
     diff = None

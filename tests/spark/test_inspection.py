@@ -93,7 +93,7 @@ def test_the_pointer_is_told_as_the_catalog_stores_it(sandbox: Path) -> None:
     told = json.loads(CliRunner().invoke(main, ["catalog", "pointer", "demo.three_inserts", "-o", "json"]).stdout)
     assert told["stored"] == row
     opened = {"metadata_location": row["metadata_location"], "previous": row["previous_metadata_location"]}
-    assert told["opened"] == opened | {"newer": False, "beside": ""}
+    assert told["opened"] == opened | {"state": "there", "newer": False, "beside": ""}
     state = ViewState(table)
     assert state.handle({"type": "select", "ids": [n.id for n in table.graph().nodes if n.kind == "catalog"]}) is False
     asks = state.details()

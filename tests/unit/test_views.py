@@ -15,8 +15,11 @@ import pytest
 from click.testing import CliRunner
 
 import explorer
+from explorer.app.forms import read_arguments
 from explorer.cli import main
-from explorer.errors import NotFoundInTable, NotSupported, TableNotFound, UnreadableFile, WrongUsage
+from explorer.errors import AccessRefused, NotFoundInTable, NotSupported, TableNotFound, UnreadableFile, WrongUsage
+from explorer.questions import QUESTIONS
+from explorer.serving import places
 from explorer.spec.catalogs.views import COMPARED, check_view, compare_versions, dropped_dialects
 from explorer.storage.catalogs.view_metadata import PROBLEMS, list_views, parse_view
 from tests.support.small_tables import make_table, newest_metadata
@@ -205,6 +208,17 @@ def test_a_table_is_no_view_and_a_view_no_table(tmp_path: Path) -> None:
     assert "this is the metadata of a table, not of an Iceberg view" in table.output
     shown = CliRunner().invoke(main, ["show", written(tmp_path, sound())])
     assert "icedive catalog views --name PATH shows it" in shown.output
+
+
+def test_a_served_page_opens_views_below_its_roots_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside, outside = written(tmp_path / "in", sound()), written(tmp_path / "in@out", sound())
+    monkeypatch.setenv(places.VARIABLE, json.dumps([str(tmp_path / "in")]))
+    question = QUESTIONS["catalog", "views"]
+    for path in (inside, outside):  # of which the page checks what is before an @
+        assert read_arguments(question, {"name": path}) == {"name": path}
+    assert explorer.catalog().views(name=inside).value.current_version_id == 3
+    with pytest.raises(AccessRefused, match="is not below any of them"):
+        explorer.catalog().views(name=outside)
 
 
 # -- catalogs ---------------------------------------------------------------------------------------------------------
