@@ -19,6 +19,7 @@ from explorer.spec.text.names import base_name
 from explorer.spec.text.units import count, parse_int64, whole
 from explorer.storage import limits, manifests
 from explorer.storage.allowed_roots import metadata_folder
+from explorer.storage.catalogs import catalogs
 from explorer.storage.folder_state import METADATA_NAME, metadata_version
 from explorer.storage.formats import avro
 from explorer.storage.locate import Location
@@ -56,7 +57,8 @@ def recovery(place: Location, stored: CatalogRecord, names: Sequence[str], roots
         way.metadata_location if gone == place.metadata_location else ""
     )  # else it is elsewhere than the entry says
     names_of = split_identifier(place.identifier or "")
-    target = Target(place.catalog or "", names_of, place.properties or {}, gone, wanted)
+    own, is_configured = place.properties or {}, catalogs.properties(place.catalog or "") == place.properties
+    target = Target(place.catalog or "", names_of, own, gone, wanted, is_configured)
     language, statement, advice = pointer_statement(stored, target)
     return Recovery(way, search.skipped, search.unread, statement, language if statement else "", advice)
 

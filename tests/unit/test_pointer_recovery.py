@@ -226,6 +226,12 @@ def test_no_statement_where_none_was_tried() -> None:
     assert not statement("glue", **{"glue.endpoint": "http://x$(y)"})
 
 
+@pytest.mark.parametrize("kind", ["rest", "hive"])
+def test_a_catalog_that_options_describe_has_no_statement_that_names_it(kind: str) -> None:
+    target = Target("ledger", ("db", "t"), {}, GONE, WANTED, is_configured=False)
+    assert pointer_statement(RECORDS[kind], target)[1] == ()
+
+
 def test_glue_gets_its_region_and_endpoint() -> None:
     lines = statement("glue", **{"glue.region": "eu-west-1", "glue.endpoint": "http://127.0.0.1:5000", "x": "hush"})
     assert all(line.startswith("aws --region eu-west-1 --endpoint-url http://127.0.0.1:5000 glue ") for line in lines)

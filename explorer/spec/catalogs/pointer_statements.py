@@ -36,13 +36,15 @@ _WORDS = {
 @dataclass(frozen=True)
 class Target:
     """A table whose entry is to be changed: its catalog, the names that lead to it, the catalog's own properties (never
-    shown but for a region and an endpoint), the file that its entry names, and the one that it is to name."""
+    shown but for a region and an endpoint), the file that its entry names, and the one that it is to name. If it is not
+    configured so, but given by options, no program finds it by its name."""
 
     catalog: str
     identifier: Sequence[str]
     properties: Mapping[str, str]
     gone: str
     wanted: str
+    is_configured: bool = True
 
 
 def pointer_statement(record: CatalogRecord, target: Target) -> tuple[str, tuple[str, ...], str]:
@@ -81,6 +83,8 @@ def _sql(record: CatalogRecord, target: Target) -> tuple[str, ...]:
 
 def _python(record: CatalogRecord, target: Target) -> tuple[str, ...]:
     names = repr(tuple(target.identifier))
+    if not target.is_configured:
+        return ()
     return (
         "from pyiceberg.catalog import load_catalog",
         f"catalog = load_catalog({target.catalog!r})",
