@@ -275,7 +275,7 @@ def profile_row(facts: ColumnFacts, kind: Any) -> dict[str, Any]:
     """Return a group's facts as a row: the sums, the bounds as people read them, and what some files do not say."""
     nulls, values = (facts.sums[name] if facts.known[name] else None for name in ("nulls", "values"))
     share = nulls / values if nulls is not None and values else None
-    of_values = "" if values == facts.rows else f" of {values:,} values"
+    of_values = "" if values in (None, facts.rows) else f" of {values:,} values"
     return {
         "files": facts.files, "rows": facts.rows, "values": values, "nulls": nulls,
         "null_share": None if share is None else f"{share:.0%}{of_values}",
