@@ -9,7 +9,7 @@ import { fillScreen, isTyped } from "./screen";
 import { followTheme } from "./graph";
 import { GraphAlone, QuestionAlone } from "./alone";
 import { asked } from "./asked";
-import { NOWHERE } from "./place";
+import { NOWHERE, type Place } from "./place";
 import { Connection, type Connect, type Hello, type Told } from "./protocol";
 import { arrive, downloads, fail, hello, link, place, renew, server, start } from "./store";
 
@@ -21,8 +21,8 @@ export default {
   // The question on screen.
   asked,
 
-  // Show the app in an element. Returns what ends it.
-  render(el: HTMLElement, told: Told, connect: Connect): () => void {
+  // Show the app in an element. Who gives `keep` is told each place that the app goes to. Returns what ends it.
+  render(el: HTMLElement, told: Told, connect: Connect, keep: (place: Place) => void = () => {}): () => void {
     const box = document.createElement("div"), root = document.createElement("div"), sheet = new CSSStyleSheet();
     const shadow = box.attachShadow({ mode: "open" });
     sheet.replaceSync(told.style);
@@ -53,7 +53,7 @@ export default {
         void renew();
       }
     });
-    start(connection, () => {}, { isPage: false, frame: root, keys: root, wheel: () => isTab || shadow.activeElement !== null });
+    start(connection, keep, { isPage: false, frame: root, keys: root, wheel: () => isTab || shadow.activeElement !== null });
     render(SHOWS[told.shows](), root);
     let unfollow = () => {};
     const size = new ResizeObserver(() => { // it has come into the page, too

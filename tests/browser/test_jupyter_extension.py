@@ -17,6 +17,7 @@ from tests.support.jupyter import TOKEN, Jupyter, jupyter
 READY = "name => window.jupyterapp?.commands.hasCommand(name)"
 THEME = "name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: `JupyterLab ${name}`})"
 RUN = "name => { window.jupyterapp.commands.execute(name); }"
+OPEN = "table => { window.jupyterapp.commands.execute('icedive:open', {table}); }"
 NEW_NOTEBOOK = "() => window.jupyterapp.commands.execute('notebook:create-new', {kernelName: 'python3'}).then(() => 1)"
 CELL = """async (source) => {
   const { commands, shell } = window.jupyterapp;
@@ -104,7 +105,60 @@ def test_the_launcher_and_the_palette_open_the_app(page: Page, artifacts: Path) 
     expect(palette.filter(has_text="Show Iceberg Tables")).to_be_visible()
     expect(palette.filter(has_text="Insert Code for What the Iceberg Explorer Shows")).to_be_visible()
     palette.filter(has_text="Open the Iceberg Explorer").click()
-    expect(page.locator(".lm-TabBar-tabLabel", has_text="Iceberg Explorer")).to_have_count(2)
+    labels = page.locator(".lm-TabBar-tabLabel")
+    expect(labels.filter(has_text="Iceberg Explorer")).to_have_count(1)
+    expect(labels.filter(has_text="demo.three_inserts")).to_have_count(1)
+
+
+def test_a_tab_opens_where_the_browser_trusts_no_connection(page: Page) -> None:
+    """Over plain HTTP to another machine a browser has no `crypto.randomUUID`."""
+    page.evaluate("() => { delete Crypto.prototype.randomUUID; }")
+    page.evaluate(OPEN, "demo.three_inserts")
+    expect(app(page).locator(".graph-card").first).to_be_visible()
+
+
+def test_tabs_are_there_again_when_the_page_is_loaded_again(lab: Jupyter, page: Page, artifacts: Path) -> None:
+    """Where they stood, on the same table and state. What has a credential is not written to the workspace."""
+    secret = f"s3://AKIAIOSFODNN7EXAMPLE:{SECRET}@bucket/t"
+    page.evaluate(OPEN, secret)
+    expect(app(page).locator(".message-error").first).to_be_visible()
+    page.evaluate(OPEN, "")
+    expect(app(page).locator(".welcome")).to_be_visible()
+    app(page).get_by_label("Open a table").fill("demo.three_inserts")
+    page.keyboard.press("Enter")
+    app(page).get_by_label("Previous snapshot").click()
+    expect(app(page).locator(".header .version input").first).to_have_value("snapshot-2")
+    app(page).get_by_role("treeitem", name=re.compile("^manifest-2")).first.click()
+    expect(app(page).locator(".inspector-title")).to_have_text("manifest-2")
+    page.evaluate(OPEN, "demo.manifest_lifecycle")
+    app(page).get_by_role("navigation", name="Modes").get_by_role("button", name="Plan").click()
+    app(page).get_by_role("textbox").first.fill("fruit = 'apple'")
+    page.keyboard.press("Enter")
+    expect(app(page).locator(".mode-answer")).to_be_visible()
+    page.evaluate(RUN, "icedive:show-tables")
+    labels = page.locator("#jp-main-dock-panel .lm-TabBar-tabLabel")
+    assert labels.all_inner_texts() == ["t", "demo.three_inserts", "demo.manifest_lifecycle"]
+
+    def workspace() -> str:
+        return "".join(path.read_text() for path in lab.folder.parent.joinpath("workspaces").iterdir())
+
+    for wanted in ("apple", "snapshot=", "node=", '"current":"icedive-tables"'):
+        for _ in range(100):
+            if wanted in workspace():
+                break
+            page.wait_for_timeout(100)
+        assert wanted in workspace()
+    page.goto(f"{lab.url}lab")
+    page.wait_for_function(READY, arg="icedive:open")
+    expect(labels).to_have_text(["Iceberg Explorer", "demo.three_inserts", "demo.manifest_lifecycle"])
+    expect(app(page).locator(".mode-answer")).to_be_visible()
+    expect(app(page).get_by_role("textbox").first).to_have_value("fruit = 'apple'")
+    expect(page.get_by_role("region", name="Iceberg tables")).to_be_visible()
+    page.screenshot(path=artifacts / "jupyter-extension-again.png")
+    labels.filter(has_text="demo.three_inserts").click()
+    expect(app(page).locator(".header .version input").first).to_have_value("snapshot-2")
+    expect(app(page).locator(".inspector-title")).to_have_text("manifest-2")
+    assert SECRET not in workspace()
 
 
 def test_the_file_browser_opens_tables_and_their_files(lab: Jupyter, page: Page, artifacts: Path) -> None:

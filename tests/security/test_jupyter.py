@@ -31,7 +31,7 @@ PLACES = ["", *(path for path in HANDLERS if path), "/folder", "/static/app.js",
 """What the extension answers."""
 LINKS = [
     "/?table=demo.three_inserts", "/download?question=overview&format=json&table=demo.three_inserts",
-    "/code?table=demo.three_inserts", "/folder?path=", "/static/app.js", "/",
+    "/code?table=demo.three_inserts", "/place?table=demo.three_inserts", "/folder?path=", "/static/app.js", "/",
 ]  # fmt: skip
 """What who has logged in may get."""
 assert folder, "a fixture"
@@ -282,6 +282,8 @@ def test_no_credential_of_a_table_is_told_or_logged(server: Jupyter) -> None:
         assert told.status == 400
         texts.append(told.text)  # type: ignore[attr-defined]
         texts += map(json.dumps, talk(server, {"type": "open", "table": table}))
+        kept = get(server, f"/place?table={quote(table)}&filter={quote(table)}", Authorization=own)
+        texts.append(kept.text)  # type: ignore[attr-defined]
         get(server, f"/?table={quote(table)}", Authorization=own)
         get(server, f"/none?table={quote(table)}", Authorization=own, Referer=f"{server.url}icedive/?table={table}")
     assert not [text[:2000] for text in texts if any(secret in text for secret in SECRETS)]

@@ -16,6 +16,7 @@ from tornado.websocket import WebSocketHandler
 from explorer.app.code_cell import code_cell
 from explorer.app.hosts import page
 from explorer.app.hosts.jupyter_guard import JupyterAnswer, JupyterGuard
+from explorer.app.kept_place import harmless_place
 from explorer.app.protocol import Ask, BadMessage, parse, request_of
 from explorer.app.rights import Rights
 from explorer.errors import ExplorerError
@@ -155,6 +156,15 @@ class JupyterCode(JupyterAnswer):
         return request
 
 
+class JupyterPlace(JupyterAnswer):
+    """What JupyterLab may keep of where a tab is, to open it there again: it writes that to a file."""
+
+    def answer(self) -> dict[str, Any]:
+        """See JupyterAnswer."""
+        given = {name: self.get_query_argument(name, strip=False) for name in self.request.query_arguments}
+        return {"place": harmless_place(given)}
+
+
 class JupyterMissing(JupyterGuard):
     """Nothing."""
 
@@ -166,6 +176,7 @@ class JupyterMissing(JupyterGuard):
 
 HANDLERS: Mapping[str, type[RequestHandler]] = {
     "": JupyterSlash, "/": JupyterPage, "/ws": JupyterSocket, "/download": JupyterDownload, "/code": JupyterCode,
+    "/place": JupyterPlace,
 }  # fmt: skip
 """By their paths below the page's place."""
 

@@ -1,23 +1,25 @@
 // The app in a tab of JupyterLab. Each tab has an app with a state of its own, so its module is loaded anew.
 
-import { Widget } from "@lumino/widgets";
 import type { Message } from "@lumino/messaging";
-import { NOWHERE, type Place } from "../../src/place";
+import { Widget } from "@lumino/widgets";
+import type { Place } from "../../src/place";
 import type { Connect, Question, Told } from "../../src/protocol";
 import { addressOf, fileOf, Line } from "./server";
 
 // The bundle of the page for pages of somebody else (frontend/src/notebook.tsx).
 interface App {
   asked(): Question;
-  render(element: HTMLElement, told: Told, connect: Connect): () => void;
+  render(element: HTMLElement, told: Told, connect: Connect, keep: (place: Place) => void): () => void;
 }
 
 export class ExplorerTab extends Widget {
   private readonly line = new Line();
   private app: App | undefined;
   private end: (() => void) | undefined;
+  private isStarted = false;
 
-  constructor(private readonly place: Partial<Place>) {
+  // Args: where the app is at first, and what is called when it has gone to another place.
+  constructor(private readonly place: Place, private readonly moved: (place: Place) => void) {
     super();
     this.addClass("icedive-tab");
   }
@@ -29,10 +31,18 @@ export class ExplorerTab extends Widget {
 
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
-    if (!this.app) void this.start();
+    if (this.isVisible) void this.start();
+  }
+
+  // A tab that is opened again behind others asks for nothing until a person looks at it.
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    void this.start();
   }
 
   private async start(): Promise<void> {
+    if (this.isStarted) return;
+    this.isStarted = true;
     try {
       const [script, style] = await Promise.all([fileOf("notebook.js"), fileOf("app.css")]);
       const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
@@ -40,11 +50,11 @@ export class ExplorerTab extends Widget {
       URL.revokeObjectURL(url);
       if (this.isDisposed) return;
       this.app = loaded.default;
-      const place: Record<string, string> = { ...NOWHERE, ...this.place };
+      const place: Record<string, string> = { ...this.place };
       const told: Told = {
         script, style, shows: "app", place, height: "100%", label: "Iceberg metadata explorer", downloads: addressOf("download"),
       };
-      this.end = this.app.render(this.node, told, this.line.connect);
+      this.end = this.app.render(this.node, told, this.line.connect, this.moved);
     } catch {
       this.node.textContent = "The Iceberg explorer could not be loaded: its extension of the Jupyter server does not answer.";
     }
