@@ -3,12 +3,15 @@ an environment for both; elsewhere these tests are skipped."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import nbformat
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
@@ -22,6 +25,15 @@ PASSWORD = "password-of-the-hub"
 pytestmark = pytest.mark.skipif(
     not PYTHON, reason="ICEDIVE_JUPYTERS names no Python with notebook and jupyterhub: make test-jupyters"
 )
+CELL = """
+from pathlib import Path
+from tests.spark.users_session import start
+spark = start(True, Path({folder!r}))
+print("started")
+"""
+SOURCES = """() => window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells
+  .map((cell) => cell.getSource())"""
+IDLE = "() => window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
 CONFIG = """
 import os
 c.JupyterHub.bind_url = "http://127.0.0.1:{ports[0]}/hubs/"
@@ -53,6 +65,11 @@ def with_table(folder: Path, sandbox: Path) -> None:
 def notebook7(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jupyter]:
     folder = tmp_path_factory.mktemp("notebook7")
     with_table(folder / "root", sandbox)
+    kernel = folder / "data" / "kernels" / "spark"  # that of these tests, which has pyspark
+    kernel.mkdir(parents=True)
+    started_by = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    told = {"argv": started_by, "display_name": "Spark", "language": "python"}
+    (kernel / "kernel.json").write_text(json.dumps(told))
     with jupyter(folder, module="notebook", python=PYTHON, base="/seven/", page="tree") as started:
         yield started
 
@@ -88,6 +105,52 @@ def test_notebook_7_opens_the_page_in_a_tab_of_the_browser(
     expect(opened.value.locator(".welcome")).to_be_visible()
     assert not watched.outside
     assert TOKEN not in notebook7.log
+
+
+def test_notebook_7_has_the_tables_in_its_left_sidebar(
+    notebook7: Jupyter, watched: Watched, artifacts: Path, tmp_path: Path
+) -> None:
+    """In its view of files, and beside a notebook, where the kernel's Spark is asked too."""
+    page = watched.page
+    page.goto(f"{notebook7.url}tree?token={TOKEN}")
+    page.wait_for_function(READY, arg="icedive:show-tables")
+    page.get_by_role("menuitem", name="View").click()
+    page.locator(".lm-Menu-item:visible", has_text="Left Sidebar").click()
+    page.locator(".lm-Menu-item:visible", has_text="Show Iceberg tables").click()
+    tables = page.get_by_role("region", name="Iceberg tables")
+    server = tables.get_by_role("tree", name="On this server")
+    server.get_by_role("treeitem", name="sandbox").click()
+    server.get_by_role("treeitem", name="demo", exact=True).click()
+    with page.context.expect_page() as opened:
+        server.get_by_role("treeitem", name="deletion_vectors").click()
+    expect(opened.value.locator(".header")).to_contain_text("deletion_vectors")
+    opened.value.close()
+    page.screenshot(path=artifacts / "notebook7-tables.png")
+    cell = nbformat.v4.new_code_cell(CELL.format(folder=str(tmp_path)))
+    spark = {"kernelspec": {"name": "spark", "display_name": "Spark"}}
+    notebook = nbformat.v4.new_notebook(cells=[cell], metadata=spark)
+    nbformat.write(notebook, notebook7.folder / "mine.ipynb")
+    page.goto(f"{notebook7.url}notebooks/mine.ipynb")
+    page.wait_for_function(READY, arg="icedive:show-tables")
+    page.wait_for_function(IDLE)
+    page.evaluate(RUN, "notebook:run-cell-and-insert-below")
+    expect(page.locator(".jp-OutputArea-output", has_text="started")).to_be_visible()
+    page.evaluate(RUN, "icedive:show-tables")
+    kernel = tables.get_by_role("tree", name="In the notebook's Spark")
+    kernel.get_by_role("treeitem", name="own").click()
+    kernel.get_by_role("treeitem", name="db").click()
+    kernel.get_by_role("treeitem", name="t", exact=True).click()
+    page.wait_for_function(f"({SOURCES})().at(-1).includes('own.db.t')")
+    page.screenshot(path=artifacts / "notebook7-kernel.png")
+    page.evaluate(THEME, "Dark")
+    page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+    page.get_by_role("button", name="Collapse left side panel").click()
+    page.evaluate(RUN, "icedive:show-tables")  # and what was unfolded is
+    page.wait_for_timeout(1000)  # the kernel is asked again
+    expect(kernel.get_by_role("treeitem", name="t", exact=True)).to_be_visible()
+    page.screenshot(path=artifacts / "notebook7-kernel-dark.png")
+    assert not watched.outside
+    assert not [error for error in watched.errors if "icedive" in error]
 
 
 # ---- JupyterHub ------------------------------------------------------------------------------------------------------
@@ -144,6 +207,7 @@ def test_each_user_of_a_jupyterhub_has_the_app_and_no_other_user_has_it(
     page.evaluate(RUN, "icedive:show-tables")
     tables = page.get_by_role("region", name="Iceberg tables")
     expect(tables.get_by_role("treeitem", name="sandbox")).to_be_visible()
+    expect(app(page).locator(".graph-card").first).to_be_visible()
     page.screenshot(path=artifacts / "jupyterhub-light.png")
     page.evaluate(THEME, "Dark")
     expect(app(page).locator(".ice")).to_have_attribute("data-theme", "dark")

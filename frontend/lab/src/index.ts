@@ -99,7 +99,7 @@ function activate(
   launcher?.add({ command: OPEN, category: "Other", rank: 50 });
   for (const command of lab ? [OPEN, INSERT, TABLES] : [OPEN]) palette?.addItem({ command, category: CATEGORY, args: { isPalette: true } });
   if (browsers) addToFiles(app, browsers, open);
-  if (lab) {
+  if (lab || "expandLeft" in shell) { // a JupyterLab, or a Notebook 7, whose menu and palette list its sidebars themselves
     const panel = new TablesPanel({
       open: (table) => open({ table }),
       insert: (code) => notebooks && void tell(() => insertCell(app, notebooks, code)),
@@ -107,9 +107,9 @@ function activate(
     panel.id = "icedive-tables";
     panel.title.icon = icon;
     panel.title.caption = "Iceberg tables";
-    lab.add(panel, "left", { rank: 900 });
+    shell.add(panel, "left", { rank: 900 });
     restorer?.add(panel, panel.id);
-    commands.addCommand(TABLES, { label: "Show Iceberg Tables", execute: () => lab.activateById(panel.id) });
+    commands.addCommand(TABLES, { label: "Show Iceberg Tables", execute: () => shell.activateById(panel.id) });
   }
 }
 

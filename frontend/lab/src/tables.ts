@@ -22,6 +22,8 @@ export class TablesPanel extends Widget {
   private readonly onServer = section("On this server");
   private readonly teaching = section("Teaching tables");
   private readonly inKernel = section("In the notebook's Spark");
+  // What is shown of a kernel.
+  private shownOfKernel = "";
 
   constructor(private readonly acts: Acts, private readonly notebooks: INotebookTracker | null) {
     super();
@@ -40,17 +42,26 @@ export class TablesPanel extends Widget {
     const catalogs = hello.then((told) => told.catalogs.map((name) => catalogOf(server, name, this.acts)));
     const teaching = hello.then((told) => told.teaching.map(({ table, name, teaches }): Leaf =>
       ({ name, title: teaches, press: () => this.acts.open(table) })));
+    this.shownOfKernel = "";
     const all = [fill(this.onServer.list, catalogs, 1), fill(this.teaching.list, teaching, 1), this.askKernel()];
     await Promise.allSettled(all);
   }
 
-  // Ask the kernel of the notebook in use which tables its Spark has. A kernel at work is asked when it has time.
+  // Ask the kernel of the notebook in use which tables its Spark has. A kernel at work is asked when it has time. What is
+  // unfolded stays so where the kernel has the same.
   async askKernel(): Promise<void> {
     const panel = this.notebooks?.currentWidget ?? null, kernel = await pythonKernel(panel);
     this.inKernel.box.hidden = !kernel;
     if (!kernel) return;
-    const sessions = sparkSessions(kernel).then((told) => told.flatMap(({ variable, catalogs }) =>
-      catalogs.map((catalog) => sparkCatalog(kernel, variable, catalog, this.acts))));
+    const asked = sparkSessions(kernel);
+    if (this.shownOfKernel) {
+      const told = await asked.then((known) => JSON.stringify([kernel.id, known]), () => "");
+      if (told === this.shownOfKernel) return;
+    }
+    const sessions = asked.then((told) => {
+      this.shownOfKernel = JSON.stringify([kernel.id, told]);
+      return told.flatMap(({ variable, catalogs }) => catalogs.map((catalog) => sparkCatalog(kernel, variable, catalog, this.acts)));
+    });
     await fill(this.inKernel.list, sessions, 1, "No variable of the notebook is a SparkSession with catalogs.").catch(() => {});
   }
 
@@ -71,7 +82,7 @@ export class TablesPanel extends Widget {
     head.className = "icedive-head";
     input.type = "text";
     input.className = "jp-mod-styled";
-    input.placeholder = "catalog.db.table, a folder or a metadata.json";
+    input.placeholder = "catalog.db.table or a path";
     input.setAttribute("aria-label", "Open a table");
     input.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && input.value.trim()) this.acts.open(input.value.trim());

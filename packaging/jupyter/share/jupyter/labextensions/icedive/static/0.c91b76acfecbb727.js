@@ -12,7 +12,7 @@
 .icedive-tables .icedive-leaf::before { content: "" / ""; display: inline-block; width: 14px; }
 .icedive-note { padding: 3px 22px; color: var(--jp-ui-font-color2); overflow-wrap: anywhere; }
 .icedive-head { padding: 8px; }
-.icedive-head input { display: block; width: 100%; margin-top: 2px; box-sizing: border-box; }
+.icedive-head input { display: block; width: 100%; margin-top: 2px; box-sizing: border-box; font-size: inherit; }
 .icedive-head button { margin-top: 6px; padding: 2px 8px; border: 1px solid var(--jp-border-color1); border-radius: 2px; background: none; color: inherit;
   font: inherit; cursor: pointer; }
 .icedive-head button:hover { background: var(--jp-layout-color2); }
