@@ -110,6 +110,74 @@ def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched,
     page.screenshot(path=artifacts / "jupyterlab-reopened.png")
 
 
+IN_SIGHT = """box => {
+  const root = box.shadowRoot, stage = root.querySelector(".stage-graph").getBoundingClientRect();
+  const caption = root.querySelector(".caption");
+  return {
+    out: [...root.querySelectorAll(".graph-card")].map((card) => [card.dataset.label, card.getBoundingClientRect()])
+      .filter(([, at]) => at.right > stage.right || at.bottom > stage.bottom || at.left < stage.left)
+      .map(([name]) => name),
+    cut: caption.scrollWidth > caption.clientWidth, height: box.getBoundingClientRect().height,
+  };
+}"""
+"""Which cards of a widget are not within its graph at first, and whether the sentence above is cut."""
+SHOWN = """(side, words) => {
+  const box = side.getBoundingClientRect(), lines = document.createTreeWalker(side, NodeFilter.SHOW_TEXT);
+  for (let line; (line = lines.nextNode());) {
+    const range = document.createRange();
+    range.selectNodeContents(line);
+    const at = range.getBoundingClientRect();
+    if (line.textContent.startsWith(words)) return at.bottom <= box.bottom && at.right <= box.left + side.clientWidth;
+  }
+  return null;
+}"""
+"""Whether words of the inspector are in sight, without scrolling."""
+
+
+def test_at_1280_pixels_a_notebook_shows_the_whole_graph_and_where_values_come_from(
+    jupyter: str, watched: Watched, artifacts: Path
+) -> None:
+    page = watched.page
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(jupyter)
+    own = {"X-XSRFToken": next(c["value"] for c in page.context.cookies() if c["name"] == "_xsrf"), "Referer": jupyter}
+    sources = ["import explorer"] + [
+        f'explorer.open_table("demo.{name}")' for name in ("manifest_lifecycle", "branches_and_tags")
+    ]
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+    put = f"{jupyter.removesuffix('/lab')}/api/contents/wide.ipynb"
+    assert page.context.request.put(put, data={"type": "notebook", "content": notebook}, headers=own).ok
+    page.goto(f"{jupyter}/tree/wide.ipynb")
+    page.wait_for_function(OPEN, arg="wide.ipynb")
+    page.wait_for_function(
+        "() => window.jupyterapp.shell.currentWidget.sessionContext?.session?.kernel?.status === 'idle'"
+    )
+    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
+    widgets = page.locator(".jp-NotebookPanel:visible .icedive")
+    for number in range(2):
+        widgets.nth(number).scroll_into_view_if_needed()
+        expect(widgets.nth(number).locator(".graph-card").nth(5)).to_be_visible()
+        page.wait_for_timeout(500)
+        told = widgets.nth(number).evaluate(IN_SIGHT)
+        assert (told["out"], told["cut"]) == ([], False)
+        assert told["height"] <= 680
+    page.screenshot(path=artifacts / "jupyterlab-whole-graph.png")
+    widget = widgets.first
+    widget.scroll_into_view_if_needed()
+    side = widget.locator(".inspector")
+    for card, words in (
+        ("data-3.parquet", "stored ADDED, reads as EXISTING: an earlier snapshot"),
+        ("data-3.parquet", "inherited: the manifest list"),
+        ("manifest-3", "inherited"),
+    ):
+        widget.locator(f'.graph-card[data-label="{card}"]').click()
+        expect(widget.locator(".inspector-title")).to_have_text(card)
+        assert side.evaluate(SHOWN, words), (card, words)
+    page.screenshot(path=artifacts / "jupyterlab-inspector.png")
+
+
 def test_a_converted_notebook_shows_pictures_without_network(sandbox: Path, watched: Watched, tmp_path: Path) -> None:
     source = "import explorer\ntable = explorer.open_table('demo.three_inserts')\ntable"
     cells = [
