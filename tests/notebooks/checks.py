@@ -79,5 +79,123 @@ assert [e.what for e in toys.data.history("id = 1").value.events] == ["appeared"
 assert done.value.after.snapshots == 1
 assert len(toys.refresh().rows()) == 3
 """,
+    "05 plan04": """
+assert unsorted.plan("name = 'jack'").value.left.files == 4
+""",
+    "05 plan06": """
+assert in_order.plan("name = 'jack'").value.left.files == 1
+""",
+    "05 plan08": """
+assert {c["column"]: c["opened"] for c in in_order.inspect.columns(show="clustering")}["name"] == 1
+""",
+    "05 plan08b": """
+found = unsorted.scan.estimate(["name = 'jack'"]).value
+by_name = next(at for at, change in enumerate(found.changes) if change.text == "sort by name")
+assert found.filters[0].reads[by_name].files == 1
+""",
+    "05 plan13": """
+value = evolved.plan("ts >= '2024-06-03' AND ts < '2024-06-04'").value
+assert [str(s.spec.fields[0].transform) for s in value.specs] == ["hour", "day"]
+assert value.left.files == value.wholly == 1  # the strict projection: all its rows match
+""",
+    "05 plan15": """
+assert plan.value.left.files == 5
+""",
+    "05 plan18": """
+filters = ("place = 'weather station Davos'", "note = 'x'")
+assert [statistics.plan(where).value.left.files for where in filters] == [3, 3]
+""",
+    "05 plan21": """
+assert (modes[99]["with_bounds"] > 0, modes[100]["with_bounds"] > 0) == (True, False)
+""",
+    "05 plan51": """
+for where, files in (("badge = 'k77'", 1), ("badge > 'k77'", 3)):
+    groups = badges.plan(where, stage="row-groups")
+    assert sum(g["verdict"] == "read" for g in groups.to_json()) == files
+""",
+    "06 sick04": """
+assert explorer.doctor(name).level() == "error"
+""",
+    "06 sick08": """
+assert table.doctor().level() == "ok"
+assert table.doctor(files=True).value.findings[0].rule == "file-missing"
+""",
+    "06 sick14": """
+assert table.doctor().level() == "ok"
+""",
+    "06 sick16": """
+assert len(seen.tables["groups"]) == course.sick.DAYS
+""",
+    "06 sick21": """
+assert "delete-names-nothing" in {finding.rule for finding in table.doctor(deep=True).value.findings}
+""",
+    "07 lay04": """
+assert stored == {(2024 - 1970) * 12}
+""",
+    "07 lay05": """
+value = orders.plan("order_date >= '2024-02-01'").value
+assert (value.left.files, value.stages[0].left.files) == (1, 3)
+""",
+    "07 lay11": """
+assert plan.value.left.files == 1
+""",
+    "07 lay15": """
+assert [c["field_id"] for c in orders.inspect.file(old, show="footer").value["columns"]] == [1, 2, 3]
+""",
+    "07 lay16": """
+assert [c["field_id"] for c in orders.inspect.file(new, show="footer").value["columns"]] == [1, 3, 4]
+assert read == {1: "unknown"}
+""",
+    "07 lay18": """
+assert rows == {"e1": None, "e2": None, "e3": "web", "e4": "app"}
+assert not events.diff("snapshot-1", "snapshot-3").value.removed  # nothing was rewritten
+""",
+    "07 lay26": """
+orders_of = {f["file_path"]: f["sort_order_id"] for f in orders.inspect.files(metrics=True)}
+assert sorted(orders_of.values()) == [0, 0, 1]
+assert orders_of[new] == 1
+""",
+    "07 lay38": """
+shown = unsorted.scan.estimate(["name = 'jack'"], write=True).value
+by = {one.name: one for one in shown.layouts}
+assert by["sorted"].reads[0].files < by["unsorted"].reads[0].files
+""",
+    "07 lay40": """
+period = events.maintain.preview("compact", option={"rewrite-all": "true"}, where="event_time >= '2024-02-01'")
+assert "where => " in period.value.call
+""",
+    "07 lay32": """
+assert {f["file_format"] for f in events.inspect.files()} == {"PARQUET", "ORC", "AVRO"}
+""",
+    "08 cat04": """
+assert row[0] == fruit.metadata.metadata_location
+assert row[1] == fruit.metadata.metadata_log[-1].metadata_file
+""",
+    "08 cat22": """
+found = fruit.catalog.pointer().value
+assert not found.newer
+assert found.previous == row[1]
+""",
+    "08 cat08": """
+assert [w.state for w in table.writers.values()] == ["committed", "refused"]
+assert table.rows() == ["A", "base"]
+""",
+    "08 cat12": """
+assert (kept.writer("A").state, run.writer("A").state) == ("answered", "failed")
+""",
+    "08 cat12b": """
+assert [saw.snapshot for saw in run.writer("A").saw] == ["snapshot-2", "snapshot-3"]  # of two moments
+""",
+    "08 cat18": """
+assert plan.left.files < 5
+""",
+    "08 cat28": """
+assert listed.kept == planned.kept == 1
+assert sum(planned.requests.values()) == 3 < sum(listed.requests.values())
+""",
+    "08 cat34": """
+assert set(before.values()) == {4}
+assert after == {"files": 6, "statistics": 4, "spark": 4, "iceberg": 6}
+""",
 }
 """Source to run after a cell, by the number of the notebook and the id of the cell."""

@@ -60,6 +60,23 @@ def test_runs(path: Path, sandbox: Path, kernel: AsyncKernelManager) -> None:
         assert not problems, "a table that the notebook shows has problems"
 
 
+JUDGED = [path for path in NOTEBOOKS if path.stem[:2] not in ("04", "09")]
+"""Those whose cells judge nothing themselves."""
+
+
+@pytest.mark.parametrize("path", JUDGED, ids=lambda p: p.stem)
+def test_each_question_is_an_exercise_and_no_cell_tells_its_answer(path: Path) -> None:
+    """Nobody answers a question that the next cell answers, and an assert in a cell below tells it."""
+    cells = nbformat.read(path, as_version=4).cells
+    assert not [cell.id for cell in cells if "**Question" in cell.source]
+    assert not [cell.id for cell in cells if cell.cell_type == "code" and "assert " in cell.source]
+    for cell, after in zip(cells, [*cells[1:], None], strict=True):
+        if cell.source.startswith("**Exercise "):
+            number = cell.source.removeprefix("**Exercise ").partition(". ")[0]
+            assert after is not None
+            assert after.source == f'explorer.exercise("{number}")'
+
+
 def test_text_is_text_in_a_kernel_too(sandbox: Path) -> None:
     """Rich's Console shows tables itself where it finds a notebook, and leaves the text empty."""
     source = """
