@@ -78,6 +78,7 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
   const wanted = mode === "table" && state ? place.value.find : "";
   useEffect(() => {
     if (wanted) find(wanted);
+    else setFound(""); // of another graph
   }, [wanted]);
 
   const isLooking = isFollowed.value && state?.offers.includes("follow") === true;
@@ -92,7 +93,7 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
     <div class="stage">
       <div class="stage-graph" ref={box} />
       <div class="stage-tools" role="toolbar" aria-label="Graph">
-        <input type="search" aria-label="Search the graph" placeholder="Search files, manifests, snapshots" spellcheck={false}
+        <input type="search" aria-label="Search the graph" placeholder="Search the graph" spellcheck={false}
           defaultValue={wanted} onInput={(event) => {
             const text = event.currentTarget.value;
             clearTimeout(typing.current);

@@ -57,3 +57,11 @@ test("a table's name in a cell cannot turn its line around or end it", () => {
   expect(cellText("größe.t")).toBe('"größe.t"');
   expect(cellText('a"\n\u202eb\u2028\u{e0001}')).toBe('"a\\"\\n\\u202eb\\u2028\\U000e0001"');
 });
+
+test("a manifest opens in the snapshot that wrote it, and in the current one where that snapshot's list is gone", () => {
+  const folder = { folder: "/lake/fruit/metadata", tables: [] }, table = "/lake/fruit";
+  const others = ["00001-aa.metadata.json", "snap-11-1-aa-1.avro", "snap-22-2-bb-2.avro", "aa-1-m0.avro", "bb-2-m0.avro", "bb-2-m1.avro"];
+  expect(placeOfFile("aa-1-m0.avro", false, folder, others)).toEqual({ table, find: "aa-1-m0.avro", snapshot: "11" });
+  expect(placeOfFile("bb-2-m1.avro", false, folder, others)).toEqual({ table, find: "bb-2-m1.avro", snapshot: "22" });
+  expect(placeOfFile("cc-3-m0.avro", false, folder, others)).toEqual({ table, find: "cc-3-m0.avro" });
+});

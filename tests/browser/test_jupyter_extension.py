@@ -185,8 +185,18 @@ def test_the_file_browser_opens_tables_and_their_files(lab: Jupyter, page: Page,
         if number in (2, 5):
             open_with(page, name)
             expect(app(page).locator(".header .version input").first).to_have_value(f"snapshot-{number}")
+    found = app(page).locator(".graph-card.graph-found")
     open_with(page, live)
-    expect(app(page).locator(".graph-card.graph-found")).to_contain_text("manifest-")
+    expect(found).to_contain_text("manifest-")
+    [dropped] = {m["manifest_path"] for m in fruit.inspect.manifests(snapshot="snapshot-4")} - {
+        m["manifest_path"] for m in fruit.inspect.manifests()
+    }
+    open_with(page, Path(str(dropped)).name)  # no snapshot after the one that wrote it has it
+    expect(found).to_contain_text("manifest-4")
+    page.screenshot(path=artifacts / "jupyter-extension-manifest.png")
+    app(page).get_by_role("navigation", name="Modes").get_by_role("button", name="Compare").click()
+    expect(app(page).get_by_role("tablist", name="Compare")).to_be_visible()
+    expect(app(page).locator(".found")).to_be_empty()
 
 
 def test_a_cell_asks_what_is_on_screen(page: Page, artifacts: Path) -> None:

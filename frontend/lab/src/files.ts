@@ -16,10 +16,13 @@ export function isOpened(name: string, isFolder: boolean, tables: readonly strin
   return isFolder ? tables.includes(name) : [SNAPSHOT, MANIFEST, METADATA].some((one) => one.test(name));
 }
 
-// Where the app is at first for something in a folder.
-export function placeOfFile(name: string, isFolder: boolean, { folder }: Folder): Partial<Place> {
+// Where the app is at first for something in a folder, in which there are other files. A manifest is shown in the snapshot
+// that wrote it, since later ones may have dropped it: the name of that snapshot's list ends as the manifest's begins.
+export function placeOfFile(name: string, isFolder: boolean, { folder }: Folder, others: readonly string[] = []): Partial<Place> {
   if (isFolder) return { table: name === "metadata" ? folder : `${folder}/${name}` };
   if (METADATA.test(name)) return { table: `${folder}/${name}` };
   const table = folder.replace(/\/metadata$/, ""), snapshot = SNAPSHOT.exec(name)?.[1];
-  return snapshot ? { table, snapshot } : { table, find: name };
+  if (snapshot) return { table, snapshot };
+  const list = others.find((other) => SNAPSHOT.test(other) && other.endsWith(`-${name.replace(MANIFEST, ".avro")}`));
+  return { table, find: name, ...(list ? { snapshot: SNAPSHOT.exec(list)?.[1] ?? "" } : {}) };
 }

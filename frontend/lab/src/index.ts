@@ -132,12 +132,12 @@ function addToFiles(app: JupyterFrontEnd, browsers: IFileBrowserFactory, open: (
   browsers.tracker.forEach(watch);
   browsers.tracker.widgetAdded.connect((_, browser) => watch(browser));
 
-  const chosen = (): [name: string, isFolder: boolean, folder: Folder] | null => {
+  const chosen = (): [name: string, isFolder: boolean, folder: Folder, others: string[]] | null => {
     const browser = browsers.tracker.currentWidget, folder = browser && folders.get(browser);
     if (!browser || !folder?.folder || folder.path !== browser.model.path) return null;
     const [item, ...more] = browser.selectedItems();
     if (!item || more.length) return null;
-    return [item.name, item.type === "directory", folder];
+    return [item.name, item.type === "directory", folder, [...browser.model.items()].map(({ name }) => name)];
   };
   app.commands.addCommand(OPEN_PATH, {
     label: "Open with Iceberg explorer",
