@@ -86,6 +86,7 @@ def test_notebook_7_opens_the_page_in_a_tab_of_the_browser(
     other = Watched(opened.value)
     expect(other.page.locator(".facts")).to_contain_text("5 snapshots")
     expect(other.page.locator("html")).to_have_attribute("data-theme", "light")
+    expect(other.page.locator(".graph-card").first).to_be_visible()
     other.page.screenshot(path=artifacts / "notebook7-page.png")
     other.clean()
     page.evaluate(THEME, "Dark")
@@ -231,6 +232,9 @@ def test_each_user_of_a_jupyterhub_has_the_app_and_no_other_user_has_it(
     assert f"{hub.folder}/home/bob" not in page.content()
     frame = f"() => {{ const f = document.createElement('iframe'); f.src = {own!r}; document.body.append(f); }}"
     page.goto(f"{hub.url}user/ann/lab")
+    page.wait_for_function(READY, arg="icedive:open")
+    expect(app(page).locator(".facts")).to_contain_text("5 snapshots")  # the tab is there again
+    page.screenshot(path=artifacts / "jupyterhub-again.png")
     page.evaluate(frame)
     page.wait_for_timeout(1000)
     assert all("Iceberg" not in (one.title() or "") for one in page.frames[1:])
@@ -248,6 +252,7 @@ def refused(context: BrowserContext, own: str, user: str) -> None:
         "ws",
         "folder?path=",
         "code?table=demo.three_inserts",
+        "place?table=demo.three_inserts",
         "static/app.js",
         "download",
         "static/x/app.js",
