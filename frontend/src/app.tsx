@@ -309,8 +309,11 @@ function Drawer() {
 // ---- every question -----------------------------------------------------------------------------------------------
 function QuestionsView() {
   const told = hello.value, at = place.value, form = at.question ? question(at.question) : undefined;
+  const [sent, setSent] = useState("");
   if (!told) return null;
-  const given = parseArguments(at.arguments), isAsked = at.arguments !== "";
+  // What writes is carried out when a person sends it here: a link, a reload and a tab that is there again do not.
+  const given = parseArguments(at.arguments), keyOf = (text: string): string => JSON.stringify([at.table, at.question, text]);
+  const isAsked = form?.writes ? sent === keyOf(at.arguments) : true;
   const about = form?.subject === "table" || form?.subject === "place" ? { table: at.table } : {};
   const lacks = (form?.subject === "table" || form?.subject === "place") && !at.table;
   const needs = form?.parameters.some(({ required, name }) => required && !(name in given));
@@ -343,8 +346,11 @@ function QuestionsView() {
             {form.description && <p class="muted">{form.description}</p>}
             {lacks ? <Message level="warning">This question is about a table: open one first.</Message> : (
               <>
-                <QuestionForm key={form.name} form={form} given={given} ask={(next) => go({ arguments: JSON.stringify(next) })} />
-                {(isAsked || (!needs && !form.writes)) && !needs && (
+                <QuestionForm key={form.name} form={form} given={given} ask={(next) => {
+                  setSent(keyOf(JSON.stringify(next)));
+                  go({ arguments: JSON.stringify(next) });
+                }} />
+                {isAsked && !needs && (
                   <Asked question={{ question: form.name, ...about, arguments: given }} form={form} open={showInGraph} rows={rowsChoice()} />
                 )}
               </>

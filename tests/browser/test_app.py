@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Browser, Download, Page, expect
@@ -187,3 +189,22 @@ def test_axe_finds_nothing_serious(place: str, scheme: str, browser: Browser, ap
         assert page.evaluate(VIOLATIONS) == []
         assert page.evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
         page.screenshot(path=artifacts / f"app-{re.sub(r'[^a-z]+', '-', place)}-{scheme}.png")
+
+
+def test_what_writes_is_carried_out_by_a_person_alone(app: Served, page: Page) -> None:
+    """Neither a link to it, nor a reload, nor a tab that JupyterLab opens again."""
+    sent: list[str] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(str(frame))))
+    given = {"operation": "create-tag", "name": "of-a-link"}
+    query = urlencode({
+        "table": "demo.three_inserts", "mode": "ask", "question": "refs run", "arguments": json.dumps(given),
+    })  # fmt: skip
+    for visit in (lambda: page.goto(f"{app}?{query}"), page.reload):
+        visit()
+        run = page.locator(".question-view").get_by_role("button", name="Run", exact=True)
+        expect(run).to_be_visible()
+        page.wait_for_timeout(1000)
+        assert not [frame for frame in sent if '"refs run"' in frame]
+    run.click()
+    expect(page.locator(".question-view .message").first).to_be_visible()  # this table may not be changed here
+    assert [frame for frame in sent if '"refs run"' in frame]
