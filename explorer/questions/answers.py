@@ -120,7 +120,7 @@ class Answer(Generic[T]):
 
         Example:
             >>> table = explorer.open_table("demo.three_inserts")
-            >>> print(table.check.conflict("snapshot-1", "append").to_text().splitlines()[1])
+            >>> print(table.check.conflict("snapshot-1", "append").to_text().splitlines()[-2])
             isolation: serializable
         """
         return "\n".join(self.lines()) + "\n"

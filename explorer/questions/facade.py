@@ -22,7 +22,7 @@ from explorer.questions import writers as writers_questions
 from explorer.questions.answers import Answer
 from explorer.questions.check import OperationKind
 from explorer.questions.data import DUPLICATES, EXPLAINED, FIRST_ROWS
-from explorer.questions.maintain import AnyFile, Procedure, Readers, RefOperation, StatementEngine
+from explorer.questions.maintain import AnyFile, Procedure, Readers, RefOperation
 from explorer.questions.parameters import (
     NOTHING,
     CatalogAt,
@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from explorer.spec.layout.storage_ledger import StorageLedger
     from explorer.spec.maintenance.all_procedures import MaintenancePlan
     from explorer.spec.maintenance.file_stay import FileStay
+    from explorer.spec.maintenance.statement_engines import StatementEngine
     from explorer.spec.readers.reader_support import TableReaders
     from explorer.spec.rows.duplicate_keys import DuplicateKeys
     from explorer.spec.rows.live_rows import LiveRows

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from explorer.questions.answers import Answer
 from explorer.questions.parameters import NOTHING, EngineName, Filter, Kind, Number, Pairs, SnapshotRef
 from explorer.questions.registry import question
+from explorer.spec.maintenance.statement_engines import StatementEngine
 from explorer.spec.snapshots.ref_operations import OPERATIONS
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ Procedure = Literal[
     "remove-orphans", "next-append", "dangling-deletes",
 ]  # fmt: skip
 
-StatementEngine = Literal["spark", "trino", "athena", "flink", "pyiceberg", "snowflake"]
 AnyFile: TypeAlias = Annotated[str, Kind(metavar="PATH", offer="files")]
 Readers: TypeAlias = Annotated["Sequence[str]", Kind(metavar="READER", several=True)]
 

@@ -14,7 +14,8 @@ from explorer.reports.maintenance.previews import CHANGES, Preview, preview
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.maintenance.all_procedures import FREES, IDLE, NO_STATEMENT, ORDER, MaintenancePlan, ProcedureLine
 from explorer.spec.maintenance.dangling_deletes import REMOVAL, REWRITE
-from explorer.spec.maintenance.engine_statements import OTHER_ENGINES, StatementEngine
+from explorer.spec.maintenance.engine_statements import OTHER_ENGINES
+from explorer.spec.maintenance.statement_engines import StatementEngine
 from explorer.spec.snapshots.retention import DELETES_OLD
 from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count, human_bytes

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from email.utils import formatdate
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,7 +132,7 @@ def postgres_server() -> Iterator[int]:
         pytest.skip("PostgreSQL (initdb, pg_ctl) is not on this machine's PATH")
     pytest.importorskip("psycopg2", reason="the extra `postgres` is not installed")
     folder = Path(tempfile.mkdtemp(prefix="icedive-postgres-"))
-    options: dict[str, str] = {}
+    options: dict[str, Any] = {}
     if os.getuid() == 0:  # which PostgreSQL refuses
         try:
             options["user"] = pwd.getpwnam("postgres").pw_name

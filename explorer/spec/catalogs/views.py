@@ -7,10 +7,10 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from explorer.errors import NotFoundInTable
 from explorer.model.metadata import Field, Schema
+from explorer.spec.doctor.rules import Severity
 from explorer.spec.text.names import first_of
 from explorer.spec.text.units import parse_int64
 
@@ -18,7 +18,6 @@ COMPARED = 500
 """Lines of two SQL texts that are compared line by line: the time grows by their product."""
 CONTEXT = 3
 """Lines around a difference."""
-Severity = Literal["error", "warning", "info"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class ViewVersion:
 
 
 @dataclass(frozen=True)
-class LogEntry:
+class ViewLogEntry:
     """A change of the current version: when, and to which."""
 
     timestamp_ms: int | None
@@ -70,7 +69,7 @@ class ViewMetadata:
     current_version_id: int | None
     schemas: tuple[Schema, ...]
     versions: tuple[ViewVersion, ...]
-    log: tuple[LogEntry, ...]
+    log: tuple[ViewLogEntry, ...]
     properties: Mapping[str, str]
     problems: tuple[tuple[str, str], ...] = ()
 

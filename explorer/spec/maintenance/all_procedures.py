@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from explorer.spec.maintenance.engine_statements import OTHER_ENGINES, StatementEngine
+from explorer.spec.maintenance.engine_statements import OTHER_ENGINES
+from explorer.spec.maintenance.statement_engines import StatementEngine
 from explorer.spec.text.units import count
 
 ORDER: Mapping[str, str] = {

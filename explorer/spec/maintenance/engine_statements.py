@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from explorer.model.metadata import TableMetadata
 from explorer.spec.snapshots.retention import DEFAULTS, MAX_SNAPSHOT_AGE
 from explorer.spec.text.names import PLAIN
 
-StatementEngine = Literal["spark", "trino", "athena", "flink", "pyiceberg", "snowflake"]
 DAY_MS = 24 * 3600 * 1000
 TRINO_LEAST_AGE_MS = 7 * DAY_MS
 """What Trino takes at least for the age of snapshots and of files, unless its administrator allows less

@@ -13,7 +13,7 @@ from explorer.errors import ExplorerError, NotSupported, TableNotFound, Unreadab
 from explorer.model.metadata import Schema
 from explorer.model.problem import Problems
 from explorer.progress import Cancelled, steps
-from explorer.spec.catalogs.views import LogEntry, Representation, ViewMetadata, ViewVersion
+from explorer.spec.catalogs.views import Representation, ViewLogEntry, ViewMetadata, ViewVersion
 from explorer.spec.secrets.redaction import harmless, without_secrets
 from explorer.spec.text.identifiers import join_identifier, split_identifier
 from explorer.storage import limits
@@ -129,7 +129,7 @@ def parse_view(raw: Any, path: str) -> ViewMetadata:
     schemas = tuple(filter(None, (reader.schema(at, one) for at, one in reader.items(raw, "schemas"))))
     versions = tuple(reader.version(at, one) for at, one in reader.items(raw, "versions"))
     log = tuple(
-        LogEntry(reader.get(one, "timestamp-ms", int, here), reader.get(one, "version-id", int, here))
+        ViewLogEntry(reader.get(one, "timestamp-ms", int, here), reader.get(one, "version-id", int, here))
         for here, one in reader.items(raw, "version-log")
     )
     return ViewMetadata(
