@@ -41,7 +41,7 @@ REFUSED = {
 
 UNOPENED = "Data files were not opened; --deep opens them."
 """Of a report without `--deep`."""
-OFFERED = "icedive maintain"
+TELLING = ("CALL ", "icedive maintain", "written-again")
 """In remedies that lead on to a command."""
 UNLISTED = "--files asks whether each file is there, and for files that nothing leads to; it opens none."
 """Of a report without `--files`."""
@@ -135,8 +135,9 @@ def lines(finding: Finding) -> list[str]:
     if finding.columns:
         parts.append(f"{'column' if len(finding.columns) == 1 else 'columns'} {', '.join(finding.columns)}")
     if finding.count > 1:
-        parts.append(f"{finding.count:,} times: {', '.join(map(base_name, finding.examples))}" if finding.examples
-                    else f"{finding.count:,} times")  # fmt: skip
+        more = f" and {finding.count - len(finding.examples):,} more" if finding.count > len(finding.examples) else ""
+        named = f": {', '.join(map(base_name, finding.examples))}{more}" if finding.examples else ""
+        parts.append(f"{finding.count:,} times{named}")
     if finding.explains:
         parts.append(f"this explains: {'; '.join(_explanations(finding))}")
     if finding.refused:
@@ -146,7 +147,7 @@ def lines(finding: Finding) -> list[str]:
         more = f" and {len(finding.snapshots) - SNAPSHOTS:,} more" if len(finding.snapshots) > SNAPSHOTS else ""
         refs = f" ({', '.join(finding.refs)})" if finding.refs else ""
         parts.append(f"of {'snapshot' if len(finding.snapshots) == 1 else 'snapshots'} {shown}{more}{refs}")
-    if finding.remedy and (finding.severity != "info" or "CALL " in finding.remedy or OFFERED in finding.remedy):
+    if finding.remedy and (finding.severity != "info" or any(word in finding.remedy for word in TELLING)):
         parts.append(f"what would help: {finding.remedy}")
     return [clean(line) for line in parts]
 

@@ -21,8 +21,8 @@ from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 
-MANY_OLD = 50
-"""Older metadata files from which on they are told of."""
+MANY_OLD, MANY_SCHEMAS = 50, 100
+"""Older metadata files, and schemas, from which on they are told of."""
 RULES = 3
 """Rules of the doctor that a refusal names."""
 
@@ -55,11 +55,16 @@ def plan_all(table: Table, engine: Engine = "auto", statements: StatementEngine 
 
 
 def _old_metadata(table: Table) -> str:
-    """Say that older metadata files are not removed by any procedure, where they are many and stay."""
-    meta, log = table.metadata, table.metadata.metadata_log
+    """Say what the procedures leave by their defaults: older metadata files, and schemas, where they are many."""
+    meta, log, words = table.metadata, table.metadata.metadata_log, ""
+    if len(meta.schemas) > MANY_SCHEMAS:
+        words = (
+            f"The metadata file has {len(meta.schemas):,} schemas: icedive maintain preview TABLE expire --option "
+            "clean_expired_metadata=true shows an expiry that drops those that no snapshot uses. "
+        )
     if len(log) < MANY_OLD or meta.properties.get(DELETES_OLD, "").lower() == "true":
-        return ""
-    return (
+        return words.strip()
+    return words + (
         f"No procedure removes the {count(len(log), 'older metadata file')} of the log: icedive storage TABLE tells "
         "what they take, and has the statement."
     )

@@ -300,12 +300,13 @@ def test_branches_and_tags_that_nothing_ends(tmp_path: Path) -> None:
 
 
 def test_commits_that_divide_a_files_worth_of_bytes(tmp_path: Path) -> None:
-    """Of commits that wrote more than a file's worth: files against those that their bytes fill."""
+    """Of commits that wrote more than a file's worth: files against those that their bytes and partitions need."""
     place = make_table(tmp_path / "t", **{"write.target-file-size-bytes": "100"})
     measured = of(direct.health(str(place)), "written-files")
     commits = direct.open_table(str(place)).commits().commits
     filled = sum(-(-commit.bytes_added // 100) for commit in commits)
     assert measured.value == sum(commit.data_files_added for commit in commits) / filled
+    assert "to 3 partitions" in measured.words
     assert of(direct.health(str(make_table(tmp_path / "other"))), "written-files").value is None
 
 

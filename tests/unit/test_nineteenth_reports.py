@@ -22,6 +22,7 @@ from explorer.spark_engine.planners import push_down
 from explorer.spec.commits.commit import Intent, LaterCommit, older_java_words, retry_words
 from explorer.spec.commits.operations import KINDS
 from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.scan.unmeasured import UnmeasuredFiles
 from explorer.spec.text.units import span
 from explorer.table import open_table
 from tests.cases.mini import Table
@@ -146,7 +147,7 @@ def added_later(tmp_path: Path) -> Path:
 def test_a_plan_says_which_files_are_read_since_nothing_is_recorded(where: str, added_later: Path) -> None:
     table = direct.open_table(str(added_later))
     plan = table.plan(where)
-    assert plan.unmeasured == {3: (4, 4)}
+    assert plan.unmeasured == {3: UnmeasuredFiles(4, 4, 4)}
     [line] = [line for line in summary_lines(plan) if "records nothing of late" in line]
     assert "4 files are read" in line
     assert "before the column was added" in line

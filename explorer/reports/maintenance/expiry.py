@@ -11,17 +11,20 @@ from explorer.model.metadata import Snapshot, StatisticsFile, TableMetadata
 from explorer.progress import steps
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.reports.maintenance.refusals import read_through
+from explorer.spec.commits.sink_positions import sink_positions
 from explorer.spec.maintenance.reachability import Reach, reach
 from explorer.spec.snapshots.ancestors import parents_of, reachable_snapshots
 from explorer.spec.snapshots.reader_positions import ReaderOutcome, ReaderPosition, ReaderUse, reader_outcomes
 from explorer.spec.snapshots.refs import free_ref_name
 from explorer.spec.snapshots.retention import Retention, retention, unused_metadata
-from explorer.spec.text.names import runs, shorten, snapshot_name, snapshot_ordinals
+from explorer.spec.text.names import first_of, runs, shorten, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes, instant
 
 RULES_SHOWN = 12
 """Of the rules that keep snapshots, in a preview: a table may have hundreds of tags."""
 READER_LENGTH = 120
+READERS_NAMED = 3
+"""Writers that a warning names."""
 READER_USES: Mapping[ReaderUse, str] = {
     "time travel": "Time travel to", "incremental read": "An incremental read after",
     "Spark stream": "A Spark stream at",
@@ -64,8 +67,7 @@ class Expiry:
         lost = "; time travel to them ends" if decided.snapshots_to_expire else ""
         yield f"{snapshots} of {len(meta.snapshots)} would expire{lost}."
         yield from self._reader_words()
-        if warning := self.cut_off_warning(table):
-            yield warning
+        yield from filter(None, (self.cut_off_warning(table), self.sink_warning()))
         unknown = ", since metadata has no sizes of manifest lists" if gone.manifest_lists and not gone.bytes else ""
         yield (
             f"{count(len(gone.files), 'data or delete file')}, {count(len(gone.manifests), 'manifest')} and "
@@ -116,6 +118,21 @@ class Expiry:
             f"{count(len(self.cut_off.files), 'data or delete file')} of {'it' if len(cut_off) == 1 else 'them'} would "
             f"be lost. To keep them, create a branch first: ALTER TABLE {table} CREATE BRANCH "
             f"{free_ref_name(self.metadata, 'cut_off')} AS OF VERSION {cut_off[-1]}"
+        )
+
+    def sink_warning(self) -> str:
+        """Warn of writers that find their last commit in no snapshot that is left; nothing if there are none."""
+        kept = {snapshot.snapshot_id for snapshot in self.decided.snapshots_to_keep}
+        lost = [one for one in sink_positions(self.metadata.snapshots) if one.snapshot.snapshot_id not in kept]
+        if not lost:
+            return ""
+        named = first_of([one.writer for one in lost], READERS_NAMED)
+        oldest = min(one.snapshot.timestamp_ms or 0 for one in lost)
+        finds = "finds" if len(lost) == 1 else "find"
+        return (
+            f"Look before you run this: {named} {finds} the last commit in no snapshot that would be left. A job that "
+            "starts again from its state then commits its last files a second time, or fails. If it is to go on, keep "
+            f"what it needs: icedive maintain preview TABLE expire --option older_than={oldest} shows that expiry."
         )
 
     def snapshot_rows(self) -> list[dict[str, Any]]:

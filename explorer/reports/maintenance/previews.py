@@ -210,7 +210,8 @@ def _expiry(
     refusal = reader_refusal(expiry)
     safe = _safe_expiries(table, tree, request, readers) if refusal else ()
     words = [*safe, *expiry.words(in_sql)]
-    return PreviewParts(words, tables, expiry.acts, refusal, expiry.cut_off_warning(in_sql))
+    warning = " ".join(filter(None, (expiry.cut_off_warning(in_sql), expiry.sink_warning())))
+    return PreviewParts(words, tables, expiry.acts, refusal, warning)
 
 
 def _safe_expiries(

@@ -18,6 +18,7 @@ from explorer.spec.entries.entries import ADDED, DELETED, snapshot_ids
 from explorer.spec.entries.lazy_table import Batches, Parts
 from explorer.spec.entries.table_protocol import Tree
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.spec.values.values import distinct_partitions
 
 Size = Callable[[str], "int | None"]
 
@@ -25,13 +26,15 @@ Size = Callable[[str], "int | None"]
 @dataclass(frozen=True)
 class CommitCost:
     """One commit. Bytes of deletion vectors are their blobs'; `delete_bytes_added` are those of `bytes_added` that are
-    delete files'. `manifest_list_bytes` and `metadata_json_bytes` are None
+    delete files'; `partitions_added` are those of the data files that it added, for each manifest that it wrote.
+    `manifest_list_bytes` and `metadata_json_bytes` are None
     where the file is gone (or, for metadata.json, no longer in the metadata log)."""
 
     snapshot_id: int
     snapshot: str
     operation: str | None
     data_files_added: int
+    partitions_added: int
     data_files_removed: int
     delete_files_added: int
     delete_files_removed: int
@@ -103,7 +106,7 @@ def metadata_files(metadata: TableMetadata) -> dict[int, str]:
 WROTE = pa.schema(
     [
         ("manifest_path", pa.string()), ("snapshot_id", pa.int64()), ("status", pa.int32()), ("files", pa.int64()),
-        ("rows", pa.int64()), ("bytes", pa.int64()),
+        ("rows", pa.int64()), ("bytes", pa.int64()), ("partitions", pa.int64()),
     ]
 )  # fmt: skip
 Wrote = Mapping[str, Sequence[Mapping[str, int | None]]]
@@ -111,14 +114,18 @@ Wrote = Mapping[str, Sequence[Mapping[str, int | None]]]
 
 
 def entries_by_snapshot(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    """WROTE, the entries of a manifest by the snapshot that they store or inherit and their stored status."""
+    """WROTE, the entries of a manifest by the snapshot that they store or inherit and their stored status; `partitions`
+    is how many partitions they are of."""
     sizes = pc.coalesce(stored["content_size_in_bytes"], stored["file_size_in_bytes"])
     one = pa.repeat(pa.scalar(1, pa.int64()), stored.num_rows)
-    columns = (snapshot_ids(stored, manifest), stored["status"], one, stored["record_count"], sizes)
+    places, _ = distinct_partitions(stored["partition"])
+    columns = (snapshot_ids(stored, manifest), stored["status"], one, stored["record_count"], sizes, pa.array(places))
     table = pa.table(dict(zip(WROTE.names[1:], columns, strict=True)))
     keys = ["snapshot_id", "status"]
-    added = table.group_by(keys, use_threads=False).aggregate([(name, "sum") for name in WROTE.names[3:]])
-    added = added.select([*keys, *(f"{name}_sum" for name in WROTE.names[3:])]).rename_columns(WROTE.names[1:])
+    sums = [(name, "sum") for name in WROTE.names[3:-1]]
+    added = table.group_by(keys, use_threads=False).aggregate([*sums, ("partitions", "count_distinct")])
+    named = [*(f"{name}_{how}" for name, how in sums), "partitions_count_distinct"]
+    added = added.select([*keys, *named]).rename_columns(WROTE.names[1:])
     path = pa.repeat(pa.scalar(manifest.manifest_path), added.num_rows)
     return added.add_column(0, WROTE.names[0], path).cast(WROTE)
 
@@ -145,13 +152,14 @@ def _commit_cost(
     snapshot: Snapshot, name: str, manifests: Sequence[ManifestFile], entries: Wrote, json_file: str | None, size: Size
 ) -> CommitCost:
     counts = {(content, status): 0 for content in (0, 1) for status in (ADDED, DELETED)}
-    rows, sizes, deletes = {ADDED: 0, DELETED: 0}, {ADDED: 0, DELETED: 0}, 0
+    rows, sizes, deletes, partitions = {ADDED: 0, DELETED: 0}, {ADDED: 0, DELETED: 0}, 0, 0
     written = [m for m in manifests if m.added_snapshot_id == snapshot.snapshot_id]
     for manifest in written:
         for row in entries.get(manifest.manifest_path, ()):
             status = row["status"]
             if row["snapshot_id"] == snapshot.snapshot_id and status in (ADDED, DELETED):
                 counts[(min(manifest.content, 1), status)] += row["files"] or 0
+                partitions += (row["partitions"] or 0) if manifest.content == 0 and status == ADDED else 0
                 rows[status] += (row["rows"] or 0) if manifest.content == 0 else 0
                 sizes[status] += row["bytes"] or 0
                 deletes += (row["bytes"] or 0) if manifest.content != 0 and status == ADDED else 0
@@ -160,6 +168,7 @@ def _commit_cost(
         snapshot=name,
         operation=snapshot.operation,
         data_files_added=counts[(0, ADDED)],
+        partitions_added=partitions,
         data_files_removed=counts[(0, DELETED)],
         delete_files_added=counts[(1, ADDED)],
         delete_files_removed=counts[(1, DELETED)],

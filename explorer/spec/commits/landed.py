@@ -137,7 +137,8 @@ def _is_amount(key: str) -> bool:
 
 def _words(metadata: TableMetadata, wanted: str, snapshots: Sequence[LandedSnapshot], still_staged: int) -> str:
     if not snapshots:
-        return f"No snapshot that is left has {wanted!r}. {_unknown(metadata)}"
+        lost = "icedive doctor TABLE tells of metadata files whose commits were lost."
+        return f"No snapshot that is left has {wanted!r}. {_unknown(metadata)} {lost}"
     by_place: dict[str, list[str]] = {}
     for one in snapshots:
         by_place.setdefault(one.where, []).append(one.snapshot)

@@ -104,9 +104,12 @@ def _remedy_key(cause: Finding) -> str:
         return "position-bounds"
     if cause.rule == "avro-schema" and cause.refused:
         return "avro-refused"
-    return next(
+    key = next(
         (case for (rule, words), case in CASES.items() if rule == cause.rule and words in cause.what), cause.rule
     )
+    is_loaded = cause.severity in ("info", "warning") and not cause.refused
+    cannot_load = (LETTER_OF_CASE.get(key) or REMEDY_OF.get(key)) == "M" and is_loaded
+    return "loads-anyway" if cannot_load and not keeps_from_loading(cause.rule, cause.location) else key
 
 
 def _letter(finding: Finding) -> Remedy | None:

@@ -107,7 +107,7 @@ def _null_and_bounded(
         return
     pairs = (values[0] << 32) | values[1], (nulls[0] << 32) | nulls[1]
     both, value_places, null_places = np.intersect1d(*pairs, return_indices=True)
-    all_null = both[(values[2][value_places] > 0) & (nulls[2][null_places] >= values[2][value_places])]
+    all_null = both[(values[2][value_places] > 0) & (nulls[2][null_places] == values[2][value_places])]
     for at, keys, items in (_map(table, "lower_bounds"), _map(table, "upper_bounds")):
         lengths = pc.fill_null(pc.binary_length(items), 0).to_numpy(zero_copy_only=False)
         wrong = np.isin((at << 32) | keys, all_null) & (lengths > 0) & data[at]

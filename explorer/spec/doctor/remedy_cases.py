@@ -36,6 +36,7 @@ NO_CURRENT_ID = (
     "too, refuse the table ('Cannot parse missing long: current-snapshot-id', iceberg-python#134)"
 )
 VOID = "a partition field that was removed, and that version 1 keeps as `void`"
+NO_OPERATION = "its summary has no operation: Iceberg Java and pyiceberg take it for an overwrite"
 NO_SUMMARY = "its summary is missing, or empty"
 NO_TOTALS = (
     "its summary has no total-records, as the spec allows: no row is affected, but Redshift refuses the table "
@@ -115,6 +116,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("partition-value", SHOWS_PARTITION): "identity-value",
     ("current-unlike-main", UNSET_CURRENT): "current-unset",
     ("metadata-field", NO_SUMMARY): "no-summary",
+    ("metadata-field", NO_OPERATION): "old-field",
     ("metadata-field", OLD_FIELD): "old-field",
     ("ref-dangling", LOST_REF): "lost-ref",
     ("property-refused", UNKNOWN_PROPERTY): "property-unknown",

@@ -115,7 +115,8 @@ TEXTS: Mapping[Remedy, str] = {
     "G": "{back}",
     "L": "Restore the file from a backup, or else: {back}{again} Do not run expire_snapshots, which commits before it "
     "reads what is missing, and fails. In Java, table.expireSnapshots().expireSnapshotId(id).cleanExpiredFiles(false)"
-    ".commit() does it, and remove_orphan_files afterwards frees the space.",
+    ".commit() does it. Files of what was lost may still lie in the table's folder, where nothing names them (icedive "
+    "storage TABLE counts them): add_files brings their rows back. Do not run remove_orphan_files before.",
     "F": "Restore the file from a backup, or else: {back}{alone}",
     "T": "{back}{distinct} Compaction refuses ('Invalid REPLACE operation').",
     "B": "CALL {catalog}.system.rewrite_manifests('{name}'); older snapshots keep the fault until they expire.",
@@ -241,6 +242,8 @@ TEXTS_OF: Mapping[str, str] = {
     "begin with 1, for readers that refuse 0.",
     "no-schema-id": "The next snapshot that Iceberg Java commits has one: any INSERT, or CALL {catalog}.system."
     "rewrite_manifests('{name}') where manifests can be merged. Older snapshots stay as they are.",
+    "loads-anyway": "Nothing has to be done for Iceberg Java, which loads the table. Nothing in Spark changes this "
+    "field: the writer will do it again, so update or report it.",
     "current-unset": "Nothing is lost, but no procedure mends it. Copy the metadata file under another name in its "
     "folder, give the copy the field current-snapshot-id with the snapshot-id of refs.main, and register the copy with "
     "register_table under another name. The old name is taken until the catalog's own tool removes the broken entry. "
@@ -285,6 +288,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "void-field": "H",
     "no-schema-id": "H",
     "new-uuid": "W",
+    "loads-anyway": "W",
     "current-unset": "X",
     "changed-snapshot": "W",
     "field-id-zero": "H",

@@ -11,7 +11,7 @@ from typing import Any
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.metadata_rules import current_schema
-from explorer.spec.doctor.remedy_cases import CHANGED_SNAPSHOT, LOST_REF, UNSET_CURRENT
+from explorer.spec.doctor.remedy_cases import CHANGED_SNAPSHOT, LOST_REF, NO_OPERATION, UNSET_CURRENT
 from explorer.spec.text.units import instant
 
 MINUTE = 60_000
@@ -229,7 +229,7 @@ def _snapshot(meta: TableMetadata, snapshot: Snapshot, about: Any) -> Iterator[F
             "metadata-field", "it lists its manifests inline, as only version 1 does", "manifests", severity="warning"
         )
     if snapshot.summary and snapshot.operation is None:
-        cause = "its summary has no operation: Iceberg Java and pyiceberg take it for an overwrite"
+        cause = f"{NO_OPERATION}, and DuckDB 1.3 refuses the table (duckdb-iceberg#412)"
         yield about("metadata-field", cause, "summary", severity="info")
     scheme = meta.location.partition("://")[0] if "://" in meta.location else ""
     path = snapshot.manifest_list or ""

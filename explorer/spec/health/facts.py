@@ -24,7 +24,10 @@ DATA, POSITION, EQUALITY, VECTOR = range(4)
 BUCKETS = 64
 SUMS = ("files", "rows", "bytes", "small_files", "small_bytes", "manifests")
 LOADS = 24
-OWN = ("added_files", "added_rows", "added_bytes", "removed_files", "removed_rows", "removed_bytes", "kept_bytes")
+OWN = (
+    "added_files", "added_rows", "added_bytes", "added_partitions", "removed_files", "removed_rows", "removed_bytes",
+    "removed_partitions", "kept_bytes",
+)  # fmt: skip
 HELD = ("live", "entries", "smallest", "largest", "in_order", "other_order", "loaded", "most")
 
 
@@ -67,10 +70,11 @@ def facts(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> pa.
     own_entries = ids == (manifest.added_snapshot_id if manifest.added_snapshot_id is not None else -2)
     numbers = []
     for which in (own_entries & (status == ADDED), own_entries & (status == DELETED)):
-        numbers += [int(which.sum()), total(rows[which]), total(sizes[which])]
+        places = distinct_partitions(stored["partition"].filter(pa.array(which)))[1] if which.any() else ()
+        numbers += [int(which.sum()), total(rows[which]), total(sizes[which]), len(places)]
     row: dict[str, Any] = {"manifest_path": manifest.manifest_path, "snapshot_id": manifest.added_snapshot_id}
     row |= {"kept_bytes": 0, "entries": len(status)}
-    row |= dict(zip(OWN[:6], numbers, strict=True))
+    row |= dict(zip(OWN[:8], numbers, strict=True))
     if manifest.manifest_path in about.current:
         among = np.isin(ids, np.fromiter(about.run, np.int64, len(about.run)))
         is_data = is_live & (content == 0)
@@ -154,7 +158,7 @@ class Facts:
 
         def of(row: Mapping[str, Any], status: int, name: str) -> dict[str, int | None]:
             own = {"snapshot_id": row["snapshot_id"], "status": status}
-            return own | {n: row[f"{name}_{n}"] for n in ("files", "rows", "bytes")}
+            return own | {n: row[f"{name}_{n}"] for n in ("files", "rows", "bytes", "partitions")}
 
         return {path: [of(r, ADDED, "added"), of(r, DELETED, "removed")] for path, r in self.rows.items()}
 

@@ -46,7 +46,9 @@ def commits(
     share = run.metadata_bytes / run.bytes_written if run.bytes_written else None
     measurable = run.bytes_written >= target
     large = [c for c in run.commits if c.bytes_added - c.delete_bytes_added >= target]
-    filled = sum(-(-(c.bytes_added - c.delete_bytes_added) // target) for c in large)
+    in_partitions = sum(c.partitions_added for c in large)
+    needed = sum(max(-(-(c.bytes_added - c.delete_bytes_added) // target), c.partitions_added) for c in large)
+    by = f"{count(len(large), 'commit')} to {count(in_partitions, 'partition')}"
     files = sum(c.data_files_added for c in large)
     amplified = run.write_amplification
     day = [c for c in run.commits if times and (times_by_id.get(c.snapshot_id) or 0) > times[-1] - 24 * HOUR]
@@ -59,9 +61,9 @@ def commits(
         (
             MeasuredValue("commits-per-hour", busiest, limits["commits-per-hour"], when),
             _freshness(run, times_by_id, limits["freshness"], now_ms),
-            MeasuredValue("written-files", files / filled if filled else None, limits["written-files"],
-                          f"{count(files, 'data file')} by {count(len(large), 'commit')}, where {filled:,} of "
-                          f"{human_bytes(target)} would do" if large else "no commit wrote a file's worth of bytes"),
+            MeasuredValue("written-files", files / needed if needed else None, limits["written-files"],
+                          f"{count(files, 'data file')} by {by}, where {needed:,} would do"
+                          if large else "no commit wrote a file's worth of bytes"),
             MeasuredValue("metadata-amplification", share if run.metadata_bytes >= MUCH else None,
                      limits["metadata-amplification"],
                      f"{human_bytes(run.metadata_bytes)} by {count(number, 'commit')}, for "

@@ -98,9 +98,10 @@ MEASURES: Sequence[Measure] = (
     Measure("freshness", "Hours since the last commit that added rows", "retained history", 24, "",
             "told where its threshold is given, for example --threshold freshness=6",
             "icedive history writers TABLE tells who writes"),
-    Measure("written-files", "Data files that commits wrote for each that their bytes fill", "retained history", 10,
-            "times", "of commits that wrote a file's worth of bytes or more: their tasks or partitions divided it",
-            "write.distribution-mode=hash, fewer tasks that write, or coarser partitions"),
+    Measure("written-files", "Data files that commits wrote for each that they needed", "retained history", 5,
+            "times", "a commit needs one for each partition, and for each target size; of commits that wrote a file's "
+            "worth of bytes or more: several tasks wrote to each partition",
+            "write.distribution-mode=hash, or fewer tasks that write"),
     Measure("metadata-amplification", "Bytes of metadata written for each byte of files", "retained history", 0.1,
             "share", "manifests, the manifest list and the metadata file of each commit, whatever it added; told once "
             "64 MiB of it were written", "fewer, larger commits; rewrite_manifests and expire_snapshots"),

@@ -16,6 +16,10 @@ WIDE = (
     "each file has bounds of it that span what is asked for, or none; where they span it, sorting the rows by {} makes "
     "them narrow (icedive maintain preview TABLE compact-sort)"
 )
+BARE = (
+    "no file that is read has bounds of it, as it is null there, or its writer recorded none; a rewrite by Spark "
+    "(rewrite_data_files with rewrite-all) gives bounds to files with values"
+)
 REWRITE = "and a rewrite of the files (rewrite_data_files with rewrite-all), give them bounds that tell"
 
 
@@ -35,7 +39,11 @@ def bound_advice(plan: Plan) -> Iterator[str]:
             mode = modes.get(leaf.term.column.field_id)
             if mode and mode.field_id not in told:
                 told.add(mode.field_id)
-                yield f"no file is skipped by {mode.name}: {_reason(mode, leaf)}"
+                without = plan.unmeasured.get(mode.field_id)
+                if without and without.files == files:  # unmeasured_advice tells of them
+                    continue
+                is_bare = bool(without and without.unbounded == files and mode.bounds)
+                yield f"no file is skipped by {mode.name}: {BARE if is_bare else _reason(mode, leaf)}"
 
 
 def unmeasured_advice(plan: Plan) -> Iterator[str]:
@@ -45,9 +53,9 @@ def unmeasured_advice(plan: Plan) -> Iterator[str]:
         plan: The plan.
     """
     modes = {mode.field_id: mode for mode in column_modes(plan.scan.metadata, plan.schema)}
-    for field_id, (files, older) in plan.unmeasured.items():
-        mode = modes.get(field_id)
-        if mode is None or mode.mode == "none":  # bound_advice tells of columns that writers leave out
+    for field_id, without in plan.unmeasured.items():
+        mode, files, older = modes.get(field_id), without.files, without.older
+        if mode is None or mode.mode == "none" or not files:  # bound_advice tells of columns that writers leave out
             continue
         name = mode.name
         it, are = ("it", "it is") if files == 1 else ("them", "they are")

@@ -162,13 +162,28 @@ def duplicate_reason(
         )
     if operation == "append":
         missed = f": {apart}. {MISSED}" if apart else ""
-        return f"an append deletes nothing, so that the older row stays ({told}){missed}{_at_once(commit, metadata)}"
+        by_writer = _writer_words(summary, metadata)
+        at_once = _at_once(commit, metadata)
+        return f"an append deletes nothing, so that the older row stays ({told}){missed}{at_once}{by_writer}"
     apart = apart and f": {apart}"
     if _adds(summary, "delete", "position", "equality"):
         return f"the deletes of this {operation or 'commit'} do not reach the older row ({told}){apart}"
     removed = whole(summary.get("deleted-data-files")) or 0
     counted = f". Its summary counts {count(removed, 'data file')} as removed; {CHECKS}" if removed else ""
     return f"this {operation or 'commit'} does not delete the older row ({told}){apart}{counted}"
+
+
+def _writer_words(summary: Mapping[str, str], metadata: TableMetadata) -> str:
+    """Say what lets Flink delete older rows of a key, and that a table's identifier fields are not enforced."""
+    schema = metadata.schema(metadata.current_schema_id)
+    own = [schema.by_id[i].name for i in schema.identifier_field_ids if i in schema.by_id] if schema else []
+    words = f". The table's identifier fields ({first_of(own, 3)}) are not enforced" if own else ""
+    if any(name.startswith("flink.") for name in summary):
+        words += (
+            ". Flink deletes older rows of a key in upsert mode alone (write.upsert.enabled=true, or upsert-enabled of "
+            "the statement), where its equality fields are the key"
+        )
+    return words
 
 
 def _at_once(commit: Snapshot | None, metadata: TableMetadata) -> str:

@@ -15,6 +15,7 @@ from explorer.spec.scan.filter_names import OtherNames, other_names
 from explorer.spec.scan.reader_rules import ReaderDifference
 from explorer.spec.scan.scan import ManifestVerdict, Scan, SpecPlan
 from explorer.spec.scan.tasks import Tasks
+from explorer.spec.scan.unmeasured import UnmeasuredFiles
 from explorer.spec.text.units import count
 
 
@@ -98,8 +99,8 @@ class Plan:
     """Whether the manifest list could not be read whole: the plan lacks what is lost there."""
     residuals: Mapping[str, int]
     """What must still be asked of rows, with the number of files it is asked of."""
-    unmeasured: Mapping[int, tuple[int, int]]
-    """By field id: files that are read of which nothing is recorded of the column, and how many are older than it."""
+    unmeasured: Mapping[int, UnmeasuredFiles]
+    """By field id of columns of the filter: files that are read without their counts or bounds, if there are any."""
     engine_note: str
     """Who decoded the manifests, and why; nothing where nobody had to be chosen."""
     files: Batches = field(repr=False)

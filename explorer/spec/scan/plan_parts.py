@@ -18,14 +18,15 @@ from explorer.spec.entries.numpy_columns import amounts, total
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.scan.scan import OUTCOMES, READ, FileVerdicts, Scan
 from explorer.spec.scan.tasks import CHOSEN
-from explorer.spec.scan.unmeasured import count_unmeasured
+from explorer.spec.scan.unmeasured import UnmeasuredFiles, count_unmeasured
 
+UNMEASURED = ("field_id", "files", "older", "unbounded")
 SUMS = pa.schema(
     [
         ("amounts", pa.list_(pa.int64())), ("wholly", pa.int64()), ("used", pa.list_(pa.int64())),
         ("skipped", pa.list_(pa.int64())), ("refused", pa.int64()),
         ("residuals", pa.list_(pa.struct([("residual", pa.string()), ("files", pa.int64())]))),
-        ("unmeasured", pa.list_(pa.struct([(name, pa.int64()) for name in ("field_id", "files", "older")]))),
+        ("unmeasured", pa.list_(pa.struct([(name, pa.int64()) for name in UNMEASURED]))),
     ]
 )  # fmt: skip
 FILES = pa.schema(
@@ -124,8 +125,7 @@ class Sums:
         self.used: set[int] = set()
         self.skipped: set[int] = set()
         self.residuals = Counter[str]()
-        self.unmeasured: dict[int, tuple[int, int]] = {}
-        """By field id: files that are read of which nothing is recorded of the column, and those older than it."""
+        self.unmeasured: dict[int, UnmeasuredFiles] = {}
 
     def add(self, rows: Batches) -> None:
         """All rows of SUMS."""
@@ -137,8 +137,8 @@ class Sums:
             self.skipped |= set(row["skipped"])
             self.residuals.update({r["residual"]: r["files"] for r in row["residuals"]})
             for own in row["unmeasured"]:
-                files, older = self.unmeasured.get(own["field_id"], (0, 0))
-                self.unmeasured[own["field_id"]] = (files + own["files"], older + own["older"])
+                before = self.unmeasured.get(own["field_id"], UnmeasuredFiles())
+                self.unmeasured[own["field_id"]] = before.plus(own["files"], own["older"], own["unbounded"])
 
 
 def verdicts(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,25 @@ from explorer.spec.scan.ranges import look_up
 
 MOST_COLUMNS = 5
 """Columns of a filter that are looked at."""
+
+
+@dataclass(frozen=True)
+class UnmeasuredFiles:
+    """Data files that a plan reads, by what is recorded of one column of the filter.
+
+    Attributes:
+        files: Those of which nothing is recorded.
+        older: How many of these were written before the column was added.
+        unbounded: Those without bounds, all of `files` among them.
+    """
+
+    files: int = 0
+    older: int = 0
+    unbounded: int = 0
+
+    def plus(self, files: int, older: int, unbounded: int) -> UnmeasuredFiles:
+        """Return the sum with those of another manifest."""
+        return UnmeasuredFiles(self.files + files, self.older + older, self.unbounded + unbounded)
 
 
 def filter_fields(bound: Expression) -> list[int]:
@@ -58,14 +78,20 @@ def count_unmeasured(
         added_by: The snapshot of entries that name none.
 
     Yields:
-        For each column with such files: field_id, files, and how many of them are older than the column.
+        For each column with files without bounds: field_id, files of which nothing is recorded, how many of them are
+        older than the column, and files without bounds.
     """
     for field_id, snapshots in older.items():
-        nothing = is_read.copy()
-        for name in ("value_counts", "null_value_counts", "lower_bounds", "upper_bounds"):
+        unbounded = is_read.copy()
+        for name in ("lower_bounds", "upper_bounds"):
+            if unbounded.any():
+                unbounded &= look_up(entries, name, field_id).is_null().to_numpy(zero_copy_only=False)
+        nothing = unbounded.copy()
+        for name in ("value_counts", "null_value_counts"):
             if nothing.any():
                 nothing &= look_up(entries, name, field_id).is_null().to_numpy(zero_copy_only=False)
-        if nothing.any():
+        if unbounded.any():
             written_by = ints(entries["snapshot_id"], added_by)[nothing]
-            is_older = np.isin(written_by, np.array(snapshots, np.int64))
-            yield {"field_id": field_id, "files": int(nothing.sum()), "older": int(is_older.sum())}
+            is_older = int(np.isin(written_by, np.array(snapshots, np.int64)).sum())
+            numbers = {"files": int(nothing.sum()), "older": is_older, "unbounded": int(unbounded.sum())}
+            yield {"field_id": field_id, **numbers}
