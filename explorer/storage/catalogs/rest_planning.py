@@ -4,6 +4,7 @@ plan. What the server names is not opened."""
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 from pyiceberg.catalog.rest import Capability, Endpoints
@@ -57,9 +58,16 @@ def server_plan(
     except ExplorerError as error:
         return error
     except Exception as error:  # requests and pyiceberg raise many kinds
-        properties = catalogs.all_properties(catalog)
-        failed = StatementFailed(f"the server's planner: {catalogs.error_words(error, properties)}")
-        failed.__cause__ = harmless(error, properties)
+        return _failure(error, catalogs.all_properties(catalog))
+
+
+def _failure(error: Exception, properties: Mapping[str, str]) -> StatementFailed:
+    """An error of a server, without its secrets."""
+    try:
+        raise StatementFailed(f"the server's planner: {catalogs.error_words(error, properties)}") from harmless(
+            error, properties
+        )
+    except StatementFailed as failed:
         return failed
 
 
