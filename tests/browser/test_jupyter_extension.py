@@ -220,7 +220,11 @@ def test_a_cell_asks_what_is_on_screen(page: Page, artifacts: Path) -> None:
     page.wait_for_function(f"({SOURCES})().length === 2")
     told = page.evaluate(SOURCES)[1]
     assert "table.plan(where=" in told
-    page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => 1)")
+    page.wait_for_function("window.jupyterapp.shell.currentWidget?.sessionContext?.isReady")
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]:visible")
+    page.wait_for_timeout(2000)  # cells sent while the kernel's first messages are under way are never run
+    # not awaited: the promise ends with the last cell, and an evaluate has no time limit
+    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
     expect(page.locator(".jp-OutputArea-output:visible").first).to_be_visible()
     page.screenshot(path=artifacts / "jupyter-extension-cell.png")
     assert "Error" not in "".join(page.evaluate(OUTPUTS))
