@@ -15,6 +15,7 @@ from explorer.spec.entries.numpy_columns import ints
 from explorer.spec.filters.expressions import BoundTerm, Expression, predicates
 from explorer.spec.scan.ranges import look_up
 
+COLUMNS = ["snapshot_id", "value_counts", "null_value_counts", "lower_bounds", "upper_bounds"]
 MOST_COLUMNS = 5
 """Columns of a filter that are looked at."""
 
@@ -81,8 +82,11 @@ def count_unmeasured(
         For each column with files without bounds: field_id, files of which nothing is recorded, how many of them are
         older than the column, and files without bounds.
     """
+    if not older or not is_read.any():
+        return
+    entries = entries.select(COLUMNS).filter(pa.array(is_read))
     for field_id, snapshots in older.items():
-        unbounded = is_read.copy()
+        unbounded = np.ones(entries.num_rows, bool)
         for name in ("lower_bounds", "upper_bounds"):
             if unbounded.any():
                 unbounded &= look_up(entries, name, field_id).is_null().to_numpy(zero_copy_only=False)
