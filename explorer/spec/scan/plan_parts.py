@@ -74,7 +74,8 @@ def sums(
     kept_off = [] if skipped is None else _count_deletes(skipped, manifest, _read(verdicts)).used.tolist()
     used, refused = ([], 0) if counted is None else (counted.used.tolist(), int(counted.sums["refused"].sum()))
     residuals = [{"residual": text, "files": files} for text, files in residual_counts.items()]
-    added_by = manifest.added_snapshot_id or 0
+    added_by, is_read = manifest.added_snapshot_id or 0, verdicts.outcome == READ
+    unmeasured = list(count_unmeasured(older, verdicts.entries, is_read, verdicts.unbounded, added_by))
     row = {
         "amounts": added,
         "wholly": int(verdicts.wholly.sum()),
@@ -82,9 +83,7 @@ def sums(
         "skipped": kept_off,
         "refused": refused,
         "residuals": residuals,
-        "unmeasured": []
-        if surely
-        else list(count_unmeasured(older, verdicts.entries, verdicts.outcome == READ, added_by)),
+        "unmeasured": unmeasured,
     }
     return pa.Table.from_pylist([row], SUMS)
 

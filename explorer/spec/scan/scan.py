@@ -240,7 +240,10 @@ class FileVerdicts:
         must = np.array(sure, bool)[self.codes] if count else np.zeros(0, bool)
         rows = entries["record_count"].fill_null(-1).to_numpy() if count else np.zeros(0, np.int64)
         self._empty = (rows == 0) & (scan.bound != TRUE)
-        self.metrics = judge(TRUE if surely else scan.bound, count, partial(_file_ranges, entries, scan, columns))
+        self.unbounded: dict[int, npt.NDArray[np.bool_]] = {}
+        """Which files have no bounds, by the field id of a column of the filter."""
+        ranges = partial(_file_ranges, entries, scan, columns, self.unbounded)
+        self.metrics = judge(TRUE if surely else scan.bound, count, ranges)
         may = (self.metrics.may | (rows < 0)) & ~self._empty  # bounds are asked of partitions that match wholly, too
         self.outcome = np.where(~by_partition, BY_PARTITION, np.where(may, READ, BY_METRICS)).astype(np.int8)
         self.wholly = (must | (self.metrics.must & (rows > 0))) & (self.outcome == READ)
@@ -271,11 +274,19 @@ NO_FIELD = -1
 """No column has this id, so that no file has counts or bounds for it."""
 
 
-def _file_ranges(entries: pa.Table, scan: Scan, columns: Collection[int] | None, term: BoundTerm) -> Ranges:
+def _file_ranges(
+    entries: pa.Table,
+    scan: Scan,
+    columns: Collection[int] | None,
+    unbounded: dict[int, npt.NDArray[np.bool_]],
+    term: BoundTerm,
+) -> Ranges:
     column = term.column
     short_days = scan.rules.short_bounds_are_days
     field_id = column.field_id if columns is None or column.field_id in columns else NO_FIELD
     ranges = file_ranges(entries, field_id, column.kind, column.field_id in scan.nested, short_days)
+    if term.transform == "identity":
+        unbounded[column.field_id] = ~(ranges.lower.known | ranges.upper.known)
     return ranges.of(term)
 
 

@@ -15,7 +15,6 @@ from explorer.spec.entries.numpy_columns import ints
 from explorer.spec.filters.expressions import BoundTerm, Expression, predicates
 from explorer.spec.scan.ranges import look_up
 
-COLUMNS = ["snapshot_id", "value_counts", "null_value_counts", "lower_bounds", "upper_bounds"]
 MOST_COLUMNS = 5
 """Columns of a filter that are looked at."""
 
@@ -68,7 +67,11 @@ def older_snapshots(metadata: TableMetadata, bound: Expression) -> dict[int, lis
 
 
 def count_unmeasured(
-    older: Mapping[int, Sequence[int]], entries: pa.Table, is_read: npt.NDArray[np.bool_], added_by: int
+    older: Mapping[int, Sequence[int]],
+    entries: pa.Table,
+    is_read: npt.NDArray[np.bool_],
+    without_bounds: Mapping[int, npt.NDArray[np.bool_]],
+    added_by: int,
 ) -> Iterator[dict[str, int]]:
     """Count the data files that are read of which nothing is recorded of a column.
 
@@ -76,26 +79,22 @@ def count_unmeasured(
         older: The filter's columns, each with the snapshots from before it (`older_snapshots`).
         entries: The entries of one manifest, with their metrics.
         is_read: Which of them are read.
+        without_bounds: Which of them have no bounds, by column.
         added_by: The snapshot of entries that name none.
 
     Yields:
         For each column with files without bounds: field_id, files of which nothing is recorded, how many of them are
         older than the column, and files without bounds.
     """
-    if not older or not is_read.any():
-        return
-    entries = entries.select(COLUMNS).filter(pa.array(is_read))
     for field_id, snapshots in older.items():
-        unbounded = np.ones(entries.num_rows, bool)
-        for name in ("lower_bounds", "upper_bounds"):
-            if unbounded.any():
-                unbounded &= look_up(entries, name, field_id).is_null().to_numpy(zero_copy_only=False)
+        unbounded = is_read & without_bounds.get(field_id, False)
+        if not unbounded.any():
+            continue
         nothing = unbounded.copy()
         for name in ("value_counts", "null_value_counts"):
             if nothing.any():
                 nothing &= look_up(entries, name, field_id).is_null().to_numpy(zero_copy_only=False)
-        if unbounded.any():
-            written_by = ints(entries["snapshot_id"], added_by)[nothing]
-            is_older = int(np.isin(written_by, np.array(snapshots, np.int64)).sum())
-            numbers = {"files": int(nothing.sum()), "older": is_older, "unbounded": int(unbounded.sum())}
-            yield {"field_id": field_id, **numbers}
+        written_by = ints(entries["snapshot_id"], added_by)[nothing]
+        is_older = int(np.isin(written_by, np.array(snapshots, np.int64)).sum())
+        numbers = {"files": int(nothing.sum()), "older": is_older, "unbounded": int(unbounded.sum())}
+        yield {"field_id": field_id, **numbers}
