@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from explorer.spec.secrets.redaction import redact
 from explorer.spec.text.printable import printable_lines
 
 
 class PrintableError(Exception):
-    """What Python itself prints on a terminal: names of strangers in it command nothing there."""
+    """What Python itself prints on a terminal or keeps in a notebook: names of strangers in it command nothing there,
+    and no credential of a URL is in it."""
 
     def __str__(self) -> str:
-        return printable_lines(super().__str__())
+        return redact(printable_lines(super().__str__()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
 
 class ExplorerError(PrintableError):

@@ -537,14 +537,18 @@ def open_table(
         again = Table(table.reader, display)
         again.tree = table.tree
         return again
+    if hasattr(table, "metadata") and hasattr(table, "config") and not hasattr(table, "io"):  # pyiceberg's response
+        table = {"metadata-location": table.metadata_location, "config": table.config,
+                 "storage-credentials": getattr(table, "storage_credentials", ())}  # fmt: skip
     if isinstance(getattr(table, "metadata_location", None), str):  # pyiceberg's
         properties = {**getattr(table.io, "properties", {}), **(properties or {})}
         table = table.metadata_location
     if isinstance(table, Mapping):  # what a REST catalog answers when it loads a table
-        properties = {**_texts(table.get("config")), **(properties or {})}
-        table = table.get("metadata-location")
+        response, table = table, table.get("metadata-location")
         if not isinstance(table, str):
             raise TableNotFound("the response names no metadata-location: it is of no table that was committed")
+        vended = _vended(response.get("storage-credentials"), table)
+        properties = {**_texts(response.get("config")), **vended, **(properties or {})}
     found = _in_spark(table, spark)
     if found is not None:
         location = locate(found.metadata_location, None, {**found.properties, **(properties or {})}, _moves(relocate))
@@ -568,6 +572,21 @@ def _in_spark(table: Any, spark: Any) -> SparkTable | None:
 
 def _moves(relocate: Mapping[str, str] | None) -> Iterable[tuple[str, str]]:
     return (relocate or {}).items()
+
+
+def _vended(credentials: Any, location: str) -> dict[str, str]:
+    """The properties of the credential for a location among those of a REST catalog's response: that of the longest
+    prefix (REST spec: StorageCredential)."""
+    best, length = None, -1
+    for one in credentials if isinstance(credentials, (list, tuple)) else ():
+        prefix, config = (
+            (one.get("prefix"), one.get("config"))
+            if isinstance(one, Mapping)
+            else (getattr(one, "prefix", None), getattr(one, "config", None))
+        )
+        if isinstance(prefix, str) and location.startswith(prefix) and len(prefix) > length:
+            best, length = config, len(prefix)
+    return _texts(best)
 
 
 def _texts(config: Any) -> dict[str, str]:

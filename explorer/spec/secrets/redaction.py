@@ -27,8 +27,10 @@ _USER_INFO = re.compile(
     r"(?:(?P<azure>(?<![\w+.-])(?i:abfss?|wasbs?))|(?<=[\w+.-]))://(?P<info>[^/\s\"'<>?#]*)@"
     r"|(?<![\w+.:/-])//(?P<bare>[^:/\s\"'<>?#@]*:[^/\s\"'<>?#]*)@"
     r"|(?:(?<=jdbc:oracle:thin:)|(?<=jdbc:oracle:oci:))[^@\s]{1,1000}@"
+    r"|(?<=['\"])(?P<quoted>[^\s:@/'\"<>]{1,200}:[^\s@/'\"<>]{1,1000})@"
 )
-"""Before the @ of Azure's schemes stands a container."""
+"""Before the @ of Azure's schemes stands a container. Libraries quote what they take for a bucket or a host: what
+stands after a URI's scheme."""
 LONGEST, BEGUN = 1_000_000, 2_000
 """Characters of a text that are looked through; and of its end, where one that is longer is cut: what may be the
 beginning of a credential."""
@@ -134,6 +136,8 @@ def redact(text: str, values: Iterable[str] = (), longest: int = LONGEST) -> str
         azure, info = match["azure"], match["info"]
         if match["bare"] is not None:
             return f"//{HIDDEN}@"
+        if match["quoted"] is not None:
+            return f"{HIDDEN}@"
         if info is None:
             return f"{HIDDEN}@"
         return match[0] if azure and ":" not in info else f"{azure or ''}://{HIDDEN}@"
