@@ -82,9 +82,10 @@ class Table:
     """One Iceberg table, read-only. Opening reads metadata.json; all else is read when asked for. What cannot be read
     is listed in `problems` and shown on its node, while the rest of the table still opens."""
 
-    def __init__(self, reader: TableReader, display: Display | None = None) -> None:
+    def __init__(self, reader: TableReader, display: Display | None = None, session: Any = None) -> None:
         self.tree = MetadataTree(reader)
         self._display = display
+        self._session = session
         if words := without_current(reader.metadata):
             self.tree.note([Problem(reader.metadata.metadata_location, words, severity="info")])
 
@@ -122,18 +123,24 @@ class Table:
     def complete(self) -> Table:
         """This table for answers that are wrong without all that they read: they raise UnreadableFile, instead of
         leaving something out, when a manifest list or manifest cannot be read completely."""
-        table = Table(self.reader, self._display)
+        table = Table(self.reader, self._display, self._session)
         table.tree = self.tree.complete()
         return table
 
     def refresh(self) -> Table:
         """The table as its catalog or folder has it now, as a new Table. Raises TableNotFound or UnreadableFile."""
+        if self._session is not None:
+            now = table_of_session(self._session, self.name, is_again=True)
+            return _of_spark(now, self._session, self.reader.extra_roots, self._display)
         return Table(TableReader(locate_again(self.reader.location), self.reader.extra_roots), self._display)
 
     def newer(self) -> Table | None:
         """The same if that is another metadata file by now. To know, only the catalog's pointer is read, or what the
         metadata folder is judged by (see storage.folder_state). Raises TableNotFound or UnreadableFile."""
         old = self.reader.location
+        if self._session is not None:
+            now = table_of_session(self._session, self.name, is_again=True)
+            return None if now.metadata_location == old.metadata_location else self.refresh()
         return None if locate_again(old).metadata_location == old.metadata_location else self.refresh()
 
     # -- collections --------------------------------------------------------------------------------------------------
@@ -534,7 +541,7 @@ def open_table(
     """Open a table; the arguments are those of explorer.open_table, and what displays it in a notebook. Raises
     TableNotFound, UnreadableFile, AccessRefused, WrongUsage."""
     if isinstance(table, Table):
-        again = Table(table.reader, display)
+        again = Table(table.reader, display, table._session)
         again.tree = table.tree
         return again
     if hasattr(table, "metadata") and hasattr(table, "config") and not hasattr(table, "io"):  # pyiceberg's response
@@ -551,16 +558,31 @@ def open_table(
         properties = {**_texts(response.get("config")), **vended, **(properties or {})}
     found = _in_spark(table, spark)
     if found is not None:
-        location = locate(found.metadata_location, None, {**found.properties, **(properties or {})}, _moves(relocate))
-        own = None if found.catalog == SANDBOX else found.catalog  # a catalog of that name is ours
-        location = replace(location, name=found.name, catalog=own, reason="it is what Spark has loaded", beside="")
-        return Table(TableReader(location, roots), display)
+        session = table.sparkSession if is_frame(table) else spark
+        return _of_spark(found, session, roots, display, properties, relocate)
     if not isinstance(table, (str, Path)):
         raise TableNotFound(
             f"{type(table).__name__} is no table: give a name, a path, a URI, a pyiceberg Table, a DataFrame of Spark "
             "or what a REST catalog answers"
         )
     return Table(TableReader(locate(str(table), catalog, properties, _moves(relocate)), roots), display)
+
+
+def _of_spark(
+    found: SparkTable,
+    session: Any,
+    roots: Sequence[str],
+    display: Display | None,
+    properties: Mapping[str, str] | None = None,
+    relocate: Mapping[str, str] | None = None,
+) -> Table:
+    """The table that a session has loaded; it stays the session's."""
+    location = locate(found.metadata_location, None, {**found.properties, **(properties or {})}, _moves(relocate))
+    own = None if found.catalog == SANDBOX else found.catalog  # a catalog of that name is ours
+    location = replace(
+        location, name=found.name, catalog=own, reason="it is what Spark has loaded", beside="", of_session=True
+    )
+    return Table(TableReader(location, roots), display, session)
 
 
 def _in_spark(table: Any, spark: Any) -> SparkTable | None:

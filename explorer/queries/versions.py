@@ -74,6 +74,8 @@ def another(reader: TableReader, name: str) -> TableReader:
     """Another table, by its name. What the person gave for this table's catalog holds for that catalog only. Raises
     TableNotFound."""
     place = reader.location
+    if place.of_session and name == place.name:  # pyiceberg does not know that catalog
+        return reader
     identifier = name.removeprefix(f"{place.catalog}.")
     is_named = place.catalog is not None and not names_a_path(name)
     if is_named and (identifier.count(".") < name.count(".") > 1 or _is_beside(name, str(place.catalog))):

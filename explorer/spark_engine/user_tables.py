@@ -42,12 +42,13 @@ def is_frame(given: Any) -> bool:
     return type(given).__name__ == "DataFrame" and type(given).__module__.startswith("pyspark.sql")
 
 
-def table_of_session(spark: Any, name: str) -> SparkTable:
+def table_of_session(spark: Any, name: str, is_again: bool = False) -> SparkTable:
     """Load a table by its name in the catalogs of a session, as a query of that session would.
 
     Args:
         spark: The SparkSession; one of Spark Connect too, which is asked by SQL.
         name: `db.t` in the session's current catalog, or `catalog.db.t`.
+        is_again: Whether to load it anew: by catalogs of a copy of the session, since its own keep tables for a while.
 
     Returns:
         The table. Nothing in the session changes.
@@ -58,7 +59,8 @@ def table_of_session(spark: Any, name: str) -> SparkTable:
     try:
         if hasattr(spark, "_jsparkSession"):
             loader = spark._jvm.org.apache.iceberg.spark.Spark3Util
-            return _spark_table(spark, loader.loadIcebergTable(spark._jsparkSession, name))
+            session = spark._jsparkSession.cloneSession() if is_again else spark._jsparkSession
+            return _spark_table(spark, loader.loadIcebergTable(session, name))
         return _by_sql(spark, name)
     except Exception as error:
         raise TableNotFound(f"Spark does not load {name} as a table of Iceberg: {_first_line(error)}") from error

@@ -25,7 +25,7 @@ class Location:
     for storage; `relocate` are the moves that the user knows of, (place that metadata names, where it is now);
     `request` is what was looked for, so that it can be looked for again; `beside` says in a sentence what else the
     folder contains, `problems` what other readers stumble over there; `folder` is the table's folder, where one was
-    named."""
+    named; `of_session` says that a person's own Spark has loaded it, whose catalogs nobody else knows."""
 
     name: str
     metadata_location: str
@@ -39,6 +39,7 @@ class Location:
     beside: str = ""
     problems: tuple[Problem, ...] = ()
     folder: str = ""
+    of_session: bool = False
 
     def renew(self) -> Mapping[str, str]:
         """What the catalog's server gives now: credentials that it vends expire. Raises TableNotFound."""

@@ -33,7 +33,15 @@ def test_nothing_of_a_users_session_changes(tmp_path: Path) -> None:
     assert told[11] == "the DataFrame reads several Iceberg tables: own.db.t, own.db.other"
     assert told[12] == "the DataFrame reads no Iceberg table"
     assert told[13].startswith("Spark does not load own.db.nothing as a table of Iceberg: ")
-    assert told[14:] == [3, True]
+    for catalog, of_it in (("own", told[14][:5]), ("prod", told[14][5:])):
+        assert of_it[:4] == [
+            [2, 3],
+            [f"{catalog}.db.written", True, False],
+            "refused without allow_writes",
+            [3, 1, 4, 3],
+        ]
+        assert of_it[4].startswith(f"CALL {catalog}.system.rewrite_data_files(table => 'db.written'")
+    assert told[15:] == [3, True]
     assert answer["differs"] == {}
     assert answer["stopped"] == 1
 

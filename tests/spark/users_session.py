@@ -31,6 +31,11 @@ def start(with_iceberg: bool, folder: Path) -> Any:
         session.conf.set("spark.sql.catalog.own", "org.apache.iceberg.spark.SparkCatalog")
         session.conf.set("spark.sql.catalog.own.type", "hadoop")
         session.conf.set("spark.sql.catalog.own.warehouse", str(folder / "own"))
+        session.conf.set("spark.sql.catalog.prod", "org.apache.iceberg.spark.SparkCatalog")
+        session.conf.set("spark.sql.catalog.prod.type", "jdbc")
+        session.conf.set("spark.sql.catalog.prod.uri", f"jdbc:sqlite:{folder}/prod.db")
+        session.conf.set("spark.sql.catalog.prod.warehouse", str(folder / "prod"))
+        session.sql("CREATE NAMESPACE prod.db")
         session.sql("CREATE TABLE own.db.t AS SELECT id, CAST(id AS STRING) AS name FROM range(3)")
         session.sql("INSERT INTO own.db.t VALUES (7, 'seven')")
         session.sql("SELECT * FROM own.db.t").collect()  # Iceberg's reader sets properties of Java once
@@ -126,6 +131,32 @@ def open_what_spark_has(folder: Path) -> list[Any]:
     except explorer.TableNotFound as error:
         told.append(str(error))
     spark.sql("DROP TABLE own.db.other")
+    return [*told, write_in_the_session(spark)]
+
+
+def write_in_the_session(spark: Any) -> list[Any]:
+    """A table of a catalog that only the session knows: opened again after the session's commits, and compacted."""
+    import explorer
+    from explorer.reports.maintenance import runs
+
+    told: list[Any] = []
+    for catalog in ("own", "prod"):
+        name = f"{catalog}.db.written"
+        spark.sql(f"CREATE TABLE {name} AS SELECT 1 AS id")
+        spark.sql(f"INSERT INTO {name} VALUES (2)")
+        table = explorer.open_table(name, spark=spark)
+        spark.sql(f"INSERT INTO {name} VALUES (3)")
+        again = table.refresh()
+        told.append([len(one.inspect.snapshots()) for one in (table, again)])
+        told.append([again.engine.name, table.engine.newer() is not None, again.engine.newer() is not None])
+        try:
+            runs.run(again.engine, "compact", options={"rewrite-all": "true"})
+        except explorer.AccessRefused:
+            told.append("refused without allow_writes")
+        outcome, after = runs.run(again.engine, "compact", options={"rewrite-all": "true"}, allow_writes=True)
+        told.append([outcome.before.data_files, outcome.after.data_files, len(after.snapshots), len(after.rows())])
+        told.append(outcome.sql)
+        spark.sql(f"DROP TABLE {name}")
     return told
 
 
