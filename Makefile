@@ -164,7 +164,7 @@ bench-pages: $(STAMP)  ## half an hour: the page of ab84dd4 and the page now, in
 bench-start: $(STAMP)  ## minutes: Spark's start with and without kept classes; writes docs/spark.md
 	$(BIN)/python -m benchmarks.spark_start
 
-bench-lesson: $(STAMP)  ## minutes: the lesson with thirty seats; writes docs/lesson.md
+bench-lesson: $(STAMP)  ## minutes: the lesson with thirty seats; writes docs/lesson-measured.md
 	$(BIN)/python -m benchmarks.lesson
 
 follow: $(STAMP) browser  ## minutes: a page follows a table with two hundred commits: times, and the memory

@@ -204,7 +204,7 @@ def main() -> None:
     options.add_argument("--seats", type=int, default=30)
     options.add_argument("--spread", type=float, default=20)
     chosen = options.parse_args()
-    pages.put(ROOT / "docs" / "lesson.md", asyncio.run(measure(chosen.seats, chosen.spread)))
+    pages.put(ROOT / "docs" / "lesson-measured.md", asyncio.run(measure(chosen.seats, chosen.spread)))
 
 
 if __name__ == "__main__":

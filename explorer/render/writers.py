@@ -9,7 +9,7 @@ from explorer.render.blocks import Block, Notice, Rows
 from explorer.render.text import clean, render_table
 from explorer.spec.commits.commit_writers import CommitWriter, Writers
 from explorer.spec.commits.landed import Landed
-from explorer.spec.text.units import count, human_bytes, second, span
+from explorer.spec.text.units import count, human_bytes, interval, second
 
 SHOWN = 20
 """Rows of each list that the text has."""
@@ -75,8 +75,9 @@ def render_writers(writers: Writers) -> Iterator[str]:
     rows = [
         {
             "writer": one.writer, "runs": one.runs, "commits": one.snapshots, "last": second(one.last_ms),
-            "every": span(one.usual_interval_ms), "longest gap": span(one.longest_gap_ms), "files": one.added_files,
-            "a file": human_bytes(one.average_file_bytes), "versions": ", ".join(one.versions),
+            "every": interval(one.usual_interval_ms), "longest gap": interval(one.longest_gap_ms),
+            "files": one.added_files, "a file": human_bytes(one.average_file_bytes),
+            "versions": ", ".join(one.versions),
         }
         for one in writers.writers
     ]  # fmt: skip

@@ -23,7 +23,7 @@ from explorer.spec.commits.commit import Intent, LaterCommit, older_java_words, 
 from explorer.spec.commits.operations import KINDS
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.scan.unmeasured import UnmeasuredFiles
-from explorer.spec.text.units import span
+from explorer.spec.text.units import interval
 from explorer.table import open_table
 from tests.cases.mini import Table
 from tests.support import direct
@@ -214,7 +214,7 @@ def test_old_metadata_files_are_told_of_beside_the_procedures(tmp_path: Path) ->
 
 
 def test_a_moment_is_told_in_milliseconds() -> None:
-    assert [span(ms) for ms in (700, 0, 1500)] == ["700 ms", "0 seconds", "1 second"]
+    assert [interval(ms) for ms in (700, 0, 1500)] == ["700 ms", "0 seconds", "1 second"]
 
 
 @pytest.mark.parametrize("query", ["SELECT * FROM t WHERE a = 1", " with x as (select 1) select * from x"])

@@ -116,7 +116,7 @@ TEXTS: Mapping[Remedy, str] = {
     "L": "Restore the file from a backup, or else: {back}{again} Do not run expire_snapshots, which commits before it "
     "reads what is missing, and fails. In Java, table.expireSnapshots().expireSnapshotId(id).cleanExpiredFiles(false)"
     ".commit() does it. Files of what was lost may still lie in the table's folder, where nothing names them (icedive "
-    "storage TABLE counts them): add_files brings their rows back. Do not run remove_orphan_files before.",
+    "storage TABLE shows them): add_files brings their rows back. Do not run remove_orphan_files before.",
     "F": "Restore the file from a backup, or else: {back}{alone}",
     "T": "{back}{distinct} Compaction refuses ('Invalid REPLACE operation').",
     "B": "CALL {catalog}.system.rewrite_manifests('{name}'); older snapshots keep the fault until they expire.",

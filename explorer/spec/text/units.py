@@ -59,10 +59,15 @@ def span(milliseconds: int | None) -> str:
     """How long in its largest unit: `3 days`; `?` when unknown."""
     if milliseconds is None:
         return "?"
-    if 0 < abs(milliseconds) < SECOND:
-        return f"{abs(milliseconds)} ms"
     name, unit = next((s for s in _SPANS if abs(milliseconds) >= s[1]), _SPANS[-1])
     return count(abs(milliseconds) // unit, name)
+
+
+def interval(milliseconds: int | None) -> str:
+    """How long between two events: `3 days`, and below a second in milliseconds; `?` when unknown."""
+    if milliseconds is not None and 0 < abs(milliseconds) < SECOND:
+        return f"{abs(milliseconds)} ms"
+    return span(milliseconds)
 
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
