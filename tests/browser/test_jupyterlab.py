@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PATIENCE_MS, Watched
 
@@ -19,6 +19,15 @@ NEW_CELL = """async (source) => {
   notebook.activeCell.model.sharedModel.setSource(source);
   commands.execute("notebook:run-cell");
 }"""
+
+
+def wait_for_pictures(page: Page, which: str = 'img[src^="data:image/svg"]') -> None:
+    """Wait until each of some pictures that are in sight is decoded, which a browser does in its own time."""
+    page.wait_for_function(
+        """(which) => [...document.querySelectorAll(which)].filter((one) => one.offsetParent !== null)
+        .every((one) => one.naturalWidth > 300)""",
+        arg=which,
+    )
 
 
 def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched, artifacts: Path) -> None:
@@ -198,7 +207,7 @@ def test_a_converted_notebook_shows_pictures_without_network(sandbox: Path, watc
         page.goto(file.as_uri(), wait_until="domcontentloaded")
         stills = page.locator(".ix-still img:visible")
         expect(stills).to_have_count(2)
-        assert min(stills.evaluate_all("all => all.map(image => image.naturalWidth)")) > 300
+        wait_for_pictures(page, ".ix-still img")
         assert page.locator(".jp-OutputArea-output:visible").count() == 2  # nothing twice
 
 
@@ -234,7 +243,7 @@ def test_every_answer_is_a_picture_converted_and_not_trusted(
     pictures = page.locator('.jp-NotebookPanel:visible img[src^="data:image/svg"]')
     expect(pictures.nth(4)).to_be_attached(timeout=60_000)  # those below are drawn when they come into view
     assert page.evaluate("() => !window.jupyterapp.shell.currentWidget.content.model.cells.get(0).trusted")
-    assert min(pictures.evaluate_all("all => all.map(image => image.naturalWidth)")) > 300
+    wait_for_pictures(page)
     page.screenshot(path=artifacts / "jupyterlab-not-trusted.png")
     page.context.set_offline(True)
     file = tmp_path / "answers.html"
@@ -242,7 +251,7 @@ def test_every_answer_is_a_picture_converted_and_not_trusted(
     page.goto(file.as_uri(), wait_until="domcontentloaded")
     pictures = page.locator('img[src^="data:image/svg"]:visible')
     expect(pictures).to_have_count(len(ASKED))
-    assert min(pictures.evaluate_all("all => all.map(image => image.naturalWidth)")) > 300
+    wait_for_pictures(page)
     page.screenshot(path=artifacts / "converted-answers.png", full_page=True)
     looks = "all => all.map(image => getComputedStyle(image).filter)"
     assert set(pictures.evaluate_all(looks)) == {"none"}
