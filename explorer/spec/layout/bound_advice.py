@@ -40,7 +40,7 @@ def bound_advice(plan: Plan) -> Iterator[str]:
             if mode and mode.field_id not in told:
                 told.add(mode.field_id)
                 without = plan.unmeasured.get(mode.field_id)
-                if without and without.files == files:  # unmeasured_advice tells of them
+                if without and without.files == files and mode.mode != "none":  # unmeasured_advice tells of them
                     continue
                 is_bare = bool(without and without.unbounded == files and mode.bounds)
                 yield f"no file is skipped by {mode.name}: {BARE if is_bare else _reason(mode, leaf)}"
