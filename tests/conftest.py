@@ -123,6 +123,17 @@ def sandbox() -> Path:
 
 
 @pytest.fixture(autouse=True)
+def no_limit_stays() -> Iterator[None]:
+    """What a test lets this process open binds none of the tests after it."""
+    from explorer.serving import places
+
+    before = dict(places._allowed)
+    yield
+    places._allowed.clear()
+    places._allowed.update(before)
+
+
+@pytest.fixture(autouse=True)
 def no_spark_by_the_way(request: pytest.FixtureRequest) -> Iterator[None]:
     """A test that needs no Spark starts none: it would stay for the tests after it, of other files too."""
     before = runs_spark()
