@@ -17,7 +17,7 @@ from explorer.spec.filters.expressions import TRUE, BoundTerm, Expression, predi
 from explorer.spec.rows.row_diff import fields_by_path
 from explorer.spec.scan.chunk_tests import ChunkPart, Unread
 from explorer.spec.scan.row_groups import GroupVerdict, row_groups
-from explorer.spec.schemas.column_places import schema_when_written, taken_by_place
+from explorer.spec.schemas.column_places import taken_by_place
 from explorer.spec.schemas.required_nulls import required_nulls
 from explorer.spec.schemas.schema_fields import kinds_by_id
 from explorer.spec.schemas.stored_types import TypeDifference, date_promotion, type_differences
@@ -91,9 +91,8 @@ def columns_spark_cannot_rewrite(
     """
     footer, kinds = _footer(files, path), kinds_by_id(schema)
     columns = footer["columns"]
-    written = schema_when_written(files.metadata, sequence_number)
     differences = dict(required_nulls(footer, schema))
-    differences |= taken_by_place(footer, files.metadata, schema, written, is_strict=True)
+    differences |= taken_by_place(footer, files.metadata, schema, sequence_number, is_strict=True)
     differences |= {name: d for name, d in type_differences(columns, kinds) if d.misread or d.fails}
     for column in columns:
         name, kind = kinds.get(column["field_id"], ("", None))
@@ -116,8 +115,8 @@ def misread_columns(files: TableFiles, data: LiveFile, schema: Schema) -> dict[s
     Raises:
         UnreadableFile: The footer cannot be read.
     """
-    footer, written = _footer(files, data.path), schema_when_written(files.metadata, data.file_sequence_number)
-    places = taken_by_place(footer, files.metadata, schema, written)
+    footer = _footer(files, data.path)
+    places = taken_by_place(footer, files.metadata, schema, data.file_sequence_number)
     types = type_differences(footer["columns"], kinds_by_id(schema))
     differences = (*required_nulls(footer, schema), *places, *types)
     return {name: d for name, d in differences if d.misread}

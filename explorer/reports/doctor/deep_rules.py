@@ -36,7 +36,7 @@ from explorer.spec.doctor.remedy_parts import of_gone_snapshot
 from explorer.spec.doctor.source_column_rules import TIMES, apply_transform, is_one_too_high, overflow_words
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.live_files import LiveFile, live_files
-from explorer.spec.schemas.column_places import schema_when_written, taken_by_place
+from explorer.spec.schemas.column_places import taken_by_place
 from explorer.spec.schemas.name_mapping import taken_names
 from explorer.spec.schemas.schema_fields import absent_required_fields, kinds_by_id
 from explorer.spec.schemas.stored_types import RIGHT, TypeDifference, date_promotion, type_differences
@@ -94,10 +94,9 @@ class _Deep:
         self.added: Mapping[str, int | None] = {}
         """Which snapshot added each file of the manifest at hand, where that is asked."""
         self.absent_partition: tuple[str, ...] = ()
-        """Columns of its partition that the file at hand lacks."""
+        """The columns of its identity partition that the data file at hand does not have."""
         self.by_place: set[str] = set()
         """Columns of the file at hand that Spark does not find."""
-        """The columns of its identity partition that the data file at hand does not have."""
         try:
             self.schema: Schema | None = read_schema(table.metadata, None)
         except UnreadableFile as error:
@@ -257,10 +256,8 @@ class _Deep:
             there = footer["field_ids"] if footer["num_rows"] else constants
             absent = (f.name for f in self.schema.fields if f.id in constants and f.id not in there)
             self.absent_partition = tuple(absent)
-        written = schema_when_written(self.table.metadata, file.file_sequence_number)
-        is_data = file.kind == "data_file"
-        places = taken_by_place(footer, self.table.metadata, self.schema, written) if is_data else ()
-        for name, difference in places:
+        by_place = taken_by_place(footer, self.table.metadata, self.schema, file.file_sequence_number)
+        for name, difference in by_place if file.kind == "data_file" else ():
             self.by_place.add(name)
             yield self._of(file, "field-ids-absent", f"{BY_PLACE}: {difference.effect}", difference.stored,
                            difference.expected, severity="error", columns=(name,))  # fmt: skip

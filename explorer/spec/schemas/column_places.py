@@ -24,7 +24,11 @@ def schema_when_written(metadata: TableMetadata, sequence_number: int | None) ->
 
 
 def taken_by_place(
-    footer: Mapping[str, Any], metadata: TableMetadata, schema: Schema, written: Schema | None, is_strict: bool = False
+    footer: Mapping[str, Any],
+    metadata: TableMetadata,
+    schema: Schema,
+    sequence_number: int | None,
+    is_strict: bool = False,
 ) -> Iterator[tuple[str, TypeDifference]]:
     """Find the columns at the top of a schema that a Parquet file has by name, and that Spark takes for others (Iceberg
     Java: ParquetSchemaUtil.addFallbackIds).
@@ -33,7 +37,7 @@ def taken_by_place(
         footer: As storage.formats.parquet.read_footer returns it, as readers read it.
         metadata: The table's.
         schema: The schema under which the file is read.
-        written: The schema under which it was written, if that is known.
+        sequence_number: The file's own.
         is_strict: Whether a column counts of which that cannot be told, since the name has stood for two fields.
 
     Yields:
@@ -42,7 +46,7 @@ def taken_by_place(
     if not footer.get("by_place"):
         return
     own, names = ({f.name: f.id for f in schema.fields}, {f.id: f.name for f in schema.fields})
-    maybe = [] if is_strict else metadata.schemas
+    written, maybe = schema_when_written(metadata, sequence_number), [] if is_strict else metadata.schemas
     then = [written] if written else maybe
     meant = {(field.id, field.name) for one in then for field in one.fields}
     for place, name in enumerate(dict.fromkeys(column["path"].partition(".")[0] for column in footer["columns"]), 1):
