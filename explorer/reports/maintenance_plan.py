@@ -39,6 +39,9 @@ def plan_all(table: Table, engine: Engine = "auto", statements: StatementEngine 
         A line for each procedure, in the order in which they are run. Where the doctor finds an error, what removes
         files has no statement, since the remedy may need them, and what writes files anew has a warning.
     """
+    if statements != "spark" and (cannot := engine_refusal(table, statements, engine)):
+        none = tuple(_without_statement(one, f"{cannot}.") for one in ORDER)
+        return MaintenancePlan(none, statements, OTHER_ENGINES[statements].known, _old_metadata(table))
     report = diagnose(table, engine=engine)
     errors = [finding for finding in report.findings if finding.severity in ("error", "fatal")]
     rules = first_of(list(dict.fromkeys(finding.rule for finding in errors)), RULES)
@@ -46,12 +49,8 @@ def plan_all(table: Table, engine: Engine = "auto", statements: StatementEngine 
     if statements == "spark":
         lines = [_line(_after_errors(seen, rules)) for seen in previews]
         return MaintenancePlan(tuple(lines), beside=_old_metadata(table))
-    other = OTHER_ENGINES[statements]
-    if cannot := engine_refusal(table, statements, engine):
-        lines = [_without_statement(one, f"{cannot}.") for one in ORDER]
-    else:
-        lines = [_engine_line(table, seen, rules, statements, engine) for seen in previews]
-    return MaintenancePlan(tuple(lines), statements, other.known, _old_metadata(table))
+    lines = [_engine_line(table, seen, rules, statements, engine) for seen in previews]
+    return MaintenancePlan(tuple(lines), statements, OTHER_ENGINES[statements].known, _old_metadata(table))
 
 
 def _old_metadata(table: Table) -> str:
