@@ -9,9 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from explorer.app.graph_state import FILES, ViewState
+from explorer.app.local_paths import LocalPaths
 from explorer.app.start import header
 from explorer.errors import ExplorerError
 from explorer.graph.graph import Graph, Node
+from explorer.lab.scenarios import NAMESPACE, SCENARIOS
+from explorer.lab.scenarios.claims import PART_1
+from explorer.lab.scenarios.guides import GUIDES
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.queries.graph import first_view, whole_view
@@ -39,25 +43,52 @@ INSPECTED, RAW = 1_000, 20_000
 
 @dataclass(frozen=True)
 class Standalone:
-    """A page's data, as JSON, and what was left out of it, in words."""
+    """A page's data, as JSON; what was left out of it, in words; and the local paths that stand nowhere in it."""
 
     data: dict[str, Any]
     cuts: tuple[str, ...] = ()
+    paths: LocalPaths = field(default_factory=lambda: LocalPaths(()))
 
 
 def of_graph(graph: Graph) -> Standalone:
     """One picture, of which nothing more is known than it shows."""
-    at = str(graph.snapshot_id)
-    return Standalone(_data(at, {at: {"picture": _still(graph)}}))
+    at, paths = str(graph.snapshot_id), LocalPaths(_folders_of(graph.nodes))
+    return Standalone(paths.cut_all(_data(at, {at: {"picture": _still(graph)}})), paths=paths)
 
 
-def of_table(table: Table) -> Standalone:
-    """A table's snapshots, the newest SNAPSHOTS of them."""
-    return _Maker(table).made()
+def of_table(table: Table, pages: Mapping[str, Any] | None = None) -> Standalone:
+    """A table as a page: its newest SNAPSHOTS snapshots, and what a teaching table teaches.
+
+    Args:
+        table: The table.
+        pages: The `previous` and the `next` page of a folder of pages, each a title and a file, where there is one.
+    """
+    page = _Maker(table).made()
+    return replace(page, data=page.paths.cut_all({**page.data, "lesson": _lesson(table), "pages": dict(pages or {})}))
+
+
+def _lesson(table: Table) -> dict[str, Any] | None:
+    """What a teaching table teaches; None of another table."""
+    for one in SCENARIOS:
+        if table.name == f"sandbox.{NAMESPACE}.{one.name}":
+            guide = GUIDES[one.name]
+            asked = [{"question": q.question, "answer": q.answer} for q in guide.questions]
+            text = f" ({PART_1})" if "Part 1" in one.source else ""
+            return {"teaches": one.teaches, "source": f"{one.source}{text}", "watch": guide.watch, "questions": asked}
+    return None
+
+
+def _folders_of(nodes: Iterable[Node]) -> Iterable[str]:
+    """The folders of the files that nodes stand for."""
+    for node in nodes:
+        for name in ("path", "file_path", "manifest_path"):
+            if isinstance(path := node.facts.get(name), str):
+                yield path.rpartition("/")[0]
 
 
 def _data(first: str, pictures: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     empty: dict[str, Any] = {"folded": [], "timeline": {}, "changes": {}, "known": [], "sections": []}
+    empty |= {"lesson": None, "pages": {}}
     held = {"vocabulary": vocabulary(), "header": None, "elsewhere": ELSEWHERE, "first": first, "pictures": pictures}
     return {**held, **empty, **more}
 
@@ -74,6 +105,7 @@ class _Maker:
     known: list[dict[str, Any]] = field(default_factory=list)
     sections: list[dict[str, Any]] = field(default_factory=list)
     cuts: dict[str, set[str]] = field(default_factory=dict)
+    folders: dict[str, None] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
     _of_node: dict[str, int | None] = field(default_factory=dict)
 
@@ -92,7 +124,9 @@ class _Maker:
                 changes[name] = change
         current = meta.current_snapshot or (kept[0] if kept else None)
         if current is None:
-            return Standalone(_data("None", {"None": self.shown(self.table.graph())}, **self.told()))
+            return Standalone(
+                _data("None", {"None": self.shown(self.table.graph())}, **self.told()), paths=self.paths()
+            )
         if current not in kept:
             pictures[str(current.snapshot_id)] = self.shown(self.whole(current, folded))
         timeline = ViewState(self.table).timeline()
@@ -101,7 +135,15 @@ class _Maker:
             str(current.snapshot_id), pictures, folded=sorted(folded), changes=changes,
             timeline={**timeline, "before": len(ordered) - len(kept)}, **self.told(),
         )  # fmt: skip
-        return Standalone(data, tuple(f"{what}: {len(these):,}" for what, these in self.cuts.items() if these))
+        cuts = tuple(f"{what}: {len(these):,}" for what, these in self.cuts.items() if these)
+        return Standalone(data, cuts, self.paths())
+
+    def paths(self) -> LocalPaths:
+        """The local folders of the table and of the files in its pictures."""
+        meta, location = self.table.metadata, self.table.tree.reader.location
+        opened = location.metadata_location.rpartition("/")[0]
+        own = (meta.location, location.folder, opened.removesuffix("/metadata"), *(new for _, new in location.relocate))
+        return LocalPaths((*own, *self.folders))
 
     def cut(self, what: str, these: Iterable[Any]) -> None:
         """Note what is left out, each once."""
@@ -118,7 +160,10 @@ class _Maker:
         view = whole_view(tree, snapshot, LEVEL, SNAPSHOT_FILES)
         graph = self.table.graph(view=view)
         files = [n.id for n in graph.nodes if n.kind in FILES]
-        folded |= {*files, *(view.open_nodes - first_view(tree, snapshot).open_nodes)}
+        older = {n.id for n in graph.nodes if n.kind == "metadata" and n.fold}
+        folded |= {*files, *older, *(view.open_nodes - first_view(tree, snapshot).open_nodes)}
+        view = replace(view, open_nodes=view.open_nodes | older)
+        graph = self.table.graph(view=view)
         if len(files) <= OPEN_FILES:  # their row groups too
             parquet = frozenset(n.id for n in graph.nodes if n.kind in FILES and n.fold)
             graph = self.table.graph(view=replace(view, open_files=parquet))
@@ -145,6 +190,7 @@ class _Maker:
 
     def shown(self, graph: Graph) -> dict[str, Any]:
         """A picture, and the number of what is known of each of its nodes."""
+        self.folders |= dict.fromkeys(_folders_of(graph.nodes))
         numbers = {node.id: self.details(node) for node in graph.nodes}
         return {"picture": _still(graph), "details": {i: n for i, n in numbers.items() if n is not None}}
 

@@ -33,6 +33,8 @@ INDEX = """body { margin: 2em auto; max-width: 1000px; padding: 0 1em; backgroun
 table { border-collapse: collapse; width: 100% } a { color: #0b66c3 }
 th, td { text-align: left; vertical-align: top; padding: 6px 10px; border-bottom: 1px solid #d5dae1 }
 td.number { text-align: right; white-space: nowrap }
+@media (max-width: 600px) { table, tbody, tr, td { display: block } tr:first-child, td.number { display: none }
+  tr { border-bottom: 1px solid #d5dae1 } td { border: 0; padding: 3px 0; overflow-wrap: anywhere } }
 @media (prefers-color-scheme: dark) { body { background: #14181f; color: #e6eaf0 } a { color: #6cb2ff }
   th, td { border-color: #333c49 } }
 """

@@ -3,7 +3,7 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { canvas, GraphView, InspectorView, stepTimeline, TimelineView } from "./graph-view";
-import { connectTo, Held, type HeldData } from "./held";
+import { connectTo, Held, type HeldData, type Lesson, type Page } from "./held";
 import { IconButton, Message, Tabs, Working } from "./parts";
 import { NOWHERE } from "./place";
 import { Connection, type Hello } from "./protocol";
@@ -13,6 +13,8 @@ import { counted } from "./words";
 
 const data = JSON.parse(document.getElementById("data")?.textContent ?? "") as HeldData;
 const held = new Held(data);
+// On a smaller screen what the table teaches is folded: the graph needs the room.
+const PHONE = 700, LOW = 640;
 
 function FileApp() {
   useEffect(() => {
@@ -28,8 +30,10 @@ function FileApp() {
         <b class="crumb">{told?.title || graph.value?.title}</b>
         {told && <ul class="plain tiles">{told.tiles.map(([what, value, more]) => <li key={what} title={more}><b>{value}</b> {counted(what, value)}</li>)}</ul>}
         <span class="gap" />
+        <Pages {...data.pages} />
         <IconButton icon="moon" name="Light or dark" press={() => shade(document.documentElement.dataset["theme"] === "light")} />
       </header>
+      {data.lesson && <Taught {...data.lesson} />}
       {"ids" in data.timeline && <div class="timeline-row"><TimelineView /><p class="caption" title={graph.value?.caption}>{graph.value?.caption}</p></div>}
       {names.length > 1 && <Tabs label="Views" names={names} active={mode} choose={(id) => go({ mode: id })} controls="graph" />}
       {problem.value && <Message level="warning">{problem.value}</Message>}
@@ -39,6 +43,32 @@ function FileApp() {
       </div>
       <details class="file-more"><summary>Other questions</summary><p>{data.elsewhere}</p></details>
     </div>
+  );
+}
+
+function Pages({ previous, index, next }: HeldData["pages"]) {
+  const short = ({ title }: Page): string => title.slice(title.lastIndexOf(".") + 1);
+  if (!index) return null;
+  return (
+    <nav class="pages" aria-label="Other pages">
+      {previous && <a href={previous.file} rel="prev" title="The page before this">← {short(previous)}</a>}
+      <a href={index.file}>{index.title}</a>
+      {next && <a href={next.file} rel="next" title="The page after this">{short(next)} →</a>}
+    </nav>
+  );
+}
+
+// What a table teaches, what to watch for, and questions whose answers unfold.
+function Taught({ teaches, source, watch, questions }: Lesson) {
+  return (
+    <details class="lesson" open={innerWidth > PHONE && innerHeight > LOW}>
+      <summary><b>{teaches}</b></summary>
+      <p class="muted">Figure or source: {source}</p>
+      <p><b>Watch for:</b> {watch}</p>
+      {questions.map(({ question, answer }) => (
+        <details key={question} class="page-question"><summary>{question}</summary><p>{answer}</p></details>
+      ))}
+    </details>
   );
 }
 

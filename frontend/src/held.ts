@@ -29,6 +29,22 @@ export interface HeldData {
   known: (Omit<Details, "sections"> & { sections: number[] })[];
   sections: Section[];
   elsewhere: string;
+  // What a teaching table teaches.
+  lesson: Lesson | null;
+  // The page before it, the one after it, and the index, in a folder of pages.
+  pages: Partial<Record<"previous" | "next" | "index", Page>>;
+}
+
+export interface Lesson {
+  teaches: string;
+  source: string;
+  watch: string;
+  questions: { question: string; answer: string }[];
+}
+
+export interface Page {
+  title: string;
+  file: string;
 }
 
 export class Held {

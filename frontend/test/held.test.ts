@@ -18,7 +18,7 @@ function picture(snapshot: string, files: PictureNode[]): Picture {
 }
 const vocabulary = { kinds: { file: { title: "data file" } }, edges: { contains: { dashed: false, back: false } } } as unknown as Vocabulary;
 const DATA: HeldData = {
-  vocabulary, header: null, first: "2", folded: ["manifest"], elsewhere: "Install it.",
+  vocabulary, header: null, first: "2", folded: ["manifest"], elsewhere: "Install it.", lesson: null, pages: {},
   timeline: { ids: ["1", "2"], operations: ["append", "append"], times: ["", ""], refs: [[], []] },
   pictures: {
     1: { picture: picture("1", [node("apple", 900), node("fig", 900, { status: "filtered" })]), caption: "one" },
@@ -39,6 +39,19 @@ test("a node unfolds and folds", () => {
   expect(ids(ask())).toEqual(["table", "s2", "manifest"]);
   expect(ids(ask({ type: "toggle", id: "manifest" }))).toContain("apple");
   expect(ids(ask({ type: "toggle", id: "manifest" }))).not.toContain("apple");
+});
+
+test("an older metadata file unfolds: its edges show the snapshots that it knows", () => {
+  const shown = picture("2", []), edges = [...shown.edges, { s: "older", t: "s2", kind: "contains", status: "" }];
+  const nodes = [...shown.nodes, node("older", 0, { fold: "open" })];
+  const files = new Held({ ...DATA, folded: ["older"], pictures: { 2: { picture: { ...shown, nodes, edges } } } });
+  const seen = (action: Record<string, unknown> = {}): [string | undefined, number] => {
+    const { picture: now } = files.graph({ table: "t", mode: "table", snapshot: "", action });
+    return [now.nodes.find(({ id }) => id === "older")?.fold, now.edges.filter(({ s }) => s === "older").length];
+  };
+  expect(seen()).toEqual(["folded", 0]);
+  expect(seen({ type: "toggle", id: "older" })).toEqual(["open", 1]);
+  expect(seen({ type: "toggle", id: "older" })).toEqual(["folded", 0]);
 });
 
 test("a snapshot is gone to by its chip, its card or the place", () => {

@@ -16,7 +16,8 @@ import pytest
 
 import explorer
 from explorer.app import standalone
-from explorer.app.hosts.file import _file_name
+from explorer.app.hosts.file import _file_name, _neighbours
+from explorer.app.local_paths import FOLDERS, LocalPaths
 from explorer.graph.ids import list_node
 from explorer.graph.vocabulary import EDGES
 from explorer.queries.graph import first_view
@@ -61,7 +62,7 @@ def test_a_page_has_each_snapshot_each_change_and_all_that_the_inspector_knows(f
     assert data["timeline"]["ids"] == sorted(data["pictures"], key=names.index) == names
     assert set(data["changes"]) == set(names)
     first = data["pictures"][names[-1]]
-    state = standalone.ViewState(table)
+    state, paths = standalone.ViewState(table), standalone.of_table(table).paths
     for shown in state.graph.nodes:
         state.selected = [shown.id]
         known = data["known"][first["details"][shown.id]]
@@ -69,7 +70,8 @@ def test_a_page_has_each_snapshot_each_change_and_all_that_the_inspector_knows(f
         assert live is not None
         for of_one_picture in ("actions", "summary"):
             live.pop(of_one_picture, None)
-        assert {**known, "sections": [data["sections"][i] for i in known["sections"]]} == json.loads(json.dumps(live))
+        live = paths.cut_all(json.loads(json.dumps(live)))
+        assert {**known, "sections": [data["sections"][i] for i in known["sections"]]} == live
 
 
 def test_no_secret_and_no_way_out_of_the_data(folder: Path, tmp_path: Path) -> None:
@@ -146,6 +148,7 @@ def test_a_gallery_is_a_folder_of_pages_with_an_index(folder: Path, tmp_path: Pa
     index = (tmp_path / "out" / "index.html").read_text()
     assert f'<a href="{Path(row["file"]).name}">small.db.t</a>' in index
     assert "script" not in index
+    assert held(Path(row["file"]))["pages"] == {"index": {"title": "All tables", "file": "index.html"}}
     assert held(Path(row["file"]))["timeline"]["ids"]
     assert run("export", "gallery", str(tmp_path / "none"), "--catalog", "nowhere").exit_code == 1
     assert run("export", "page", str(folder), str(tmp_path / "none" / "deeper" / "t.html")).exit_code == 2
@@ -154,6 +157,42 @@ def test_a_gallery_is_a_folder_of_pages_with_an_index(folder: Path, tmp_path: Pa
 def test_files_of_a_gallery_are_below_it_and_each_tables_own() -> None:
     names = ["sandbox.db.t", "c.db.a b", "c.db.a/b", "c.db.a-b", "../../etc", "..", "c.db." + "x" * 300]
     files = [_file_name(name) for name in names]
-    assert files[0] == names[0]
+    assert files[0] == f"{names[0]}.html"
+    assert _file_name("index") != "index.html"
     assert len(set(files)) == len(names)
     assert not [name for name in files if "/" in name or len(name) > 120]
+
+
+def test_pages_of_a_gallery_lead_to_each_other() -> None:
+    order = ["cat.db.a", "cat.db.b", "cat.db.c"]
+    assert _neighbours("cat.db.b", order) == {
+        "previous": {"title": "cat.db.a", "file": "cat.db.a.html"},
+        "next": {"title": "cat.db.c", "file": "cat.db.c.html"},
+        "index": {"title": "All tables", "file": "index.html"},
+    }
+    assert set(_neighbours("cat.db.a", order)) == {"next", "index"}
+    assert set(_neighbours("elsewhere", order)) == {"index"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("file:/home/ann/wh/db/t/data/f.parquet", "t/data/f.parquet"),
+        ("file:///home/ann/wh/db/t/metadata/v1.metadata.json: damaged", "t/metadata/v1.metadata.json: damaged"),
+        ('"location": "/home/ann/wh/db/t"', '"location": "t"'),
+        ("/home/ann/wh/db/t2/data", "/home/ann/wh/db/t2/data"),  # what is only called alike, and no file of it is known
+        ("s3://bucket/home/ann/wh/db/t/data/f", "s3://bucket/home/ann/wh/db/t/data/f"),
+        ("file:/srv/other/data/f.parquet", "data/f.parquet"),
+        ("a row of /api/v1/users", "a row of /api/v1/users"),
+        (f"{Path.home()}/.cache/x", "~/.cache/x"),
+    ],
+)
+def test_local_paths_are_cut(text: str, expected: str) -> None:
+    paths = LocalPaths(["file:/home/ann/wh/db/t", "s3://bucket/t", "/home/ann/wh/db/t/data"])
+    assert paths.cut(text) == expected
+    assert paths.cut_all({text: [text, 1, None]}) == {expected: [expected, 1, None]}
+
+
+def test_a_stranger_with_many_folders_does_not_slow_the_search() -> None:
+    paths = LocalPaths(f"/f{i}/data" for i in range(10_000))
+    assert len(paths._names) == FOLDERS + 1

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from explorer.lab.scenarios.workshop import Workshop
 
+PART_1 = "Jack Vanlightly, Understanding Apache Iceberg's Consistency Model, Part 1"
+"""The text whose figures most teaching tables reproduce (docs/texts.md)."""
 ClaimedEntries = tuple[tuple[str, str], ...]
 
 

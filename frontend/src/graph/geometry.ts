@@ -7,7 +7,9 @@ const CLOSE = { edges: 44, gap: 17, first: 156, least: 188 }, WIDE = { gap: 140,
 /** The head of each column stays at the top of the stage. */
 export const HEAD_HEIGHT = 24;
 /** `whole` is the least that fitting comes to: smaller boxes are dots. */
-const SIZES = { least: 0.02, most: 4, narrow: 0.3, whole: 0.1, large: 1.15 };
+const SIZES = { least: 0.02, most: 4, narrow: 0.3, whole: 0.1, large: 1.15, phone: 0.8 };
+/** On a stage narrower than so many pixels, cards stay readable and the rest is dragged into sight. */
+const PHONE_WIDTH = 560;
 /** From these zooms on a card has room for all its lines (12 px each), or for its title, in text of 9 px or more. */
 export const FULL_ZOOM = 0.75;
 export const TITLE_ZOOM = 0.3;
@@ -135,7 +137,7 @@ export function origin(item: Box & { id: string }, places: Map<string, Point>, p
  */
 export function fitted(graph: Size, room: Size, all: boolean, main = 0): View | null {
   if (!room.width || !graph.width) return null;
-  const least = all ? SIZES.whole : SIZES.narrow;
+  const least = all ? SIZES.whole : room.width < PHONE_WIDTH ? SIZES.phone : SIZES.narrow;
   let k = Math.min(SIZES.large, Math.max((room.width - CLOSE.edges) / graph.width, least));
   if (all) k = Math.max(SIZES.whole, Math.min(k, (room.height - HEAD_HEIGHT) / graph.height));
   const x = all ? (room.width - graph.width * k) / 2 : Math.max(26 - main * k, Math.min(26, room.width - 18 - graph.width * k));

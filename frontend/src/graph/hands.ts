@@ -46,11 +46,29 @@ export function listen(stage: HTMLElement, hands: Hands): void {
   }, { passive: false });
 
   let drag: Point | null = null, dragged = false;
+  const fingers = new Map<number, Point>();
   stage.addEventListener("pointerdown", (event) => {
     dragged = false;
     if (event.button === 0) drag = { x: event.clientX, y: event.clientY };
+    if (event.pointerType === "touch") fingers.set(event.pointerId, pointOf(event));
   });
+  // Two fingers zoom, about the point between them, and move the graph along.
+  const pinch = (event: PointerEvent): boolean => {
+    const before = fingers.get(event.pointerId), now = pointOf(event);
+    const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1];
+    if (!before) return false;
+    fingers.set(event.pointerId, now);
+    if (!other) return false;
+    dragged = true;
+    hands.zoom(apart(other, now) / apart(other, before), { x: (other.x + now.x) / 2, y: (other.y + now.y) / 2 });
+    hands.pan((now.x - before.x) / 2, (now.y - before.y) / 2);
+    return true;
+  };
   stage.addEventListener("pointermove", (event) => {
+    if (pinch(event)) {
+      drag = null;
+      return;
+    }
     if (!drag || !event.buttons) return hands.hover(idOf(event) ?? null);
     const zoom = zoomOf(stage), across = (event.clientX - drag.x) / zoom, down = (event.clientY - drag.y) / zoom;
     if (!dragged && Math.hypot(across, down) < DRAGS) return;
@@ -63,8 +81,9 @@ export function listen(stage: HTMLElement, hands: Hands): void {
     hands.pan(across, down);
   });
   for (const end of ["pointerup", "pointercancel"] as const) {
-    stage.addEventListener(end, () => {
+    stage.addEventListener(end, (event) => {
       drag = null;
+      fingers.delete(event.pointerId);
       stage.classList.remove("graph-drag");
     });
   }
@@ -92,4 +111,8 @@ export function listen(stage: HTMLElement, hands: Hands): void {
     event.preventDefault();
     event.stopPropagation();
   });
+}
+
+function apart(one: Point, other: Point): number {
+  return Math.max(1, Math.hypot(one.x - other.x, one.y - other.y));
 }

@@ -57,7 +57,8 @@ export function neighbour(key: string, item: Item, items: Item[], edges: Picture
  */
 export function unfolded(picture: Picture, kinds: EdgeKinds, folded: Set<string>, out: (node: PictureNode) => boolean = () => false): Picture {
   const x = new Map(picture.nodes.map((node) => [node.id, node.x])), snapshots = picture.columns[1]?.x ?? Infinity;
-  const children = new Map<string, string[]>(), led = new Set<string>();
+  const children = new Map<string, string[]>(), led = new Set<string>(), older = new Set<string>();
+  for (const { id, x: at, fold } of picture.nodes) if (fold && at < snapshots) older.add(id); // metadata files
   for (const { s, t, kind } of picture.edges) {
     const from = x.get(s) ?? 0;
     if (kinds[kind]?.dashed || from < snapshots || (x.get(t) ?? 0) <= from) continue;
@@ -71,11 +72,12 @@ export function unfolded(picture: Picture, kinds: EdgeKinds, folded: Set<string>
     seen.add(id);
     if (!folded.has(id)) waiting.push(...(children.get(id) ?? []));
   }
-  const fold = (id: string): PictureNode["fold"] => (children.has(id) ? (folded.has(id) ? "folded" : "open") : "");
+  const fold = (id: string): PictureNode["fold"] => (children.has(id) || older.has(id) ? (folded.has(id) ? "folded" : "open") : "");
+  const leads = ({ s, kind }: PictureEdge): boolean => !older.has(s) || !folded.has(s) || Boolean(kinds[kind]?.dashed);
   return arranged({
     ...picture,
     nodes: picture.nodes.filter((node) => seen.has(node.id)).map((node) => ({ ...node, fold: fold(node.id) })),
-    edges: picture.edges.filter((edge) => seen.has(edge.s) && seen.has(edge.t)),
+    edges: picture.edges.filter((edge) => seen.has(edge.s) && seen.has(edge.t) && leads(edge)),
     more: picture.more.filter((group) => seen.has(group.parent) && !folded.has(group.parent)),
   }, snapshots, kinds);
 }
