@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -15,6 +16,7 @@ from explorer.cli.output import FORMATS, output_option, print_object
 from explorer.cli.screen import say
 from explorer.errors import NotPossible
 from explorer.extras import needs_extra
+from explorer.spec.text.units import count
 from explorer.storage.python_children import module_command
 
 
@@ -27,13 +29,30 @@ from explorer.storage.python_children import module_command
     is_flag=True,
     help="Only show which exercises are solved, looked up or tried, per notebook.",
 )
+@click.option(
+    "--class",
+    "class_folder",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    metavar="CLASS",
+    help="A folder that a class shares: exercises report there which of them are solved. With --progress, show the "
+    "teacher how far each student is.",
+)
+@click.option("--student", default="", metavar="NAME", help="The name under which the class sees you [your account's].")
 @output_option(*FORMATS)
-def course(folder: Path, jupyter: tuple[str, ...], only_progress: bool, output: str) -> None:
+def course(
+    folder: Path, jupyter: tuple[str, ...], only_progress: bool, class_folder: Path | None, student: str, output: str
+) -> None:
     """Copy the notebooks to FOLDER (./iceberg-course) and open JupyterLab there, at the first one. A notebook that is
     there already is left as it is: it is somebody's work."""
+    from explorer.lab import progress_store
     from explorer.lab.exercises.course import START, copy
     from explorer.lab.scenarios import missing
 
+    if student and class_folder is None:
+        raise click.UsageError("--student needs --class")
+    if only_progress and class_folder is not None:
+        _class_progress(class_folder, output)
+        return
     if only_progress:
         _progress(output)
         return
@@ -56,6 +75,8 @@ def course(folder: Path, jupyter: tuple[str, ...], only_progress: bool, output: 
     root = ["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []  # which Jupyter refuses otherwise
     first = f"--LabApp.default_url=/lab/tree/{START}"
     command = [*module_command("jupyterlab"), first, f"--ServerApp.root_dir={folder.resolve()}", *root, *jupyter]
+    if class_folder is not None:
+        os.environ.update(progress_store.class_environment(class_folder, student))
     os.execv(sys.executable, command)  # it takes this process's place: who stops one stops both
 
 
@@ -80,6 +101,39 @@ def _progress(output: str) -> None:
             "open": _ranges(numbers[""]),
         })  # fmt: skip
     print_object([asdict(one) for one in exercises], output, lambda: render_table(rows, width=120))
+
+
+def _class_progress(folder: Path, output: str) -> None:
+    """Show a teacher how far each student of a class is, and which exercises are hard."""
+    from explorer.lab.exercises.course import class_progress
+    from explorer.render.text import clean, render_table
+
+    try:
+        told = class_progress(folder)
+    except OSError as error:
+        fail(NotPossible(f"the class's folder cannot be read: {error}"), FAILED)
+    if not told.students:
+        say(f"Nobody has answered yet. A student joins with {COMMAND} course --class {folder}")
+    rows = [
+        {
+            "student": clean(one.student),
+            "solved": f"{len(one.solved)} of {told.exercises}",
+            "looked up": _by_notebook(one.looked_up),
+            "tried": _by_notebook(one.tried),
+            "last answer": clean(one.last)[:19].replace("T", " "),
+        }
+        for one in told.students
+    ]
+    hard = [f"{number} ({count(students, 'student')})" for number, students in list(told.hard.items())[:10]]
+    told_hard = f"\nTried or looked up, not solved: {', '.join(hard)}" if hard else ""
+    print_object(asdict(told), output, lambda: f"{render_table(rows, width=120)}{told_hard}")
+
+
+def _by_notebook(numbers: Sequence[str]) -> str:
+    """Numbers of exercises by notebook, such as `1.1-3 2.5`."""
+    groups = groupby(numbers, lambda number: number.partition(".")[0])
+    each = [(notebook, [int(one.partition(".")[2]) for one in of]) for notebook, of in groups]
+    return " ".join(f"{notebook}.{run}" for notebook, of in each for run in _ranges(of).split())
 
 
 def _ranges(numbers: list[int]) -> str:

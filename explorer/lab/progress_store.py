@@ -1,10 +1,14 @@
-"""What a person has reached in each exercise (tried, looked up or solved): lines in a private file of the data
-folder."""
+"""What a person has reached in each exercise (tried, looked up or solved): lines in a private file of the data folder,
+and, in a class, in a file of the class's folder that the teacher reads."""
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
+import re
+import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -12,7 +16,13 @@ from pathlib import Path
 from explorer.errors import AccessRefused
 from explorer.storage.data_dirs import data_home, private
 
+CLASS_VARIABLE = "ICEDIVE_CLASS"
+"""Names the folder of a class; every exercise that is answered leaves a line there, too."""
+_NAME_VARIABLE = "ICEDIVE_STUDENT"
 _LONGEST = 4_000_000
+_SUFFIX = ".jsonl"
+STUDENTS = 1_000
+"""So many files of a class are read."""
 TRIED, LOOKED_UP, SOLVED = "tried", "looked up", "solved"
 STATES = (TRIED, LOOKED_UP, SOLVED)
 
@@ -39,32 +49,90 @@ def keep(question: str, state: str = SOLVED) -> str:
         line = json.dumps({"question": question, "at": now, "state": state})
         file = _file()
         private(file.parent)
-        place = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            os.write(place, f"\n{line}\n".encode())  # the last line may be cut off
-        finally:
-            os.close(place)
+        _append(file, line, 0o600)
+        if folder := os.environ.get(CLASS_VARIABLE):
+            _append(Path(folder) / f"{student()}{_SUFFIX}", line, 0o644)
     except (OSError, AccessRefused) as error:
         return str(error)
     return ""
 
 
+def student() -> str:
+    """The name under which a class sees this person: $ICEDIVE_STUDENT, or that of the account."""
+    return file_name(os.environ.get(_NAME_VARIABLE) or getpass.getuser())
+
+
+def file_name(name: str) -> str:
+    """A name as that of a file."""
+    return re.sub(r"[^\w.-]+", "-", name)[:100].strip(".-") or "student"
+
+
+def class_environment(folder: Path, name: str) -> dict[str, str]:
+    """The environment in which exercises report to a class."""
+    return {CLASS_VARIABLE: str(folder.resolve()), _NAME_VARIABLE: name or student()}
+
+
+def _append(file: Path, line: str, mode: int) -> None:
+    """Append a line; a link is not followed, since others write to a class's folder."""
+    place = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _LINKLESS, mode)
+    try:
+        os.write(place, f"\n{line}\n".encode())  # the last line may be cut off
+    finally:
+        os.close(place)
+
+
+_LINKLESS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
 def states_by_question() -> dict[str, Reached]:
     """The state of each question that was answered. The first of looked up and solved stays: who has seen the answer
     did not find it. Lines that are cut off are skipped. Raises OSError."""
-    states: dict[str, Reached] = {}
     file = _file()
     if not file.exists():
-        return states
+        return {}
     with file.open(encoding="utf-8", errors="replace") as lines:
-        for line in lines.read(_LONGEST).splitlines():
-            try:
-                record = json.loads(line)
-                question, one = str(record["question"]), Reached(str(record.get("state", SOLVED)), str(record["at"]))
-            except (ValueError, KeyError, TypeError, AttributeError):
-                continue
-            if one.state in STATES and _is_further(one.state, states.get(question)):
-                states[question] = one
+        return _states(lines.read(_LONGEST).splitlines())
+
+
+def states_by_student(folder: Path) -> dict[str, dict[str, Reached]]:
+    """What each student of a class has reached, by name and question.
+
+    Args:
+        folder: The class's folder.
+
+    Returns:
+        The first STUDENTS of them by name. What is no plain file is left out.
+
+    Raises:
+        OSError: The folder cannot be listed.
+    """
+    names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(_SUFFIX))
+    read = {name.removesuffix(_SUFFIX): _read_plain(folder / name) for name in names[:STUDENTS]}
+    return {name: _states(text.splitlines()) for name, text in read.items() if text is not None}
+
+
+def _read_plain(file: Path) -> str | None:
+    """The text of a plain file, as far as it may go; None of a link, a pipe, a folder, or what cannot be read."""
+    try:
+        place = os.open(file, os.O_RDONLY | _LINKLESS)
+        try:
+            return os.read(place, _LONGEST).decode("utf-8", "replace") if stat.S_ISREG(os.fstat(place).st_mode) else None
+        finally:
+            os.close(place)
+    except OSError:
+        return None
+
+
+def _states(lines: Iterable[str]) -> dict[str, Reached]:
+    states: dict[str, Reached] = {}
+    for line in lines:
+        try:
+            record = json.loads(line)
+            question, one = str(record["question"]), Reached(str(record.get("state", SOLVED)), str(record["at"]))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            continue
+        if one.state in STATES and _is_further(one.state, states.get(question)):
+            states[question] = one
     return states
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,15 @@ from explorer.lab.exercises.catalogs import CATALOG_EXERCISES
 from explorer.lab.exercises.doctor import DOCTOR_EXERCISES
 from explorer.lab.exercises.exercise import Exercise
 from explorer.lab.exercises.spark_metadata import AUTHORS, DAY, STATUS_COUNTS
-from explorer.lab.progress_store import Reached, states_by_question
+from explorer.lab.progress_store import (
+    LOOKED_UP,
+    SOLVED,
+    STATES,
+    TRIED,
+    Reached,
+    states_by_question,
+    states_by_student,
+)
 
 PACKAGE = Path(__file__).parents[2]
 NOTEBOOKS = PACKAGE / "notebooks"
@@ -89,6 +98,63 @@ def progress() -> list[CourseExercise]:
         for number, exercise in enumerate(exercises, 1)
         for now in [states.get(exercise.question, never)]
     ]
+
+
+@dataclass(frozen=True)
+class StudentProgress:
+    """How far a student is: the exercises `solved`, `looked_up` and `tried`, by their numbers (`1.3`), and the time of
+    the last answer (ISO 8601, UTC; empty without one)."""
+
+    student: str
+    solved: tuple[str, ...]
+    looked_up: tuple[str, ...]
+    tried: tuple[str, ...]
+    last: str
+
+
+@dataclass(frozen=True)
+class ClassProgress:
+    """How far a class is.
+
+    Attributes:
+        students: Each student, by name.
+        exercises: The number of exercises in the course.
+        hard: Exercises that students only tried or looked up, by number, with how many; the most first.
+    """
+
+    students: tuple[StudentProgress, ...]
+    exercises: int
+    hard: Mapping[str, int]
+
+
+def class_progress(folder: Path) -> ClassProgress:
+    """Read how far the students of a class are.
+
+    Args:
+        folder: The class's folder, to which each student's exercises report (ICEDIVE_CLASS).
+
+    Returns:
+        The students that have answered at least once.
+
+    Raises:
+        OSError: The folder cannot be listed.
+    """
+    numbers = {
+        exercise.question: f"{int(notebook.partition('-')[0])}.{number}"
+        for notebook, exercises in EXERCISES_BY_NOTEBOOK.items()
+        for number, exercise in enumerate(exercises, 1)
+    }
+    students, hard = [], Counter[str]()
+    for name, states in states_by_student(folder).items():
+        reached = {numbers[question]: one for question, one in states.items() if question in numbers}
+        by_state = {
+            state: tuple(number for number in numbers.values() if number in reached and reached[number].state == state)
+            for state in STATES
+        }
+        hard.update([*by_state[TRIED], *by_state[LOOKED_UP]])
+        last = max((one.at for one in reached.values()), default="")
+        students.append(StudentProgress(name, by_state[SOLVED], by_state[LOOKED_UP], by_state[TRIED], last))
+    return ClassProgress(tuple(students), len(numbers), dict(hard.most_common()))
 
 
 def find_exercise(name: str) -> Exercise:
