@@ -65,6 +65,7 @@ __all__ = [
     "doctor",
     "exercise",
     "export_html",
+    "export_slides",
     "gallery",
     "load_ipython_extension",
     "metadata_view",
@@ -469,6 +470,28 @@ def export_bundle(table: Named, file: str | Path, filters: Sequence[str] = ()) -
     from explorer.reports.bundle import write_bundle
 
     return write_bundle(_engine(table).tree, Path(file), filters)
+
+
+def export_slides(file: str | Path) -> dict[str, Any]:
+    """Write the lesson (icedive docs lesson) as one page of slides: each question with a picture, then its answer.
+
+    Args:
+        file: The HTML file to write.
+
+    Returns:
+        Its `file`, `bytes` and number of `slides`.
+
+    Raises:
+        TableNotFound: The teaching tables are not here.
+
+    Example:
+        >>> import tempfile
+        >>> explorer.export_slides(f"{tempfile.mkdtemp()}/slides.html")["slides"]
+        30
+    """
+    from explorer.app.hosts.file import export_slides as write
+
+    return write(Path(file))
 
 
 def gallery(folder: str | Path, catalog: str = "", properties: Mapping[str, str] | None = None) -> Collection:

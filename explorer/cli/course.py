@@ -32,7 +32,7 @@ from explorer.storage.python_children import module_command
 @click.option(
     "--class",
     "class_folder",
-    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    type=click.Path(file_okay=False, path_type=Path),
     metavar="CLASS",
     help="A folder that a class shares: exercises report there which of them are solved. With --progress, show the "
     "teacher how far each student is.",
@@ -50,6 +50,10 @@ def course(
 
     if student and class_folder is None:
         raise click.UsageError("--student needs --class")
+    if class_folder is not None and not class_folder.is_dir():
+        fail(
+            NotPossible(f"there is no folder {class_folder}: a class shares one that each student may write to"), FAILED
+        )
     if only_progress and class_folder is not None:
         _class_progress(class_folder, output)
         return

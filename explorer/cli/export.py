@@ -61,6 +61,19 @@ def gallery(folder: Path, catalog: str, properties: tuple[str, ...], output: str
 
 
 @export.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@output_option(*FORMATS)
+def slides(file: Path, output: str) -> None:
+    """Write the lesson of `icedive docs lesson` as a page of slides: each question, then its answer."""
+    from explorer.render.text import render_fields
+
+    if not file.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {file.parent}", param_hint="FILE")
+    written = explorer.export_slides(file)
+    print_object(written, output, lambda: render_fields(written))
+
+
+@export.command()
 @click.argument("table")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--catalog", help="The catalog that TABLE is in.")

@@ -116,7 +116,9 @@ def _read_plain(file: Path) -> str | None:
     try:
         place = os.open(file, os.O_RDONLY | _LINKLESS)
         try:
-            return os.read(place, _LONGEST).decode("utf-8", "replace") if stat.S_ISREG(os.fstat(place).st_mode) else None
+            return (
+                os.read(place, _LONGEST).decode("utf-8", "replace") if stat.S_ISREG(os.fstat(place).st_mode) else None
+            )
         finally:
             os.close(place)
     except OSError:

@@ -39,6 +39,14 @@ td.number { text-align: right; white-space: nowrap }
   th, td { border-color: #333c49 } }
 """
 
+SLIDES = """html { scroll-snap-type: y mandatory } body { margin: 0; background: #fff; color: #1d2430;
+  font: clamp(18px, 2.2vw, 32px)/1.4 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
+section { box-sizing: border-box; height: 100vh; padding: 4vh 5vw; scroll-snap-align: start; overflow: auto;
+  display: flex; flex-direction: column; break-after: page }
+h2 { margin: 0 0 2vh; color: #0b62c4 } p { margin: 0 0 2vh } ol { margin: 0 }
+figure { flex: 1; min-height: 0; margin: 0 } svg { width: 100%; height: 100% }
+"""
+
 
 def render_page(
     title: str, data: Mapping[str, Any], notes: Sequence[str], script: str, style: str, picture: str
@@ -54,12 +62,11 @@ def render_page(
         picture: An SVG of ours, which stands there until the script runs, where none does, and on paper.
     """
     code = f"\n{script}\n"
-    drawn = re.sub(r'^(<svg [^>]*?) style="[^"]*"', r"\1", picture)  # the page's policy allows no style of an element
     footer = "".join(f"<p>{escape(clean(note))}</p>" for note in notes)
     return _document(
         title,
         f"{style}{LAYOUT}",
-        f'<div id="app"></div><figure id="still"><h1>{escape(clean(title))}</h1>{drawn}</figure>\n'
+        f'<div id="app"></div><figure id="still"><h1>{escape(clean(title))}</h1>{_without_style(picture)}</figure>\n'
         f'<footer class="file-notes">{footer}</footer>\n{data_block(data)}\n'
         f'<script type="module">{code}</script>',
         f"; script-src {_digest(code)}",
@@ -95,6 +102,33 @@ def render_index(title: str, about: str, pages: Sequence[Mapping[str, Any]]) -> 
     head = "<tr><th>table</th><th>what it shows</th><th>snapshots</th><th>size</th></tr>"
     body = f"<h1>{escape(clean(title))}</h1><p>{escape(clean(about))}</p><table>{head}{rows}</table>"
     return _document(title, INDEX, body, "")
+
+
+def render_slides(title: str, slides: Sequence[tuple[str, Sequence[str], str]]) -> str:
+    """A page of slides, which scrolls from one to the next and prints each on a sheet.
+
+    Args:
+        title: The page's title.
+        slides: Of each its title, its lines (`code` and *emphasis* in them), and a picture of ours as SVG, or nothing.
+    """
+    return _document(title, SLIDES, "".join(_slide(*one) for one in slides), "")
+
+
+def _slide(title: str, lines: Sequence[str], picture: str) -> str:
+    texts = [_emphasized(line) for line in lines]
+    told = f"<p>{texts[0]}</p>" if len(texts) == 1 else f"<ol>{''.join(f'<li>{text}</li>' for text in texts)}</ol>"
+    drawn = f"<figure>{_without_style(picture)}</figure>" if picture else ""
+    return f"<section><h2>{escape(clean(title))}</h2>{told}{drawn}</section>\n"
+
+
+def _emphasized(text: str) -> str:
+    """A line of our documents as HTML."""
+    return re.sub(r"\*([^*]+)\*", r"<em>\1</em>", re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(clean(text))))
+
+
+def _without_style(picture: str) -> str:
+    """A picture without a style of its own, which the page's policy does not allow."""
+    return re.sub(r'^(<svg [^>]*?) style="[^"]*"', r"\1", picture)
 
 
 def _link(page: Mapping[str, Any]) -> str:

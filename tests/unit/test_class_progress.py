@@ -98,3 +98,9 @@ def test_names_are_those_of_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.delenv(CLASS_VARIABLE, raising=False)
     assert run("course", "--student", "ann").exit_code == 2
     assert "Nobody has answered yet" in run("course", "--progress", "--class", str(tmp_path)).output
+
+
+def test_a_class_without_a_folder_is_refused(tmp_path: Path) -> None:
+    done = run("course", "--progress", "--class", str(tmp_path / "none"))
+    assert done.exit_code == 1
+    assert "there is no folder" in done.output

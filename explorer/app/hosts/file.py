@@ -13,14 +13,17 @@ from explorer.app.local_paths import LocalPaths
 from explorer.app.standalone import Standalone, notes, of_graph, of_table
 from explorer.graph.graph import Graph
 from explorer.graph.ids import node_id
+from explorer.lab.lesson import slides
 from explorer.lab.scenarios import NAMESPACE, SCENARIOS
 from explorer.questions.answers import JSON_FORMAT
-from explorer.render.html_page import render_index, render_page, still_page
+from explorer.render.html_page import render_index, render_page, render_slides, still_page
 from explorer.render.rows import graph_json
 from explorer.render.svg import render_svg
 from explorer.render.text import clean, json_text
 from explorer.reports.catalog_sweep import sweep
 from explorer.storage.catalogs import catalogs
+from explorer.storage.locate import locate
+from explorer.storage.reader import TableReader
 from explorer.storage.whole_files import write_whole
 from explorer.table import Table
 
@@ -85,6 +88,23 @@ def export_gallery(
         "Each page opens from disk: step through its snapshots, unfold, search, and see what each commit changed."
     )
     write_whole(folder / "index.html", render_index(title, sentence, links))
+
+
+def export_slides(file: Path) -> dict[str, Any]:
+    """Write the lesson as a page of slides, and tell its `file`, `bytes` and number of `slides`. Raises
+    TableNotFound where the teaching tables are missing."""
+    made = slides()
+    pages = [(one.title, one.lines, _drawn(one.table, one.snapshot) if one.table else "") for one in made]
+    data = render_slides("Iceberg's metadata: a lesson", pages).encode()
+    write_whole(file, data)
+    return {"file": str(file), "bytes": len(data), "slides": len(made)}
+
+
+def _drawn(name: str, snapshot: str) -> str:
+    """A teaching table's graph as SVG."""
+    table = Table(TableReader(locate(f"{NAMESPACE}.{name}")))
+    paths = LocalPaths((table.metadata.location,))
+    return paths.cut(render_svg(table.graph(view=table.default_view(snapshot or None))))
 
 
 def _neighbours(table: str, order: Sequence[str]) -> dict[str, Any]:
