@@ -3,25 +3,38 @@ spec.commits.commit)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from explorer.errors import NotFoundInTable
+from explorer.errors import ExplorerError, NotFoundInTable
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.queries.filters import filter_columns, may_match, parse_filter
-from explorer.spec.commits.commit import Decision, Intent, LaterCommit, decide, older_java_words, retry_words
+from explorer.spec.commits.commit import (
+    Decision,
+    Intent,
+    LaterCommit,
+    decide,
+    older_java_words,
+    retry_words,
+    rewrite_words,
+    unnamed_target_words,
+)
 from explorer.spec.commits.costs import run_between
 from explorer.spec.commits.operations import KINDS
+from explorer.spec.deletes.deletes import target_file
 from explorer.spec.entries.live_files import LiveFile, files_of
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.filters.projections import Projection
 from explorer.spec.scan.scan import evaluate
 from explorer.spec.snapshots.lineage import ancestry
-from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.spec.values.values import internal_value, partition_path
 from explorer.storage.rows import read_schema
 from explorer.table import Table
+
+OPENED, OPENED_BYTES = 5, 64 << 20
+"""So many delete files in conflict are opened, of at most so many bytes."""
 
 
 def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequence[str], where: str = "") -> Decision:
@@ -65,11 +78,35 @@ def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequ
 
 
 def _with_notes(table: Table, intent: Intent, later: Sequence[Snapshot], decision: Decision) -> Decision:
-    """A decision, with what else may make the commit fail."""
-    if decision.outcome != "retry":
+    """A decision, with what else may make the commit fail, and what to do where it is refused."""
+    if decision.outcome == "commit":
         return decision
-    older = older_java_words(intent, [change_of(table, one) for one in steps(later, "snapshots")])
-    return replace(decision, notes=tuple(filter(None, (older, retry_words(table.metadata.properties)))))
+    changes = [change_of(table, one) for one in steps(later, "snapshots")]
+    if decision.outcome == "retry":
+        notes = [older_java_words(intent, changes), retry_words(table.metadata.properties)]
+    else:
+        notes = [*_opened_deletes(table, intent, changes, decision), rewrite_words(intent)]
+    return replace(decision, notes=tuple(filter(None, notes)))
+
+
+def _opened_deletes(table: Table, intent: Intent, changes: Sequence[LaterCommit], decision: Decision) -> Iterator[str]:
+    """Say of position deletes in conflict, whose entries name no data file, which data files their rows name."""
+    paths = {path for conflict in decision.conflicts for path in conflict.files}
+    deletes = [
+        delete
+        for change in changes
+        for delete in change.added_deletes
+        if delete.path in paths and delete.kind == "position_deletes" and target_file(delete) is None
+    ]
+    replaced = {file.path for file in intent.replaced}
+    for delete in deletes[:OPENED]:
+        if delete.size > OPENED_BYTES:
+            continue
+        try:
+            named = set(table.row_reader.position_deletes(delete)["file_path"].unique().to_pylist())
+        except ExplorerError:
+            continue
+        yield unnamed_target_words(base_name(delete.path), len(named), len(named & replaced))
 
 
 def line_to(table: Table, snapshot_id: int | None) -> list[Snapshot]:

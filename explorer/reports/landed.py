@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.errors import NotFoundInTable
+from explorer.queries.orphans import files_beside
+from explorer.queries.unnamed_commits import find_unnamed_commits
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.commits.landed import Landed, landed, matching_snapshots
-from explorer.spec.text.names import shorten
+from explorer.spec.text.names import base_name, shorten
 from explorer.table import Table
 
 
@@ -26,11 +28,12 @@ def find_landed(table: Table, wanted: str, engine: Engine = "auto") -> Landed:
     if reasons := matching_snapshots(metadata, wanted):
         return landed(metadata, wanted, reasons)
     if not looks_like_a_file(wanted):
-        return landed(metadata, wanted, {})
+        return _with_unnamed(table, landed(metadata, wanted, {}))
     try:
         life = table.file_life(wanted.strip(), engine)
     except NotFoundInTable as error:
-        return replace(landed(metadata, wanted, {}), words=f"{str(error)[:1].upper()}{str(error)[1:]}.")
+        answer = replace(landed(metadata, wanted, {}), words=f"{str(error)[:1].upper()}{str(error)[1:]}.")
+        return _with_unnamed(table, answer)
     added = {
         e.snapshot_id: f"it added {shorten(life.file_path, 200)}" for e in life.events if e.logical_status == "ADDED"
     }
@@ -41,6 +44,21 @@ def find_landed(table: Table, wanted: str, engine: Engine = "auto") -> Landed:
     deleted = f", deleted by {life.deleted_by}" if life.deleted_by else ""
     now = "The current snapshot reads the file" if live else f"The current snapshot does not read the file{deleted}"
     return replace(answer, words=f"{answer.words} {now}.")
+
+
+def _with_unnamed(table: Table, answer: Landed) -> Landed:
+    """The answer with what the table's folder has of a commit that the table does not have."""
+    wanted = answer.wanted.strip()
+    tree = table.tree
+    for commit in find_unnamed_commits(tree, files_beside(tree)).commits:
+        files = (*(commit.added_files or ()), commit.listed.path)
+        if str(commit.listed.snapshot_id) == wanted or any(wanted in (path, base_name(path)) for path in files):
+            return replace(
+                answer,
+                words=f"It did not land, but its files lie in the table's folder. {commit.words(table.metadata)}. "
+                "icedive doctor TABLE says how its rows are got back.",
+            )
+    return answer
 
 
 def looks_like_a_file(wanted: str) -> bool:

@@ -4,24 +4,23 @@ its folder whose manifest lists and manifests are there. Data files are not look
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from explorer.errors import ExplorerError, UnreadableFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
+from explorer.queries.unnamed_commits import read_unnamed_list
 from explorer.spec.catalogs.entries import CatalogRecord
 from explorer.spec.catalogs.pointer_statements import Target, pointer_statement
 from explorer.spec.catalogs.recovery import LostSnapshot, Recovery, SkippedFile, WayBack
+from explorer.spec.commits.unnamed_commits import LIST_NAME
 from explorer.spec.text.identifiers import split_identifier
 from explorer.spec.text.names import base_name
 from explorer.spec.text.units import count, parse_int64, whole
-from explorer.storage import limits, manifests
 from explorer.storage.allowed_roots import metadata_folder
 from explorer.storage.catalogs import catalogs
 from explorer.storage.folder_state import METADATA_NAME, metadata_version
-from explorer.storage.formats import avro
 from explorer.storage.locate import Location
 from explorer.storage.paths import canonical
 from explorer.storage.reader import TableReader, read_metadata
@@ -33,7 +32,6 @@ HEADS, MANIFESTS, LISTS = 50, 10_000, 50
 """Branches and tags, and manifests, of which a file is whole if they are there; and lists that are looked at for lost
 snapshots."""
 _SUMMARY = ("added-data-files", "added-records", "deleted-data-files", "deleted-records")
-_LIST = re.compile(r"snap-(-?\d{1,19})-[^/]*\.avro", re.ASCII)
 
 
 def recovery(place: Location, stored: CatalogRecord, names: Sequence[str], roots: Sequence[str] = ()) -> Recovery:
@@ -199,7 +197,7 @@ class _Search:
         """The snapshots after those of a metadata file: of newer metadata files, by their summaries, and those whose
         manifest lists are in the folder."""
         metadata = reader.metadata
-        ids = {match[1]: name for name in sorted(self.names) if (match := _LIST.fullmatch(name))}
+        ids = {match[1]: name for name in sorted(self.names) if (match := LIST_NAME.fullmatch(name))}
         strange = {own: name for text, name in ids.items() if (own := parse_int64(text)) and not metadata.snapshot(own)}
         parents: dict[int, int | None] = {}
         order: dict[int, int] = {}
@@ -207,20 +205,12 @@ class _Search:
         for own, name in steps(list(strange.items())[:LISTS], "manifest lists"):
             path = f"{self.folder}/{name}"
             try:
-                data = reader.storage.read_through_cache(path, limit=limits.MANIFEST)
-                container = avro.open_container(data, path, room=limits.unpack_limit(len(data)))
-                listed, _ = manifests.manifest_files(container, manifests.Known())
+                listed = read_unnamed_list(reader.storage, path, own)
             except UnreadableFile:
                 continue
-            parents[own] = parse_int64(container.metadata.get("parent-snapshot-id"))
-            order[own] = whole(container.metadata.get("sequence-number")) or 0
-            new = [manifest for manifest in listed if manifest.added_snapshot_id == own and not manifest.content]
-            found[own] = LostSnapshot(
-                own, *(
-                    _sum([getattr(manifest, f"{kind}_{what}_count") for manifest in new])
-                    for kind in ("added", "deleted") for what in ("files", "rows")
-                ),
-            )  # fmt: skip
+            parents[own], order[own] = listed.parent_id, listed.sequence_number or 0
+            counts = (f"{kind}_{what}_count" for kind in ("added", "deleted") for what in ("files", "rows"))
+            found[own] = LostSnapshot(own, *map(listed.total, counts))
         for snapshot in (snapshot for newer in self.newer for snapshot in newer.snapshots):
             own = snapshot.snapshot_id
             if own not in found and metadata.snapshot(own) is None:

@@ -31,6 +31,15 @@ def writable(place: Path) -> Table:
     return _catalog().load_table(("db", str(place)))
 
 
+def set_back(place: Path) -> None:
+    """Let the catalog point to the metadata file before the newest one, and remove that one, as where another writer
+    replaces it."""
+    newest = newest_metadata(place)
+    newest.unlink()
+    _catalog().drop_table(("db", str(place)))
+    _catalog().register_table(("db", str(place)), f"file://{newest_metadata(place)}")
+
+
 def in_catalog(place: Path, name: str = "small", namespace: str = "db", table: str = "t") -> dict[str, str]:
     """The properties of a new catalog, kept in a file, in which the table in `place` is `db.t`."""
     properties = {"type": "sql", "uri": f"sqlite:///{place.parent}/catalog.db", "warehouse": f"file://{place.parent}"}

@@ -12,9 +12,12 @@ from pathlib import Path
 from explorer.errors import ExplorerError, UnreadableFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
+from explorer.queries.orphans import files_beside
+from explorer.queries.unnamed_commits import find_unnamed_commits
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.remedy_cases import OTHER_TABLE
-from explorer.spec.text.names import base_name, first_of
+from explorer.spec.doctor.remedy_parts import unnamed_commit_recovery
+from explorer.spec.text.names import NOWHERE, base_name, first_of, in_sql
 from explorer.spec.text.units import count
 from explorer.storage.folder_state import RULE, metadata_version
 from explorer.storage.reader import read_metadata
@@ -76,6 +79,34 @@ def _other_table(meta: TableMetadata, strange: Sequence[TableMetadata]) -> Findi
         node=("metadata", meta.metadata_location),
         severity="info" if is_older else "warning",
     )
+
+
+def unnamed_rules(table: Table, not_checked: list[str]) -> Iterator[Finding]:
+    """Rule 77: manifest lists beside the metadata of commits that the table does not have."""
+    meta, tree = table.metadata, table.tree
+    found = find_unnamed_commits(tree, files_beside(tree))
+    if found.unread:
+        not_checked.append(f"{count(found.unread, 'manifest list')} that no metadata names, the oldest")
+    for is_pyiceberg in (False, True):
+        commits = [commit for commit in found.commits if commit.is_pyiceberg == is_pyiceberg]
+        if not commits:
+            continue
+        newest = commits[-1]
+        others = f"{count(len(commits), 'such commit')}, the newest: " if len(commits) > 1 else ""
+        files = [path for commit in commits for path in commit.added_files or ()]
+        current = meta.current_snapshot
+        is_readable = current is None or current.manifest_list not in tree.unreadable
+        yield finding(
+            "commit-unnamed",
+            f"{others}{newest.words(meta)}",
+            newest.listed.path,
+            found=newest.listed.snapshot_id,
+            count=len(commits),
+            examples=tuple(files[:3]),
+            node=("metadata", meta.metadata_location),
+            remedy=unnamed_commit_recovery(*(NOWHERE if "/" in table.name else in_sql(table.name)), files, is_readable),
+            **({"severity": "info"} if is_pyiceberg else {}),
+        )
 
 
 def log_rules(table: Table) -> Iterator[Finding]:

@@ -1,9 +1,10 @@
-"""Rule 75: equality deletes of one commit that hold the same values. A writer that upserts deletes each key once in a
-commit, so two tries, or two writers, were committed together; and no equality delete applies to rows of its own
-commit (spec: "Scan Planning")."""
+"""Rule 75: equality deletes of one commit that hold the same values, or those of rows of another task. A writer that
+upserts deletes each key once in a commit, so two tries, or two writers, were committed together; and no equality
+delete applies to rows of its own commit (spec: "Scan Planning")."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
@@ -14,8 +15,10 @@ from explorer.errors import NotNow, UnreadableFile
 from explorer.model.metadata import Snapshot
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
+from explorer.spec.doctor.remedy_cases import CROSSED
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.live_files import LiveFile, live_files
+from explorer.spec.text.names import base_name
 from explorer.spec.text.units import count
 from explorer.spec.values.values import row_dicts
 from explorer.storage.rows import equality_schema
@@ -23,6 +26,7 @@ from explorer.table import Table
 
 ROWS = 5_000_000
 """Rows of the deletes of one commit that are compared, and of its data files."""
+TASK = re.compile(r"(\d{5})-\d+-", re.ASCII)
 WHAT = "of one commit hold {} in common, each of which has several rows that the commit added: all are visible"
 
 
@@ -34,8 +38,9 @@ def repeated_delete_rules(table: Table, lists: Lists, deletes: Iterable[tuple[Li
         if file.kind == "equality_deletes":
             groups[file.file_sequence_number, file.place, file.equality_ids].append((file, mask))
     for group in groups.values():
-        if len(group) > 1 and sum(file.record_count for file, _ in group) <= ROWS:
-            yield from _common(table, lists, group)
+        if sum(file.record_count for file, _ in group) <= ROWS:
+            repeated = list(_common(table, lists, group)) if len(group) > 1 else []
+            yield from repeated or _crossed(table, lists, group)
 
 
 def _common(table: Table, lists: Lists, group: Sequence[tuple[LiveFile, int]]) -> Iterator[Finding]:
@@ -48,7 +53,9 @@ def _common(table: Table, lists: Lists, group: Sequence[tuple[LiveFile, int]]) -
         snapshot = table.metadata.snapshot(readers[-1]) if readers else None
         if not common.num_rows or snapshot is None:
             return
-        visible = _counted([common.select(common.column_names[:-1]), *_rows(table, lists, snapshot, deletes[0])])
+        visible = _counted(
+            [common.select(common.column_names[:-1]), *(r for _, r in _rows(table, lists, snapshot, deletes[0]))]
+        )
         several = visible.filter(pc.greater(visible["times"], 2))  # `common` has each key once too
         several = several.join(common, common.column_names[:-1], join_type="left semi")
     except (NotNow, UnreadableFile, pa.ArrowException):  # another rule tells of it, or Arrow does not group by the type
@@ -71,6 +78,46 @@ def _common(table: Table, lists: Lists, group: Sequence[tuple[LiveFile, int]]) -
     )
 
 
+def _crossed(table: Table, lists: Lists, group: Sequence[tuple[LiveFile, int]]) -> Iterator[Finding]:
+    """Equality deletes whose keys are those of visible rows that another task wrote in the same commit: no equality
+    delete applies to rows of its own commit, and a stream that is distributed by its key has each key in one task."""
+    for file, mask in group:
+        readers, task = lists.listing(mask), _task(file.path)
+        snapshot = table.metadata.snapshot(readers[-1]) if readers else None
+        if task is None or snapshot is None:
+            continue
+        try:
+            rows = [rows for path, rows in _rows(table, lists, snapshot, file) if _task(path) not in (None, task)]
+            keys = _counted([table.row_reader.equality_rows(file), *rows], distinct=True) if rows else None
+            common = keys.filter(pc.greater(keys["times"], 1)) if keys else None
+            own = _counted([table.row_reader.equality_rows(file)])
+            common = common.join(own, common.column_names[:-1], join_type="left semi") if common else None
+        except (NotNow, UnreadableFile, pa.ArrowException):
+            continue
+        if common is None or not common.num_rows:
+            continue
+        schema = table.metadata.schema(table.metadata.current_schema_id)
+        first = row_dicts(common.slice(0, 1).drop_columns("times"))[0]
+        yield finding(
+            "delete-repeated",
+            f"an equality delete of task {task} holds {count(common.num_rows, 'key')} of {CROSSED}",
+            file.path,
+            f"named in {file.manifest_path}",
+            found=", ".join(map(str, first.values())),
+            count=common.num_rows,
+            examples=(file.path,),
+            snapshots=readers,
+            node=("file", file.path),
+            columns=tuple(schema.by_id[i].name for i in file.equality_ids if schema and i in schema.by_id),
+        )
+
+
+def _task(path: str) -> str | None:
+    """The task that wrote a file, by its name: Flink begins it with the number of the subtask."""
+    match = TASK.match(base_name(path))
+    return match[1] if match else None
+
+
 def _counted(tables: Sequence[pa.Table], distinct: bool = False) -> pa.Table:
     """The rows of tables with the same columns, each once, with how many `times` it is there; in how many of the
     tables, if only `distinct` ones count."""
@@ -84,8 +131,8 @@ def _counted(tables: Sequence[pa.Table], distinct: bool = False) -> pa.Table:
     return grouped.aggregate([("of", how)]).select([*names, f"of_{how}"]).rename_columns([*names, "times"])
 
 
-def _rows(table: Table, lists: Lists, snapshot: Snapshot, delete: LiveFile) -> Iterator[pa.Table]:
-    """The columns of an equality delete of the visible rows that its own commit added, a table for each file."""
+def _rows(table: Table, lists: Lists, snapshot: Snapshot, delete: LiveFile) -> Iterator[tuple[str, pa.Table]]:
+    """The columns of an equality delete of the visible rows that its own commit added, by each file's path."""
     reader, schema = table.row_reader, equality_schema(table.metadata, delete.equality_ids)
     files, left = reader.applicability(snapshot), ROWS
     for manifest, stored in table.tree.stored_entries([m for m in lists.lists[snapshot.snapshot_id] if not m.content]):
@@ -96,4 +143,4 @@ def _rows(table: Table, lists: Lists, snapshot: Snapshot, delete: LiveFile) -> I
                 rows = reader.rows(data, schema)
                 gone = pa.chunked_array(hidden or [pa.array([], pa.int64())]).unique()
                 visible = pc.invert(pc.is_in(rows["_pos"].cast(gone.type), gone))
-                yield rows.filter(visible).drop_columns("_pos")
+                yield data.path, rows.filter(visible).drop_columns("_pos")

@@ -14,7 +14,9 @@ import pyarrow as pa
 from explorer.errors import UnreadableFile
 from explorer.queries.collection import Collection
 from explorer.queries.metadata_tree import MetadataTree
+from explorer.queries.orphans import files_beside
 from explorer.queries.reader_positions import reader_positions
+from explorer.queries.unnamed_commits import find_unnamed_commits
 from explorer.reports.maintenance.dangling_deletes import (
     dangling_rows,
     dangling_words,
@@ -54,7 +56,7 @@ from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
 from explorer.spec.maintenance.rewrite_words import is_by_data_file, sentences
 from explorer.spec.snapshots.reader_positions import ReaderPosition, oldest_needed_ms
 from explorer.spec.snapshots.retention import endless_expiry, gc_refusal
-from explorer.spec.text.names import NOWHERE
+from explorer.spec.text.names import NOWHERE, base_name
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 
@@ -332,12 +334,37 @@ def _orphans(table: Table, tree: MetadataTree, request: OperationRequest) -> Pre
     freed = [f for f in verdicts if f.becomes == "removed" and not f.live]
     explained = Collection(Batches(ORPHAN_COLUMNS, lambda: _batches(rows(), ORPHAN_COLUMNS)), "files")
     words = [*orphan_sentences(tree.metadata, listing, tally, freed), *_with_equalities(table, tree, request, search)]
-    refusal = orphan_refusal(listing, tally, search.others, tree.metadata)
-    warning = ""
+    commits, wanted = _removed_commits(tree, freed)
+    refusal = orphan_refusal(listing, tally, search.others, tree.metadata) or wanted
+    warning = commits
+    if commits and not refusal:
+        words.append(commits)
     if search.others and not refusal:
         warning = f"{search.others[0]}. Its files would go too, once they are old enough."
         words.append(warning)
     return PreviewParts(words, {"files": explained}, tally["removed", False] > 0, refusal, warning)
+
+
+def _removed_commits(tree: MetadataTree, freed: Sequence[OrphanVerdict]) -> tuple[str, str]:
+    """What is said where data files would be removed of a commit that the table does not have: a warning of pyiceberg's
+    commits, which it leaves where they fail; and why nothing is to be removed, of others."""
+    removed = {base_name(verdict.file) for verdict in freed}
+    commits = [
+        commit
+        for commit in find_unnamed_commits(tree, files_beside(tree)).commits
+        if base_name(commit.listed.path) in removed
+        and (commit.added_files is None or any(base_name(path) in removed for path in commit.added_files))
+    ]
+    if not commits:
+        return "", ""
+    others = [commit for commit in commits if not commit.is_pyiceberg]
+    newest = (others or commits)[-1]
+    whose = "a commit that the table" if len(commits) == 1 else f"{len(commits):,} commits that the table"
+    words = f"It would remove the files of {whose} does not have: {newest.brief(tree.metadata)}."
+    more = " icedive doctor TABLE tells how this comes about, and how the rows are got back."
+    return (
+        (words, "") if not others else ("", f"Do not run this before you know whether they are wanted. {words}{more}")
+    )
 
 
 def _tally(search: OrphanSearch) -> Counter[tuple[Becomes, bool]]:

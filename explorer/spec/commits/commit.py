@@ -166,6 +166,38 @@ def retry_words(properties: Mapping[str, str]) -> str:
     )
 
 
+def rewrite_words(intent: Intent) -> str:
+    """Say what to do where a rewrite of data files is refused; nothing of another operation."""
+    if intent.kind.api != "newRewrite":
+        return ""
+    return (
+        "Nothing is lost: start the compaction again, which then begins at the current snapshot. Beside a stream of "
+        "deletes it may be refused each time. Then compact what the stream does not touch (where => 'a filter on "
+        "older partitions'), or in parts of which each commits by itself (options => "
+        "map('partial-progress.enabled', 'true')): a refusal then costs one part."
+    )
+
+
+def unnamed_target_words(name: str, files: int, rewritten: int) -> str:
+    """Say whether a position delete file in conflict is about the data files that a commit replaces.
+
+    Args:
+        name: The delete file's name.
+        files: How many data files its rows name.
+        rewritten: How many of these the commit replaces.
+    """
+    which = "none of which this commit rewrites" if not rewritten else f"{rewritten:,} of which this commit rewrites"
+    text = f"The rows of {name} name {count(files, 'data file')}, {which}."
+    if rewritten:
+        return text
+    return (
+        f"{text} Iceberg does not open the delete file. Its manifest entry has no bounds that name one data file, so "
+        "it may be about any data file of its partition, and the commit is refused without need. A writer that writes "
+        "a delete file for each data file (write.delete.granularity = file), or deletion vectors (format version 3), "
+        "avoids this."
+    )
+
+
 def older_java_words(intent: Intent, since: Sequence[LaterCommit]) -> str:
     """Say why Iceberg Java before 1.12 refuses a commit that the newest one lets pass: it cannot put two deletion
     vectors of one data file into an index, whatever files the commit is about (apache/iceberg#17764). Nothing where it
@@ -253,7 +285,9 @@ def validate_no_new_deletes_for_data_files(intent: Intent, change: LaterCommit) 
     if intent.kind.api == "newRewrite":
         keeps = "dataSequenceNumber" in intent.validations
         hit = _hitting(change.added_deletes, intent.replaced, equality=not keeps)
-        reason = f"added {'position deletes' if keeps else 'deletes'} for a data file that this commit rewrites"
+        sure = any(target_file(delete) is not None or delete.kind == "equality_deletes" for delete in hit)
+        are = "for" if sure else "that may be for"
+        reason = f"added {'position deletes' if keeps else 'deletes'} {are} a data file that this commit rewrites"
         yield from _conflict("validateFromSnapshot", change, hit, reason)
 
 

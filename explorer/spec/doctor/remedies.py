@@ -28,7 +28,7 @@ from explorer.spec.doctor.remedy_texts import (
 )
 from explorer.spec.maintenance.manifest_merges import rewrite_manifests
 from explorer.spec.snapshots.lineage import ancestry
-from explorer.spec.snapshots.retention import gc_refusal
+from explorer.spec.snapshots.retention import gc_refusal, is_of_nessie
 from explorer.spec.text.names import NOWHERE, beside, first_of, in_backticks, in_sql, path_in_sql, text_in_sql
 from explorer.spec.text.units import count, parse_int64, whole
 
@@ -195,6 +195,7 @@ def remedy(
         fitted=fitting_statement(fault) if fault and letter == "J" else "",
         corrected=value_corrections(fault) if fault and letter == "Q" else "",
         regained=commit_recovery(fault) if fault and letter == "A" else "",
+        added=ADDED_AFTER if anew or situation.whole is not None else ADDED_ELSEWHERE,
         again=_again(situation, catalog, name) if rule == "manifest-missing" and not anew else "",
     )  # fmt: skip
     text += _deletes_at_risk(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
@@ -202,10 +203,19 @@ def remedy(
     return UNOPENED + text if writes and not situation.opened else text
 
 
+ADDED_AFTER = "once the table can be read again, add_files brings their rows back."
+ADDED_ELSEWHERE = (
+    "add_files brings their rows back in a new table. On this one it fails, since it reads the current snapshot first."
+)
+"""How rows are got back of files that nothing names."""
+
+
 def _first_allow_removal(text: str, metadata: TableMetadata, table: str) -> str:
     """A remedy that removes files, where the table's properties forbid it: then Iceberg refuses each such procedure."""
     if not (refusal := gc_refusal(metadata)) or not any(f".system.{name}(" in text for name in REMOVES_FILES):
         return text
+    if is_of_nessie(metadata):
+        return f"Iceberg refuses the statement of this remedy now: {refusal}. {text}"
     return (
         f"Iceberg refuses this now: {refusal}. Where that is not so, first ALTER TABLE {table} SET TBLPROPERTIES "
         f"('gc.enabled'='true'). {text}"

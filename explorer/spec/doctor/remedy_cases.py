@@ -63,7 +63,14 @@ GREAT_VERSION = "Iceberg Java takes versions of files in a folder for 32-bit num
 OTHER_TABLE = "metadata of another table is in this folder: it"
 BEHIND = "the catalog is behind its folder"
 OTHER_HEADER_SPEC = "its header's partition-spec is not that of the table metadata"
-OTHER_HEADER_SCHEMA = "its header's schema is not that of the table metadata"
+CROSSED = (
+    "rows that another task wrote in the same commit: it does not apply to them, since their sequence numbers are "
+    "equal, and they are visible"
+)
+OTHER_HEADER_SCHEMA = (
+    "its header's schema is not that of the table metadata: ClickHouse before 26.9 refuses such a table "
+    "(ClickHouse#119743)"
+)
 HEADER_ALONE = "Iceberg Java and pyiceberg do not go by the header"
 """In the words for what only a manifest's header says."""
 BEYOND_KEY = (
@@ -152,6 +159,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("statistics-file", WRONG_COUNTS): "partition-counts",
     ("orphan-files", PREFIXES): "prefixes",
     ("orphan-files", UNCOMMITTED): "uncommitted",
+    ("delete-repeated", CROSSED): "crossed-tasks",
     ("column-type", RIGHT): "type-read-right",
     ("column-type", NOT_MENDED): "type-misread",
 }

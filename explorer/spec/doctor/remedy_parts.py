@@ -12,7 +12,8 @@ from explorer.spec.schemas.name_mapping import mapping_given_back, missing_name_
 from explorer.spec.schemas.partition_names import rename_statement
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.refs import free_ref_name, preview_refs
-from explorer.spec.text.names import beside, first_of, name_in_sql, path_in_sql, shorten, text_in_sql
+from explorer.spec.text.names import beside, first_of, in_backticks, name_in_sql, path_in_sql, shorten, text_in_sql
+from explorer.spec.text.units import count
 
 MAX_STATEMENTS = 20
 """Columns for which a statement is printed."""
@@ -106,6 +107,36 @@ def commit_recovery(fault: FindingSubject) -> str:
     if fault.rule == "file-added-again":
         return _added_again(fault, own)
     return _twice(fault, own) if fault.rule == "sequence-twice" else _cut_off(fault, own)
+
+
+def unnamed_commit_recovery(catalog: str, name: str, files: Sequence[str], is_readable: bool) -> str:
+    """Say how the rows of a commit that the table does not have are got back.
+
+    Args:
+        catalog: The catalog's name in SQL.
+        name: The table's name there.
+        files: The data files that it added.
+        is_readable: Whether Iceberg can read the table's current snapshot, which an append begins from.
+    """
+    adds = "; ".join(
+        f"CALL {catalog}.system.add_files(table => '{text_in_sql(name)}', "
+        f"source_table => '{text_in_sql(f'`parquet`.{in_backticks(path)}')}')"
+        for path in files[:MAX_STATEMENTS]
+        if path_in_sql(path) and path.endswith(".parquet")
+    )
+    first = "Do not run remove_orphan_files before you know: it removes these rows for good. "
+    if not is_readable:
+        return (
+            f"{first}The procedure add_files fails on this table, whose current snapshot cannot be read. Create a new "
+            "table with the same columns and partitions, and add the data files of the newest of these lists to it."
+        )
+    more = f" (and so on, for {count(len(files), 'file')})" if len(files) > MAX_STATEMENTS else ""
+    how = f": {adds}{more}" if adds else ", file by file"
+    return (
+        f"{first}Ask the writer, or look for the rows in the table. Where they are not there, add_files adds them"
+        f"{how}. It does not do what else such a commit did, as its deletes. To keep it from happening again, use a "
+        "catalog that swaps the pointer atomically."
+    )
 
 
 def statistics_renewal(fault: FindingSubject, is_stale: bool) -> str:

@@ -82,6 +82,7 @@ REMEDY_OF: Mapping[str, Remedy] = {
     "sequence-twice": "A",
     "commit-cut-off": "A",
     "metadata-fork": "A",
+    "commit-unnamed": "A",
     "delete-misplaced": "Z",
     "delete-dropped": "G",
     "field-ids-absent": "J",
@@ -115,8 +116,9 @@ TEXTS: Mapping[Remedy, str] = {
     "G": "{back}",
     "L": "Restore the file from a backup, or else: {back}{again} Do not run expire_snapshots, which commits before it "
     "reads what is missing, and fails. In Java, table.expireSnapshots().expireSnapshotId(id).cleanExpiredFiles(false)"
-    ".commit() does it. Files of what was lost may still lie in the table's folder, where nothing names them (icedive "
-    "storage TABLE shows them): add_files brings their rows back. Do not run remove_orphan_files before.",
+    ".commit() removes a snapshot that no branch or tag needs. Files of what was lost may still lie in the table's "
+    "folder, where nothing names them (icedive storage TABLE counts them): {added} Do not run remove_orphan_files "
+    "before.",
     "F": "Restore the file from a backup, or else: {back}{alone}",
     "T": "{back}{distinct} Compaction refuses ('Invalid REPLACE operation').",
     "B": "CALL {catalog}.system.rewrite_manifests('{name}'); older snapshots keep the fault until they expire.",
@@ -196,7 +198,9 @@ TEXTS_OF: Mapping[str, str] = {
     "clean_expired_metadata => true) drops the old spec, once no snapshot uses it.",
     "header-schema": "Spark reads rows by the table's schema, whatever the header says. Look which of the two has the "
     "columns of the data files (icedive inspect file TABLE PATH --show footer shows them): where only the header has, "
-    "the metadata file was edited, and nothing in Spark mends that; else nothing has to be done.",
+    "the metadata file was edited, and nothing in Spark mends that. Else no row is affected in Spark. For "
+    "readers that refuse such a header, rewrite_manifests writes others, by the table's schema: icedive maintain "
+    "preview TABLE rewrite-manifests has the statement, where there are several manifests to merge.",
     "uncommitted": "First ask the writer of those files: where their rows are in no other file, the procedure "
     "add_files adds them to the table. CALL {catalog}.system.remove_orphan_files(table => '{name}', dry_run => true) "
     "lists what is older than three days; without dry_run it removes them, those files too.",
@@ -215,6 +219,11 @@ TEXTS_OF: Mapping[str, str] = {
     "'true')) writes the rows that stay, and drops the deletes.",
     "by-name": "Keep the property schema.name-mapping.default as it is. CALL {catalog}.system.rewrite_data_files("
     "table => '{name}', options => map('rewrite-all', 'true')) writes files that have field ids.",
+    "crossed-tasks": "If these rows are to go, delete them again in a later commit, by the keys that the delete holds "
+    "(icedive inspect file TABLE PATH --show deletes shows them): a DELETE in Spark does. A row that the task of the "
+    "delete wrote with the same key is newer, and may be meant to stay (icedive data history TABLE FILTER shows all). "
+    "In Flink, distribute the stream by its key (keyBy, or write.distribution-mode=hash on the equality fields) before "
+    "the sink, so that one task has all changes of a key.",
     "delete-repeated": "Nothing in Spark tells which of the rows with one key was meant. icedive data history TABLE "
     "FILTER shows them, with the file of each. Delete them by their key, and insert the newest again. A job will do it "
     "again whose parallel writers get changes of one key (distribute its stream by the key before the sink), or whose "
@@ -268,6 +277,7 @@ TEXTS_OF: Mapping[str, str] = {
 }
 """By rule, or by what a finding of a rule is: in place of the letter's."""
 LETTER_OF_CASE: Mapping[str, Remedy] = {
+    "crossed-tasks": "Z",
     "partition-counts": "S",
     "prefixes": "D",
     "file-size": "K",

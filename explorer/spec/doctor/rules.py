@@ -116,8 +116,9 @@ RULES = (
          depth="deep"),
     Rule(73, "metadata-choice", "error", "The folder contains another table state that readers may open", _METADATA),
     Rule(74, "column-type", "error", "A column is not stored in the spec's Parquet type", "#18173", depth="deep"),
-    Rule(75, "delete-repeated", "warning", "Equality deletes of one commit hold the same values", "#11008",
+    Rule(75, "delete-repeated", "warning", "Tasks of one commit had the same keys", "#11008",
          depth="deep"),
     Rule(76, "row-ids-changed", "warning", "A rewrite gave rows other row ids", "Row Lineage", depth="deep"),
+    Rule(77, "commit-unnamed", "warning", "A commit that the table does not have lies in its folder", "#970"),
 )  # fmt: skip
 BY_ID = {rule.id: rule for rule in RULES}

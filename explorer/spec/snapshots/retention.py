@@ -92,10 +92,26 @@ class Retention:
         return tuple(s.snapshot for s in self.snapshots if not s.is_kept)
 
 
+NESSIE_KEEPS = (
+    "the table's property gc.enabled is not true. Nessie's catalog sets it so on purpose, and some versions set it "
+    "again on each load, whatever ALTER TABLE says: files that this table no longer needs may be needed by other "
+    "branches and tags of the catalog. Nessie's own tool nessie-gc looks at all of them, and removes what none needs"
+)
+"""Why no file of a table of Nessie's may be removed (org.apache.iceberg.nessie.NessieUtil)."""
+
+
 def gc_refusal(metadata: TableMetadata) -> str:
     """Why no file of a table may be removed, be it of an expired snapshot or an orphan; empty where they may."""
-    enabled = metadata.properties.get("gc.enabled", "true").lower() == "true"
-    return "" if enabled else "the table's property gc.enabled is not true: its files may belong to other tables too"
+    if metadata.properties.get("gc.enabled", "true").lower() == "true":
+        return ""
+    if is_of_nessie(metadata):
+        return NESSIE_KEEPS
+    return "the table's property gc.enabled is not true: its files may belong to other tables too"
+
+
+def is_of_nessie(metadata: TableMetadata) -> bool:
+    """Whether Nessie's catalog has the table, as the properties say that it gives."""
+    return any(name.startswith("nessie.") for name in metadata.properties)
 
 
 def endless_expiry(metadata: TableMetadata) -> str:

@@ -1,0 +1,166 @@
+"""Find commits that a table does not have, though their manifest lists lie in its folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.errors import UnreadableFile
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Snapshot
+from explorer.progress import steps
+from explorer.queries.metadata_tree import MetadataTree
+from explorer.spec.commits.uncommitted_files import UNDER_WAY
+from explorer.spec.commits.unnamed_commits import LIST_NAME, UnnamedCommit, UnnamedList
+from explorer.spec.entries.entries import ADDED
+from explorer.spec.entries.lazy_table import Parts
+from explorer.spec.text.names import base_name
+from explorer.spec.text.units import parse_int64
+from explorer.storage import limits, manifests
+from explorer.storage.formats import avro
+from explorer.storage.paths import normal_path
+from explorer.storage.storage import Storage
+from explorer.storage.stores import ListedFile
+
+LISTS, FILES, ENTRIES = 20, 100, 200_000
+"""So many lists are read, the newest; so many files of a commit are looked for, among so many entries of the table."""
+_PATHS = pa.schema([("file_path", pa.string())])
+
+
+@dataclass(frozen=True)
+class UnnamedCommits:
+    """The commits that were found, the oldest first, and how many lists were not read."""
+
+    commits: tuple[UnnamedCommit, ...]
+    unread: int
+
+
+def read_unnamed_list(storage: Storage, path: str, snapshot_id: int) -> UnnamedList:
+    """Read a manifest list that no metadata names.
+
+    Args:
+        storage: Where it is.
+        path: Its path.
+        snapshot_id: The snapshot that its name says.
+
+    Raises:
+        UnreadableFile: It cannot be read.
+    """
+    data = storage.read_through_cache(path, limit=limits.MANIFEST)
+    container = avro.open_container(data, path, room=limits.unpack_limit(len(data)))
+    listed, _ = manifests.manifest_files(container, manifests.Known())
+    parent = parse_int64(container.metadata.get("parent-snapshot-id"))
+    recorded = parse_int64(container.metadata.get("sequence-number"))
+    own = [manifest.sequence_number for manifest in listed if manifest.added_snapshot_id == snapshot_id]
+    return UnnamedList(path, snapshot_id, parent, recorded or max(own, default=0) or None, tuple(listed))
+
+
+def find_unnamed_commits(tree: MetadataTree, there: Mapping[str, ListedFile]) -> UnnamedCommits:
+    """Find commits that a table does not have.
+
+    A snapshot that has expired is none: what shows that the table had it is a child, the log, an entry of its own, or
+    that no snapshot that is left has its sequence number.
+
+    Args:
+        tree: The table's.
+        there: The files in the folders of its metadata, by path. What was written within the last hour may be of a
+            commit under way, and is left out.
+
+    Returns:
+        The commits of the newest lists.
+    """
+    meta, now = tree.metadata, time.time()
+    known = {s.snapshot_id for s in meta.snapshots}
+    unnamed: list[tuple[float, str, int]] = []
+    for path, of in there.items():
+        match = LIST_NAME.fullmatch(base_name(path))
+        own = parse_int64(match[1]) if match else None
+        if own is not None and own not in known and of.written < now - UNDER_WAY / 1000:
+            unnamed.append((of.written, path, own))
+    if not unnamed:
+        return UnnamedCommits((), 0)
+    listed = {m.manifest_path: m for s in meta.snapshots for m in tree.manifests(s)}
+    had = {s.parent_snapshot_id for s in meta.snapshots} | {entry.snapshot_id for entry in meta.snapshot_log}
+    had |= {m.added_snapshot_id for m in listed.values()}
+    unnamed = sorted(one for one in unnamed if one[2] not in had)
+    commits = []
+    for _, path, own in steps(unnamed[-LISTS:], "manifest lists"):
+        try:
+            read = read_unnamed_list(tree.reader.storage, path, own)
+        except UnreadableFile:
+            continue
+        commit = _commit(tree, read, listed, unnamed)
+        if commit is not None:
+            commits.append(commit)
+    commits.sort(key=lambda commit: commit.listed.sequence_number or 0)
+    return UnnamedCommits(tuple(commits), max(0, len(unnamed) - LISTS))
+
+
+def _commit(
+    tree: MetadataTree, read: UnnamedList, listed: Mapping[str, ManifestFile], others: Iterable[tuple[float, str, int]]
+) -> UnnamedCommit | None:
+    """A commit that the table does not have; None of one that it had, or whose files another commit has."""
+    meta, number = tree.metadata, read.sequence_number
+    twins = [s for s in meta.snapshots if _has_place(s, read)]
+    is_after = number is not None and number > (meta.last_sequence_number or 0)
+    if is_after and read.parent_id is not None:  # a list of another table that was in this folder
+        is_after = meta.snapshot(read.parent_id) is not None or read.parent_id in {own for _, _, own in others}
+    if not twins and not is_after:
+        return None
+    own = read.own
+    if not own or all(manifest.manifest_path in listed for manifest in own):
+        return None
+    lost = [manifest for manifest in own if manifest.manifest_path not in tree.sizes([manifest.manifest_path])]
+    added = None if lost else _added_files(tree, own)
+    files = None
+    if added is not None and (named := _named_files(tree, list(listed.values()), added)) is not None:
+        files = tuple(path for path in added if path not in named)
+        if added and not files:
+            return None
+    missing = len(lost) + (len(files) - len(tree.sizes(files)) if files else 0)
+    twin = twins[0].snapshot_id if twins else None
+    return UnnamedCommit(read, "beside" if twins else "after", twin, files, missing)
+
+
+def _has_place(snapshot: Snapshot, read: UnnamedList) -> bool:
+    """Whether a snapshot was committed where the unnamed one would be: a sequence number is that of one commit."""
+    if read.sequence_number is not None:
+        return snapshot.sequence_number == read.sequence_number
+    return read.parent_id is not None and snapshot.parent_snapshot_id == read.parent_id
+
+
+def _added_files(tree: MetadataTree, own: Sequence[ManifestFile]) -> list[str] | None:
+    """The data files that a commit added; None where they are too many, or their manifests cannot be read."""
+    data = [manifest for manifest in own if not manifest.content]
+    numbers = [manifest.added_files_count for manifest in data]
+    if None in numbers or sum(number or 0 for number in numbers) > FILES:
+        return None
+    paths: list[str] = []
+    for _, read in tree.reader.many_entries(data, False):
+        if read.value is None:
+            return None
+        paths += read.value.filter(pc.equal(read.value["status"], ADDED))["file_path"].to_pylist()
+    return paths
+
+
+def _named_files(tree: MetadataTree, listed: Sequence[ManifestFile], paths: Collection[str]) -> set[str] | None:
+    """Which of some files any manifest of the table names, by whatever spelling; None where it has too many entries to
+    look."""
+    counts = [(m.added_files_count, m.existing_files_count, m.deleted_files_count) for m in listed]
+    if any(None in three for three in counts) or sum(n or 0 for three in counts for n in three) > ENTRIES:
+        return None
+    by_path = {normal_path(path): path for path in paths}
+    names = pa.array({base_name(path) for path in paths}, pa.string())
+
+    def same(_: ManifestFile, stored: pa.Table) -> pa.Table:
+        own = pc.replace_substring_regex(stored["file_path"], "^.*/", "")
+        return stored.filter(pc.is_in(own, names)).select(_PATHS.names).cast(_PATHS)
+
+    found: set[str] = set()
+    for part in tree.read(Parts(listed, False, same, _PATHS)).read():
+        found.update(by_path[own] for own in map(normal_path, part["file_path"].to_pylist()) if own in by_path)
+    return found
