@@ -478,10 +478,12 @@ class RowReader(FileRows):
 
 
 def pairing_keys(schema: Schema, keys: Sequence[str], lineage: bool) -> tuple[str, ...]:
-    """The columns, or fields inside structs, that tell a changed row from a new one: those asked for, else the
-    identifier fields, else in v3 the row id. Raises NotFoundInTable."""
+    """The columns, or fields inside structs, that tell a changed row from a new one: those asked for, one by one or
+    with commas between them, else the identifier fields, else in v3 the row id. Raises NotFoundInTable."""
     names = {field["id"]: path for path, field in fields_by_path(schema.raw["fields"]).items()}
-    if unknown := [k for k in keys if k not in {*names.values(), *(("_row_id",) if lineage else ())}]:
+    known = {*names.values(), *(("_row_id",) if lineage else ())}
+    keys = [part for key in keys for part in ([key] if key in known else map(str.strip, key.split(",")))]
+    if unknown := [k for k in keys if k not in known]:
         columns = ", ".join(f.name for f in schema.fields)
         raise NotFoundInTable(f"no column {unknown[0]!r} in the schema: it has {columns}")
     identifiers = tuple(names[i] for i in schema.identifier_field_ids if i in names)

@@ -157,7 +157,12 @@ def _values(finding: Finding) -> list[str]:
     is_of_data = finding.rule == "metrics-wrong" and finding.location.startswith("named in ")
     names = ("the data have", "recorded are") if is_of_data else ("found", "expected")
     sides = zip(names, (finding.found, finding.expected), strict=True)
-    return [f"{side} {cell(plain(value))}" for side, value in sides if value is not None]
+    return [f"{side} {_value(value)}" for side, value in sides if value is not None]
+
+
+def _value(value: Any) -> str:
+    """A value in words; bytes as a plan writes them."""
+    return f"0x{value.hex()}" if isinstance(value, bytes) else cell(plain(value))
 
 
 def _explanations(finding: Finding) -> Iterator[str]:

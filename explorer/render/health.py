@@ -126,7 +126,10 @@ def render_health(health: Health) -> str:
                  "threshold": amount(m.threshold, m.about.unit), "": "" if level_word(m) == "ok" else level_word(m)}
                 for m in section.measures]  # fmt: skip
         rows += [{"name": n.name, "value": amount(n.value, n.unit), "threshold": "", "": ""} for n in section.numbers]
-        output += [f"    {line}" for line in render_table(rows, 280).splitlines()[1:]]
+        reasons = [clean(m.words) if m.value is None else "" for m in section.measures]
+        reasons += [""] * len(section.numbers)
+        for line, reason in zip(render_table(rows, 280).splitlines()[1:], reasons, strict=True):
+            output.append(f"    {line.rstrip()}: {reason}" if reason else f"    {line}")
         output += [f"    {line}" for line in _bar_block(section)]
     return "\n".join(output) + "\n"
 
