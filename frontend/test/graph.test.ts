@@ -63,6 +63,14 @@ test("edgeEnd: an arrow on the box that an edge reaches, a bar before the box th
   expect(geometry.edgeEnd(a, b, false)).toBe("M245,118 v14");
 });
 
+test("fitted: what is a little too high is shown whole, and what is much too high is not made small", () => {
+  const room = { width: 1044, height: 532 }, k = (height: number) => geometry.fitted({ width: 1000, height }, room, false)?.k ?? 0;
+  expect(k(400)).toBe(1);
+  expect(k(560)).toBeCloseTo(500 / 530);
+  expect(geometry.HEAD_HEIGHT + 8 - 30 * k(560) + 560 * k(560)).toBeCloseTo(room.height);
+  expect(k(700)).toBe(1);
+});
+
 test("fitted: the width first; all of it if asked; never blown up, and no room is no view", () => {
   const graph = geometry.extent([node("a", 0, 0), node("b", 1000, 3000)]), room = { width: 800, height: 600 };
   expect(graph).toEqual({ width: 1200, height: 3050 });

@@ -151,7 +151,8 @@ def test_at_1280_pixels_a_notebook_shows_the_whole_graph_and_where_values_come_f
     page.goto(jupyter)
     own = {"X-XSRFToken": next(c["value"] for c in page.context.cookies() if c["name"] == "_xsrf"), "Referer": jupyter}
     sources = ["import explorer"] + [
-        f'explorer.open_table("demo.{name}")' for name in ("manifest_lifecycle", "branches_and_tags")
+        f'explorer.open_table("demo.{name}")'
+        for name in ("manifest_lifecycle", "branches_and_tags", "streaming_upserts")
     ]
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     notebook = nbformat.v4.new_notebook(cells=cells)
@@ -165,7 +166,7 @@ def test_at_1280_pixels_a_notebook_shows_the_whole_graph_and_where_values_come_f
     )
     page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
     widgets = page.locator(".jp-NotebookPanel:visible .icedive")
-    for number in range(2):
+    for number in range(3):
         widgets.nth(number).scroll_into_view_if_needed()
         expect(widgets.nth(number).locator(".graph-card").nth(5)).to_be_visible()
         page.wait_for_timeout(500)

@@ -10,6 +10,8 @@ export const HEAD_HEIGHT = 24;
 const SIZES = { least: 0.02, most: 4, narrow: 0.3, whole: 0.1, large: 1.15, phone: 0.8 };
 /** On a stage narrower than so many pixels, cards stay readable and the rest is dragged into sight. */
 const PHONE_WIDTH = 560;
+/** A graph that is a little too high for its stage is shown whole, at no less than so much of its size. */
+const NEARLY = 0.85;
 /** From these zooms on a card has room for all its lines (12 px each), or for its title, in text of 9 px or more. */
 export const FULL_ZOOM = 0.75;
 export const TITLE_ZOOM = 0.3;
@@ -132,14 +134,17 @@ export function origin(item: Box & { id: string }, places: Map<string, Point>, p
 }
 
 /**
- * The view that shows a graph as wide as the stage, or `all` of it. Where it is too wide even for titles alone, what
- * stands left of the column that begins at `main` is left of the stage. Null where there is no room at all.
+ * The view that shows a graph as wide as the stage, or `all` of it; all of it, too, where little is missing. Where it is
+ * too wide even for titles alone, what stands left of the column that begins at `main` is left of the stage. Null where
+ * there is no room at all.
  */
 export function fitted(graph: Size, room: Size, all: boolean, main = 0): View | null {
   if (!room.width || !graph.width) return null;
   const least = all ? SIZES.whole : room.width < PHONE_WIDTH ? SIZES.phone : SIZES.narrow;
   let k = Math.min(SIZES.large, Math.max((room.width - CLOSE.edges) / graph.width, least));
+  const whole = (room.height - HEAD_HEIGHT - 8) / (graph.height - 30); // topOf(k) + graph.height * k is the stage's height
   if (all) k = Math.max(SIZES.whole, Math.min(k, (room.height - HEAD_HEIGHT) / graph.height));
+  else if (whole < k && whole >= NEARLY * k) k = Math.max(whole, least);
   const x = all ? (room.width - graph.width * k) / 2 : Math.max(26 - main * k, Math.min(26, room.width - 18 - graph.width * k));
   return { k, x, y: topOf(k) };
 }
