@@ -32,6 +32,7 @@ from explorer.spec.text.identifiers import split_identifier
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from explorer.app import course_tools as course
     from explorer.lab.exercises.exercise import Exercise
     from explorer.queries.collection import Collection
     from explorer.questions.answers import Answer
@@ -62,6 +63,7 @@ __all__ = [
     "about",
     "catalog",
     "compare",
+    "course",
     "doctor",
     "exercise",
     "export_html",
@@ -90,6 +92,8 @@ take seconds."""
 
 
 def __getattr__(name: str) -> Any:
+    if name == "course":
+        return import_module(f"{__name__}.app.course_tools")
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

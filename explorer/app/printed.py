@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from explorer.errors import NotPossible
+from explorer.errors import ExplorerError, NotPossible
 from explorer.graph.delete_graph import delete_graph
 from explorer.graph.graph import Graph
 from explorer.queries.row_history import RowHistory
@@ -112,6 +112,7 @@ SHOWN: dict[type, Shown] = {
     ),
     RowHistory: Shown("the history of rows", _lines(_of_row_history)),
     Graph: Shown("a metadata tree", _lines(render_tree), render_svg),
+    ExplorerError: Shown("an error", lambda error: [f"{type(error).__name__}: {error}"]),
 }  # fmt: skip
 LISTS: dict[type, Shown] = {
     LifecycleCell: Shown("the lifecycle of manifests", _of_lifecycle, lifecycle_svg),

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 SHOWN, ROWS_AT_FIRST = 20, 1000
 """Rows that are shown, and that a read through Spark gives where no other limit is asked for."""
+CELL, SENTENCE, FEW = 48, 300, 6
+"""Characters of a cell that a notebook shows, and of one with words where there are at most FEW columns."""
 
 
 class Collection(Sequence[Mapping[str, Any]]):
@@ -370,15 +372,18 @@ class Collection(Sequence[Mapping[str, Any]]):
         head = "".join(f"<th style='text-align:left'>{escape(cell(name))}</th>" for name in self.columns)
         body = []
         for row in with_times(self[:SHOWN], self.what):
-            cells = "".join(
-                f"<td title='{escape(cell(plain(v)), quote=True)}' style='text-align:left;white-space:nowrap'>"
-                f"{escape(shorten(cell(plain(v)), 48))}</td>"
-                for v in row.values()
-            )
-            body.append(f"<tr>{cells}</tr>")
+            body.append(f"<tr>{''.join(_html_cell(cell(plain(v)), len(row)) for v in row.values())}</tr>")
         more = f"<p>… {len(self) - SHOWN:,} more rows</p>" if len(self) > SHOWN else ""
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
         return not_typeset(f"<div style='overflow-x:auto'>{table}{more}</div>")
+
+
+def _html_cell(text: str, columns: int) -> str:
+    """A cell of a notebook's table. A sentence has lines, if the columns are few; a name or a path has one."""
+    is_sentence = len(text) > CELL and " " in text and columns <= FEW
+    space = "white-space:normal;min-width:24em" if is_sentence else "white-space:nowrap"
+    shown = escape(shorten(text, SENTENCE if is_sentence else CELL))
+    return f"<td title='{escape(text, quote=True)}' style='text-align:left;{space}'>{shown}</td>"
 
 
 def _is_odd(kind: pa.DataType, inside: bool = False) -> bool:
@@ -418,10 +423,12 @@ class SparkRows(Collection):
         return [*told, Rows(self), *reports]
 
     def __repr__(self) -> str:
-        return super().__repr__() + (f"{self.cut}\n" if self.cut else "")
+        told = f"{clean(self.words)}\n" if self.words else ""
+        return told + super().__repr__() + (f"{self.cut}\n" if self.cut else "")
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() + (f"<p>{escape(self.cut)}</p>" if self.cut else "")
+        told = not_typeset(f"<p>{escape(clean(self.words))}</p>") if self.words else ""
+        return told + super()._repr_html_() + (f"<p>{escape(self.cut)}</p>" if self.cut else "")
 
 
 def _report(report: ScanReport) -> FactTable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from explorer.lab.engines import PYICEBERG, SPARK, SharedTable
 from explorer.lab.exercises.entries import ChoiceEntry
 from explorer.lab.exercises.quiz import Line, quiz
 from explorer.lab.exercises.tree import COUNT
@@ -142,3 +143,44 @@ CONFLICT = quiz(
     "file, and gives up. Compare-and-swap and retries alone would bring the row back.",
     needs_lab=True,
 )  # fmt: skip
+
+
+def _engine_facts(bench: Bench) -> Sequence[Any]:
+    shared = SharedTable(bench)
+    try:
+        shared.delete(SPARK, "banana")
+        shared.delete(PYICEBERG, "cherry")
+        table = shared.table()
+        by_spark, by_pyiceberg = table.diff("snapshot-1", "snapshot-2"), table.diff("snapshot-2", "snapshot-3")
+        written = [one.record_count or 0 for one in by_pyiceberg.added if one.kind == "data_file"]
+        deletes = [sum(one.kind == "position_deletes" for one in change.added) for change in (by_spark, by_pyiceberg)]
+        reads = len(shared.read(PYICEBERG, "snapshot-2")), len(shared.read(SPARK, "snapshot-1"))
+        return *deletes, len(written), sum(written), *reads
+    finally:
+        shared.drop()
+
+
+TWO_ENGINES = quiz(
+    "A table has four fruits in one data file, and write.delete.mode is merge-on-read. Spark deletes the banana "
+    "(snapshot-2), then pyiceberg deletes the cherry (snapshot-3). Each of them can read every snapshot.",
+    [
+        Line("Delete files that Spark writes", COUNT, {0: "That would be copy-on-write."}),
+        Line("Delete files that pyiceberg writes", COUNT, {1: "pyiceberg 0.12 cannot merge on read: it copies."}),
+        Line("Data files that pyiceberg writes", COUNT, {0: "The fruits that are left must be in some file."}),
+        Line(
+            "Rows of them",
+            COUNT,
+            {3: "pyiceberg applies the delete file of Spark before it copies.", 1: "It copies all that is left."},
+        ),
+        Line("Fruits that pyiceberg sees in snapshot-2", COUNT, {4: "pyiceberg applies the delete file of Spark."}),
+        Line("Fruits that Spark sees in snapshot-1", COUNT, {2: "Neither delete is in snapshot-1."}),
+    ],
+    _engine_facts,
+    (1, 0, 1, 2, 3, 4),
+    nudge="The property is a wish to the writer. Which of the two can write what it asks for?",
+    look="the warning of pyiceberg: it falls back to copy-on-write.",
+    reason="Spark writes a position delete file and leaves the data file. pyiceberg cannot, so it writes the two "
+    "fruits that are left into a new data file. Both read every delete file and every snapshot of the other, because "
+    "the table is what its metadata says, whoever wrote it.",
+    needs_lab=True,
+)

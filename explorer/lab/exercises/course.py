@@ -14,6 +14,7 @@ from explorer.lab.exercises import (
     commit_runs,
     commits,
     layout,
+    layout_costs,
     layout_quizzes,
     planning,
     reading,
@@ -59,7 +60,7 @@ EXERCISES_BY_NOTEBOOK: Mapping[str, Sequence[Exercise]] = {
     "04-commits-and-conflicts": (
         commit_runs.ONE_COMMIT, commit_runs.INTERFACE, commit_runs.TWO_WRITERS, articles.COMMIT_ERROR,
         commits.LOST_SWAPS, commit_runs.CONFLICT, commits.ISOLATION_LEVEL, commits.VALIDATION, commits.FORMAT_VERSION,
-        commits.ANOMALY, commits.REPEATED_APPEND, commits.LOST_BASE,
+        commits.ANOMALY, commits.REPEATED_APPEND, commits.LOST_BASE, commit_runs.TWO_ENGINES,
     ),
     "05-planning-and-pruning": (
         skipping.BOUNDS, planning.SORT_ORDER, skipping.HIDDEN, skipping.MANIFEST_SKIP, skipping.LARGE,
@@ -70,6 +71,7 @@ EXERCISES_BY_NOTEBOOK: Mapping[str, Sequence[Exercise]] = {
         layout_quizzes.SPEC, layout.PARTITION_FIELDS, layout.TRANSFORM, layout_quizzes.EVOLUTION, articles.SPEC_ERROR,
         layout.NEW_SPEC, layout_quizzes.NEW_COLUMN, layout.RENAME, layout.WIDER_TYPE, layout.FIELD_ID,
         layout.WRITE_ORDER, layout.FILE_FORMAT, layout.DELETE_MODE, layout_quizzes.FORMATS, layout_quizzes.MODES,
+        layout_costs.COMPACTION_STRATEGY,
     ),
     "08-catalogs-readers-and-folders": CATALOG_EXERCISES,
     "09-metadata-in-spark-sql": (STATUS_COUNTS, AUTHORS, DAY),

@@ -10,6 +10,7 @@ from typing import Any
 from explorer.lab.exercises.entries import ChoiceEntry, NumberEntry
 from explorer.lab.exercises.quiz import Line, open_demo, quiz
 from explorer.lab.exercises.reading import GONE, LOGICAL, STATUS, STORED
+from explorer.queries.collection import Collection
 from explorer.reports.catalog_entry import pointer
 from explorer.spec.text.names import base_name, manifest_name, snapshot_name, snapshot_ordinals
 from explorer.storage.locate import locate
@@ -51,6 +52,21 @@ def file_format(path: Path) -> str:
     """The format of a file, by how it begins."""
     with path.open("rb") as file:
         return MAGIC.get(file.read(4), "JSON")
+
+
+def folder_files(metadata_location: str) -> Collection:
+    """List the files of a table's metadata and data folders, each with its first four bytes.
+
+    Args:
+        metadata_location: A metadata file of the table.
+
+    Returns:
+        A row for each file: `file`, below the table's folder, and `begins_with`.
+    """
+    folder = _local(metadata_location).parents[1]
+    paths = sorted(path for name in ("metadata", "data") for path in (folder / name).glob("[!.]*"))
+    rows = [{"file": str(path.relative_to(folder)), "begins_with": str(path.read_bytes()[:4])[2:-1]} for path in paths]
+    return Collection.of_rows(rows, "files")
 
 
 def _beginning(path: Path) -> str:
