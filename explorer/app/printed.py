@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from explorer.errors import ExplorerError, NotPossible
 from explorer.graph.delete_graph import delete_graph
 from explorer.graph.graph import Graph
 from explorer.queries.row_history import RowHistory
+from explorer.questions.block_html import pre
 from explorer.render.history import diff_lines, render_file_life, render_lifecycle, render_lineage
 from explorer.render.history_pictures import diff_svg, lifecycle_svg, lineage_svg, overview_svg
 from explorer.render.lab_runs import render_run, sequence_svg
@@ -69,7 +69,7 @@ class Shown:
 
 
 def _folded(text: str) -> str:
-    return f"<details><summary>as text</summary><pre>{escape(text)}</pre></details>"
+    return f"<details><summary>as text</summary>{pre(text)}</details>"
 
 
 def _lines(render: Callable[[Any], str]) -> Callable[[Any], list[str]]:
@@ -142,7 +142,7 @@ class Exhibit:
         return self._shown.text(self.result)
 
     def _repr_html_(self) -> str:
-        return self._shown.to_html(self.result) or f"<pre>{escape(repr(self))}</pre>"
+        return self._shown.to_html(self.result) or pre(repr(self))
 
     def _repr_svg_(self) -> str | None:
         return self._shown.to_svg(self.result)

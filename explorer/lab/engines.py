@@ -110,8 +110,8 @@ class SharedTable:
         """Return what each delete wrote.
 
         Returns:
-            A row for each delete: the `engine`, its `command`, the `snapshot`, `delete_files` and `data_files` that it
-            added and removed, in words, and what the engine `says`.
+            A row for each delete: the `engine`, its `command`, the `snapshot`, `delete files` and `data files` that
+            it added and removed, in words, and what the engine `says`.
         """
         return Collection.of_rows(self._deletes, "deletes")
 
@@ -142,7 +142,9 @@ def _effect(before: Table, after: Table) -> dict[str, str]:
     """What a commit wrote: the kinds of delete files, and the rows of data files that it added and removed."""
     snapshot = after.snapshots[-1]
     change = after.diff(before.snapshots[-1]["snapshot-id"], snapshot["snapshot-id"])
-    kinds = [f"{count(int(snapshot['summary'][key]), kind)}" for key, kind in KINDS.items() if key in snapshot["summary"]]
+    kinds = [
+        f"{count(int(snapshot['summary'][key]), kind)}" for key, kind in KINDS.items() if key in snapshot["summary"]
+    ]
     added = [one.record_count or 0 for one in change.added if one.kind == "data_file"]
     removed = [one.record_count or 0 for one in change.removed if one.kind == "data_file"]
     files = [
@@ -152,6 +154,6 @@ def _effect(before: Table, after: Table) -> dict[str, str]:
     ]
     return {
         "snapshot": snapshot["snapshot"],
-        "delete_files": ", ".join(kinds) or "none",
-        "data_files": ", ".join(files) or "left as they are",
+        "delete files": ", ".join(kinds) or "none",
+        "data files": ", ".join(files) or "left as they are",
     }

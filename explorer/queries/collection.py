@@ -381,7 +381,7 @@ class Collection(Sequence[Mapping[str, Any]]):
 def _html_cell(text: str, columns: int) -> str:
     """A cell of a notebook's table. A sentence has lines, if the columns are few; a name or a path has one."""
     is_sentence = len(text) > CELL and " " in text and columns <= FEW
-    space = "white-space:normal;min-width:24em" if is_sentence else "white-space:nowrap"
+    space = "white-space:normal;min-width:16em" if is_sentence else "white-space:nowrap"
     shown = escape(shorten(text, SENTENCE if is_sentence else CELL))
     return f"<td title='{escape(text, quote=True)}' style='text-align:left;{space}'>{shown}</td>"
 

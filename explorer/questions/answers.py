@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
 
@@ -249,10 +248,13 @@ class Answer(Generic[T]):
 
     def _below(self, text: str) -> str:
         """What stands below the picture: facts, or the text, folded where there is a picture."""
+        from explorer.questions.block_html import blocks_html, pre
+
         if self.html:
             return self.html()
-        lines = f"<pre>{escape(text)}</pre>"
-        return f"<details><summary>as text</summary>{lines}</details>" if self.picture else lines
+        if self.picture is None and self.parts is not None and (html := blocks_html(self.parts())) is not None:
+            return html
+        return f"<details><summary>as text</summary>{pre(text)}</details>" if self.picture else pre(text)
 
 
 def check_picture_file(file: Path) -> None:

@@ -76,8 +76,12 @@ def layouts_svg(comparison: LayoutComparison) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="100%" style="max-width:'
         f'{WIDTH}px" font-family="system-ui, sans-serif" font-size="13" fill="currentColor" role="img">'
         f"<title>{escape(clean(f'layouts of {comparison.table}: seconds to write, bytes that queries read'))}</title>",
-        _text(LEFT, 14, "seconds to write", 12), _text(LEFT + COST + 90, 14, "bytes read by all queries", 12),
+        _text(LEFT, 14, "seconds to write", 12), _text(LEFT + COST + 90, 14, "bytes read by all queries:", 12),
     ]  # fmt: skip
+    for number in range(len(comparison.queries)):
+        at, colour = LEFT + COST + 250 + 75 * number, COLOURS[number % len(COLOURS)]
+        out.append(f'<rect x="{at}" y="4" width="11" height="11" fill="{colour}"/>')
+        out.append(_text(at + 15, 14, f"query {number + 1}", 12))
     for at, one in enumerate(measured):
         y, files = HEAD + LINE * at, one.read[0]
         out += [_text(0, y + 13, one.name, 13, "600"), _text(0, y + 28, shorten(one.how, 34), 11)]

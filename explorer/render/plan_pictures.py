@@ -244,7 +244,7 @@ def _partition_bars(rows: Sequence[dict[str, Any]], titles: Sequence[str]) -> tu
     for at, (row, title) in enumerate(zip(rows, titles, strict=True)):
         x, y = float(LEFT), 40.0 + 20 * at
         out.append(f"<g>{title_tag(title)}")
-        out.append(text(0, y + 11, shorten(row["partition"] or "unpartitioned", 28), 'font-size="12"'))
+        out.append(text(0, y + 11, shorten(row["partition"] or "unpartitioned", 25), 'font-size="12"'))
         for name, look in OUTCOME_LOOKS.items():
             if row[name]:
                 wide = max(3.0, room * row[name] / most)

@@ -51,7 +51,7 @@ def row_history_svg(versions: Sequence[RowVersion], snapshots: Sequence[tuple[in
     for row, version in enumerate(shown):
         y = TOP + high * row
         if len(shown) <= NAMED:
-            out.append(text(0, y + high / 2 + 4, shorten(row_words(version.row), 33), 'font-size="12"'))
+            out.append(text(0, y + high / 2 + 4, shorten(row_words(version.row), 28), 'font-size="12"'))
         out += [_bar(version, stretch, snapshots, LEFT + step * stretch.first, y, step, high)
                 for stretch in version.stretches]  # fmt: skip
         out += [_mark(event, LEFT + step * (place + 0.06), y + high / 2) for place, event in version.events]

@@ -124,10 +124,10 @@ def render_svg(graph: Graph) -> str:
         'role="img">'
         f"<title>{escape(clean(f'the metadata graph of {graph.title}'))}</title>"
     ]
-    used = {round(box.x) for box in boxes.values()}
+    used = {node.column for node in graph.nodes} | {one.column for one in graph.elided}
     for i, name in enumerate(graph.columns):
-        x = round(column_x(graph, i))
-        if x in used:
+        if i in used:
+            x = round(column_x(graph, i))
             out.append(f'<text x="{x}" y="{HEADER - 14}" fill="#555" font-weight="600">{escape(name)}</text>')
     for edge in graph.edges:
         color = STATUSES[edge.status].color if edge.status else "#b5b5b5"

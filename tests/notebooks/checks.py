@@ -80,7 +80,7 @@ assert done.value.after.snapshots == 1
 assert len(toys.refresh().rows()) == 3
 """,
     "04 lab32": """
-assert [row["delete_files"] for row in shared.deletes()] == ["1 position delete", "none"]
+assert [row["delete files"] for row in shared.deletes()] == ["1 position delete", "none"]
 reads = [[row[f"{engine} reads"] for row in shared.reads()] for engine in ("Spark", "pyiceberg")]
 assert reads[0] == reads[1] == ["apple, banana, cherry, fig", "apple, cherry, fig", "apple, fig"]
 """,

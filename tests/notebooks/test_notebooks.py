@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,17 @@ def test_runs(path: Path, sandbox: Path, kernel: AsyncKernelManager) -> None:
     if path.stem not in SICK:
         problems = [line for data in shown for line in str(data.get("text/plain", "")).splitlines() if "!!" in line]
         assert not problems, "a table that the notebook shows has problems"
+
+
+SHOWING = [path for path in NOTEBOOKS if path.stem[:2] not in ("00", "09")]
+
+
+@pytest.mark.parametrize("path", SHOWING, ids=lambda p: p.stem)
+def test_results_show_themselves_and_one_line_imports_the_explorer(path: Path) -> None:
+    sources = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    assert not [source for source in sources if "print(" in source or ".show(" in source]
+    imports = [line for source in sources for line in source.splitlines() if re.match(r"(import|from) ", line)]
+    assert imports == ["import explorer"]
 
 
 JUDGED = [path for path in NOTEBOOKS if path.stem[:2] not in ("04", "09")]

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from explorer.errors import NotFoundInTable
+from explorer.lab.engines import SharedTable
 from explorer.lab.exercises import articles, commit_runs, doctor, tables
 from explorer.lab.exercises.commits import EXERCISES
 from explorer.lab.exercises.doctor import DOCTOR_EXERCISES
@@ -93,6 +95,7 @@ def test_a_right_answer_and_wrong_ones(
 
 RUNS = (
     commit_runs.ONE_COMMIT, commit_runs.INTERFACE, commit_runs.TWO_WRITERS, commit_runs.CONFLICT, articles.COMMIT_ERROR,
+    commit_runs.TWO_ENGINES,
 )  # fmt: skip
 
 
@@ -103,6 +106,32 @@ def test_a_quiz_is_judged_by_a_run(number: int, bench: Bench) -> None:
     assert right.right, right.words
     wrong = "a" if isinstance(exercise.example, str) else exercise.example[::-1]
     assert exercise.check(wrong, bench).right is False
+
+
+def test_two_engines_delete_and_read_each_other(bench: Bench) -> None:
+    shared = SharedTable(bench)
+    shared.delete("pyiceberg", "fig")
+    shared.delete("Spark", "apple")
+    copied, merged = shared.deletes()
+    assert (copied["delete files"], copied["data files"]) == (
+        "none",
+        "added 1 file of 3 rows, removed 1 file of 4 rows",
+    )
+    assert "copy-on-write" in copied["says"]
+    assert (merged["delete files"], merged["data files"]) == ("1 position delete", "left as they are")
+    assert merged["says"] == ""
+    for read in shared.reads():
+        assert read["Spark reads"] == read["pyiceberg reads"]
+    assert shared.read("pyiceberg", "snapshot-3") == ["banana", "cherry"]
+    for act in (lambda: shared.delete("Flink", "fig"), lambda: shared.read("Flink", "snapshot-1")):
+        with pytest.raises(NotFoundInTable, match="there are Spark and pyiceberg"):
+            act()
+    with pytest.raises(NotFoundInTable):
+        shared.read("Spark", "snapshot-9")
+    folder = bench.home / "warehouse" / "runs" / shared.name
+    assert folder.exists()
+    shared.drop()
+    assert not folder.exists()
 
 
 def test_more_than_one_way_is_right(bench: Bench) -> None:

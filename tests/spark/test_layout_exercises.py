@@ -11,6 +11,7 @@ import pytest
 
 from explorer.lab.exercises.catalogs import CATALOG_EXERCISES
 from explorer.lab.exercises.layout import LAYOUT_EXERCISES
+from explorer.lab.exercises.layout_costs import COMPACTION_STRATEGY
 from explorer.lab.sandbox import Bench
 from explorer.spark_engine.spark import SparkEngine
 
@@ -58,6 +59,12 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
         (("write.delete.mode", "copy-on-write"), "a property of its own"),
     ),
     (
+        (("sort", "x"), "one filter alone: y is in no order"),
+        (("binpack", ""), "Fewer files alone"),
+        (("sort", "zorder(y)"), "one filter alone: x is in no order"),
+        (("zorder", "x, y"), "cannot be run"),
+    ),
+    (
         ("UPDATE iceberg_tables SET metadata_location = :new WHERE table_name = 't'", "other writer's commit is lost"),
         ("UPDATE iceberg_tables SET metadata_location = :new", "must name the table"),
         ("DELETE FROM iceberg_tables", "give one UPDATE"),
@@ -103,7 +110,7 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
     ),
 ]
 EVERY = bool(os.environ.get("ICEDIVE_EVERY_PAIR"))
-EXERCISES = (*LAYOUT_EXERCISES, *CATALOG_EXERCISES)
+EXERCISES = (*LAYOUT_EXERCISES, COMPACTION_STRATEGY, *CATALOG_EXERCISES)
 
 
 @pytest.fixture(scope="module")

@@ -47,6 +47,7 @@ def test_names_are_found_when_they_are_used() -> None:
     code = (
         "import explorer, sys\n"
         "assert 'OpenTable' in dir(explorer) and 'numpy' not in sys.modules\n"
+        "assert 'course' in dir(explorer) and 'SharedTable' in explorer.course.__all__\n"
         "assert explorer.OpenTable.__name__ == 'OpenTable' and explorer.OpenTable is vars(explorer)['OpenTable']\n"
         "try:\n    explorer.nothing\nexcept AttributeError as error:\n    print(error)"
     )

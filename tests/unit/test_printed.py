@@ -133,6 +133,12 @@ def test_a_file_without_a_number_of_rows_is_drawn(whole: Path) -> None:
     assert svg.count("0 rows") == len(changes) > 1
 
 
+def test_an_error_is_told_and_commands_no_terminal(shell: InteractiveShell) -> None:
+    printed, _ = shell.display_formatter.format(explorer.NotPossible("t.json: cut\x1b]0;owned\x07 off"))
+    assert printed["text/plain"].startswith("NotPossible: t.json: cut")
+    assert "\x1b" not in printed["text/plain"]
+
+
 def test_what_names_say_commands_no_terminal() -> None:
     evil = "\x1b]0;owned\x07\u202e"
     for text in (render_table([{evil: 1}]), render_fields({evil: 1})):
@@ -146,6 +152,6 @@ def test_a_host_that_is_no_ipython_shows_the_same(shell: InteractiveShell, whole
         shown, told = explorer.show(result), shell.display_formatter.format(result)[0]
         assert (shown._repr_html_(), shown._repr_svg_()) == (told["text/html"], told["image/svg+xml"])
         assert repr(shown).strip() == told["text/plain"].strip()
-    assert explorer.show(table.file_life(table.files()[0]["file_path"]))._repr_html_().startswith("<pre>")
+    assert explorer.show(table.file_life(table.files()[0]["file_path"]))._repr_html_().startswith("<pre ")
     with pytest.raises(explorer.NotPossible):
         explorer.show(7)

@@ -352,6 +352,17 @@ def test_an_empty_table(tmp_path: Path) -> None:
     assert repr(opened)
 
 
+def test_a_sentence_has_lines_and_a_path_has_one() -> None:
+    sentence, path = "one word after another " * 5, f"file:/{'folder/' * 20}data.parquet"
+    few = direct.Collection.of_rows([{"path": path, "reason": sentence}], "reasons")._repr_html_()
+    assert f">{sentence}</td>" in few
+    assert few.count("white-space:normal") == few.count("white-space:nowrap") == 1
+    assert "…" in few
+    many = direct.Collection.of_rows([{f"column {n}": sentence for n in range(7)}], "reasons")._repr_html_()
+    assert "white-space:normal" not in many
+    assert f">{sentence}</td>" not in many
+
+
 def test_collections_convert(table: Path) -> None:
     files = direct.open_table(str(table)).files(metrics=True)
     assert files.to_arrow().num_rows == len(files.to_pandas()) == len(files.to_polars()) == len(files.to_json()) == 3

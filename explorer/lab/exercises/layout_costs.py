@@ -60,8 +60,8 @@ def _judge_compaction(bench: Bench, answer: Sequence[str]) -> ExerciseResult:
     strategy, sort_order = (text.strip() for text in answer)
     sort_argument = f", sort_order => {literal(sort_order)}" if sort_order else ""
     call = (
-        f"CALL {SANDBOX}.system.rewrite_data_files(table => '{{name}}', strategy => {literal(strategy)}{sort_argument}, "
-        f"options => map('rewrite-all', 'true', 'target-file-size-bytes', '{TARGET}'))"
+        f"CALL {SANDBOX}.system.rewrite_data_files(table => '{{name}}', strategy => {literal(strategy)}"
+        f"{sort_argument}, options => map('rewrite-all', 'true', 'target-file-size-bytes', '{TARGET}'))"
     )
     done = observe(Table(TableReader(locate(points_table(bench)))), call, bench.engine)
     table = done.table
@@ -91,8 +91,8 @@ COMPACTION_STRATEGY = Exercise(
     RowsEntry(("strategy", "sort_order"), (TextEntry(), TextEntry())),
     nudge="Which of the strategies gives every file a small range of x, and a small range of y too?",
     look="`icedive maintain preview demo.compaction_z_order compact-z-order --sort-by name,favorite_color`: the call.",
-    reason="Bin-packing only makes fewer files. After a sort by x, each file has few values of x and all of y. A z-order "
-    "interleaves the bits of both, so each file has a part of the values of each. It writes slower than a bin-pack, and "
-    "a filter of one column reads more than after a sort by it.",
+    reason="Bin-packing only makes fewer files. After a sort by x, each file has few values of x and all of y. A "
+    "z-order interleaves the bits of both, so each file has a part of the values of each. It is slower to write than "
+    "a bin-pack, and a filter of one column reads more than after a sort by that column.",
     needs_lab=True,
 )
