@@ -11,7 +11,6 @@ from explorer.errors import ExplorerError, NotPossible
 from explorer.graph.delete_graph import delete_graph
 from explorer.graph.graph import Graph
 from explorer.queries.row_history import RowHistory
-from explorer.questions.block_html import pre
 from explorer.render.history import diff_lines, render_file_life, render_lifecycle, render_lineage
 from explorer.render.history_pictures import diff_svg, lifecycle_svg, lineage_svg, overview_svg
 from explorer.render.lab_runs import render_run, sequence_svg
@@ -20,7 +19,7 @@ from explorer.render.pictures import sentence, still, with_white_ground
 from explorer.render.plan_result import ShownPlan
 from explorer.render.row_views import delete_lines, render_row_diff, render_row_history
 from explorer.render.svg import render_svg
-from explorer.render.text import clean, not_typeset, render_tree
+from explorer.render.text import clean, not_typeset, pre, render_tree
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.rows.row_diff import RowDiff
 from explorer.spec.scan.plan import Plan

@@ -148,7 +148,7 @@ def _effect(before: Table, after: Table) -> dict[str, str]:
     added = [one.record_count or 0 for one in change.added if one.kind == "data_file"]
     removed = [one.record_count or 0 for one in change.removed if one.kind == "data_file"]
     files = [
-        f"{verb} {count(len(rows), 'file')} of {count(sum(rows), 'row')}"
+        f"{count(len(rows), 'file')} {verb} ({count(sum(rows), 'row')})"
         for verb, rows in (("added", added), ("removed", removed))
         if rows
     ]

@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 
 SHOWN, ROWS_AT_FIRST = 20, 1000
 """Rows that are shown, and that a read through Spark gives where no other limit is asked for."""
-CELL, SENTENCE, FEW = 48, 300, 6
-"""Characters of a cell that a notebook shows, and of one with words where there are at most FEW columns."""
+CELL, SENTENCE, LINE, FEW = 48, 300, 32, 6
+"""Characters of a cell that a notebook shows, of one with words where there are at most FEW columns, and of its line if
+the table needs room."""
 
 
 class Collection(Sequence[Mapping[str, Any]]):
@@ -380,7 +381,7 @@ class Collection(Sequence[Mapping[str, Any]]):
 
 def _html_cell(text: str, columns: int) -> str:
     """A cell of a notebook's table. A sentence has lines, if the columns are few; a name or a path has one."""
-    is_sentence = len(text) > CELL and " " in text and columns <= FEW
+    is_sentence = len(text) > LINE and " " in text and columns <= FEW
     space = "white-space:normal;min-width:16em" if is_sentence else "white-space:nowrap"
     shown = escape(shorten(text, SENTENCE if is_sentence else CELL))
     return f"<td title='{escape(text, quote=True)}' style='text-align:left;{space}'>{shown}</td>"

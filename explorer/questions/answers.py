@@ -248,7 +248,8 @@ class Answer(Generic[T]):
 
     def _below(self, text: str) -> str:
         """What stands below the picture: facts, or the text, folded where there is a picture."""
-        from explorer.questions.block_html import blocks_html, pre
+        from explorer.questions.block_html import blocks_html
+        from explorer.render.text import pre
 
         if self.html:
             return self.html()

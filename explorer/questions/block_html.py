@@ -6,20 +6,13 @@ from collections.abc import Sequence
 from html import escape
 
 from explorer.render.blocks import Block, Fact, FactTable, FoldedBlocks, Notice, Rows, Statement, Text
-from explorer.render.text import clean, clean_lines
-
-MONOSPACE = 'style="font-family:monospace;white-space:pre-wrap"'
+from explorer.render.text import clean, clean_lines, pre
 
 
 def blocks_html(blocks: Sequence[Block]) -> str | None:
     """Return blocks as HTML; None if one is of a kind that only a page shows, such as a tree of JSON."""
     parts = [_block_html(block) for block in blocks]
     return None if None in parts else "".join(part for part in parts if part)
-
-
-def pre(text: str) -> str:
-    """Text whose spaces and lines stay, in letters of one width."""
-    return f"<pre {MONOSPACE}>{escape(text)}</pre>"
 
 
 def _block_html(block: Block) -> str | None:

@@ -248,12 +248,10 @@ def history(
         >>> [event.what for event in table.data.history("name = 'jack'").value.events]
         ['appeared', 'appeared', 'deleted', 'appeared']
     """
-    from html import escape
-
     from explorer.render.row_blocks import row_history_blocks
     from explorer.render.row_picture import row_history_svg
     from explorer.render.row_views import render_row_history, row_history_json, version_rows
-    from explorer.render.text import clean_lines
+    from explorer.render.text import clean_lines, pre
     from explorer.spec.text.names import snapshot_ordinals
 
     rows = table.row_history(where, key, engine, every_file, snapshot)
@@ -277,6 +275,6 @@ def history(
         json,
         lambda: (text(),),
         picture=picture,
-        html=lambda: f"<pre>{escape(clean_lines(text()))}</pre>",
+        html=lambda: pre(clean_lines(text())),
         parts=lambda: row_history_blocks(rows.events, columns, sentences, picture()),
     )

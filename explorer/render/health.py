@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from explorer.render.rows import plain
-from explorer.render.text import clean, not_typeset, render_table
+from explorer.render.text import clean, not_typeset, pre, render_table
 from explorer.spec.health.measures import LEVELS, MEASURES, Bars, Health, HealthSection, MeasuredValue, Unit
 from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count, human_bytes
@@ -171,7 +171,7 @@ def health_html(health: Health) -> str:
     parts = [f"<p>{escape(clean(summary(health)))}</p>", beyond_html(health)]
     for section in health.sections:
         drawn = "\n".join(bar_lines(section.bars)) if section.bars and section.bars.labels else ""
-        picture = f"<pre>{escape(drawn)}</pre>" if drawn else ""
+        picture = pre(drawn) if drawn else ""
         parts.append(f"<details><summary>{escape(_title(section))}</summary>{section_html(section)}{picture}</details>")
     return f"<div>{''.join(parts)}</div>"
 

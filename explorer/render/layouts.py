@@ -108,6 +108,10 @@ def _text(x: float, y: float, text: str, size: int, weight: str = "400") -> str:
     return f'<text x="{x:.1f}" y="{y}" font-size="{size}" font-weight="{weight}">{escape(clean(text))}</text>'
 
 
+def _cell(value: str) -> str:
+    return f"<td style='text-align:left'>{escape(clean(value))}</td>"
+
+
 @dataclass(frozen=True)
 class ShownLayouts:
     """Layouts compared, as a notebook shows them."""
@@ -123,9 +127,7 @@ class ShownLayouts:
     def facts_html(self) -> str:
         """What is told without a picture: what was written, and each layout's costs."""
         rows = layout_rows(self.compared)
-        head = "".join(f"<th>{escape(clean(name))}</th>" for name in rows[0])
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(clean(value))}</td>' for value in row.values())}</tr>" for row in rows
-        )
+        head = "".join(f"<th style='text-align:left'>{escape(clean(name))}</th>" for name in rows[0])
+        body = "".join(f"<tr>{''.join(map(_cell, row.values()))}</tr>" for row in rows)
         sentences = "".join(f"<div>{escape(line)}</div>" for line in head_lines(self.compared))
         return f"{sentences}<table><tr>{head}</tr>{body}</table>"

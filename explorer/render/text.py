@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextvars import ContextVar
+from html import escape
 from itertools import accumulate, chain, islice
 from typing import Any, Literal
 
@@ -53,6 +54,11 @@ def clean_lines(text: str) -> str:
 def not_typeset(html: str) -> str:
     """HTML of a notebook's output in which MathJax, of 2 and from 3 on, takes nothing for TeX."""
     return f'<div class="tex2jax_ignore mathjax_ignore">{html}</div>'
+
+
+def pre(text: str) -> str:
+    """Text as HTML whose spaces and lines stay. Exported notebooks have no font for `pre`, so it says its own."""
+    return f'<pre style="font-family:monospace;white-space:pre-wrap">{escape(text)}</pre>'
 
 
 def json_text(data: Any, indent: int | None = 2) -> str:

@@ -115,7 +115,7 @@ def test_two_engines_delete_and_read_each_other(bench: Bench) -> None:
     copied, merged = shared.deletes()
     assert (copied["delete files"], copied["data files"]) == (
         "none",
-        "added 1 file of 3 rows, removed 1 file of 4 rows",
+        "1 file added (3 rows), 1 file removed (4 rows)",
     )
     assert "copy-on-write" in copied["says"]
     assert (merged["delete files"], merged["data files"]) == ("1 position delete", "left as they are")
