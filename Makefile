@@ -220,7 +220,7 @@ $(STAMP): requirements/all.txt requirements/build.txt pyproject.toml
 	$(call INSTALL,--no-build-isolation --no-deps -e .)
 	touch $@
 
-ALL := --extra spark --extra notebook --extra panel --extra graphviz --extra polars --extra mcp
+ALL := --extra spark --extra notebook --extra panel --extra graphviz --extra polars --extra mcp --extra keyring
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.10 --no-emit-index-url --no-header
 requirements: $(STAMP)  ## compile the pinned requirements anew, for Python 3.10 to 3.13
 	$(COMPILE) requirements/build.in -o requirements/build.txt

@@ -23,7 +23,7 @@ PACKAGES = {
     "graphviz": "graphviz", "pygraphviz": "graphviz",
     "polars": "polars",
     "mcp": "mcp",
-    "mypy_boto3_glue": "glue", "thrift": "hive", "psycopg2": "postgres",
+    "mypy_boto3_glue": "glue", "thrift": "hive", "psycopg2": "postgres", "keyring": "keyring",
     "obstore": "s3", "s3fs": "s3", "boto3": "s3", "gcsfs": "gcs", "adlfs": "azure",
 }  # fmt: skip
 """The extra that brings a package, by the name that it is imported by. In the last row are packages that pyiceberg asks

@@ -25,6 +25,8 @@ VARIABLES = {
     "PASSWORD": "the password of a shared server",
     "QUOTAS": "the quotas of a shared server",
     "AUDIT": "the audit log of a shared server",
+    "CLASS": "the folder of a class, to which exercises report",
+    "STUDENT": "the name under which a class sees a student",
     "METRICS_TOKEN": "the token that reads a server's metrics",
 }
 """What each environment variable sets, by its name without the prefix."""

@@ -28,8 +28,8 @@ TABLE_COMMANDS = [
 ]  # fmt: skip
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, list(arguments))
+def run(*arguments: str, input: str | None = None) -> Result:
+    return CliRunner().invoke(main, list(arguments), input=input)
 
 
 @pytest.fixture(scope="module")

@@ -117,7 +117,7 @@ TEXTS: Mapping[Remedy, str] = {
     "L": "Restore the file from a backup, or else: {back}{again} Do not run expire_snapshots, which commits before it "
     "reads what is missing, and fails. In Java, table.expireSnapshots().expireSnapshotId(id).cleanExpiredFiles(false)"
     ".commit() removes a snapshot that no branch or tag needs. Files of what was lost may still lie in the table's "
-    "folder, where nothing names them (icedive storage TABLE counts them): {added} Do not run remove_orphan_files "
+    "folder, where nothing names them (icedive storage TABLE shows how many): {added} Do not run remove_orphan_files "
     "before.",
     "F": "Restore the file from a backup, or else: {back}{alone}",
     "T": "{back}{distinct} Compaction refuses ('Invalid REPLACE operation').",

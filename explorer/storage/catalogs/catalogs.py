@@ -21,6 +21,7 @@ from explorer.spec.catalogs.entries import CatalogRecord
 from explorer.spec.secrets.redaction import harmless, redact, secret_values
 from explorer.spec.text.identifiers import join_identifier, split_identifier
 from explorer.spec.text.names import similar_names
+from explorer.storage.catalogs.added_catalogs import added_names, added_properties
 from explorer.storage.catalogs.configuration import configuration, trust_notice
 from explorer.storage.catalogs.metastore_entries import MetastoreEntry, entry_versions, metastore_entry
 from explorer.storage.catalogs.sandbox_entries import SANDBOX, explain_move, other_sandbox
@@ -53,8 +54,14 @@ class Pointer:
 
 
 def catalog_names() -> list[str]:
-    """Names of all catalogs at hand: the sandbox first, then those pyiceberg is configured with."""
-    return [SANDBOX, *sorted(n for n in _catalogs() if n != SANDBOX)]
+    """Names of all catalogs at hand: the sandbox first, then those that pyiceberg is configured with or a person has
+    added."""
+    return [SANDBOX, *sorted({*_catalogs(), *added_names()} - {SANDBOX})]
+
+
+def configured_names() -> list[str]:
+    """Names of the catalogs that pyiceberg is configured with."""
+    return sorted(_catalogs())
 
 
 def default_name() -> str:
@@ -87,7 +94,7 @@ def properties(name: str, extra: Mapping[str, str] | None = None) -> dict[str, s
             **(extra or {}),
         }
     configured = _catalogs().get(name.lower())
-    configured = configured if isinstance(configured, dict) else {}
+    configured = configured if isinstance(configured, dict) else added_properties(name)
     return {**{str(k): str(v) for k, v in configured.items()}, **(extra or {})}
 
 
@@ -123,7 +130,8 @@ def _name_error(name: str) -> str:
     near = similar_names(name, names)
     return (
         f"no catalog {name!r} is configured (known: {', '.join(names)}{f'; did you mean {near[0]}?' if near else ''}); "
-        "add it to .pyiceberg.yaml or pass properties" + (f". {notice}" if (notice := trust_notice()) else "")
+        "icedive catalog add adds one, or write it into .pyiceberg.yaml, or pass properties"
+        + (f". {notice}" if (notice := trust_notice()) else "")
     )
 
 
