@@ -127,7 +127,7 @@ def test_a_rewrite_that_keeps_sequence_numbers_lets_equality_deletes_pass() -> N
     position = [change("delete", added_deletes=(deletes(),))]
     keeps = intent("compaction", SINCE, "dataSequenceNumber", replaced=(DATA,))
     assert decide(keeps, equality).outcome == "retry"
-    assert "added position deletes for" in decide(keeps, position).words
+    assert "added position deletes that may be for" in decide(keeps, position).words
     loses = intent("compaction", SINCE, replaced=(DATA,))
     assert checks(decide(loses, equality)) == [SINCE]
     assert "added deletes for" in decide(loses, equality).words
