@@ -58,6 +58,7 @@ class Answer(Generic[T]):
         parts: Makes the parts of a page that shows it; without, these are its picture, its text and its rows.
         is_graph: Whether the picture is a graph of the table's files, which a page draws itself.
         is_table: Whether the text is a table of the rows, and says no more than they.
+        metadata_file: The metadata file that the question read, if it opens the table or the view itself.
     """
 
     value: T
@@ -71,6 +72,7 @@ class Answer(Generic[T]):
     parts: Callable[[], Sequence[Block]] | None = None
     is_graph: bool = False
     is_table: bool = False
+    metadata_file: str = ""
 
     def document(self) -> Any:
         """Return the answer as a JSON document, whose parts are made as they are printed.

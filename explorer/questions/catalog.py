@@ -36,7 +36,7 @@ def tables(catalog: CatalogAt, *, summary: bool = False, namespace: str = "") ->
     Returns:
         A row for each table: catalog, identifier. With a summary: table, format_version,
         last_updated_ms, snapshots, refs, manifests, data_files, delete_files, records, file_bytes,
-        problems, error.
+        problems, error, metadata_file.
 
     Raises:
         TableNotFound: There is no such catalog, or it cannot be listed.
@@ -142,6 +142,7 @@ def pointer(table: TableAt) -> Answer[Any]:
         lambda: entry_json(entry),
         lambda: render_entry(entry),
         level=lambda: "incomplete" if entry.unreadable or entry.state == "gone" else "ok",
+        metadata_file=entry.metadata_location,
     )
 
 
@@ -212,6 +213,7 @@ def _view(catalog: CatalogAt, name: str, older: str, newer: str) -> Answer[ViewM
         lambda: render_view(name, location, view, findings, diff),
         lambda: Collection.of_rows(view_rows(view), "versions"),
         level=lambda: level,
+        metadata_file=location,
     )
 
 
@@ -251,6 +253,7 @@ def doctor(
     """
     from explorer.errors import ExplorerError, UnreadableFile
     from explorer.render.doctor import render_report
+    from explorer.render.text import clean
     from explorer.reports.catalog_sweep import sweep
     from explorer.reports.doctor import diagnose, report_unreadable
 
@@ -282,7 +285,9 @@ def doctor(
         return "incomplete" if failures and worst == "ok" else worst  # type: ignore[return-value]
 
     def text() -> Iterator[str]:
-        yield from (render_report(report, each) for report in make_reports())
+        for report in make_reports():
+            about, _, more = render_report(report, each).partition("\n")
+            yield f"{about}\nmetadata file: {clean(report.metadata_file)}\n{more}"
         yield from (f"could not be checked: {failure}" for failure in failures)
 
     def json() -> Any:
@@ -309,7 +314,7 @@ def health(
         namespace: Only tables of this namespace.
 
     Returns:
-        A row for each table: table, level, a column for each measure, error.
+        A row for each table: table, level, a column for each measure, error, metadata_file.
 
     Raises:
         TableNotFound: There is no such catalog, or it cannot be listed.

@@ -100,6 +100,7 @@ def report_answer(report: ShownReport, each: bool = False) -> Answer[ShownReport
         lambda: Collection.of_rows([finding_row(finding) for finding in report.findings], "findings"),
         html=report._repr_html_,
         level=lambda: report.level,
+        metadata_file=report.metadata_file,
         parts=lambda: [
             *doctor_blocks(report, report.level),
             Text(tuple(render_report(report, each).split("\n")), True),

@@ -1608,7 +1608,7 @@ class OpenCatalog:
         Returns:
             A row for each table: catalog, identifier. With a summary: table, format_version,
             last_updated_ms, snapshots, refs, manifests, data_files, delete_files, records, file_bytes,
-            problems, error.
+            problems, error, metadata_file.
 
         Raises:
             TableNotFound: There is no such catalog, or it cannot be listed.
@@ -1723,7 +1723,7 @@ class OpenCatalog:
             engine: What decodes manifests and reads files: this process, or Spark's workers.
 
         Returns:
-            A row for each table: table, level, a column for each measure, error.
+            A row for each table: table, level, a column for each measure, error, metadata_file.
 
         Raises:
             TableNotFound: There is no such catalog, or it cannot be listed.

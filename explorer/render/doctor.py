@@ -60,6 +60,7 @@ class ShownReport(Report):
         """Return the report as JSON data; with `every` also each finding that one stands for or explains."""
         return {
             "table": self.table,
+            "metadata_file": self.metadata_file,
             "worst": self.worst,
             "checked": dict(self.checked),
             "not_checked": list(self.not_checked),

@@ -217,9 +217,9 @@ def section_html(section: HealthSection) -> str:
     return f"<table style='font-size:13px;width:100%;border-collapse:collapse'>{''.join(rows)}</table>"
 
 
-def catalog_row(table: str, health: Health | None, error: str = "") -> dict[str, Any]:
+def catalog_row(table: str, health: Health | None, error: str = "", file: str | None = None) -> dict[str, Any]:
     """A table's row among those of its catalog: its level and what is worst, each measure by its id; `error` says why
-    there is none."""
+    there is none; `file` is its metadata file."""
     measures = {m.id: m.value for m in health.measures} if health else {}
     worst = "; ".join(beyond_words(m) for m in health.beyond[:MOST]) if health else ""
     more = f"; {len(health.beyond) - MOST} more" if health and len(health.beyond) > MOST else ""
@@ -229,6 +229,7 @@ def catalog_row(table: str, health: Health | None, error: str = "") -> dict[str,
         "data_files": health.data_files if health else None, "bytes": health.data_bytes if health else None,
         **{m.id: _number(measures.get(m.id), m.unit) for m in MEASURES if m.id != "unclustered"},
         "not_read": health.not_read if health else None, "error": error or None,
+        "metadata_file": file,
     }  # fmt: skip
 
 

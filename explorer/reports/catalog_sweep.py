@@ -33,7 +33,8 @@ AT_ONCE = 4
 @dataclass(frozen=True)
 class TableResult(Generic[T]):
     """The answer of one table, what was found wrong on the way, and seconds; without an answer `error` says why, and
-    names the file or server; `failure` is that as it was raised (UnreadableFile: its metadata file cannot be read)."""
+    names the file or server; `failure` is that as it was raised (UnreadableFile: its metadata file cannot be read).
+    `metadata_file` is the one that was read, if one was found."""
 
     table: str
     answer: T | None
@@ -41,6 +42,7 @@ class TableResult(Generic[T]):
     problems: tuple[Problem, ...]
     seconds: float
     failure: Exception | None = None
+    metadata_file: str | None = None
 
 
 def sweep(
@@ -108,7 +110,8 @@ def _ask_one(
     except Exception as problem:  # one table's surprise is not the others'
         error, failure = f"{type(problem).__name__}: {problem}", problem
     problems = tuple(table.problems) if table else ()
-    return TableResult(name, answer, redact(error, secrets), problems, time.perf_counter() - began, failure)
+    file = table.metadata.metadata_location if table else None
+    return TableResult(name, answer, redact(error, secrets), problems, time.perf_counter() - began, failure, file)
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ _NUMBERS = list(Summary.__annotations__)
 ROWS = pa.schema(
     [
         ("table", pa.string()), *((name, pa.int64()) for name in _NUMBERS), ("problems", pa.list_(pa.string())),
-        ("error", pa.string()),
+        ("error", pa.string()), ("metadata_file", pa.string()),
     ]
 )  # fmt: skip
 
@@ -176,6 +179,7 @@ def summaries(
     def read() -> Iterator[pa.Table]:
         for swept in sweep(summary, catalog, properties, namespace, roots, relocate):
             row = {"table": swept.table, "problems": [str(p) for p in swept.problems], "error": swept.error or None}
+            row["metadata_file"] = swept.metadata_file
             yield pa.Table.from_pylist([{**row, **(vars(swept.answer) if swept.answer else {})}], ROWS)
 
     return Batches(ROWS, read)

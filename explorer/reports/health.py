@@ -123,4 +123,4 @@ def catalog_checkup(
     measure that there is none of."""
     thresholds(options.get("limits"))  # or each table would say what is wrong with them
     each = sweep(lambda table: checkup(table, **options), catalog, properties, namespace, roots, relocate)
-    return worst_first([(catalog_row(s.table, s.answer, s.error), s.answer) for s in each])
+    return worst_first([(catalog_row(s.table, s.answer, s.error, s.metadata_file), s.answer) for s in each])

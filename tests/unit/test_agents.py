@@ -18,10 +18,10 @@ from explorer.app.hosts.agents.answers import MOST_CHARACTERS, SCHEMA
 from explorer.app.hosts.agents.prompts import JOBS
 from explorer.app.hosts.agents.tools import LEFT_OUT, MORE
 from explorer.cli import main
-from explorer.questions import QUESTIONS
+from explorer.questions import QUESTIONS, Question
 from tests.cases import build_case
 from tests.support.agent import DEMO, Agent, Test, over_stdio, served, texts
-from tests.support.small_tables import make_table
+from tests.support.small_tables import in_catalog, make_table
 
 ENDLESS, IN_SQL, IN_SPARK = {("history", "watch")}, {("sql",)}, {"rows", "data_duplicates"}
 READING = {
@@ -30,7 +30,7 @@ READING = {
     if not one.is_writing and path not in ENDLESS and path not in IN_SQL
 }
 GIVEN: dict[str, dict[str, Any]] = {
-    "catalog_tables": {"namespace": "demo"}, "catalog_doctor": {"namespace": "demo"},
+    "catalog_tables": {"namespace": "demo", "summary": True}, "catalog_doctor": {"namespace": "demo"},
     "catalog_health": {"namespace": "demo"}, "check_conflict": {"base": "snapshot-1", "operation": "cow-update"},
     "check_copy": {"other": "sandbox.demo.three_inserts"},
     "data_diff": {"before": "snapshot-1", "after": "snapshot-2"}, "diff": {"before": "snapshot-1", "after": "main"},
@@ -49,6 +49,25 @@ def with_tables(root: Path, test: Test, over: str = "stdio") -> None:
         return
     with served("--root", str(root)) as server:
         server.run(test, "legacy" if over == "http, by a session" else "auto")
+
+
+WITHOUT_FILE = {"check_rules", "glossary"}
+"""Tools whose answers are about no table."""
+
+
+def metadata_files(name: str, question: Question, data: dict[str, Any]) -> list[str]:
+    """The metadata files that a tool's answer names: its own, or that of each table of a catalog. It names one."""
+    if name in WITHOUT_FILE:
+        return []
+    if question.subject != "catalog":
+        files = [data["metadata_file"]]
+    elif rows := [row for part in data["parts"] if part["kind"] == "rows" for row in part["items"]]:
+        files = [row["metadata_file"] for row in rows]
+    else:
+        lines = texts(data).splitlines()
+        files = [line.removeprefix("metadata file: ") for line in lines if line.startswith("metadata file: ")]
+        assert len(files) == sum(line.startswith(DEMO) for line in lines) > 5
+    return [file.removeprefix("file:") for file in files]
 
 
 def test_each_question_that_reads_is_a_tool_and_no_other(sandbox: Path, tmp_path: Path) -> None:
@@ -92,8 +111,8 @@ def test_every_tool_answers_and_says_where_to_look(sandbox: Path, monkeypatch: p
             jsonschema.validate(data, SCHEMA)
             assert any(part["items"] for part in data["parts"] if part["kind"] != "links"), name
             assert len(json.dumps(data["parts"])) < 2 * MOST_CHARACTERS, name
-            if question.subject == "table":
-                assert Path(data["metadata_file"].removeprefix("file:")).is_file(), name
+            assert all(Path(one).is_file() for one in metadata_files(name, question, data)), name
+            if "table" in subject.get(question.subject, {}):
                 assert data["open_page"] == f"icedive open {table}"
             commands[name] = data["command"]
 
@@ -103,6 +122,27 @@ def test_every_tool_answers_and_says_where_to_look(sandbox: Path, monkeypatch: p
         program, *words = shlex.split(command)
         done = CliRunner().invoke(main, words)
         assert (program, done.exit_code in (0, 5, 6)) == ("icedive", True), (name, command, done.output[-500:])
+
+
+def test_a_table_that_does_not_open_is_named_by_its_metadata_file(tmp_path: Path) -> None:
+    table = make_table(tmp_path)
+    newest, name = max((table / "metadata").glob("*.metadata.json")), "small.db.t"
+    (tmp_path / ".pyiceberg.yaml").write_text(
+        "catalog:\n  small:\n" + "".join(f"    {key}: '{value}'\n" for key, value in in_catalog(table).items())
+    )
+    newest.write_text("{")
+
+    async def look(agent: Agent) -> None:
+        for tool in ("doctor", "catalog_pointer"):
+            data = await agent.ask(tool, table=name)
+            assert data["metadata_file"].endswith(newest.name), tool
+            assert data["level"] != "ok"
+        listed = await agent.ask("catalog_doctor", catalog="small")
+        assert f"/{newest.name}" in texts(listed)
+        assert "page" not in listed  # which asks about the sandbox alone
+        assert "page" in await agent.ask("doctor", table=name)
+
+    over_stdio(look, "small", "--page", "http://localhost:5006/", PYICEBERG_HOME=str(tmp_path))
 
 
 @pytest.mark.parametrize("over", ["stdio", "http", "http, by a session"])

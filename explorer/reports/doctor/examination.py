@@ -91,7 +91,10 @@ def diagnose(
     where = table.reader.storage.resolve
     final_findings = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in final_findings)
     left_out = choice.rules_left_out("deep" if deep else "files" if files else "quick")
-    return ShownReport(table.name, final_findings, examination.checked, tuple(examination.not_checked), left_out)
+    return ShownReport(
+        table.name, final_findings, examination.checked, tuple(examination.not_checked), left_out,
+        table.metadata.metadata_location,
+    )  # fmt: skip
 
 
 def _newest(meta: TableMetadata) -> list[Snapshot]:

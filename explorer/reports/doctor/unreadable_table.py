@@ -33,6 +33,7 @@ def report_unreadable(
         RuleChoice.of(skip, severity).choose_findings([own], name, None),
         {"metadata files": 1},
         rules_left_out={rule.id: "the metadata file cannot be read" for rule in RULES if rule.id != own.rule},
+        metadata_file=error.path,
     )
 
 

@@ -64,13 +64,15 @@ def finding(rule: str, what: str, file: str, location: str = "", **more: Any) ->
 @dataclass(frozen=True)
 class Report:
     """What the doctor found in one table, the worst first. `checked` says what was looked at, in numbers; `not_checked`
-    what was not, and why; `rules_left_out` which rules were not asked, by their ids, and why."""
+    what was not, and why; `rules_left_out` which rules were not asked, by their ids, and why. `metadata_file` is the
+    file that was read, or that cannot be read."""
 
     table: str
     findings: tuple[Finding, ...]
     checked: Mapping[str, int]
     not_checked: tuple[str, ...] = ()
     rules_left_out: Mapping[str, str] = field(default_factory=dict)
+    metadata_file: str = ""
 
     @property
     def worst(self) -> Severity | None:

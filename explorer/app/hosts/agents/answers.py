@@ -19,6 +19,7 @@ from explorer.questions import QUESTIONS
 from explorer.questions.answers import JSON_FORMAT
 from explorer.render.text import clean, json_text
 from explorer.spec.text.names import shorten
+from explorer.storage.catalogs.sandbox_entries import SANDBOX
 
 MOST_CHARACTERS = 24_000
 """Of the items of an answer, as JSON: some ten thousand of a model's tokens."""
@@ -102,6 +103,7 @@ def answer_of(shown: ShownAnswer, request: Ask, choice: ItemChoice, page: str) -
         NotFoundInTable: There is no such part, or the filter does not fit its rows.
     """
     data, table = shown.to_json(), shown.table
+    file = table.metadata.metadata_location if table else getattr(shown.result, "metadata_file", "")
     parts = [*_parts(data["blocks"], shown, _has_picture(data["blocks"]))]
     if choice.part is not None and choice.part >= len(parts):
         raise NotFoundInTable(f"the answer has {len(parts)} parts, from 0")
@@ -116,7 +118,7 @@ def answer_of(shown: ShownAnswer, request: Ask, choice: ItemChoice, page: str) -
         "json_format": JSON_FORMAT,
         "question": request.question,
         "about": _fit(request.table or request.catalog),
-        **({"metadata_file": _fit(table.metadata.metadata_location)} if table else {}),
+        **({"metadata_file": _fit(file)} if file else {}),
         "level": data["level"],
         "notes": _first([*lacks, *data["notes"]]),
         "problems": _first(problems),
@@ -217,7 +219,10 @@ def _link(link: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _page(request: Ask, page: str) -> dict[str, str]:
-    """Return how a person comes to the same answer on the page: its address, or the command that serves it."""
+    """Return how a person comes to the same answer on the page: its address, or the command that serves it. The page
+    asks about the sandbox alone what is asked of a catalog."""
+    if request.catalog not in ("", SANDBOX):
+        return {}
     if not page:
         return {"open_page": shlex.join(["icedive", "open", *([request.table] if request.table else [])])}
     place = {"table": request.table, "mode": "ask", "question": request.question,
