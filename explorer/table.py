@@ -104,6 +104,11 @@ class Table:
         return self.reader.location.name
 
     @property
+    def is_of_connect(self) -> bool:
+        """Whether a session of Spark Connect has loaded it, which has no JVM here."""
+        return self._session is not None and not hasattr(self._session, "_jsparkSession")
+
+    @property
     def metadata(self) -> TableMetadata:
         """The metadata file the table was opened with."""
         return self.reader.metadata
@@ -578,6 +583,9 @@ def _of_spark(
 ) -> Table:
     """The table that a session has loaded; it stays the session's."""
     location = locate(found.metadata_location, None, {**found.properties, **(properties or {})}, _moves(relocate))
+    if not found.catalog:  # its folder says where it is now
+        location = replace(location, reason="it is what Spark has loaded", request=found.name)
+        return Table(TableReader(location, roots), display)
     own = None if found.catalog == SANDBOX else found.catalog  # a catalog of that name is ours
     location = replace(
         location, name=found.name, catalog=own, reason="it is what Spark has loaded", beside="", of_session=True

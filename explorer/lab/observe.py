@@ -14,7 +14,7 @@ from typing import Any
 from explorer.errors import NotFoundInTable, NotSupported, UnreadableFile
 from explorer.lab import java as reflect
 from explorer.reports.maintenance.procedure_calls import catalog_and_name
-from explorer.reports.maintenance.runs import check_same_table, check_writable, prepare_write
+from explorer.reports.maintenance.runs import check_same_table, check_writable, prepare_write, refuse_connect
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.spark import SparkEngine, shared_engine
 from explorer.spark_engine.sql_guard import quoting
@@ -58,10 +58,11 @@ def observe_api(
     table: Table, operation: str, engine: SparkEngine | None = None, allow_writes: bool = False
 ) -> Observation:
     """Run one operation of API on a table through Iceberg's Java library, and observe what it writes. The same tables
-    are allowed as in `observe`. Raises AccessRefused, EngineError, NotFoundInTable, StatementFailed."""
+    are allowed as in `observe`. Raises AccessRefused, EngineError, NotFoundInTable, NotSupported, StatementFailed."""
     if operation not in API:
         raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join(API)}")
     check_writable(table, allow_writes)
+    refuse_connect(table)
     spark = engine or shared_engine()
     check_same_table(table, spark)
     session: Any = spark.session()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from explorer.errors import TableNotFound, WrongUsage
 from explorer.spark_engine.sql_guard import quoting
-from explorer.spec.text.identifiers import split_identifier
+from explorer.spec.text.identifiers import join_identifier, split_identifier
 from explorer.spec.text.names import first_of
 
 HADOOP: Mapping[str, str] = {
@@ -25,8 +25,8 @@ class SparkTable:
     """A table that Spark has loaded.
 
     Attributes:
-        name: Its name, with the catalog: prod.db.t.
-        catalog: The catalog's name in Spark.
+        name: Its name, with the catalog, as `join_identifier` writes it: prod.db.t.
+        catalog: The catalog's name in Spark; empty for a table that was loaded by its path, which is its name.
         metadata_location: The metadata file that Spark has loaded.
         properties: How Spark's FileIO reaches the store. They may be secrets, and are never shown.
     """
@@ -47,7 +47,7 @@ def table_of_session(spark: Any, name: str, is_again: bool = False) -> SparkTabl
 
     Args:
         spark: The SparkSession; one of Spark Connect too, which is asked by SQL.
-        name: `db.t` in the session's current catalog, or `catalog.db.t`.
+        name: `catalog.db.t`, `db.t` in the session's current catalog, or `t` in its current namespace.
         is_again: Whether to load it anew: by catalogs of a copy of the session, since its own keep tables for a while.
 
     Returns:
@@ -60,7 +60,9 @@ def table_of_session(spark: Any, name: str, is_again: bool = False) -> SparkTabl
         if hasattr(spark, "_jsparkSession"):
             loader = spark._jvm.org.apache.iceberg.spark.Spark3Util
             session = spark._jsparkSession.cloneSession() if is_again else spark._jsparkSession
-            return _spark_table(spark, loader.loadIcebergTable(session, name))
+            found = loader.catalogAndIdentifier(session, name)
+            table = loader.loadIcebergTable(session, name)
+            return _spark_table(spark, table, _parts(found.catalog(), found.identifier()))
         return _by_sql(spark, name)
     except Exception as error:
         raise TableNotFound(f"Spark does not load {name} as a table of Iceberg: {_first_line(error)}") from error
@@ -76,7 +78,7 @@ def table_of_frame(frame: Any) -> SparkTable:
         The table, as the DataFrame has loaded it.
 
     Raises:
-        WrongUsage: It reads no Iceberg table, or several; or Spark Connect hides its plan.
+        WrongUsage: It reads no Iceberg table, several, or a metadata table; or Spark Connect hides its plan.
     """
     if not hasattr(frame, "_jdf"):
         raise WrongUsage("Spark Connect does not show which table a DataFrame reads: give the table's name and spark")
@@ -84,7 +86,10 @@ def table_of_frame(frame: Any) -> SparkTable:
     tables = {}
     for leaf in (leaves.apply(at) for at in range(leaves.size())):
         if leaf.getClass().getSimpleName() == RELATION and leaf.table().getClass().getName() == TABLE:
-            one = _spark_table(frame.sparkSession, leaf.table().table())
+            table, catalog, name = leaf.table().table(), leaf.catalog(), leaf.identifier()
+            is_named = catalog.isDefined() and name.isDefined()
+            parts = _parts(catalog.get(), name.get()) if is_named else split_identifier(str(table.name()))
+            one = _spark_table(frame.sparkSession, table, parts)
             tables[one.metadata_location] = one
     if len(tables) != 1:
         names = first_of([one.name for one in tables.values()])
@@ -94,11 +99,26 @@ def table_of_frame(frame: Any) -> SparkTable:
     return next(iter(tables.values()))
 
 
-def _spark_table(spark: Any, table: Any) -> SparkTable:
-    """Of a Table of Iceberg's, in the JVM."""
-    name = str(table.name())
-    location = str(table.operations().current().metadataFileLocation())
-    return SparkTable(name, split_identifier(name)[0], location, {**_hadoop(spark, location), **_io_properties(table)})
+def _parts(catalog: Any, identifier: Any) -> list[str]:
+    """The parts of a table's name: its own name in Iceberg does not tell which dots are in them."""
+    return [str(part) for part in (catalog.name(), *identifier.namespace(), identifier.name())]
+
+
+def _spark_table(spark: Any, table: Any, parts: Sequence[str]) -> SparkTable:
+    """Of a Table of Iceberg's, in the JVM. Raises WrongUsage for one of its metadata tables."""
+    from py4j.protocol import Py4JError
+
+    own = str(table.name())
+    try:
+        location = str(table.operations().current().metadataFileLocation())
+    except Py4JError as error:
+        if type(error) is not Py4JError:  # which says that there is no such method
+            raise
+        raise WrongUsage(f"{own} is a metadata table: give the table that it is about") from error
+    properties = {**_hadoop(spark, location), **_io_properties(table)}
+    if own == str(table.location()):  # it was loaded by its path
+        return SparkTable(own, "", location, properties)
+    return SparkTable(join_identifier(parts), parts[0], location, properties)
 
 
 def _io_properties(table: Any) -> dict[str, str]:
@@ -121,12 +141,23 @@ def _hadoop(spark: Any, location: str) -> dict[str, str]:
 
 def _by_sql(spark: Any, name: str) -> SparkTable:
     """Of a session without a JVM: its metadata table of metadata files has the current one last."""
-    parts = list(split_identifier(name))
+    parts = _full_name(spark, split_identifier(name))
     query = f"SELECT file FROM {quoting.identifier([*parts, 'metadata_log_entries'])} ORDER BY timestamp DESC LIMIT 1"
     location = str(spark.sql(query).collect()[0][0])
-    if len(parts) < 3:
-        parts = [str(spark.sql("SELECT current_catalog()").collect()[0][0]), *parts]
-    return SparkTable(".".join(parts), parts[0], location, dict(_catalog_settings(spark, parts[0])))
+    return SparkTable(join_identifier(parts), parts[0], location, dict(_catalog_settings(spark, parts[0])))
+
+
+def _full_name(spark: Any, parts: Sequence[str]) -> list[str]:
+    """Resolve a name as Spark does: its first part is a catalog if the session has one of that name. Else it is in the
+    current catalog, and a single part in the current namespace."""
+    if len(parts) > 1 and _is_catalog(spark, parts[0]):
+        return list(parts)
+    catalog, namespace = spark.sql("SELECT current_catalog(), current_schema()").collect()[0]
+    return [str(catalog), *(split_identifier(str(namespace)) if len(parts) == 1 else ()), *parts]
+
+
+def _is_catalog(spark: Any, name: str) -> bool:
+    return name.lower() == "spark_catalog" or spark.conf.get(f"spark.sql.catalog.{name}", None) is not None
 
 
 def _catalog_settings(spark: Any, catalog: str) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,5 @@
 """A table of a Spark Connect server, opened by its name in a client's session: metadata, rows and plans are those by
-path, and nothing of the session changes."""
+path, names are resolved as Spark does, and nothing of the session changes."""
 
 from __future__ import annotations
 
@@ -28,27 +28,43 @@ from pyspark.sql.connect.session import SparkSession
 
 spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
 settings = lambda: {row.key: row.value for row in spark.sql("SET").collect()}
-spark.sql("CREATE NAMESPACE prod.db")
-spark.sql("CREATE TABLE prod.db.t (id INT, name STRING) USING iceberg")
+spark.sql("CREATE NAMESPACE prod.shop")
+spark.sql("CREATE TABLE prod.shop.t (id INT, name STRING) USING iceberg")
 for row in ("(1, 'a'), (2, 'b')", "(3, 'c')"):
-    spark.sql(f"INSERT INTO prod.db.t VALUES {row}")
-spark.sql("DELETE FROM prod.db.t WHERE id = 1")
+    spark.sql(f"INSERT INTO prod.shop.t VALUES {row}")
+spark.sql("DELETE FROM prod.shop.t WHERE id = 1")
 before, catalog = settings(), spark.catalog.currentCatalog()
-table = explorer.open_table("prod.db.t", spark=spark)
+table = explorer.open_table("prod.shop.t", spark=spark)
 by_path = explorer.open_table(table.metadata.metadata_location)
 told = {
     "rows": table.rows().to_arrow().to_pylist(),
     "by_path": by_path.rows().to_arrow().to_pylist(),
-    "in_spark": [row.asDict() for row in spark.table("prod.db.t").orderBy("id").collect()],
+    "in_spark": [row.asDict() for row in spark.table("prod.shop.t").orderBy("id").collect()],
     "snapshots": len(table.inspect.snapshots()),
     "plan": table.plan("id = 3").value.left.files,
     "same": before == settings() and catalog == spark.catalog.currentCatalog(),
 }
 try:
-    explorer.open_table(spark.table("prod.db.t"))
+    explorer.open_table(spark.table("prod.shop.t"))
 except ExplorerError as error:
     told["frame"] = str(error)
+try:
+    table.maintain.run("compact", option={"rewrite-all": "true"}, allow_writes=True)
+except ExplorerError as error:
+    told["run"] = str(error)
+statement = told["run"].partition("spark.sql(")[2]
+told["ran"] = len(spark.sql(eval(statement.rpartition(")")[0])).collect())
+told["snapshots after"] = len(table.refresh().inspect.snapshots())
 print(json.dumps(told))
+"""
+NAMES = """
+import json, sys
+from pyspark.sql.connect.session import SparkSession
+from tests.support.spark_names import compare_names, make_tables
+
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+make_tables(spark)
+print(json.dumps(compare_names(spark)))
 """
 
 
@@ -66,6 +82,9 @@ def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "spark.sql.catalog.prod": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.prod.type": "hadoop",
         "spark.sql.catalog.prod.warehouse": folder / "warehouse",
+        "spark.sql.catalog.other": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.other.type": "hadoop",
+        "spark.sql.catalog.other.warehouse": folder / "other",
         "spark.ui.enabled": "false",
     }
     jars = ",".join(map(str, resolve_jars(java, packages())))
@@ -76,16 +95,27 @@ def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"sc://127.0.0.1:{port}"
 
 
-def test_a_table_of_spark_connect_is_that_by_path(connect: str) -> None:
+def told_by(program: str, address: str) -> Any:
+    """What a client of Spark Connect prints as JSON, in a process of its own."""
     here = [os.environ[CLIENT], str(Path(__file__).parents[2])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(here)}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, connect], env=environment, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", program, address], env=environment, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_table_of_spark_connect_is_that_by_path(connect: str) -> None:
+    told: dict[str, Any] = told_by(PROGRAM, connect)
     rows = [{"id": 2, "name": "b"}, {"id": 3, "name": "c"}]
     for way in ("rows", "by_path", "in_spark"):
         assert sorted(told[way], key=lambda row: row["id"]) == rows, way
     assert (told["snapshots"], told["plan"], told["same"]) == (3, 1, True)
     assert "give the table's name and spark" in told["frame"]
+    assert "Spark Connect gives no JVM. Run the statement in your session: spark.sql(" in told["run"]
+    assert (told["ran"], told["snapshots after"]) == (1, 4)
+
+
+def test_names_are_resolved_as_spark_connect_does(connect: str) -> None:
+    assert told_by(NAMES, connect) == {}

@@ -33,6 +33,9 @@ def test_nothing_of_a_users_session_changes(tmp_path: Path) -> None:
     assert told[11] == "the DataFrame reads several Iceberg tables: own.db.t, own.db.other"
     assert told[12] == "the DataFrame reads no Iceberg table"
     assert told[13].startswith("Spark does not load own.db.nothing as a table of Iceberg: ")
+    about = "own.db.t.files is a metadata table: give the table that it is about"
+    of_name = f"TableNotFound: Spark does not load own.db.t.files as a table of Iceberg: {about}"
+    assert told.pop(14) == ["by_path", 2, "own.db.`a.b`", f"WrongUsage: {about}", of_name]
     for catalog, of_it in (("own", told[14][:5]), ("prod", told[14][5:])):
         assert of_it[:4] == [
             [2, 3],
@@ -44,6 +47,10 @@ def test_nothing_of_a_users_session_changes(tmp_path: Path) -> None:
     assert told[15:] == [3, True]
     assert answer["differs"] == {}
     assert answer["stopped"] == 1
+
+
+def test_names_are_resolved_as_spark_does(tmp_path: Path) -> None:
+    assert run_beside("names", tmp_path) == {}
 
 
 def test_a_users_spark_without_iceberg_is_told(tmp_path: Path) -> None:

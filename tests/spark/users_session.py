@@ -1,5 +1,5 @@
 """A process that has a Spark of its user's: what the explorer leaves as it was, and what it says. Run by
-test_users_spark.py with `with` or `without` Iceberg's jar; prints JSON."""
+test_users_spark.py with `with` or `without` Iceberg's jar, or to compare `names`; prints JSON."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ def start(with_iceberg: bool, folder: Path) -> Any:
         session.sql("CREATE NAMESPACE prod.db")
         session.sql("CREATE TABLE own.db.t AS SELECT id, CAST(id AS STRING) AS name FROM range(3)")
         session.sql("INSERT INTO own.db.t VALUES (7, 'seven')")
+        session.read.format("iceberg").load(str(folder / "own" / "db" / "t"))  # it adds the catalog default_iceberg
         session.sql("SELECT * FROM own.db.t").collect()  # Iceberg's reader sets properties of Java once
     return session
 
@@ -130,8 +131,30 @@ def open_what_spark_has(folder: Path) -> list[Any]:
         told.append(explorer.open_table("own.db.nothing", spark=spark).engine.name)
     except explorer.TableNotFound as error:
         told.append(str(error))
+    told.append(open_otherwise(spark, folder))
     spark.sql("DROP TABLE own.db.other")
     return [*told, write_in_the_session(spark)]
+
+
+def open_otherwise(spark: Any, folder: Path) -> list[Any]:
+    """DataFrames of a path, of a name with a dot in a part, and of a metadata table."""
+    import explorer
+
+    path = str(folder / "own" / "db" / "by_path")
+    spark.sql("CREATE TABLE own.db.by_path AS SELECT 1 AS id")
+    by_path = explorer.open_table(spark.read.format("iceberg").load(path))
+    spark.sql("INSERT INTO own.db.by_path VALUES (2)")
+    told: list[Any] = [by_path.name, len(by_path.refresh().inspect.snapshots())]
+    spark.sql("CREATE TABLE own.db.`a.b` AS SELECT 1 AS id")
+    told.append(explorer.open_table(spark.table("own.db.`a.b`")).refresh().name)
+    for given in (spark.table("own.db.t.files"), "own.db.t.files"):
+        try:
+            told.append(explorer.open_table(given, spark=spark).name)
+        except explorer.ExplorerError as error:
+            told.append(f"{type(error).__name__}: {error}")
+    for name in ("by_path", "`a.b`"):
+        spark.sql(f"DROP TABLE own.db.{name}")
+    return told
 
 
 def write_in_the_session(spark: Any) -> list[Any]:
@@ -160,8 +183,23 @@ def write_in_the_session(spark: Any) -> list[Any]:
     return told
 
 
+def compare_all_names(folder: Path) -> None:
+    """Print the names that are resolved otherwise than by Spark."""
+    from tests.support.spark_names import compare_names, make_tables
+
+    session = start(True, folder)
+    session.conf.set("spark.sql.catalog.other", "org.apache.iceberg.spark.SparkCatalog")
+    session.conf.set("spark.sql.catalog.other.type", "hadoop")
+    session.conf.set("spark.sql.catalog.other.warehouse", str(folder / "other"))
+    make_tables(session)
+    print(json.dumps(compare_names(session)))
+
+
 def main() -> None:
     folder = Path(sys.argv[2])
+    if sys.argv[1] == "names":
+        compare_all_names(folder)
+        return
     session = start(sys.argv[1] == "with", folder)
     before = state(session)
     if sys.argv[1] == "with":

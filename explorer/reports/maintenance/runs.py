@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from explorer.errors import AccessRefused, NotFoundInTable, NotPossible
+from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, NotSupported
 from explorer.model.metadata import Snapshot
 from explorer.reports.maintenance import Preview, preview
 from explorer.reports.maintenance.procedure_calls import (
@@ -105,7 +105,10 @@ def check_same_table(table: Table, engine: SparkEngine) -> None:
     """Check that Spark would write to the table that was opened.
 
     Raises NotPossible when Spark has no catalog of the name of the table's, and AccessRefused when that catalog has
-    another table under its name; EngineError, StatementFailed."""
+    another table under its name; EngineError, StatementFailed. Of Spark Connect nothing is checked: there prepare_write
+    refuses all statements."""
+    if table.is_of_connect:
+        return
     catalog, name = catalog_and_name(table)
     if catalog != SANDBOX and engine.session().conf.get(f"spark.sql.catalog.{catalog}", None) is None:
         raise NotPossible(
@@ -119,9 +122,20 @@ def check_same_table(table: Table, engine: SparkEngine) -> None:
         )
 
 
+def refuse_connect(table: Table, sql: str = "") -> None:
+    """Raises NotSupported for a table of Spark Connect, and says which statement does the same there."""
+    if table.is_of_connect:
+        raise NotSupported(
+            f"{table.name} is a table of a Spark Connect session. The explorer checks in Spark's JVM what a statement "
+            "writes before it runs it, and Spark Connect gives no JVM. "
+            + (f"Run the statement in your session: spark.sql({sql!r})" if sql else "Use a session with a JVM")
+        )
+
+
 def prepare_write(table: Table, sql: str, engine: SparkEngine) -> tuple[Any, Any]:
     """A session for a statement that writes to a table, and its plan, for guard.run. Raises AccessRefused, EngineError,
-    StatementFailed, UnreadableFile."""
+    NotSupported, StatementFailed, UnreadableFile."""
+    refuse_connect(table, sql)
     own = split_identifier(table.name)
     table.check_readable(own)
     session = engine.person_session()
