@@ -1,5 +1,5 @@
 """What documents print can be run: each command of a block prints what stands below it, and each statement of Python
-does something, on the table that it names.
+and each magic does something, on the table that it names.
 
 A comment before a block says on what its commands run, and how they end: `<!-- case: 05-lost-manifest, exit: 3 -->`
 runs them in a folder where warehouse/orders is that table of tests/cases, and `moved` moves it there after it was
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from IPython.core.interactiveshell import InteractiveShell
 
 import explorer
 from explorer.cli import main
@@ -98,6 +99,30 @@ def test_every_statement_of_python_runs(
                 assert isinstance(value, tuple | str) or repr(value), part
             else:
                 exec(part, names)
+
+
+MAGICS = {name for name, block in blocks(r"\w*") if re.search("^%", block, re.M)}
+
+
+def test_documents_with_magics_are_known() -> None:
+    assert MAGICS == {"docs/python.md"}
+
+
+@pytest.mark.parametrize("document", sorted(MAGICS))
+def test_every_magic_runs(document: str, sandbox: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a real shell, after the blocks of Python above it, whose names it uses. A cell begins with two percent signs;
+    each line of other blocks is one."""
+    monkeypatch.chdir(tmp_path)
+    shell = InteractiveShell.instance()
+    try:
+        for _, block in (one for one in blocks(r"(?:python|ipython)?") if one[0] == document):
+            is_magic = re.search("^%", block, re.M) and not block.startswith("%%")
+            for cell in block.splitlines() if is_magic else [block]:
+                ran = shell.run_cell(cell)
+                assert ran.success, f"{cell}: {ran.error_in_exec or ran.error_before_exec}"
+                assert not cell.startswith("%") or cell.startswith("%load_ext") or repr(ran.result) != "None", cell
+    finally:
+        InteractiveShell.clear_instance()
 
 
 def pattern(line: str) -> str:
