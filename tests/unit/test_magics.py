@@ -114,3 +114,35 @@ def test_tab_completes(text: str, offered: list[str], shell: InteractiveShell) -
     with provisionalcompleter():
         names = [one.text for one in shell.Completer.completions(text, len(text))]
     assert sorted(name for name in names if name.startswith(text.split()[-1])) == offered
+
+
+def test_without_a_sandbox_an_error_says_what_to_do(
+    shell: InteractiveShell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a machine where no tables were made yet; then what it says is done."""
+    monkeypatch.setenv("ICEDIVE_HOME", str(tmp_path / "home"))
+
+    def refusals() -> Iterator[str]:
+        for line in ("show demo.three_inserts", "doctor demo.three_inserts", "catalog pointer demo.three_inserts"):
+            with pytest.raises(UsageError) as error:
+                shell.run_line_magic("iceberg", line)
+            yield str(error.value)
+
+    assert all("%iceberg demo" in said and "does not exist yet" in said for said in refusals())
+    with pytest.raises(UsageError, match="%iceberg demo"):
+        shell.run_line_magic("iceberg", "catalog tables")
+    assert len(shell.run_line_magic("iceberg", "demo sorted_files")) == 1
+    assert all("'demo.three_inserts' in catalog 'sandbox'; it has: demo.sorted_files" in said for said in refusals())
+    shell.run_line_magic("iceberg", "demo three_inserts")
+    assert len(shell.run_line_magic("iceberg", "inspect snapshots demo.three_inserts")) == 3
+    with pytest.raises(UsageError, match="no such teaching table: nothing"):
+        shell.run_line_magic("iceberg", "demo nothing")
+
+
+def test_a_sandbox_without_teaching_tables_says_how_they_are_made(
+    shell: InteractiveShell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ICEDIVE_HOME", str(tmp_path / "home"))
+    shell.run_line_magic("iceberg", "lab copy three_inserts")
+    with pytest.raises(UsageError, match="the teaching tables are not there yet. Run `icedive demo`"):
+        shell.run_line_magic("iceberg", "show demo.three_inserts")

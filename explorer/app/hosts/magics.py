@@ -12,15 +12,19 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from explorer.errors import ExplorerError, TableNotFound, WrongUsage
+from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
+from explorer.queries.collection import Collection
 from explorer.questions import QUESTIONS, Parameter, Question
 from explorer.questions.offers import NAMES, ONE_WORD, offers
 from explorer.questions.parameters import CatalogAt, TableAt
-from explorer.render.text import clean
+from explorer.render.text import clean_lines
 from explorer.table import Table, open_table
 
 NAME = "iceberg"
 TABLE = "TABLE"
 CATALOG = "catalog_of_table"
+DEMO = "demo"
+"""The word that makes the teaching tables. It is no question."""
 ASKED = {path: one for path, one in QUESTIONS.items() if not one.is_endless}
 """Questions without an end are the command line's."""
 
@@ -55,7 +59,7 @@ def register(shell: Any) -> None:
             print(text)
             return None
         except ExplorerError as error:
-            raise UsageError(clean(str(error))) from error
+            raise UsageError(clean_lines(str(error))) from error
 
     shell.register_magic_function(iceberg, magic_kind="line_cell", magic_name=NAME)
     for signs in ("%", "%%"):
@@ -85,6 +89,8 @@ def run(line: str, cell: str | None, variables: Mapping[str, Any]) -> Any:
         words = shlex.split(line)
     except ValueError as error:
         raise WrongUsage(f"a quote is not closed: {line}") from error
+    if words[:1] == [DEMO]:
+        return make_teaching_tables(words[1:])
     question, rest = _question_of(words)
     parsed = _parse(question, rest, cell)
     arguments = {one.name: _value(one, parsed[one.name]) for one in question.parameters}
@@ -93,11 +99,35 @@ def run(line: str, cell: str | None, variables: Mapping[str, Any]) -> Any:
     return question.ask(_subject(question, parsed, variables), **arguments)
 
 
+def make_teaching_tables(names: Sequence[str]) -> Collection:
+    """Unpack teaching tables into the sandbox, as `icedive demo` does; those that are there stay as they are.
+
+    Args:
+        names: Their names, without the namespace; all of them if empty.
+
+    Returns:
+        A row for each: table, teaches.
+
+    Raises:
+        WrongUsage: There is no such teaching table.
+    """
+    from explorer.lab.scenarios.build import missing, unpack_all
+
+    if unknown := sorted({*names} - {one.name for one in SCENARIOS}):
+        raise WrongUsage(f"no such teaching table: {', '.join(unknown)}")
+    wanted = [one for one in SCENARIOS if not names or one.name in names]
+    absent = {one.name for one in missing()}
+    unpack_all([one for one in wanted if one.name in absent])
+    rows = [{"table": f"{NAMESPACE}.{one.name}", "teaches": one.teaches} for one in wanted]
+    return Collection.of_rows(rows, "teaching tables")
+
+
 def _question_of(words: Sequence[str]) -> tuple[Question, Sequence[str]]:
     """The question that words begin with, and the words after its name."""
     if not words or words[0] in ("help", "--help", "-h"):
         names = "\n".join(f"  {' '.join(path):26} {one.summary}" for path, one in ASKED.items())
-        raise _Help(f"%{NAME} QUESTION {TABLE} ...; %{NAME} QUESTION --help explains one.\n{names}")
+        demo = f"  {DEMO:26} Unpack the teaching tables into the sandbox."
+        raise _Help(f"%{NAME} QUESTION {TABLE} ...; %{NAME} QUESTION --help explains one.\n{names}\n{demo}")
     for length in (2, 1):
         if (path := tuple(words[:length])) in ASKED:
             return ASKED[path], words[length:]
@@ -228,8 +258,11 @@ def complete(text: str, variables: Mapping[str, Any]) -> Iterator[str]:
 
 def _offered(words: Sequence[str], begun: str, variables: Mapping[str, Any]) -> Iterable[str]:
     path = next((tuple(words[:n]) for n in (2, 1) if tuple(words[:n]) in ASKED), ())
+    if words[:1] == [DEMO]:
+        return [one.name for one in SCENARIOS if one.name not in words]
     if not path:
-        return {one[len(words)] for one in ASKED if one[: len(words)] == tuple(words) and len(one) > len(words)}
+        own = {DEMO} if not words else set()
+        return own | {one[len(words)] for one in ASKED if one[: len(words)] == tuple(words) and len(one) > len(words)}
     question, after = ASKED[path], words[len(path) :]
     options = {one.option: one for one in question.parameters if not one.is_positional}
     if after and after[-1] in options and options[after[-1]].kind.form != "flag":

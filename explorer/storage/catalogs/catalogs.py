@@ -24,12 +24,15 @@ from explorer.spec.text.names import similar_names
 from explorer.storage.catalogs.added_catalogs import added_names, added_properties
 from explorer.storage.catalogs.configuration import configuration, trust_notice
 from explorer.storage.catalogs.metastore_entries import MetastoreEntry, entry_versions, metastore_entry
-from explorer.storage.catalogs.sandbox_entries import SANDBOX, explain_move, other_sandbox
+from explorer.storage.catalogs.sandbox_entries import NAMESPACE, SANDBOX, explain_move, other_sandbox
 from explorer.storage.data_dirs import sandbox_home
 from explorer.storage.paths import local_path
 
 NEAR = 8
 """Tables that are named when one is not there."""
+MAKE_TABLES = (
+    "run `icedive demo`, or in a notebook `%load_ext explorer` and `%iceberg demo`, to make the teaching tables"
+)
 CONNECTION = ("type", "uri", "warehouse", "catalog-impl", "py-catalog-impl")
 """Properties that say which catalog it is."""
 _VIEWS = "catalog_name = :catalog AND iceberg_type = 'VIEW'"
@@ -139,7 +142,7 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
     """Connect to a catalog. Raises TableNotFound when it is not configured or cannot be reached."""
     own = properties_of(name, extra)
     if name == SANDBOX and not (sandbox_home() / "catalog.db").is_file() and not extra:
-        raise TableNotFound("the sandbox catalog does not exist yet: run `icedive demo` to make its tables")
+        raise TableNotFound(f"the sandbox catalog does not exist yet: {MAKE_TABLES}")
     # pyiceberg read its configuration when it was imported, the working folder's too: ours takes its place.
     pyiceberg._ENV_CONFIG.config = FrozenDict(**configuration())
     try:
@@ -297,7 +300,7 @@ def _glue_record(catalog: Catalog, identifier: tuple[str, ...], entry: Metastore
 
 def _near(catalog: Catalog, name: str, identifier: str) -> str:
     """What else one may have meant: tables of the same namespace, the most alike first, or else the namespaces there
-    are. A catalog is not listed for a slip of the pen."""
+    are. A catalog is not listed for a slip of the pen. Where the teaching tables are not there: how they are made."""
     namespace = split_identifier(identifier)[:-1]
     names: list[str] = []
     while namespace and not names:  # a name may have dots, too
@@ -310,6 +313,8 @@ def _near(catalog: Catalog, name: str, identifier: str) -> str:
         return f"; it has: {', '.join([*alike, *(n for n in names if n not in alike)][:NEAR])}{more}"
     with contextlib.suppress(TableNotFound), listing(catalog, name):
         names = [*map(join_identifier, sorted(catalog.list_namespaces()))]
+    if name == SANDBOX and split_identifier(identifier)[0] == NAMESPACE:
+        return f": the teaching tables are not there yet. {MAKE_TABLES[0].upper()}{MAKE_TABLES[1:]}"
     return f"; its namespaces: {', '.join(names[:NEAR])}" if names else ""
 
 
