@@ -105,6 +105,10 @@ def test_help_lists_questions_and_explains_one(shell: InteractiveShell, capsys: 
         ("%iceberg check conflict demo.three_inserts snapshot-1 ap", ["append"]),
         ("%iceberg storage demo.three_inserts --by mo", ["month"]),
         ("%%iceberg sq", ["sql"]),
+        ("plan = %iceberg scan ", ["estimate"]),
+        ("%iceberg inspect entries demo.three_inserts --s", ["--snapshot"]),
+        ("%iceberg de", ["demo"]),
+        ("%iceberg demo three", ["three_inserts"]),
         ("%iceberg inspect files min", ["mine"]),
         ("%iceberg plan demo.nothing zz", []),
     ],
@@ -113,7 +117,16 @@ def test_tab_completes(text: str, offered: list[str], shell: InteractiveShell) -
     shell.user_ns["mine"] = explorer.open_table("demo.three_inserts")
     with provisionalcompleter():
         names = [one.text for one in shell.Completer.completions(text, len(text))]
-    assert sorted(name for name in names if name.startswith(text.split()[-1])) == offered
+    assert (names if offered else [name for name in names if name.startswith(text.split()[-1])]) == offered
+
+
+def test_tab_offers_no_words_of_python(shell: InteractiveShell) -> None:
+    """Words that begin with nothing: all questions, in their order, and nothing else, also after it is loaded again."""
+    shell.run_line_magic("reload_ext", "explorer")
+    for text, offered in (("%iceberg ", {path[0] for path in ASKED} | {"demo"}), ("%iceberg check ", None)):
+        with provisionalcompleter():
+            names = [one.text for one in shell.Completer.completions(text, len(text))]
+        assert names == sorted(offered or {path[1] for path in ASKED if path[0] == "check"})
 
 
 def test_without_a_sandbox_an_error_says_what_to_do(
@@ -144,5 +157,5 @@ def test_a_sandbox_without_teaching_tables_says_how_they_are_made(
 ) -> None:
     monkeypatch.setenv("ICEDIVE_HOME", str(tmp_path / "home"))
     shell.run_line_magic("iceberg", "lab copy three_inserts")
-    with pytest.raises(UsageError, match="the teaching tables are not there yet. Run `icedive demo`"):
+    with pytest.raises(UsageError, match="the teaching tables are not there yet"):
         shell.run_line_magic("iceberg", "show demo.three_inserts")

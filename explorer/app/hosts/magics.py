@@ -6,6 +6,7 @@ below as what the question asks for last. A table is a name, a path, or a variab
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -22,6 +23,10 @@ from explorer.table import Table, open_table
 
 NAME = "iceberg"
 TABLE = "TABLE"
+MATCHER = "explorer.iceberg"
+"""What IPython knows our completions by."""
+_LINE = re.compile(rf"(?:^|=)\s*(%%?{NAME}\s.*)\Z")
+"""A line with our magic, whose answer may be kept in a variable, up to the cursor."""
 CATALOG = "catalog_of_table"
 DEMO = "demo"
 """The word that makes the teaching tables. It is no question."""
@@ -62,12 +67,27 @@ def register(shell: Any) -> None:
             raise UsageError(clean_lines(str(error))) from error
 
     shell.register_magic_function(iceberg, magic_kind="line_cell", magic_name=NAME)
-    for signs in ("%", "%%"):
-        shell.set_hook("complete_command", _complete_command, str_key=f"{signs}{NAME}")
+    matchers = shell.Completer.custom_matchers
+    matchers[:] = [one for one in matchers if getattr(one, "matcher_identifier", "") != MATCHER]
+    matchers.append(_matcher(shell.user_ns))
 
 
-def _complete_command(shell: Any, event: Any) -> list[str]:
-    return list(complete(event.text_until_cursor, shell.user_ns))
+def _matcher(variables: Mapping[str, Any]) -> Any:
+    """What offers words to IPython. Where it has some, no other words are offered, Python's own among them: IPython
+    would sort those in between."""
+    from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
+
+    @context_matcher(identifier=MATCHER)
+    def offer(context: CompletionContext) -> SimpleMatcherResult:
+        match = _LINE.search(context.text_until_cursor)
+        line = match[1] if match else ""
+        begun = "" if line[-1:].isspace() or not line else line.split()[-1]
+        words = [SimpleCompletion(text=word) for word in complete(line, variables)] if line else []
+        return SimpleMatcherResult(
+            completions=words, matched_fragment=begun, suppress=bool(words), do_not_suppress=set(), ordered=True
+        )
+
+    return offer
 
 
 def run(line: str, cell: str | None, variables: Mapping[str, Any]) -> Any:
