@@ -339,3 +339,11 @@ test("chips that do not fit on a card are counted, and no value is clipped", () 
   expect(words.chipsThatFit([day, region], 100, ["added"])).toEqual({ count: 1, named: false }); // it is cut
   expect(words.chipsThatFit([], 100, [])).toEqual({ count: 0, named: true });
 });
+
+test("the name of a manifest's file has a line of its own: the columns beside it need the room", () => {
+  const columns = ["file", "stored status", "as of snapshot-2", "stored sequence", "inherited"];
+  expect(words.namesRows({ title: "entries", columns, rows: [] })).toBe(true);
+  expect(words.namesRows({ title: "entries", columns: columns.slice(0, 4), rows: [] })).toBe(false);
+  expect(words.namesRows({ title: "manifests", columns: ["manifest", ...columns.slice(1)], rows: [] })).toBe(false);
+  expect(words.namesRows({ title: "what is read", columns: ["field", "stored", "why"], rows: [] })).toBe(true);
+});

@@ -186,6 +186,16 @@ def test_at_1280_pixels_a_notebook_shows_the_whole_graph_and_where_values_come_f
         expect(widget.locator(".inspector-title")).to_have_text(card)
         assert side.evaluate(SHOWN, words), (card, words)
     page.screenshot(path=artifacts / "jupyterlab-inspector.png")
+    widget = widgets.nth(1)  # its files have names as Spark gives them
+    widget.scroll_into_view_if_needed()
+    for card in ("manifest-1", "manifest-4"):
+        widget.locator(f'.graph-card[data-label="{card}"]').click()
+        expect(widget.locator(".inspector-title")).to_have_text(card)
+        for words in ("stored", "as of snapshot-5", "inherited"):
+            assert widget.locator(".inspector").evaluate(SHOWN, words), (card, words)
+        entries = widget.locator(".inspector-scroll").first
+        assert entries.evaluate("(box) => box.scrollWidth <= box.clientWidth"), card
+    page.screenshot(path=artifacts / "jupyterlab-long-names.png")
 
 
 def test_a_converted_notebook_shows_pictures_without_network(sandbox: Path, watched: Watched, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import { copies } from "./copy";
 import { button, html } from "./dom";
 import type { Details, Field, Section, Value } from "./types";
-import { explains, own, rowsThatTell } from "./words";
+import { explains, namesRows, own, rowsThatTell } from "./words";
 
 const HINT = "Click a node to see its fields. Double-click a snapshot to look at the table as of it. "
   + "Drag to pan, scroll to move, Ctrl+scroll to zoom.";
@@ -117,7 +117,8 @@ function tables(section: Section): HTMLElement[] {
 
 function tableOf(section: Section, numbers: number[]): HTMLElement {
   const wrap = html("div", "inspector-scroll"), table = html("table", "inspector-table"), head = html("tr"), body = html("tbody");
-  const why = explains(section), cells = <T>(row: T[]): T[] => (why ? row.slice(1, -1) : row);
+  const why = explains(section), named = namesRows(section);
+  const cells = <T>(row: T[]): T[] => row.slice(named ? 1 : 0, why ? -1 : undefined);
   head.append(...cells(section.columns ?? []).map((name) => {
     const cell = html("th", "", name);
     cell.scope = "col";
@@ -127,7 +128,7 @@ function tableOf(section: Section, numbers: number[]): HTMLElement {
     const row = section.rows?.[i] ?? [], line = html("tr", section.struck?.includes(i) ? "inspector-struck" : "");
     line.append(...cells(row).map((value) => valueIn("td", value)));
     for (const cell of line.children) cell.classList.toggle("inspector-id", LONG_ID.test(cell.textContent ?? ""));
-    if (why) body.append(about(row, line.children.length));
+    if (named) body.append(about(row[0] ?? null, why ? row.at(-1) ?? null : null, line));
     else if (line.firstElementChild) breakable(line.firstElementChild);
     body.append(line);
   }
@@ -142,18 +143,19 @@ function tableOf(section: Section, numbers: number[]): HTMLElement {
 }
 
 // What a row is about, and why it is so: a line above it, so that the values to be compared have the room.
-function about(row: Value[], wide: number): HTMLElement {
-  const line = html("tr"), cell = html("th", "inspector-about", String(row[0])), why = row.at(-1);
-  cell.colSpan = wide;
+function about(name: Value, why: Value, row: HTMLElement): HTMLElement {
+  const line = html("tr", row.className), cell = html("th", "inspector-about", String(name));
+  cell.colSpan = row.children.length;
   cell.scope = "rowgroup";
+  breakable(cell);
   if (why) cell.append(html("span", "inspector-from", String(why)));
   line.append(cell);
   return line;
 }
 
-// A name such as sequence_number breaks behind its underscores.
+// A name such as sequence_number breaks behind its underscores, and one of a file behind its dashes and before its ending.
 function breakable(cell: Element): void {
-  const parts = (cell.textContent ?? "").split(/(?<=_)(?=.)/);
+  const parts = (cell.textContent ?? "").split(/(?<=[_…-])(?=.)|(?=\.\w+$)/);
   cell.replaceChildren(...parts.flatMap((part, i) => (i ? [html("wbr"), part] : [part])));
 }
 

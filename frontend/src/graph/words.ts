@@ -179,6 +179,11 @@ export function explains(section: Section): boolean {
   return section.columns?.at(-1) === "why";
 }
 
+/** Whether each row has its first value, a long name, on a line of its own: the values beside it need the room. */
+export function namesRows(section: Section): boolean {
+  return explains(section) || (section.columns?.[0] === "file" && section.columns.length > 4);
+}
+
 /**
  * The rows of a table by their numbers. Of a comparison (see `explains`) those whose values differ come first, and those
  * without any value are told apart.
