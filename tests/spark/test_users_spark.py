@@ -36,6 +36,7 @@ def test_nothing_of_a_users_session_changes(tmp_path: Path) -> None:
     about = "own.db.t.files is a metadata table: give the table that it is about"
     of_name = f"TableNotFound: Spark does not load own.db.t.files as a table of Iceberg: {about}"
     assert told.pop(14) == ["by_path", 2, "own.db.`a.b`", f"WrongUsage: {about}", of_name]
+    assert told.pop(14) == [{}, {}]
     for catalog, of_it in (("own", told[14][:5]), ("prod", told[14][5:])):
         assert of_it[:4] == [
             [2, 3],

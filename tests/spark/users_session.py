@@ -1,15 +1,17 @@
 """A process that has a Spark of its user's: what the explorer leaves as it was, and what it says. Run by
-test_users_spark.py with `with` or `without` Iceberg's jar, or to compare `names`; prints JSON."""
+test_users_spark.py with `with` or `without` Iceberg's jar, or to compare `names`; by tests/servers/test_users_rest.py
+to compare what a catalog that is `served` has, whose settings are its third argument; prints JSON."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 
-def start(with_iceberg: bool, folder: Path) -> Any:
+def start(with_iceberg: bool, folder: Path, packages: Sequence[str] = ()) -> Any:
     """Spark as a user starts it: in a JVM that pyspark finds running, with settings that are none of ours."""
     from pyspark.sql import SparkSession
 
@@ -17,7 +19,7 @@ def start(with_iceberg: bool, folder: Path) -> Any:
     from explorer.spark_engine.java import find_java, resolve_jars
 
     java = find_java()
-    jars = resolve_jars(java)
+    jars = resolve_jars(java, packages) if packages else resolve_jars(java)
     gateway.launch(java, jars if with_iceberg else jars[1:], {"spark.master": "local[1]"})
     builder = SparkSession.builder.master("local[1]").appName("users").config("spark.ui.enabled", "false")
     session = builder.config("spark.sql.warehouse.dir", str(folder / "users")).getOrCreate()
@@ -132,8 +134,55 @@ def open_what_spark_has(folder: Path) -> list[Any]:
     except explorer.TableNotFound as error:
         told.append(str(error))
     told.append(open_otherwise(spark, folder))
+    spark.sql("CREATE TABLE prod.db.t AS SELECT 1 AS id, 'a' AS name")
+    told.append([differing_answers(spark, name, {}) for name in ("own.db.t", "prod.db.t")])
+    spark.sql("DROP TABLE prod.db.t")
     spark.sql("DROP TABLE own.db.other")
-    return [*told, write_in_the_session(spark)]
+    return [*told, write_in_the_session(spark, ("own", "prod"))]
+
+
+def differing_answers(spark: Any, name: str, properties: Mapping[str, str]) -> dict[str, list[Any]]:
+    """The questions whose answers differ between a table by its name in the session and by its metadata file, which
+    `properties` reach. What says where the table was found, or names it, is left out."""
+    import explorer
+    from tests.golden.every_question import ASKED, aged, arguments, method
+
+    table = explorer.open_table(name, spark=spark)
+    by_path = explorer.open_table(table.metadata.metadata_location, properties=dict(properties))
+    differs: dict[str, list[Any]] = {}
+    asked = 0
+    for question in ASKED:
+        if question.path in OF_THE_NAME:
+            continue
+        for words in arguments(question, table):
+            given = {"name": words[2]} if "--name" in words else {}
+            positional: list[Any] = (
+                [[words[0]]] if question.path == ("scan", "estimate") else words[: 1 if given else None]
+            )
+            one, other = (_answer(method(question, by), positional, given) for by in (table, by_path))
+            asked += 1
+            told = [json.dumps(aged(data), default=str, sort_keys=True).replace(own, "t") for data, own in
+                    ((one, table.name), (other, by_path.name))]  # fmt: skip
+            if told[0] != told[1]:
+                differs[" ".join([*question.path, *map(str, words)])] = told
+    assert asked > 30
+    return differs
+
+
+OF_THE_NAME = {
+    ("catalog", "pointer"), ("show",), ("overview",), ("maintain", "all"), ("maintain", "preview"),
+    ("maintain", "file"), ("refs", "preview"),
+}  # fmt: skip
+"""Questions whose answers say which catalog has the table, or name it in statements."""
+
+
+def _answer(ask: Any, positional: Sequence[Any], given: Mapping[str, Any]) -> Any:
+    import explorer
+
+    try:
+        return ask(*positional, **given).to_json()
+    except explorer.ExplorerError as error:
+        return str(error)
 
 
 def open_otherwise(spark: Any, folder: Path) -> list[Any]:
@@ -157,13 +206,13 @@ def open_otherwise(spark: Any, folder: Path) -> list[Any]:
     return told
 
 
-def write_in_the_session(spark: Any) -> list[Any]:
-    """A table of a catalog that only the session knows: opened again after the session's commits, and compacted."""
+def write_in_the_session(spark: Any, catalogs: Sequence[str]) -> list[Any]:
+    """A table of catalogs that only the session knows: opened again after the session's commits, and compacted."""
     import explorer
     from explorer.reports.maintenance import runs
 
     told: list[Any] = []
-    for catalog in ("own", "prod"):
+    for catalog in catalogs:
         name = f"{catalog}.db.written"
         spark.sql(f"CREATE TABLE {name} AS SELECT 1 AS id")
         spark.sql(f"INSERT INTO {name} VALUES (2)")
@@ -195,10 +244,47 @@ def compare_all_names(folder: Path) -> None:
     print(json.dumps(compare_names(session)))
 
 
+def use_served(folder: Path, settings: Mapping[str, str], properties: Mapping[str, str]) -> None:
+    """Print what the explorer makes of a catalog `served`: answers that differ from those by path, what writing does,
+    and what of the session differs afterwards."""
+    import explorer
+    from explorer.spark_engine.java import BUNDLES
+    from explorer.spark_engine.versions import packages
+
+    session = start(True, folder, (*packages(), BUNDLES["aws"].package))
+    for key, value in settings.items():
+        session.conf.set(f"spark.sql.catalog.served{key}", value)
+    session.sql("CREATE NAMESPACE served.db")
+    session.sql(
+        "CREATE TABLE served.db.t (id INT, name STRING) USING iceberg TBLPROPERTIES "
+        "('format-version' = '2', 'write.delete.mode' = 'merge-on-read')"
+    )
+    for rows in ("(1, 'a'), (2, 'b')", "(3, 'c')"):
+        session.sql(f"INSERT INTO served.db.t VALUES {rows}")
+    session.sql("DELETE FROM served.db.t WHERE id = 1")
+    session.sql("SELECT * FROM served.db.t").collect()
+    before = state(session)
+    table = explorer.open_table("served.db.t", spark=session)
+    frame = explorer.open_table(session.table("served.db.t").where("id > 1").select("name"))
+    told: dict[str, Any] = {
+        "answers": differing_answers(session, "served.db.t", properties),
+        "frame": frame.metadata.metadata_location == table.metadata.metadata_location,
+        "rows": sorted(row["id"] for row in table.rows().to_arrow().to_pylist()),
+        "shown": f"{table!r}{table.show().to_text()}{table.inspect.properties().to_text()}{table.engine.why}",
+        "written": write_in_the_session(session, ["served"]),
+    }
+    after = state(session)
+    told["differs"] = {key: [before[key], after[key]] for key in before if before[key] != after[key]}
+    print(json.dumps(told))
+
+
 def main() -> None:
     folder = Path(sys.argv[2])
     if sys.argv[1] == "names":
         compare_all_names(folder)
+        return
+    if sys.argv[1] == "served":
+        use_served(folder, *json.loads(sys.argv[3]))
         return
     session = start(sys.argv[1] == "with", folder)
     before = state(session)
