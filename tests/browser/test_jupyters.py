@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -13,10 +14,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+import explorer
 from tests.browser.conftest import Watched
 from tests.browser.test_jupyter_extension import READY, RUN, THEME, app, into, open_with
+from tests.browser.test_jupyter_extension import SOURCES as NOTEBOOK_CELLS
 from tests.support.jupyter import TOKEN, Jupyter, environment_of, jupyter, running
 from tests.support.ports import free_port
 
@@ -154,6 +157,50 @@ def test_notebook_7_has_the_tables_in_its_left_sidebar(
     assert not [error for error in watched.errors if "icedive" in error]
 
 
+def test_notebook_7_shows_tables_in_cells_in_its_theme(notebook7: Jupyter, watched: Watched, artifacts: Path) -> None:
+    """The widget and answers, light as Notebook 7 begins, dark, and light again."""
+    page = watched.page
+    sources = [
+        "import explorer\nexplorer.open_table('demo.manifest_lifecycle')",
+        "%load_ext explorer\n%iceberg plan demo.manifest_lifecycle \"fruit = 'apple'\"",
+    ]
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    spark = {"kernelspec": {"name": "spark", "display_name": "Spark"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=spark), notebook7.folder / "light.ipynb")
+    page.goto(f"{notebook7.url}notebooks/light.ipynb?token={TOKEN}")
+    page.wait_for_function(READY, arg="icedive:show-tables")
+    page.evaluate(THEME, "Light")
+    page.wait_for_function(IDLE)
+    page.wait_for_timeout(2000)  # cells sent while the kernel's first messages are under way are never run
+    page.evaluate(RUN, "notebook:run-all-cells")
+    widget = page.locator(".icedive").first
+    expect(widget.locator(".graph-card").nth(5)).to_be_visible()
+    expect(page.locator(".jp-OutputArea-output").last).to_be_visible()
+    page.evaluate(RUN, "icedive:show-tables")
+    for name in ("Light", "Dark", "Light"):
+        page.evaluate(THEME, name)
+        page.wait_for_function("name => document.body.dataset.jpThemeLight === String(name === 'Light')", arg=name)
+        expect(widget.locator(".ice")).to_have_attribute("data-theme", name.lower())
+        own, around = (brightness(one) for one in (widget.locator(".ice"), page.locator("#jp-left-stack")))
+        assert [own > 128, around > 128] == [name == "Light"] * 2, (name, own, around)
+        widget.scroll_into_view_if_needed()
+        page.screenshot(path=artifacts / f"notebook7-cells-{name.lower()}.png")
+    assert not watched.outside
+    assert not [error for error in watched.errors if "icedive" in error]
+
+
+def brightness(element: Locator) -> float:
+    """How bright the ground of an element is, from 0 to 255: its own, or that of what it is in."""
+    told = element.evaluate("""(one) => {
+      for (let at = one; at; at = at.parentElement ?? at.getRootNode().host) {
+        const parts = getComputedStyle(at).backgroundColor.match(/[\\d.]+/g).map(Number);
+        if ((parts[3] ?? 1) > 0.5) return (parts[0] + parts[1] + parts[2]) / 3;
+      }
+      return 255;
+    }""")
+    return float(told)
+
+
 # ---- JupyterHub ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Hub:
@@ -173,7 +220,7 @@ def hub(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub
     if not PROXY:
         pytest.skip("configurable-http-proxy is not installed: make test-jupyters")
     folder, ports = tmp_path_factory.mktemp("hub"), [free_port() for _ in range(3)]
-    for user in ("ann", "bob"):
+    for user in ("ann", "bob", "cleo"):
         with_table(folder / "home" / user, sandbox)
     config = folder / "config.py"
     config.write_text(CONFIG.format(ports=ports, proxy=PROXY, password=PASSWORD, folder=folder, python=PYTHON))
@@ -243,6 +290,38 @@ def test_each_user_of_a_jupyterhub_has_the_app_and_no_other_user_has_it(
         one.close()
     for secret in (PASSWORD, "three_inserts"):
         assert secret not in hub.log
+
+
+def test_the_launcher_the_left_tab_and_open_with_on_a_jupyterhub(hub: Hub, browser: Browser, artifacts: Path) -> None:
+    page = log_in(browser, hub, "cleo")
+    watched = Watched(page)
+    page.locator(".jp-LauncherCard", has_text="Iceberg Explorer").first.click()
+    expect(app(page).locator(".welcome")).to_be_visible()
+    page.screenshot(path=artifacts / "jupyterhub-launcher.png")
+    page.evaluate(RUN, "icedive:show-tables")
+    tables = page.get_by_role("region", name="Iceberg tables")
+    server = tables.get_by_role("tree", name="On this server")
+    for name in ("sandbox", "demo", "deletion_vectors"):
+        server.get_by_role("treeitem", name=name, exact=True).click()
+    expect(app(page).locator(".header")).to_contain_text("deletion_vectors")
+    expect(app(page).locator(".graph-card").first).to_be_visible()
+    page.screenshot(path=artifacts / "jupyterhub-tables.png")
+    page.evaluate(RUN, "filebrowser:activate")
+    into(page, "lake", "fruit", "metadata")
+    fruit = explorer.open_table(hub.folder / "home" / "cleo" / "lake" / "fruit")
+    listed = [Path(snapshot.manifest_list or "").name for snapshot in fruit.metadata.snapshots]
+    open_with(page, re.compile("^00002-.*metadata.json"))
+    expect(app(page).locator(".facts")).to_contain_text("2 snapshots")
+    open_with(page, listed[1])
+    expect(app(page).locator(".header .version input").first).to_have_value("snapshot-2")
+    open_with(page, Path(str(fruit.inspect.manifests()[0]["manifest_path"])).name)
+    expect(app(page).locator(".graph-card.graph-found")).to_contain_text("manifest-")
+    page.screenshot(path=artifacts / "jupyterhub-open-with.png")
+    page.get_by_role("button", name="Insert code").click()
+    page.wait_for_function(f"({NOTEBOOK_CELLS})().some((text) => text.includes('explorer.open_table'))")
+    watched.clean()
+    assert not watched.outside
+    page.context.close()
 
 
 def refused(context: BrowserContext, own: str, user: str) -> None:
