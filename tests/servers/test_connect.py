@@ -52,9 +52,15 @@ try:
     table.maintain.run("compact", option={"rewrite-all": "true"}, allow_writes=True)
 except ExplorerError as error:
     told["run"] = str(error)
-statement = told["run"].partition("spark.sql(")[2]
-told["ran"] = len(spark.sql(eval(statement.rpartition(")")[0])).collect())
-told["snapshots after"] = len(table.refresh().inspect.snapshots())
+try:
+    table.refs.run("tag", name="kept", snapshot="main", allow_writes=True)
+except ExplorerError as error:
+    told["tag"] = str(error)
+for said in ("run", "tag"):
+    statement = told[said].partition("spark.sql(")[2]
+    told[f"{said} by hand"] = len(spark.sql(eval(statement.rpartition(")")[0])).collect())
+after = table.refresh()
+told["after"] = [len(after.inspect.snapshots()), sorted(row["name"] for row in after.inspect.refs())]
 print(json.dumps(told))
 """
 NAMES = """
@@ -86,6 +92,7 @@ def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "spark.sql.catalog.other.type": "hadoop",
         "spark.sql.catalog.other.warehouse": folder / "other",
         "spark.ui.enabled": "false",
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",  # for tags
     }
     jars = ",".join(map(str, resolve_jars(java, packages())))
     command = [f"{spark_home()}/bin/spark-submit", "--class", "org.apache.spark.sql.connect.service.SparkConnectServer",
@@ -114,7 +121,8 @@ def test_a_table_of_spark_connect_is_that_by_path(connect: str) -> None:
     assert (told["snapshots"], told["plan"], told["same"]) == (3, 1, True)
     assert "give the table's name and spark" in told["frame"]
     assert "Spark Connect gives no JVM. Run the statement in your session: spark.sql(" in told["run"]
-    assert (told["ran"], told["snapshots after"]) == (1, 4)
+    assert "Run the statement in your session: spark.sql(" in told["tag"]
+    assert (told["run by hand"], told["after"]) == (1, [4, ["kept", "main"]])
 
 
 def test_names_are_resolved_as_spark_connect_does(connect: str) -> None:
