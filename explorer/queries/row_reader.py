@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -450,7 +450,16 @@ class RowReader(FileRows):
                 "its columns have no field ids, and the table has no name mapping (schema.name-mapping.default): they "
                 f"are read by their {how.decode()}, as Iceberg Java does; DuckDB shows nulls, and pyiceberg refuses it"
             )
-            self.tree.note([Problem(path, cause, severity="warning", rule="field-ids-absent")])
+            nested = self._nested_columns() if how == b"places" else ()
+            if nested:  # org.apache.iceberg.parquet.ParquetSchemaUtil.addFallbackIds
+                cause += f"; it finds nothing in structs, lists and maps by places: null ({first_of(nested, 5)})"
+            severity: Literal["error", "warning"] = "error" if nested else "warning"
+            self.tree.note([Problem(path, cause, severity=severity, rule="field-ids-absent")])
+
+    def _nested_columns(self) -> list[str]:
+        """The columns of the current schema that are structs, lists or maps."""
+        schema = self.metadata.schema(self.metadata.current_schema_id)
+        return [field.name for field in schema.fields if isinstance(field.type, Mapping)] if schema else []
 
     def verdicts_on(self, snapshot: Snapshot | None, path: str) -> list[tuple[LiveFile, list[DeleteVerdict]]]:
         """Each live entry of the data file that goes by `path`, and `verdicts`. Raises NotFoundInTable,

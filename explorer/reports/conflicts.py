@@ -36,6 +36,20 @@ from explorer.table import Table
 OPENED, OPENED_BYTES = 5, 64 << 20
 """So many delete files in conflict are opened, of at most so many bytes."""
 
+NO_HISTORY = (
+    "Iceberg refuses a commit that began at a snapshot from which the history to the current one is not left ('Cannot "
+    "determine history between starting snapshot … and the last known ancestor …'), and does not try again. Nothing of "
+    "the table is damaged: start the job again, and keep snapshots for longer than the longest job runs "
+    "(history.expire.max-snapshot-age-ms)"
+)
+
+
+def _history_ends(table: Table) -> bool:
+    """Whether the oldest known ancestor of the current snapshot has a parent that is gone."""
+    known = line_to(table, table.metadata.current_snapshot_id)
+    parent = known[0].parent_snapshot_id if known else None
+    return parent is not None and table.metadata.snapshot(parent) is None
+
 
 def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequence[str], where: str = "") -> Decision:
     """What Iceberg would say to an operation of a `kind` (see spec.commits.operations.KINDS) with these validations on
@@ -46,12 +60,20 @@ def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequ
     if kind not in KINDS:
         raise NotFoundInTable(f"no operation {kind!r}: there are {', '.join(KINDS)}")
     what = KINDS[kind]
-    start = table.resolve(base).snapshot
+    try:
+        start = table.resolve(base).snapshot
+    except NotFoundInTable as error:
+        raise NotFoundInTable(f"{error}. {NO_HISTORY}") from error
     current = table.metadata.current_snapshot
     assert current is not None
     try:
         later = run_between(table.metadata, start.snapshot_id, current.snapshot_id)
     except ValueError as error:
+        if _history_ends(table):
+            cause = (
+                f"{base} is no ancestor of the current snapshot as far as is left: the commits between may have expired"
+            )
+            raise NotFoundInTable(f"{cause}. {NO_HISTORY}") from error
         raise NotFoundInTable(
             f"{base} is no ancestor of the current snapshot: Iceberg refuses to validate from it"
         ) from error

@@ -17,6 +17,7 @@ from explorer.model.manifest import ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
 from explorer.progress import Cancelled, steps
+from explorer.queries.orphans import files_beside
 from explorer.render.doctor import ShownReport
 from explorer.reports.doctor.deep_rules import deep_rules
 from explorer.reports.doctor.delete_rules import dangling_rules, doubts_by_kind, removal_rules
@@ -48,12 +49,16 @@ from explorer.spec.doctor.summary_rules import absent_summaries, summary_rules
 from explorer.spec.entries.entries import snapshot_ids
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.text.names import base_name, first_of
-from explorer.spec.text.units import count
+from explorer.spec.text.units import count, whole
 from explorer.spec.values.hashes import hashes
 from explorer.storage.formats.json_text import NO_JSON
 from explorer.storage.manifest_reader import NOT_NOW, NOT_READ_HERE
 from explorer.table import Table
 
+UNDONE = (
+    "; nor is a manifest of this commit left beside it: a writer that took the commit for failed may have removed all "
+    "that it wrote, data files too, though it landed (CommitStateUnknownException)"
+)
 MOST_LISTS = 10_000
 """Snapshots whose manifest lists are compared: for each manifest, finding and ancestor something is kept of each of
 them, so that the memory for it is the product."""
@@ -335,6 +340,8 @@ class Examination:
     def _of_problem(self, problem: Problem, by_list: Mapping[str, int]) -> Finding:
         file = problem.file
         more: dict[str, Any] = {} if problem.severity == "error" else {"severity": problem.severity}
+        if problem.rule == "field-ids-absent":
+            more["severity"] = problem.severity
         if NO_JSON in problem.cause:
             more["refused"] = "table"
         if file in self.lists.masks or file in by_list:
@@ -369,7 +376,18 @@ class Examination:
         snapshot = self.table.metadata.snapshot(snapshot_id)
         names = other_attempts(self.table, snapshot) if snapshot else []
         beside = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        return f"; beside it lies {beside}, of another attempt to commit the same snapshot" if names else ""
+        if names:
+            return f"; beside it lies {beside}, of another attempt to commit the same snapshot"
+        return UNDONE if self._is_undone(snapshot) else ""
+
+    def _is_undone(self, snapshot: Snapshot | None) -> bool:
+        """Whether nothing is left beside a lost list that its commit, which added files, may have written there."""
+        if snapshot is None or not whole(snapshot.summary.get("added-data-files")):
+            return False
+        there = files_beside(self.table.tree)
+        named = {base_name(path) for path in self.lists.records}
+        named |= {base_name(s.manifest_list) for s in self.table.metadata.snapshots if s.manifest_list}
+        return bool(there) and not any(path.endswith(".avro") and base_name(path) not in named for path in there)
 
     def _manifest_counts(self, path: str) -> dict[str, Any]:
         """What the list says that a manifest had."""

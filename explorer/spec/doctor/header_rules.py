@@ -8,7 +8,13 @@ from typing import Any
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
-from explorer.spec.doctor.remedy_cases import ENTRIES_SCHEMA, HEADER_ALONE, OTHER_HEADER_SCHEMA, OTHER_HEADER_SPEC
+from explorer.spec.doctor.remedy_cases import (
+    ENTRIES_SCHEMA,
+    HEADER_ALONE,
+    OLD_MANIFEST,
+    OTHER_HEADER_SCHEMA,
+    OTHER_HEADER_SPEC,
+)
 from explorer.spec.entries.manifest_headers import HeaderCheck, check_header, parse_json
 from explorer.spec.text.units import parse_int64
 
@@ -46,6 +52,9 @@ def header_rules(
         yield _contradiction("spec-unknown", OTHER_HEADER_SPEC, spec)
     if "schema" not in odd:
         yield from _of_schema(checks)
+    if metadata.format_version > 1 and parse_int64(header.get("format-version")) == 1:
+        more = {"found": 1, "expected": metadata.format_version, "severity": "info"}
+        yield "readers-differ", OLD_MANIFEST, "header format-version", more
     if version := checks.get("format-version"):
         what = f"its header has a later format version than the table: {HEADER_ALONE}"
         yield _contradiction("manifest-content", what, version, severity="info")

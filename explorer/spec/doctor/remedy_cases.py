@@ -63,6 +63,10 @@ GREAT_VERSION = "Iceberg Java takes versions of files in a folder for 32-bit num
 OTHER_TABLE = "metadata of another table is in this folder: it"
 BEHIND = "the catalog is behind its folder"
 OTHER_HEADER_SPEC = "its header's partition-spec is not that of the table metadata"
+OLD_MANIFEST = (
+    "its format version is 1, which a table of a later version may have: some readers refuse it ('Invalid schema "
+    "detected in manifest', duckdb-iceberg#374)"
+)
 CROSSED = (
     "rows that another task wrote in the same commit: it does not apply to them, since their sequence numbers are "
     "equal, and they are visible"
@@ -159,6 +163,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("statistics-file", WRONG_COUNTS): "partition-counts",
     ("orphan-files", PREFIXES): "prefixes",
     ("orphan-files", UNCOMMITTED): "uncommitted",
+    ("readers-differ", OLD_MANIFEST): "old-manifest",
     ("delete-repeated", CROSSED): "crossed-tasks",
     ("column-type", RIGHT): "type-read-right",
     ("column-type", NOT_MENDED): "type-misread",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from explorer.spec.filters.expressions import BoundTerm, Predicate, predicates
@@ -10,6 +11,7 @@ from explorer.spec.scan.plan import Plan
 from explorer.spec.text.names import PLAIN
 from explorer.spec.text.units import count
 
+AVRO_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 COMPARED = ("eq", "in", "lt", "lt-eq", "gt", "gt-eq", "starts-with")
 """Operations that bounds can decide."""
 WIDE = (
@@ -68,8 +70,18 @@ def unmeasured_advice(plan: Plan) -> Iterator[str]:
             command = f" (icedive maintain preview TABLE compact {options} takes {it}, and files with nulls)"
         yield (
             f"{count(files, 'file')} {'is' if files == 1 else 'are'} read since metadata records nothing of {name} "
-            f"for {it}{why}. If {are} written anew, filters on it can skip {it}{command}"
+            f"for {it}{why}. If {are} written anew, filters on it can skip {it}{command}{_escaped(name)}"
         )
+
+
+def _escaped(name: str) -> str:
+    """Say of a column whose name Avro does not allow that older writers take no statistics of it."""
+    if all(AVRO_NAME.fullmatch(part) for part in name.split(".")):
+        return ""
+    return (
+        f". Its name is none in Avro, so files have another: Iceberg up to 1.7 may take no statistics of {name} in "
+        "tables of more than 100 columns (apache/iceberg#11950). Then let a newer Iceberg write them"
+    )
 
 
 def _reason(mode: ColumnMode, leaf: Predicate) -> str:

@@ -29,6 +29,13 @@ NOT_READ = frozenset({
 })  # fmt: skip
 """Rules whose findings change nothing of what readers read, unless Iceberg Java refuses the table for them."""
 
+WRONG_RESULTS = frozenset({
+    "deleted-file-live", "delete-dropped", "delete-partition", "entry-invalid", "equality-id-unknown", "file-twice",
+    "manifest-content", "manifest-counts", "manifest-twice", "metrics-wrong", "min-sequence", "null-sequence",
+    "partition-summary", "partition-value", "record-count", "two-vectors", "vector-wrong",
+})  # fmt: skip
+"""Rules whose errors let Spark lose rows, or show rows or values that are wrong, where it does not refuse the table."""
+
 
 def fault_features(findings: Iterable[Finding]) -> list[TableFeature]:
     """Find the faults that readers meet.
@@ -66,5 +73,9 @@ def _of(feature: str, alike: Sequence[Finding]) -> TableFeature:
 
 
 def _is_misread(finding: Finding) -> bool:
-    """Whether Spark shows other values than a file has: files without field ids may be read right by their places."""
-    return finding.rule in MISREAD_BY and (finding.rule != "field-ids-absent" or finding.severity == "error")
+    """Whether Spark shows other rows or values than the files have: files without field ids may be read right by their
+    places."""
+    is_error = finding.severity in ("fatal", "error")
+    return (finding.rule in MISREAD_BY and (finding.rule != "field-ids-absent" or is_error)) or (
+        finding.rule in WRONG_RESULTS and is_error
+    )
