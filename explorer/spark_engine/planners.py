@@ -164,14 +164,25 @@ def push_down(reads: ReadSession, files: FileAccess, version: str | None, where:
                     handed += [json.loads(str(parser.toJson(e))) for e in node.scan().filters().toArray()]
                 elif kind == "FilterExec":
                     kept += _conjuncts(node.condition())
-        except ExplorerError:
-            raise
+        except ExplorerError as error:
+            raise _of_one_table(error) from error
         except Exception as error:  # Spark and py4j raise many kinds
-            raise failure(error, engine.is_lost, where) from error
+            raise _of_one_table(failure(error, engine.is_lost, where)) from error
     expression: Expression = TRUE
     for data in handed:
         expression = both(expression, parse_expression(data))
     return Pushdown(expression, tuple(kept))
+
+
+def _of_one_table(error: ExplorerError) -> ExplorerError:
+    """The error; of a column that is none of the table's with what that means in a MERGE or a join."""
+    if "UNRESOLVED_COLUMN" not in str(error):
+        return error
+    return StatementFailed(
+        f"{error}. A condition between columns of two tables, as in MERGE ... ON t.id = s.id, is no filter of this "
+        "table: it skips no file. Ask with the conditions on this table's columns and constants alone, without the "
+        "table's name before them (icedive docs slow-scans shows how to write a MERGE)"
+    )
 
 
 def _conjuncts(condition: Any) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from explorer.errors import StatementFailed
 from explorer.reports.maintenance import preview
 from explorer.spark_engine.spark import SparkEngine
 from explorer.storage.catalogs.sandbox_entries import forget_entries
@@ -93,3 +94,13 @@ def test_headers_are_written_by_the_tables_schema(tmp_path: Path, session: Any) 
     snapshots = [f.snapshots for f in found(name, "schema-rebound")]
     assert not any(current.snapshot_id in ids for ids in snapshots)
     assert sorted(row.id for row in session.table(name).collect()) == [0, 1]
+
+
+def test_a_condition_between_two_tables_is_no_filter(session: Any) -> None:
+    """apache/iceberg#3607: what stands in ON of a MERGE."""
+    session.sql(f"CREATE TABLE {SPACE}.merged (id INT) USING iceberg")
+    session.sql(f"INSERT INTO {SPACE}.merged VALUES (1)")
+    with pytest.raises(StatementFailed, match="A condition between columns of two tables"):
+        open_table(f"{SPACE}.merged").plan_sql("t.id = s.id")
+    plan, _ = open_table(f"{SPACE}.merged").plan_sql("id = 2")
+    assert plan.left.files == 0

@@ -96,7 +96,10 @@ class _Parser:
             if not token:
                 rest = text[at : at + 200].strip()
                 what = "a text begins that has no end" if rest[0] in "'\"`" else NO_PART
-                raise FilterError(f"{what}: {rest[:40]}{SQL_ALONE if what == NO_PART else ''}", text.index(rest[0], at))
+                more = SQL_ALONE if what == NO_PART else ""
+                if rest[0] in "$@#" and what == NO_PART:
+                    more = " (write a name with such signs between backticks, and the filter between single quotes)"
+                raise FilterError(f"{what}: {rest[:40]}{more}", text.index(rest[0], at))
             self.left.append((str(token.lastgroup), token.group(str(token.lastgroup))))
             self._starts.append(token.start(str(token.lastgroup)))
             at = token.end()
