@@ -81,6 +81,10 @@ def course(
     command = [*module_command("jupyterlab"), first, f"--ServerApp.root_dir={folder.resolve()}", *root, *jupyter]
     if class_folder is not None:
         os.environ.update(progress_store.class_environment(class_folder, student))
+        try:
+            progress_store.report_to_class(class_folder, student)
+        except OSError as error:
+            fail(NotPossible(f"nothing can be reported to {class_folder}: {error.strerror or error}"), FAILED)
     os.execv(sys.executable, command)  # it takes this process's place: who stops one stops both
 
 

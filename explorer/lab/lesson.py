@@ -36,7 +36,8 @@ def slides() -> list[Slide]:
         first = ("", "")
         if link := _LINK.search(shows):
             table = link[1]
-            first = (table, link[2] or "")
+            asked_at = shows.find("asks for")
+            first = (table, link[2] or "") if asked_at < 0 or link.start() < asked_at else ("", "")
         elif "*Lab*" in shows:
             table = ""
         new = [number for number in numbers.split(", ") if number and number not in asked]

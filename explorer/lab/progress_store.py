@@ -8,7 +8,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -43,18 +43,36 @@ def keep(question: str, state: str = SOLVED) -> str:
     """Save the state of a question, unless it has gone that far already; return the reason if that failed, else an
     empty string. Lines are appended, so several kernels may do it at the same time."""
     try:
-        if not _is_further(state, states_by_question().get(question)):
-            return ""
-        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        line = json.dumps({"question": question, "at": now, "state": state})
-        file = _file()
-        private(file.parent)
-        _append(file, line, 0o600)
+        known = states_by_question()
+        now = Reached(state, datetime.now(timezone.utc).isoformat(timespec="seconds"))
+        if _is_further(state, known.get(question)):
+            file = _file()
+            private(file.parent)
+            _append(file, _line(question, now), 0o600)
+            known[question] = now
         if folder := os.environ.get(CLASS_VARIABLE):
-            _append(Path(folder) / f"{student()}{_SUFFIX}", line, 0o644)
+            _report(Path(folder), known)
     except (OSError, AccessRefused) as error:
         return str(error)
     return ""
+
+
+def report_to_class(folder: Path, name: str) -> None:
+    """Tell a class what this person has reached so far. Raises OSError."""
+    _report(folder, states_by_question(), name)
+
+
+def _report(folder: Path, known: Mapping[str, Reached], name: str = "") -> None:
+    """Append to a student's file what the class does not know yet."""
+    file = folder / f"{file_name(name) if name else student()}{_SUFFIX}"
+    told = _states((_read_plain(file) or "").splitlines())
+    for question, reached in known.items():
+        if _is_further(reached.state, told.get(question)):
+            _append(file, _line(question, reached), 0o644)
+
+
+def _line(question: str, reached: Reached) -> str:
+    return json.dumps({"question": question, "at": reached.at, "state": reached.state})
 
 
 def student() -> str:
