@@ -96,7 +96,11 @@ class _DiffGraph:
         node = manifest_node(path)
         changes, both = self.files.get(path, ()), self.diff.carried.get(path)
         what, reason = self.rewrites.get(path, ("", ""))
-        lines = [f"{count(len(changes), 'file')} {status}"] if status != "kept" else ["listed by both, not decoded"]
+        lines = [f"lists {count(len(changes), f'{status} file')}"] if status else []
+        if status == "kept":
+            lines = ["listed by both, not decoded"]
+        elif status == "added" and manifest.deleted_files_count:
+            lines.append(f"says DELETED of {count(manifest.deleted_files_count, 'file')}")
         if what:
             lines.append(what + (": " + reason if what == "dropped" else ""))
         if both is None and status != "kept":
