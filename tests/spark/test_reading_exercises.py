@@ -26,7 +26,7 @@ from explorer.lab.exercises.reading import DELETE_EXERCISES, FIRST_EXERCISES, ST
 EXERCISES = (*FIRST_EXERCISES, *STATUS_EXERCISES, *DELETE_EXERCISES)
 WRONG: list[tuple[tuple[Any, str], ...]] = [
     (
-        (("manifest-1", "manifest-2", "manifest-3"), "rewritten: its entries were written anew"),
+        (("manifest-1", "manifest-2", "manifest-3"), "snapshot-3 wrote its entries anew, into another manifest."),
         ("manifest-3", "One more is in the list: it is carried"),
         (("manifest-2", "manifest-9"), "neither lists nor replaces it"),
     ),
@@ -141,6 +141,12 @@ def test_a_quiz_is_judged_by_what_the_table_says(name: str) -> None:
         assert marked.right is False
         assert f"{score(len(quiz.example) - 1, len(quiz.example))} Not so: {quiz.entry.labels[line]}" in marked.words
     assert "Give" in quiz.check(("one",)).words
+
+
+def test_who_counts_the_snapshot_that_deletes_a_file_is_told_why_not() -> None:
+    marked = course.find_exercise("2.5").check(("snapshot-2", "snapshot-3", "snapshot-4", "snapshot-1", "snapshot-4", 4))
+    assert "5 of 6 are right, 1 is wrong." in marked.words
+    assert "snapshot-4 lists it as DELETED" in marked.words
 
 
 ARTICLES = (articles.TREE_ERROR, articles.MANIFEST_ERROR, articles.DELETE_ERROR, articles.SPEC_ERROR)

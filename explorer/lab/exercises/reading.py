@@ -35,6 +35,13 @@ _HINTS: Mapping[tuple[str, str], str] = {
     (GONE, "ADDED"): "this very snapshot added it",
 }
 
+_LEFT_OUT: Mapping[str, str] = {
+    "rewritten": "{} wrote its entries anew, into another manifest",
+    "merged": "{} merged its entries with those of others, into another manifest",
+    "dropped": "{} left it out, because it holds only DELETED entries",
+}
+"""Why a snapshot does not list a manifest of its parent, by the manifest's state there."""
+
 
 def _open(name: str) -> Table:
     return Table(TableReader(locate(f"demo.{name}")))
@@ -94,8 +101,8 @@ def _judge_manifest_names(name: str, snapshot: str, _: Any, answer: Any) -> Exer
     facts = f"The list of {snapshot} names {' and '.join(sorted(listed))}."
     if more := sorted(given - listed):
         cell = cells.get(more[0])
-        what = f"{cell.state}: {cell.reason}" if cell else f"{snapshot} neither lists nor replaces it"
-        return ExerciseResult(False, f"{more[0]} is not in the list of {snapshot}: {what}.", facts)
+        why = _LEFT_OUT[cell.state].format(snapshot) if cell else f"{snapshot} neither lists nor replaces it"
+        return ExerciseResult(False, f"{more[0]} is not in the list of {snapshot}: {why}.", facts)
     if fewer := sorted(listed - given):
         missing = cells[fewer[0]]
         return ExerciseResult(False, f"One more is in the list: it is {missing.state} by {snapshot}.", facts)
@@ -208,7 +215,8 @@ DELETED_MANIFEST = Exercise(
 )
 FIVE_STATUSES = Exercise(
     "demo.manifest_lifecycle: snapshot-1 adds data-1 and data-2, snapshot-2 deletes data-1, snapshot-3 adds data-3, "
-    "snapshot-4 deletes data-2, snapshot-5 adds data-4. How does a reader of each snapshot read data-2.parquet?",
+    "snapshot-4 deletes data-2, snapshot-5 adds data-4. What does the entry of data-2.parquet mean to a reader of "
+    "each snapshot?",
     partial(_judge_statuses, "manifest_lifecycle", _LIFE, True),
     ("ADDED", "EXISTING", "EXISTING", "DELETED", ""),
     rows([f"snapshot-{n}" for n in range(1, 6)], LOGICAL),
@@ -216,7 +224,7 @@ FIVE_STATUSES = Exercise(
     look="the graph of demo.manifest_lifecycle: step with [ and ], or "
     "`icedive inspect file demo.manifest_lifecycle data-2.parquet`.",
     reason="ADDED by an earlier snapshot reads as EXISTING. The snapshot that deletes the file says DELETED. No later "
-    "snapshot reads it: either the entry is filtered out, or its manifest is no longer listed, as in snapshot-5.",
+    "snapshot reads it: either the entry is filtered out, or its manifest is no longer listed.",
     words=STATUSES,
 )
 STORED_STATUSES = Exercise(
@@ -257,7 +265,7 @@ DELETE_TARGETS = Exercise(
     partial(_judge_delete_targets, "equality_deletes"),
     ("data-1.parquet",),
     SeveralEntry(tuple(f"data-{n}.parquet" for n in (1, 2, 3))),
-    nudge="Compare the sequence numbers: is equal enough?",
+    nudge="Which of the files were in the table before the commit that added delete-1?",
     look="`icedive inspect deletes demo.equality_deletes`: the reason beside each pair.",
     reason="An equality delete applies only where the data sequence number is strictly less than its own. data-2 has "
     "the same number, so the new row of the update stays; data-3 came later.",

@@ -24,8 +24,7 @@ def _copy_facts(_: Any) -> Sequence[Any]:
 
 
 COPY_ON_WRITE = quiz(
-    "demo.copy_on_write_update: one file of three rows, and an UPDATE of one of them in copy-on-write. Its commit "
-    "wrote a manifest for the entry of the removed file, and another for the new file.",
+    "demo.copy_on_write_update: one file of three rows, and an UPDATE of one of them in copy-on-write.",
     [
         Line("Data files that the UPDATE wrote", COUNT, {0: "The changed row must be in some file."}),
         Line(
@@ -45,8 +44,8 @@ COPY_ON_WRITE = quiz(
     look="`icedive diff demo.copy_on_write_update snapshot-1 snapshot-2`, and "
     "`icedive inspect entries demo.copy_on_write_update`.",
     reason="The writer copies the rows that did not change into a new file, with the changed one. The old file is "
-    "DELETED "
-    "in the manifest that had it. So writing costs a whole file, and a reader has nothing to merge.",
+    "DELETED in the manifest that replaces the one that had it. So a write costs a whole file, and a reader has "
+    "nothing to merge.",
 )
 
 
@@ -67,7 +66,7 @@ def _merge_facts(_: Any) -> Sequence[Any]:
 
 
 MERGE_ON_READ = quiz(
-    "demo.position_deletes: one file of three rows, and the same UPDATE in merge-on-read.",
+    "demo.position_deletes: one file of three rows, and an UPDATE of one of them in merge-on-read.",
     [
         Line("Data files that the UPDATE added", COUNT, {0: "The new row must be in some file."}),
         Line("Delete files that it added", COUNT, {0: "Something must hide the old row."}),
@@ -147,7 +146,7 @@ VECTORS = quiz(
             {2: "A data file has at most one vector in a snapshot."},
         ),
         Line(
-            "Puffin files that have the vectors of both snapshots",
+            "Puffin files of snapshot-2 and snapshot-3 together",
             COUNT,
             {1: "A commit changes no Puffin file."},
         ),
@@ -248,7 +247,6 @@ TIME_TRAVEL = quiz(
     (1, 2, 3, 0),
     nudge="A reader chooses a snapshot in the metadata file, and follows its list.",
     look="`icedive count demo.three_inserts -s snapshot-1`.",
-    reason="The newest metadata file has all snapshots that have not expired. A reader of an older one opens the "
-    "manifest "
-    "list of that snapshot, and writes nothing.",
+    reason="A reader of an older snapshot finds it in the metadata file, opens the manifest list of that snapshot, "
+    "and writes nothing.",
 )

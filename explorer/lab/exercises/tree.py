@@ -398,14 +398,22 @@ LIFE = quiz(
         Line("data-2.parquet is added by", SNAPSHOTS_5),
         Line("data-2.parquet is deleted by", SNAPSHOTS_5),
         Line(
-            "Snapshots that must expire before the file can be removed", COUNT, {1: "Older snapshots refer to it, too."}
+            "Snapshots in which the file is live, and which must expire before it can be removed",
+            COUNT,
+            {
+                1: "The next two snapshots have it as EXISTING, so their readers need it, too.",
+                4: "snapshot-4 lists it as DELETED, so no reader of snapshot-4 needs it.",
+                5: "The list of snapshot-5 leads to no entry of it.",
+            },
         ),
     ],
     _life_facts,
     ("snapshot-2", "snapshot-3", "snapshot-4", "snapshot-1", "snapshot-4", 3),
-    nudge="No file changes. Older snapshots go on to refer to what they listed.",
+    nudge="In which snapshots does a reader read the file? An entry that says DELETED only tells what the snapshot "
+    "removed.",
     look="`icedive history lifecycle demo.manifest_lifecycle`, and "
     "`icedive inspect file demo.manifest_lifecycle data-2.parquet`.",
     reason="snapshot-2 made manifest-2, snapshot-3 listed it again, and snapshot-4 deleted an entry of it, so it wrote "
-    "manifest-4. Three snapshots have data-2 as a live file, and time travel to them needs it.",
+    "manifest-4. Three snapshots have data-2 as a live file, and time travel to them needs it. A writer may also wait "
+    "until snapshot-4 has expired: the spec lets it remove a file with the snapshot that deleted it.",
 )
