@@ -221,7 +221,13 @@ def test_each_exercise_is_asked_before_its_input() -> None:
             assert answer == f'explorer.exercise("{name}")'
     start = json.loads((course.NOTEBOOKS / course.START).read_text())["cells"]
     [question] = ["".join(cell["source"]) for cell in start if cell["id"] == "start03"]
-    assert question.endswith(explorer.exercise("1.4").text)
+    assert question.endswith(explorer.exercise("3.8").text)
+
+
+def test_the_start_tells_how_many_exercises_each_notebook_has() -> None:
+    text = (course.NOTEBOOKS / course.START).read_text()
+    told = re.findall(r"\]\((\S+)\.ipynb\) \|[^|]*\|[^|]*\| (\d+) \|", text)
+    assert told == [(name, str(len(there))) for name, there in course.EXERCISES_BY_NOTEBOOK.items()]
 
 
 def test_a_students_work_is_not_overwritten(tmp_path: Path) -> None:
