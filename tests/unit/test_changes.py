@@ -53,8 +53,10 @@ def test_a_diff_graph_tells_added_removed_and_kept_apart(table: Table) -> None:
     assert by_status["kept"] == []
     assert [e.label for e in graph.elided] == ["1 manifest kept, not decoded"]
     assert {n.lines for n in graph.nodes if n.kind == "data_manifest"} == {
-        ("lists 1 added file",), ("lists 0 added files", "says DELETED of 1 file"), ("lists 1 removed file", "rewritten"),
-    }  # fmt: skip
+        ("lists 1 added file",),
+        ("lists 0 added files", "says DELETED of 1 file"),
+        ("lists 1 removed file", "rewritten"),
+    }
     assert "rewritten" in render_tree(graph)
     assert {e.kind for e in graph.edges} == {"contains", "compared with", "rewritten into"}
 

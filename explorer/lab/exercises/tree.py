@@ -228,7 +228,7 @@ WHERE = quiz(
     ],
     _where_facts,
     (CATALOG, METADATA, METADATA, METADATA, METADATA, METADATA, LIST, LIST, LIST, LIST, MANIFEST, MANIFEST),
-    nudge="What is true of the whole table, what of one snapshot, what of one file?",
+    nudge="What is true of the whole table, what of one manifest, what of one data file?",
     look="`icedive inspect metadata demo.orders`, `icedive inspect manifests demo.orders --output json` and "
     "`icedive inspect entries demo.orders --output json`.",
     reason="The metadata file describes the table: schemas, specs, sort orders, properties and snapshots. The manifest "
@@ -369,7 +369,7 @@ RECORD = quiz(
     ],
     _record_facts,
     (0, 1, 1, 0, 2),
-    nudge="The counts are of stored statuses.",
+    nudge="The record counts the files and rows of each status that manifest-2 stores.",
     look="`icedive inspect manifests demo.manifest_lifecycle -s snapshot-2 --output json`.",
     reason="The list counts files and rows of each status, so a reader knows without opening the manifest whether it "
     "has "
