@@ -54,6 +54,9 @@ c.Spawner.cmd = [{python!r}, "-m", "jupyterhub.singleuser"]
 c.Spawner.args = ["--allow-root", "--LabApp.expose_app_in_browser=True", "--LabApp.news_url="]
 c.Spawner.http_timeout = c.Spawner.start_timeout = 180
 c.Spawner.env_keep = [name for name in os.environ if not name.startswith("CONFIGPROXY")]
+c.Spawner.environment = {{
+    "JUPYTERLAB_WORKSPACES_DIR": lambda spawner: "{folder}/home/" + spawner.user.name + "/workspaces",
+}}
 c.SimpleLocalProcessSpawner.home_dir_template = "{folder}/home/{{username}}"
 """
 
@@ -63,16 +66,28 @@ def with_table(folder: Path, sandbox: Path) -> None:
     shutil.copytree(sandbox / "warehouse" / "demo" / "manifest_lifecycle", folder / "lake" / "fruit")
 
 
+def with_spark_kernel(folder: Path) -> None:
+    """A kernel in a folder of Jupyter's data: that of these tests, which has pyspark."""
+    kernel = folder / "data" / "kernels" / "spark"
+    kernel.mkdir(parents=True)
+    started_by = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    told = {"argv": started_by, "display_name": "Spark", "language": "python"}
+    (kernel / "kernel.json").write_text(json.dumps(told))
+
+
+def with_spark_notebook(folder: Path, place: Path) -> None:
+    """A notebook whose first cell starts a person's own Spark."""
+    cell = nbformat.v4.new_code_cell(CELL.format(folder=str(place)))
+    spark = {"kernelspec": {"name": "spark", "display_name": "Spark"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata=spark), folder / "mine.ipynb")
+
+
 # ---- Notebook 7 ------------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def notebook7(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jupyter]:
     folder = tmp_path_factory.mktemp("notebook7")
     with_table(folder / "root", sandbox)
-    kernel = folder / "data" / "kernels" / "spark"  # that of these tests, which has pyspark
-    kernel.mkdir(parents=True)
-    started_by = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    told = {"argv": started_by, "display_name": "Spark", "language": "python"}
-    (kernel / "kernel.json").write_text(json.dumps(told))
+    with_spark_kernel(folder)
     with jupyter(folder, module="notebook", python=PYTHON, base="/seven/", page="tree") as started:
         yield started
 
@@ -107,6 +122,21 @@ def test_notebook_7_opens_the_page_in_a_tab_of_the_browser(
     with page.context.expect_page() as opened:
         page.locator(".lm-CommandPalette-item:visible", has_text="Open the Iceberg Explorer").click()
     expect(opened.value.locator(".welcome")).to_be_visible()
+    opened.value.close()
+    fruit = explorer.open_table(notebook7.folder / "lake" / "fruit")
+    lists = [Path(snapshot.manifest_list or "").name for snapshot in fruit.metadata.snapshots]
+    into(page, "fruit", "metadata")
+    for name, told in (
+        (re.compile("^00002-.*metadata.json"), "2 snapshots"),
+        (lists[1], "5 snapshots"),
+        (Path(str(fruit.inspect.manifests()[0]["manifest_path"])).name, "5 snapshots"),
+    ):
+        with page.context.expect_page() as opened:
+            open_with(page, name)
+        expect(opened.value.locator(".facts")).to_contain_text(told)
+        expect(opened.value.locator(".graph-card").first).to_be_visible()
+        opened.value.screenshot(path=artifacts / "notebook7-open-with.png")
+        opened.value.close()
     assert not watched.outside
     assert TOKEN not in notebook7.log
 
@@ -130,10 +160,7 @@ def test_notebook_7_has_the_tables_in_its_left_sidebar(
     expect(opened.value.locator(".header")).to_contain_text("deletion_vectors")
     opened.value.close()
     page.screenshot(path=artifacts / "notebook7-tables.png")
-    cell = nbformat.v4.new_code_cell(CELL.format(folder=str(tmp_path)))
-    spark = {"kernelspec": {"name": "spark", "display_name": "Spark"}}
-    notebook = nbformat.v4.new_notebook(cells=[cell], metadata=spark)
-    nbformat.write(notebook, notebook7.folder / "mine.ipynb")
+    with_spark_notebook(notebook7.folder, tmp_path)
     page.goto(f"{notebook7.url}notebooks/mine.ipynb")
     page.wait_for_function(READY, arg="icedive:show-tables")
     page.wait_for_function(IDLE)
@@ -220,8 +247,9 @@ def hub(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub
     if not PROXY:
         pytest.skip("configurable-http-proxy is not installed: make test-jupyters")
     folder, ports = tmp_path_factory.mktemp("hub"), [free_port() for _ in range(3)]
-    for user in ("ann", "bob", "cleo"):
+    for user in ("ann", "bob", "cleo", "dora"):
         with_table(folder / "home" / user, sandbox)
+    with_spark_kernel(folder)
     config = folder / "config.py"
     config.write_text(CONFIG.format(ports=ports, proxy=PROXY, password=PASSWORD, folder=folder, python=PYTHON))
     url = f"http://127.0.0.1:{ports[0]}/hubs/"
@@ -320,6 +348,45 @@ def test_the_launcher_the_left_tab_and_open_with_on_a_jupyterhub(hub: Hub, brows
     page.get_by_role("button", name="Insert code").click()
     page.wait_for_function(f"({NOTEBOOK_CELLS})().some((text) => text.includes('explorer.open_table'))")
     watched.clean()
+    assert not watched.outside
+    page.context.close()
+
+
+def test_the_palette_and_a_kernels_spark_on_a_jupyterhub(
+    hub: Hub, browser: Browser, artifacts: Path, tmp_path: Path
+) -> None:
+    with_spark_notebook(hub.folder / "home" / "dora", tmp_path)
+    page = log_in(browser, hub, "dora")
+    watched = Watched(page)
+    page.evaluate(THEME, "Dark")
+    page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+    page.locator(".jp-LauncherCard", has_text="Iceberg Explorer").first.scroll_into_view_if_needed()
+    page.screenshot(path=artifacts / "jupyterhub-launcher-dark.png")
+    page.evaluate(RUN, "apputils:activate-command-palette")
+    page.locator(".lm-CommandPalette-input:visible").fill("Iceberg")
+    page.locator(".lm-CommandPalette-item:visible", has_text="Open the Iceberg Explorer").click()
+    expect(app(page).locator(".welcome")).to_be_visible()
+    expect(app(page).locator(".ice")).to_have_attribute("data-theme", "dark")
+    page.screenshot(path=artifacts / "jupyterhub-palette-dark.png")
+    into(page, "lake", "fruit", "metadata")
+    open_with(page, re.compile("^00002-.*metadata.json"))
+    expect(app(page).locator(".facts")).to_contain_text("2 snapshots")
+    page.screenshot(path=artifacts / "jupyterhub-open-with-dark.png")
+    page.evaluate("() => { window.jupyterapp.commands.execute('docmanager:open', { path: 'mine.ipynb' }); }")
+    page.wait_for_function(IDLE)
+    page.evaluate(RUN, "notebook:run-cell-and-insert-below")
+    expect(page.locator(".jp-OutputArea-output", has_text="started")).to_be_visible()
+    page.evaluate(RUN, "icedive:show-tables")
+    tables = page.get_by_role("region", name="Iceberg tables")
+    kernel = tables.get_by_role("tree", name="In the notebook's Spark")
+    for name in ("own", "db"):
+        kernel.get_by_role("treeitem", name=name, exact=True).click()
+    expect(kernel.get_by_role("treeitem", name="t", exact=True)).to_be_visible()
+    page.screenshot(path=artifacts / "jupyterhub-kernel-dark.png")
+    page.evaluate(THEME, "Light")
+    page.wait_for_function("document.body.dataset.jpThemeLight === 'true'")
+    expect(page.locator("#jupyterlab-splash")).to_have_count(0)
+    page.screenshot(path=artifacts / "jupyterhub-kernel.png")
     assert not watched.outside
     page.context.close()
 

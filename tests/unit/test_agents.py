@@ -139,7 +139,7 @@ def test_a_table_that_does_not_open_is_named_by_its_metadata_file(tmp_path: Path
             assert data["level"] != "ok"
         listed = await agent.ask("catalog_doctor", catalog="small")
         assert f"/{newest.name}" in texts(listed)
-        assert "page" not in listed  # which asks about the sandbox alone
+        assert listed["page"] == "http://localhost:5006/"  # which asks about the sandbox alone
         assert "page" in await agent.ask("doctor", table=name)
 
     over_stdio(look, "small", "--page", "http://localhost:5006/", PYICEBERG_HOME=str(tmp_path))

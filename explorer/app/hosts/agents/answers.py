@@ -220,9 +220,9 @@ def _link(link: Mapping[str, Any]) -> dict[str, Any]:
 
 def _page(request: Ask, page: str) -> dict[str, str]:
     """Return how a person comes to the same answer on the page: its address, or the command that serves it. The page
-    asks about the sandbox alone what is asked of a catalog."""
+    asks about the sandbox alone what is asked of a catalog: of another its list of tables is shown."""
     if request.catalog not in ("", SANDBOX):
-        return {}
+        return {"page": page} if page else {"open_page": "icedive open"}
     if not page:
         return {"open_page": shlex.join(["icedive", "open", *([request.table] if request.table else [])])}
     place = {"table": request.table, "mode": "ask", "question": request.question,
