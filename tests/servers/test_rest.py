@@ -6,8 +6,12 @@ import traceback
 from collections.abc import Iterator
 
 import pytest
+from pyiceberg.catalog import load_catalog
+from pyiceberg.catalog.rest import Endpoints, RestCatalog
+from pyiceberg.table import Table as PyicebergTable
 from tornado.httputil import HTTPServerRequest
 
+import explorer
 from explorer.errors import TableNotFound
 from tests.servers.asking import Engineer, no_secret, register
 from tests.servers.conftest import EVERY, Store
@@ -70,3 +74,27 @@ def test_rest(
                 "shop.marked", catalog="other", properties={"type": "rest", "uri": f"{served}/{way}", **wrong}
             )
         no_secret(SECRETS, traceback.format_exception(refused.value))
+
+
+def test_a_table_of_pyiceberg_and_a_response_bring_the_keys_that_a_server_gave(
+    served: str, store: Store, engineer: Engineer
+) -> None:
+    """What a person has in hand opens with it alone, and answers as the table by its name does."""
+    known = WAYS["vending"][1](store)
+    properties = {"type": "rest", "uri": f"{served}/vending", **CLIENT, **known}
+    engineer.configures("served", properties)
+    named = explorer.open_table("served.shop.marked")
+    catalog = load_catalog("mine", **properties)
+    assert isinstance(catalog, RestCatalog)
+    table = catalog.load_table("shop.marked")
+    assert isinstance(table, PyicebergTable)
+    response = catalog._session.get(catalog.url(Endpoints.load_table, prefixed=True, namespace="shop", table="marked"))
+    for given in (table, response.json()):
+        opened = explorer.open_table(given, properties=None if given is table else known)
+        for ask in (
+            lambda of: of.inspect.snapshots(),
+            lambda of: of.inspect.files(),
+            lambda of: of.inspect.entries(view="stored"),
+        ):
+            assert list(ask(opened)) == list(ask(named))
+        no_secret(SECRETS, [repr(opened), str(opened.overview().to_text())])
