@@ -12,6 +12,7 @@ import explorer
 from explorer.app.hosts.file import export_table
 from explorer.lab.exercises.quiz import open_demo
 from explorer.lab.scenarios.guides import GUIDES
+from tests.browser.conftest import Served
 
 PHONE = {"width": 390, "height": 800}
 
@@ -129,3 +130,13 @@ def test_a_page_of_one_table_stands_alone(sandbox: Path, tmp_path: Path, browser
     for page in opened(browser, tmp_path / "events.html"):
         expect(page.get_by_role("navigation", name="Other pages")).to_have_count(0)
         expect(page.locator(".lesson")).to_be_visible()
+
+
+def test_the_lessons_urls_do_not_answer_its_questions(page: Page, app: Served) -> None:
+    """What a teaching table shows is unfolded by who wants to know."""
+    page.goto(f"{app}?table=demo.equality_deletes&snapshot=snapshot-1")
+    expect(page.get_by_role("treeitem").first).to_be_visible()
+    sentence = page.get_by_text("only in files with a lower data sequence number")
+    expect(sentence).to_be_hidden()
+    page.get_by_text("What it shows").click()
+    expect(sentence).to_be_visible()

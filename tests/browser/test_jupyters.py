@@ -55,7 +55,8 @@ c.Spawner.args = ["--allow-root", "--LabApp.expose_app_in_browser=True", "--LabA
 c.Spawner.http_timeout = c.Spawner.start_timeout = 180
 c.Spawner.env_keep = [name for name in os.environ if not name.startswith("CONFIGPROXY")]
 c.Spawner.environment = {{
-    "JUPYTERLAB_WORKSPACES_DIR": lambda spawner: "{folder}/home/" + spawner.user.name + "/workspaces",
+    name: lambda spawner, part=part: "{folder}/own/" + spawner.user.name + part
+    for name, part in (("JUPYTERLAB_WORKSPACES_DIR", "/workspaces"), ("JUPYTERLAB_SETTINGS_DIR", "/settings"))
 }}
 c.SimpleLocalProcessSpawner.home_dir_template = "{folder}/home/{{username}}"
 """

@@ -100,6 +100,29 @@ def test_names_are_those_of_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert "Nobody has answered yet" in run("course", "--progress", "--class", str(tmp_path)).output
 
 
+def test_a_class_hears_of_what_was_reached_before(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = folder.parent / "home"
+    monkeypatch.setattr(progress_store, "_file", lambda: home / "solved.jsonl")
+    monkeypatch.delenv(CLASS_VARIABLE, raising=False)
+    assert [keep(ONE, SOLVED), keep(TWO, TRIED)] == ["", ""]
+    assert class_progress(folder).students == ()
+    progress_store.report_to_class(folder, "ann")  # what `course --class` does
+    [ann] = class_progress(folder).students
+    assert (ann.solved, ann.tried) == (("1.1",), ("1.2",))
+    for variable, value in progress_store.class_environment(folder, "ben").items():
+        monkeypatch.setenv(variable, value)
+    assert keep(ONE, SOLVED) == ""  # again, and the class does not know yet
+    assert keep(TWO, LOOKED_UP) == ""
+    assert [(s.student, s.solved, s.looked_up) for s in class_progress(folder).students][1] == (
+        "ben",
+        ("1.1",),
+        ("1.2",),
+    )
+    before = (folder / "ben.jsonl").read_text()
+    assert keep(ONE, TRIED) == ""
+    assert (folder / "ben.jsonl").read_text() == before
+
+
 def test_a_class_without_a_folder_is_refused(tmp_path: Path) -> None:
     done = run("course", "--progress", "--class", str(tmp_path / "none"))
     assert done.exit_code == 1
