@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.queries.metadata_tree import MetadataTree
+from explorer.queries.orphans import METADATA_ENDINGS
 from explorer.spec.commits.uncommitted_files import UNDER_WAY
 from explorer.spec.commits.unnamed_commits import LIST_NAME, UnnamedCommit, UnnamedList
 from explorer.spec.entries.entries import ADDED
@@ -23,11 +25,13 @@ from explorer.spec.text.units import parse_int64
 from explorer.storage import limits, manifests
 from explorer.storage.formats import avro
 from explorer.storage.paths import normal_path
+from explorer.storage.reader import read_metadata
 from explorer.storage.storage import Storage
 from explorer.storage.stores import ListedFile
 
-LISTS, FILES, ENTRIES = 20, 100, 200_000
-"""So many lists are read, the newest; so many files of a commit are looked for, among so many entries of the table."""
+LISTS, FILES, ENTRIES, METADATA_FILES = 20, 100, 200_000, 5
+"""So many lists are read, the newest; so many files of a commit are looked for, among so many entries of the table; and
+so many metadata files that the table does not know are read, the newest."""
 _PATHS = pa.schema([("file_path", pa.string())])
 
 
@@ -83,6 +87,8 @@ def find_unnamed_commits(tree: MetadataTree, there: Mapping[str, ListedFile]) ->
             unnamed.append((of.written, path, own))
     if not unnamed:
         return UnnamedCommits((), 0)
+    elsewhere = _snapshots_elsewhere(tree, there)
+    unnamed = [one for one in unnamed if one[2] not in elsewhere]
     listed = {m.manifest_path: m for s in meta.snapshots for m in tree.manifests(s)}
     had = {s.parent_snapshot_id for s in meta.snapshots} | {entry.snapshot_id for entry in meta.snapshot_log}
     had |= {m.added_snapshot_id for m in listed.values()}
@@ -98,6 +104,18 @@ def find_unnamed_commits(tree: MetadataTree, there: Mapping[str, ListedFile]) ->
             commits.append(commit)
     commits.sort(key=lambda commit: commit.listed.sequence_number or 0)
     return UnnamedCommits(tuple(commits), max(0, len(unnamed) - LISTS))
+
+
+def _snapshots_elsewhere(tree: MetadataTree, there: Mapping[str, ListedFile]) -> set[int]:
+    """The snapshots of the newest metadata files that the table does not know: it may have been opened by an older
+    one."""
+    meta, found = tree.metadata, set[int]()
+    own = {base_name(path) for path in (meta.metadata_location, *(e.metadata_file for e in meta.metadata_log))}
+    others = [path for path in there if path.lower().endswith(METADATA_ENDINGS) and base_name(path) not in own]
+    for path in steps(sorted(others, key=lambda path: there[path].written)[-METADATA_FILES:], "metadata files"):
+        with contextlib.suppress(UnreadableFile):
+            found |= {s.snapshot_id for s in read_metadata(tree.reader.storage, path)[0].snapshots}
+    return found
 
 
 def _commit(
@@ -122,6 +140,8 @@ def _commit(
         if added and not files:
             return None
     missing = len(lost) + (len(files) - len(tree.sizes(files)) if files else 0)
+    if number is None and (missing or files is None):  # an expiry may have left the list alone
+        return None
     twin = twins[0].snapshot_id if twins else None
     return UnnamedCommit(read, "beside" if twins else "after", twin, files, missing)
 

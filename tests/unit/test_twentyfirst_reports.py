@@ -147,6 +147,23 @@ def test_a_snapshot_that_has_expired_is_no_lost_commit(numbers: set[int], tmp_pa
     assert unnamed(place).commits == ()
 
 
+def test_a_table_that_is_opened_by_an_older_metadata_file_has_lost_nothing(tmp_path: Path) -> None:
+    place = make_table(tmp_path, 4)
+    as_java_names(place)
+    for path in place.glob("metadata/snap-*-0-*.avro"):  # as a writer of Iceberg Java names them all
+        other = path.with_name(path.name.replace("-0-", "-1-", 1))
+        path.rename(other)
+        for metadata in place.glob("metadata/*.metadata.json"):
+            metadata.write_text(metadata.read_text().replace(path.name, other.name))
+    age(place)
+    older = sorted(place.glob("metadata/*.metadata.json"))[2]
+    assert unnamed(older).commits == ()
+    assert unnamed(place).commits == ()
+    for path in sorted(place.glob("metadata/*.metadata.json"))[3:]:
+        path.unlink()
+    assert [c.place for c in unnamed(older).commits] == ["after", "after"]
+
+
 def test_a_young_list_may_be_of_a_commit_under_way(tmp_path: Path) -> None:
     place = raced(tmp_path)
     for path in place.glob("metadata/*.avro"):
