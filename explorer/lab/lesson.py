@@ -10,7 +10,7 @@ LESSON = Path(__file__).parents[1] / "docs" / "lesson.md"
 _LINK = re.compile(r"\?table=demo\.(\w+)(?:&snapshot=([\w-]+))?")
 _ROW = re.compile(r"^\| (\d+) \| (.*?) \| (.*?) \| ?([\d, ]*?) ?\|$", re.MULTILINE)
 _ITEM = re.compile(r"^(?:> )?(\d+)\. ", re.MULTILINE)
-_BLANK = re.compile(r"[ \d]*_{3,}")
+_BLANK = re.compile(r"(?: \d)? _{3,}")
 
 
 @dataclass(frozen=True)

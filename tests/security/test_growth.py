@@ -62,7 +62,7 @@ COMMANDS = [
 ]  # fmt: skip
 ELSEWHERE = {
     "demo", "open", "serve", "course", "config", "docs", "completion", "glossary", "check rules", "catalog tables",
-    "catalog namespaces", "catalog views",
+    "catalog namespaces", "catalog views", "catalog add", "catalog remove", "export slides",
     "catalog doctor", "catalog health", "export gallery", "history watch", "rows", "sql", "data duplicates",
     "lab copy", "lab observe",
     "lab run", "lab race", "lab streaming", "lab catalogue", "maintain run", "refs run", "mcp",
