@@ -175,7 +175,7 @@ function Facts() {
           {told.tiles.map(([what, value, more]) => <li key={what} title={more}><b>{value}</b> {counted(what, value)}</li>)}
           <li>v{told.format_version}</li>
         </ul>
-        {told.teaches && <details class="teaches"><summary><Icon name="help" />What it shows</summary>{told.teaches}</details>}
+        {told.teaches && <details class="teaches"><summary><Icon name="help" />What it shows</summary><span>{told.teaches}</span></details>}
         <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>Details</button>
       </div>
       {isOpen && <dl class="details-list">{told.facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
