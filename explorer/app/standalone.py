@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from explorer.app.graph_state import FILES, ViewState
@@ -149,6 +150,11 @@ class _Maker:
         """Note what is left out, each once."""
         self.cuts.setdefault(what, set()).update(map(str, these))
 
+    @cached_property
+    def older(self) -> frozenset[str]:
+        """The nodes of the older metadata files that are drawn, whichever snapshot is in view."""
+        return frozenset(n.id for n in self.table.graph().nodes if n.kind == "metadata" and n.fold)
+
     def told(self) -> dict[str, Any]:
         head = header(self.table, self.table.name)
         head |= {"tiles": head["tiles"][:-1], "facts": [], "why": "", "problems": []}  # a file grows older
@@ -158,12 +164,11 @@ class _Maker:
         """A snapshot with everything unfolded; `folded` gets what is not at first."""
         tree = self.table.tree
         view = whole_view(tree, snapshot, LEVEL, SNAPSHOT_FILES)
+        folded |= view.open_nodes - first_view(tree, snapshot).open_nodes
+        view = replace(view, open_nodes=view.open_nodes | self.older)
         graph = self.table.graph(view=view)
         files = [n.id for n in graph.nodes if n.kind in FILES]
-        older = {n.id for n in graph.nodes if n.kind == "metadata" and n.fold}
-        folded |= {*files, *older, *(view.open_nodes - first_view(tree, snapshot).open_nodes)}
-        view = replace(view, open_nodes=view.open_nodes | older)
-        graph = self.table.graph(view=view)
+        folded |= {*files, *self.older}
         if len(files) <= OPEN_FILES:  # their row groups too
             parquet = frozenset(n.id for n in graph.nodes if n.kind in FILES and n.fold)
             graph = self.table.graph(view=replace(view, open_files=parquet))

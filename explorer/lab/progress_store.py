@@ -21,6 +21,8 @@ CLASS_VARIABLE = "ICEDIVE_CLASS"
 _NAME_VARIABLE = "ICEDIVE_STUDENT"
 _LONGEST = 4_000_000
 _SUFFIX = ".jsonl"
+_LINKLESS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""In a class's folder no link is followed, and no pipe waited for: others write there too."""
 STUDENTS = 1_000
 """So many files of a class are read."""
 TRIED, LOOKED_UP, SOLVED = "tried", "looked up", "solved"
@@ -68,7 +70,7 @@ def _report(folder: Path, known: Mapping[str, Reached], name: str = "") -> None:
     told = _states((_read_plain(file) or "").splitlines())
     for question, reached in known.items():
         if _is_further(reached.state, told.get(question)):
-            _append(file, _line(question, reached), 0o644)
+            _append(file, _line(question, reached), 0o644, _LINKLESS)
 
 
 def _line(question: str, reached: Reached) -> str:
@@ -90,16 +92,12 @@ def class_environment(folder: Path, name: str) -> dict[str, str]:
     return {CLASS_VARIABLE: str(folder.resolve()), _NAME_VARIABLE: name or student()}
 
 
-def _append(file: Path, line: str, mode: int) -> None:
-    """Append a line; a link is not followed, since others write to a class's folder."""
-    place = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _LINKLESS, mode)
+def _append(file: Path, line: str, mode: int, flags: int = 0) -> None:
+    place = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | flags, mode)
     try:
         os.write(place, f"\n{line}\n".encode())  # the last line may be cut off
     finally:
         os.close(place)
-
-
-_LINKLESS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def states_by_question() -> dict[str, Reached]:

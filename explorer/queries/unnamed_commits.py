@@ -15,7 +15,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.queries.orphans import METADATA_ENDINGS
+from explorer.queries.orphans import METADATA_ENDINGS, files_beside
 from explorer.spec.commits.uncommitted_files import UNDER_WAY
 from explorer.spec.commits.unnamed_commits import LIST_NAME, UnnamedCommit, UnnamedList
 from explorer.spec.entries.entries import ADDED
@@ -63,7 +63,7 @@ def read_unnamed_list(storage: Storage, path: str, snapshot_id: int) -> UnnamedL
     return UnnamedList(path, snapshot_id, parent, recorded or max(own, default=0) or None, tuple(listed))
 
 
-def find_unnamed_commits(tree: MetadataTree, there: Mapping[str, ListedFile]) -> UnnamedCommits:
+def find_unnamed_commits(tree: MetadataTree) -> UnnamedCommits:
     """Find commits that a table does not have.
 
     A snapshot that has expired is none: what shows that the table had it is a child, the log, an entry of its own, or
@@ -71,13 +71,12 @@ def find_unnamed_commits(tree: MetadataTree, there: Mapping[str, ListedFile]) ->
 
     Args:
         tree: The table's.
-        there: The files in the folders of its metadata, by path. What was written within the last hour may be of a
-            commit under way, and is left out.
 
     Returns:
-        The commits of the newest lists.
+        The commits of the newest lists in the folders of its metadata. What was written within the last hour may be of
+        a commit under way, and is left out.
     """
-    meta, now = tree.metadata, time.time()
+    meta, now, there = tree.metadata, time.time(), files_beside(tree)
     known = {s.snapshot_id for s in meta.snapshots}
     unnamed: list[tuple[float, str, int]] = []
     for path, of in there.items():
@@ -132,14 +131,14 @@ def _commit(
     own = read.own
     if not own or all(manifest.manifest_path in listed for manifest in own):
         return None
-    lost = [manifest for manifest in own if manifest.manifest_path not in tree.sizes([manifest.manifest_path])]
+    lost = len(own) - len(tree.sizes(manifest.manifest_path for manifest in own))
     added = None if lost else _added_files(tree, own)
     files = None
     if added is not None and (named := _named_files(tree, list(listed.values()), added)) is not None:
         files = tuple(path for path in added if path not in named)
         if added and not files:
             return None
-    missing = len(lost) + (len(files) - len(tree.sizes(files)) if files else 0)
+    missing = lost + (len(files) - len(tree.sizes(files)) if files else 0)
     if number is None and (missing or files is None):  # an expiry may have left the list alone
         return None
     twin = twins[0].snapshot_id if twins else None

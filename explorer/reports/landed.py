@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.errors import NotFoundInTable
-from explorer.queries.orphans import files_beside
 from explorer.queries.unnamed_commits import find_unnamed_commits
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.commits.landed import Landed, landed, matching_snapshots
@@ -49,8 +48,7 @@ def find_landed(table: Table, wanted: str, engine: Engine = "auto") -> Landed:
 def _with_unnamed(table: Table, answer: Landed) -> Landed:
     """The answer with what the table's folder has of a commit that the table does not have."""
     wanted = answer.wanted.strip()
-    tree = table.tree
-    for commit in find_unnamed_commits(tree, files_beside(tree)).commits:
+    for commit in find_unnamed_commits(table.tree).commits:
         files = (*(commit.added_files or ()), commit.listed.path)
         if str(commit.listed.snapshot_id) == wanted or any(wanted in (path, base_name(path)) for path in files):
             return replace(

@@ -11,7 +11,6 @@ from typing import get_args
 
 import pytest
 
-from explorer.queries.orphans import files_beside
 from explorer.queries.unnamed_commits import UnnamedCommits, find_unnamed_commits
 from explorer.reports.landed import find_landed
 from explorer.reports.maintenance import preview
@@ -57,7 +56,7 @@ def raced(tmp_path: Path, java: bool = True) -> Path:
 
 def unnamed(place: Path) -> UnnamedCommits:
     tree = direct.open_table(str(place)).tree
-    return find_unnamed_commits(tree, files_beside(tree))
+    return find_unnamed_commits(tree)
 
 
 def test_a_commit_that_another_took_the_place_of_is_found_and_kept(tmp_path: Path) -> None:

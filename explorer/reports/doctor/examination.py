@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from importlib.metadata import entry_points
 from itertools import compress
 from typing import Any
@@ -378,12 +378,13 @@ class Examination:
         beside = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         if names:
             return f"; beside it lies {beside}, of another attempt to commit the same snapshot"
-        return UNDONE if self._is_undone(snapshot) else ""
+        adds = snapshot is not None and whole(snapshot.summary.get("added-data-files"))
+        return UNDONE if adds and self._lacks_unnamed_manifests else ""
 
-    def _is_undone(self, snapshot: Snapshot | None) -> bool:
-        """Whether nothing is left beside a lost list that its commit, which added files, may have written there."""
-        if snapshot is None or not whole(snapshot.summary.get("added-data-files")):
-            return False
+    @cached_property
+    def _lacks_unnamed_manifests(self) -> bool:
+        """Whether the folders of the metadata could be listed, and have no manifest or list that nothing names: a lost
+        list's own manifests would be such."""
         there = files_beside(self.table.tree)
         named = {base_name(path) for path in self.lists.records}
         named |= {base_name(s.manifest_list) for s in self.table.metadata.snapshots if s.manifest_list}

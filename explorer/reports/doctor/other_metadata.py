@@ -12,7 +12,6 @@ from pathlib import Path
 from explorer.errors import ExplorerError, UnreadableFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
-from explorer.queries.orphans import files_beside
 from explorer.queries.unnamed_commits import find_unnamed_commits
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.remedy_cases import OTHER_TABLE
@@ -84,7 +83,7 @@ def _other_table(meta: TableMetadata, strange: Sequence[TableMetadata]) -> Findi
 def unnamed_rules(table: Table, not_checked: list[str]) -> Iterator[Finding]:
     """Rule 77: manifest lists beside the metadata of commits that the table does not have."""
     meta, tree = table.metadata, table.tree
-    found = find_unnamed_commits(tree, files_beside(tree))
+    found = find_unnamed_commits(tree)
     if found.unread:
         not_checked.append(f"{count(found.unread, 'manifest list')} that no metadata names, the oldest")
     for is_pyiceberg in (False, True):

@@ -60,22 +60,9 @@ def _common(table: Table, lists: Lists, group: Sequence[tuple[LiveFile, int]]) -
         several = several.join(common, common.column_names[:-1], join_type="left semi")
     except (NotNow, UnreadableFile, pa.ArrowException):  # another rule tells of it, or Arrow does not group by the type
         return
-    if not several.num_rows:
-        return
-    schema, file = table.metadata.schema(table.metadata.current_schema_id), deletes[-1]
-    first = row_dicts(several.slice(0, 1).drop_columns("times"))[0]
-    yield finding(
-        "delete-repeated",
-        f"{count(len(group), 'equality delete file')} {WHAT.format(count(several.num_rows, 'key'))}",
-        file.path,
-        f"named in {file.manifest_path}",
-        found=", ".join(map(str, first.values())),
-        count=several.num_rows,
-        examples=tuple(each.path for each in deletes[:3]),
-        snapshots=readers,
-        node=("file", file.path),
-        columns=tuple(schema.by_id[i].name for i in file.equality_ids if schema and i in schema.by_id),
-    )
+    if several.num_rows:
+        what = f"{count(len(group), 'equality delete file')} {WHAT.format(count(several.num_rows, 'key'))}"
+        yield _of_keys(table, what, several, deletes[-1], readers, deletes[:3])
 
 
 def _crossed(table: Table, lists: Lists, group: Sequence[tuple[LiveFile, int]]) -> Iterator[Finding]:
@@ -88,28 +75,35 @@ def _crossed(table: Table, lists: Lists, group: Sequence[tuple[LiveFile, int]]) 
             continue
         try:
             rows = [rows for path, rows in _rows(table, lists, snapshot, file) if _task(path) not in (None, task)]
-            keys = _counted([table.row_reader.equality_rows(file), *rows], distinct=True) if rows else None
-            common = keys.filter(pc.greater(keys["times"], 1)) if keys else None
-            own = _counted([table.row_reader.equality_rows(file)])
-            common = common.join(own, common.column_names[:-1], join_type="left semi") if common else None
+            if not rows:
+                continue
+            keys = _counted([table.row_reader.equality_rows(file)])
+            common = keys.join(_counted(rows), keys.column_names[:-1], join_type="left semi")
         except (NotNow, UnreadableFile, pa.ArrowException):
             continue
-        if common is None or not common.num_rows:
-            continue
-        schema = table.metadata.schema(table.metadata.current_schema_id)
-        first = row_dicts(common.slice(0, 1).drop_columns("times"))[0]
-        yield finding(
-            "delete-repeated",
-            f"an equality delete of task {task} holds {count(common.num_rows, 'key')} of {CROSSED}",
-            file.path,
-            f"named in {file.manifest_path}",
-            found=", ".join(map(str, first.values())),
-            count=common.num_rows,
-            examples=(file.path,),
-            snapshots=readers,
-            node=("file", file.path),
-            columns=tuple(schema.by_id[i].name for i in file.equality_ids if schema and i in schema.by_id),
-        )
+        if common.num_rows:
+            what = f"an equality delete of task {task} holds {count(common.num_rows, 'key')} of {CROSSED}"
+            yield _of_keys(table, what, common, file, readers, [file])
+
+
+def _of_keys(
+    table: Table, what: str, keys: pa.Table, file: LiveFile, readers: tuple[int, ...], examples: Sequence[LiveFile]
+) -> Finding:
+    """The finding of some keys, which an equality delete file holds."""
+    schema = table.metadata.schema(table.metadata.current_schema_id)
+    first = row_dicts(keys.slice(0, 1).drop_columns("times"))[0]
+    return finding(
+        "delete-repeated",
+        what,
+        file.path,
+        f"named in {file.manifest_path}",
+        found=", ".join(map(str, first.values())),
+        count=keys.num_rows,
+        examples=tuple(each.path for each in examples),
+        snapshots=readers,
+        node=("file", file.path),
+        columns=tuple(schema.by_id[i].name for i in file.equality_ids if schema and i in schema.by_id),
+    )
 
 
 def _task(path: str) -> str | None:

@@ -14,7 +14,6 @@ import pyarrow as pa
 from explorer.errors import UnreadableFile
 from explorer.queries.collection import Collection
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.queries.orphans import files_beside
 from explorer.queries.reader_positions import reader_positions
 from explorer.queries.unnamed_commits import find_unnamed_commits
 from explorer.reports.maintenance.dangling_deletes import (
@@ -351,7 +350,7 @@ def _removed_commits(tree: MetadataTree, freed: Sequence[OrphanVerdict]) -> tupl
     removed = {base_name(verdict.file) for verdict in freed}
     commits = [
         commit
-        for commit in find_unnamed_commits(tree, files_beside(tree)).commits
+        for commit in (find_unnamed_commits(tree).commits if removed else ())
         if base_name(commit.listed.path) in removed
         and (commit.added_files is None or any(base_name(path) in removed for path in commit.added_files))
     ]

@@ -10,6 +10,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.remedy_parts import (
     FindingSubject,
+    add_files_statements,
     commit_recovery,
     fitting_statement,
     statistics_renewal,
@@ -29,7 +30,7 @@ from explorer.spec.doctor.remedy_texts import (
 from explorer.spec.maintenance.manifest_merges import rewrite_manifests
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.retention import gc_refusal, is_of_nessie
-from explorer.spec.text.names import NOWHERE, beside, first_of, in_backticks, in_sql, path_in_sql, text_in_sql
+from explorer.spec.text.names import NOWHERE, beside, first_of, in_sql, path_in_sql, text_in_sql
 from explorer.spec.text.units import count, parse_int64, whole
 
 GOES_BACK = ("G", "L", "F", "T")
@@ -451,19 +452,11 @@ def _again(situation: Situation, catalog: str, name: str) -> str:
             "of no failed write, and that no later commit removed them or deleted rows of them."
         )
     picks = [f"CALL {catalog}.system.cherrypick_snapshot('{text_in_sql(name)}', {i})" for i in steps]
-    adds = _additions(lost_files.files, catalog, name)
+    adds = add_files_statements(lost_files.files, catalog, name)
     return (
         f"{sentences} They are as many, with as many rows, as the manifest list says. After going back, this commits "
         f"what was lost again: {'; '.join([*picks, *adds])}."
     )
-
-
-def _additions(files: Sequence[str], catalog: str, name: str) -> list[str]:
-    return [
-        f"CALL {catalog}.system.add_files(table => '{text_in_sql(name)}', "
-        f"source_table => '{text_in_sql(f'`parquet`.{in_backticks(path)}')}')"
-        for path in files
-    ]
 
 
 def _anew(situation: Situation, catalog: str, name: str) -> str:
@@ -476,7 +469,7 @@ def _anew(situation: Situation, catalog: str, name: str) -> str:
     table = f"{catalog}.{name}"
     statements = [
         f"CREATE OR REPLACE TABLE {table} USING iceberg AS SELECT * FROM {table} WHERE false",
-        *_additions((*lost_files.files, *lost_files.left), catalog, name),
+        *add_files_statements((*lost_files.files, *lost_files.left), catalog, name),
     ]
     oldest = OLDEST if lost_files.is_oldest else ""
     return (

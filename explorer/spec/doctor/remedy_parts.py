@@ -109,6 +109,21 @@ def commit_recovery(fault: FindingSubject) -> str:
     return _twice(fault, own) if fault.rule == "sequence-twice" else _cut_off(fault, own)
 
 
+def add_files_statements(files: Sequence[str], catalog: str, name: str) -> list[str]:
+    """Return the statements that add Parquet files to a table, one for each.
+
+    Args:
+        files: Their paths, which can be a part of SQL.
+        catalog: The catalog's name in SQL.
+        name: The table's name there.
+    """
+    return [
+        f"CALL {catalog}.system.add_files(table => '{text_in_sql(name)}', "
+        f"source_table => '{text_in_sql(f'`parquet`.{in_backticks(path)}')}')"
+        for path in files
+    ]
+
+
 def unnamed_commit_recovery(catalog: str, name: str, files: Sequence[str], is_readable: bool) -> str:
     """Say how the rows of a commit that the table does not have are got back.
 
@@ -118,12 +133,8 @@ def unnamed_commit_recovery(catalog: str, name: str, files: Sequence[str], is_re
         files: The data files that it added.
         is_readable: Whether Iceberg can read the table's current snapshot, which an append begins from.
     """
-    adds = "; ".join(
-        f"CALL {catalog}.system.add_files(table => '{text_in_sql(name)}', "
-        f"source_table => '{text_in_sql(f'`parquet`.{in_backticks(path)}')}')"
-        for path in files[:MAX_STATEMENTS]
-        if path_in_sql(path) and path.endswith(".parquet")
-    )
+    fitting = [path for path in files[:MAX_STATEMENTS] if path_in_sql(path) and path.endswith(".parquet")]
+    adds = "; ".join(add_files_statements(fitting, catalog, name))
     first = "Do not run remove_orphan_files before you know: it removes these rows for good. "
     if not is_readable:
         return (
