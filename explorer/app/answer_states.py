@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.app.graph_state import GraphState
+from explorer.app.graph_state import GraphState, is_as_asked
 from explorer.graph.delete_graph import delete_graph
 from explorer.graph.diff_graph import diff_graph
 from explorer.graph.drawing import PAGE
@@ -77,7 +77,7 @@ class PlanState(GraphState):
 
     def _carry_out(self, kind: str, request: Mapping[str, Any]) -> None:
         node = self.graph.node(str(request.get("id")))
-        if kind == "toggle" and node is not None and node.fold:
+        if kind == "toggle" and node is not None and node.fold and not is_as_asked(node, request):
             path = node.facts["path"]
             if path in self._files:
                 self._files = {p: files for p, files in self._files.items() if p != path}

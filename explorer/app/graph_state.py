@@ -296,7 +296,7 @@ class ViewState(GraphState):
         elif kind == "filtered":
             self.view = replace(self.view, show_filtered=bool(request.get("value")))
         elif kind in ("toggle", "focus"):
-            self._on_node(kind, str(request.get("id")))
+            self._on_node(kind, request)
         self._draw()
 
     def mark(self, findings: Sequence[Finding]) -> None:
@@ -343,13 +343,13 @@ class ViewState(GraphState):
             self._draw()
         super()._bring_up(group)
 
-    def _on_node(self, kind: str, node_id: str) -> None:
-        node = self.graph.node(node_id)
+    def _on_node(self, kind: str, request: Mapping[str, Any]) -> None:
+        node = self.graph.node(str(request.get("id")))
         if node is None:
             return
         if kind == "focus" and node.kind == "snapshot":
             self.look_at(node.facts["snapshot_id"])
-        else:
+        elif not is_as_asked(node, request):
             self._toggle(node)
 
     def _toggle(self, node: Node) -> None:
@@ -393,6 +393,12 @@ class MarkedState(ViewState):
         if kind in ("reload", "snapshot"):  # what is marked belongs to the table as it was looked at
             return
         super()._carry_out("toggle" if kind == "focus" else kind, request)
+
+
+def is_as_asked(node: Node, request: Mapping[str, Any]) -> bool:
+    """Whether a node is unfolded (`open`) or folded already, as a page wants it. A page says which of both it wants: the
+    server may hear it twice, or have forgotten what was folded."""
+    return request.get("open") is (node.fold == "open")
 
 
 def _some(refs: list[str]) -> list[str]:

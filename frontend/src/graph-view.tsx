@@ -23,6 +23,15 @@ export function select(ids: string[]): void {
   );
 }
 
+// Each waits for those before it: no two of them are drawn as one, and none is given up for the next.
+let folding = Promise.resolve();
+
+// Unfold or fold a node. It is said which of both: the server may hear it twice, or have forgotten what was folded.
+function toggle(id: string): Promise<void> {
+  const node = graph.value?.picture.nodes.find((one) => one.id === id);
+  return draw({ type: "toggle", id, open: node?.fold !== "open" });
+}
+
 let currentMode = (): string => "table";
 
 export function GraphView({ mode }: { mode: string }) {
@@ -45,9 +54,10 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
         select(ids);
       },
       toggle: (id, double) => {
-        const node = graph.value?.picture.nodes.find((one) => one.id === id);
-        const type = double && node ? vocabulary.kinds[node.kind]?.double ?? "toggle" : "toggle";
-        void draw({ type: type === "focus" ? "focus" : "toggle", id });
+        const kind = graph.value?.picture.nodes.find((one) => one.id === id)?.kind;
+        const type = double && kind ? vocabulary.kinds[kind]?.double ?? "toggle" : "toggle";
+        if (type === "focus") void draw({ type, id });
+        else void (folding = folding.then(() => toggle(id)));
       },
       page: (id) => void draw({ type: "page", id }),
       hover: () => {},

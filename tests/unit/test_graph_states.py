@@ -88,6 +88,19 @@ def test_a_manifest_list_closes_and_opens_again(table: Table) -> None:
     assert labels(state) == everything  # closing ends with the visit
 
 
+def test_a_node_that_is_as_a_page_wants_it_stays(table: Table) -> None:
+    """The server may hear a request twice, or in a session that does not know what was folded."""
+    state = ViewState(table)
+    box = next(n.id for n in state.graph.nodes if n.kind == "manifest_list")
+    everything = labels(state)
+    for _ in range(2):
+        ask(state, type="toggle", id=box, open=False)
+        assert state.view.closed == {box}
+    for _ in range(2):
+        ask(state, type="toggle", id=box, open=True)
+        assert labels(state) == everything
+
+
 def test_only_open_files_have_their_footers_read(table: Table) -> None:
     state = ViewState(table)
     if not any(n["kind"] == "data_file" for n in state.state()["picture"]["nodes"]):
