@@ -396,8 +396,8 @@ class MarkedState(ViewState):
 
 
 def is_as_asked(node: Node, request: Mapping[str, Any]) -> bool:
-    """Whether a node is unfolded (`open`) or folded already, as a page wants it. A page says which of both it wants: the
-    server may hear it twice, or have forgotten what was folded."""
+    """Whether a node is unfolded (`open`) or folded already, as a page wants it. A page says which of both it wants:
+    the server may hear it twice, or have forgotten what was folded."""
     return request.get("open") is (node.fold == "open")
 
 
