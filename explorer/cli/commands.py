@@ -82,11 +82,17 @@ def command_of(question: Question) -> click.Command:
         decorated = click.argument("subject", metavar="TABLE", shell_complete=complete.tables)(decorated)
     elif question.subject == "catalog":
         decorated = click.argument("subject", metavar="[CATALOG]", required=False)(place_options(decorated))
-    positional = [f"{p.name.upper()}: {p.help}" for p in question.parameters if p.is_positional]
+    positional = [f"{p.name.upper()}: {_about(p)}" for p in question.parameters if p.is_positional]
     about = "\n\n".join(filter(None, (question.summary, question.description, *positional)))
     command = click.command(question.name, help=about, short_help=question.summary)(decorated)
     command.params.sort(key=lambda param: param.name in PLACE)  # options that most people never need come last
     return command
+
+
+def _about(parameter: Parameter) -> str:
+    """What an argument is, with all that it may be: its usage line only names it."""
+    words = ", ".join(choice for choice in parameter.kind.choices if choice)
+    return f"{parameter.help} One of: {words}." if words else parameter.help
 
 
 def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

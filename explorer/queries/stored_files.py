@@ -15,6 +15,7 @@ from explorer.progress import steps
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.orphans import METADATA_ENDINGS, other_metadata
 from explorer.spec.entries.lazy_table import Batches, Parts, combine_rows
+from explorer.spec.layout.file_origins import CommitTimes
 from explorer.spec.layout.stored_files import (
     FILES,
     LISTED,
@@ -83,7 +84,10 @@ def add_up_files(tree: MetadataTree, ranks: Ranks, by: str, now_ms: int) -> Stor
     hidden = partition_folder_prefixes(tree.metadata)
     number = -(-rows.on_disk // limits.share(16))
     deals = deal_out(Batches(FILES, rows.read), "place", number) if number > 1 else iter([rows.whole()])
-    sums = Batches(SUMS, lambda: (sum_files(deal, ranks, tops, hidden, by, now_ms) for deal in steps(deals, "files")))
+    commits = CommitTimes.of(tree.metadata)
+    sums = Batches(
+        SUMS, lambda: (sum_files(deal, ranks, tops, hidden, by, now_ms, commits) for deal in steps(deals, "files"))
+    )
     all_sums = combine_rows(sums, add_up)
     return StoredFiles(all_sums, tops, others, [*unknown, *([tree.lacks] if tree.lacks else [])])
 

@@ -1503,7 +1503,7 @@ class OpenTable:
 
     def plan(
         self,
-        where: Filter,
+        where: Filter = "",
         *,
         stage: Stage = "all",
         sql: bool = False,
@@ -1520,7 +1520,8 @@ class OpenTable:
         dictionaries or bloom filters skip, and which pages may match.
 
         Args:
-            where: A filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (icedive docs filters).
+            where: A filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (icedive docs filters). Without one:
+                a read of the whole table.
             stage: Show only the rows of this stage, in full.
             sql: The filter is Spark SQL: also show what Spark hands to Iceberg of it.
             engines: Also ask Iceberg's own planner, in Spark, pyiceberg's, and the server of a REST catalog.

@@ -40,7 +40,7 @@ def check_plan(
 @question("plan", picture=True, check=check_plan)
 def plan(
     table: Table,
-    where: Filter,
+    where: Filter = "",
     *,
     stage: Stage = "all",
     sql: bool = False,
@@ -57,7 +57,8 @@ def plan(
     dictionaries or bloom filters skip, and which pages may match.
 
     Args:
-        where: A filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (icedive docs filters).
+        where: A filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (icedive docs filters). Without one: a read
+            of the whole table.
         stage: Show only the rows of this stage, in full.
         sql: The filter is Spark SQL: also show what Spark hands to Iceberg of it.
         engines: Also ask Iceberg's own planner, in Spark, pyiceberg's, and the server of a REST catalog.
@@ -82,7 +83,11 @@ def plan(
     from explorer.render import plans
 
     check_plan(stage, engines, measure, compare_with)
-    planned, pushed = table.plan_sql(where, snapshot, engine) if sql else (table.plan(where, snapshot, engine), None)
+    planned, pushed = (
+        table.plan_sql(where.strip() or "true", snapshot, engine)
+        if sql
+        else (table.plan(where, snapshot, engine), None)
+    )
     listed = {
         "filter": lambda: Collection.of_rows(plans.spec_rows(planned), "specs"),
         "manifests": lambda: Collection.of_rows(plans.manifest_rows(planned), "manifests"),

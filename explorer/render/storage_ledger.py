@@ -64,6 +64,9 @@ def _amounts(ledger: StorageLedger, what: str, files: int, size: int, is_there: 
 def _details(ledger: StorageLedger) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
     if ledger.snapshots:
         yield "What goes only with each older snapshot", ledger.snapshots
+    if ledger.origins:
+        maybe = " (what could not be read may need some of them)" if ledger.notes else ""
+        yield f"Where unused files probably come from{maybe}", ledger.origins
     if ledger.parts:
         yield f"By {next(iter(ledger.parts[0]))}", ledger.parts
 
@@ -101,7 +104,8 @@ def ledger_json(ledger: StorageLedger) -> dict[str, Any]:
             for group in ledger.groups
         ],
         "lines": ledger_rows(ledger), "snapshots": [dict(row) for row in ledger.snapshots],
-        "parts": [dict(row) for row in ledger.parts], "notes": list(ledger.notes),
+        "origins": [dict(row) for row in ledger.origins], "parts": [dict(row) for row in ledger.parts],
+        "notes": list(ledger.notes),
     }  # fmt: skip
 
 

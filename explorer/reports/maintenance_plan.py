@@ -23,6 +23,8 @@ from explorer.table import Table
 
 MANY_OLD, MANY_SCHEMAS = 50, 100
 """Older metadata files, and schemas, from which on they are told of."""
+DELETES = "delete-file-threshold"
+"""The option of a compaction that says from how many deletes on a file is rewritten."""
 RULES = 3
 """Rules of the doctor that a refusal names."""
 
@@ -47,7 +49,7 @@ def plan_all(table: Table, engine: Engine = "auto", statements: StatementEngine 
     rules = first_of(list(dict.fromkeys(finding.rule for finding in errors)), RULES)
     previews = [preview(table, one, engine=engine) for one in steps(list(ORDER), "previews")]
     if statements == "spark":
-        lines = [_line(_after_errors(seen, rules)) for seen in previews]
+        lines = [_with_deletes(table, _line(_after_errors(seen, rules)), engine) for seen in previews]
         return MaintenancePlan(tuple(lines), beside=_old_metadata(table))
     lines = [_engine_line(table, seen, rules, statements, engine) for seen in previews]
     return MaintenancePlan(tuple(lines), statements, OTHER_ENGINES[statements].known, _old_metadata(table))
@@ -79,6 +81,22 @@ def _after_errors(seen: Preview, rules: str) -> Preview:
         return replace(seen, call="", refusal=seen.refusal or f"Do not run this: {why}")
     first = f"First see the remedy of what the doctor finds ({rules}): icedive doctor TABLE."
     return replace(seen, warning=f"{first} {seen.warning}".strip())
+
+
+def _with_deletes(table: Table, line: ProcedureLine, engine: Engine) -> ProcedureLine:
+    """The line of a compaction with what it leaves: by its defaults it applies few deletes, and no reader is spared."""
+    snapshot = table.metadata.current_snapshot
+    if line.operation != "compact" or line.refusal or not any(m.content for m in table.tree.manifests(snapshot)):
+        return line
+    applies = preview(table, "compact", engine=engine, options={DELETES: "1"})
+    files, size, _ = _amounts(applies)
+    if applies.refusal or files <= line.files:
+        return line
+    words = (
+        f"It leaves deletes that readers apply in each scan. icedive maintain preview TABLE compact -O {DELETES}=1 "
+        f"shows a compaction that applies them too: {count(files, 'file')} ({human_bytes(size)})."
+    )
+    return replace(line, why=f"{line.why} {words}".strip()) if line.does == IDLE else replace(line, note=words)
 
 
 def _without_statement(operation: str, why: str) -> ProcedureLine:

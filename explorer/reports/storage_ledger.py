@@ -16,6 +16,7 @@ from explorer.reports.maintenance.previews import Preview, preview
 from explorer.reports.maintenance.procedure_calls import is_printable, table_in_sql
 from explorer.reports.maintenance.refusals import check_readable_by_iceberg
 from explorer.spark_engine.engine_choice import Engine
+from explorer.spec.layout.file_origins import ORIGINS
 from explorer.spec.layout.storage_ledger import By, Cleanup, LedgerGroup, LedgerLine, StorageLedger
 from explorer.spec.layout.stored_files import GROUPS, OLDER_METADATA, Ranks, StorageGroup
 from explorer.spec.snapshots.retention import DELETES_OLD, MOST_OLD, Retention, RetentionRule, retention_or_refusal
@@ -69,7 +70,7 @@ def storage_ledger(table: Table, by: By = "", price: float | None = None, engine
     outside = (_total(elsewhere, "files"), _total(elsewhere, "bytes"))
     return StorageLedger(
         tuple(stored.folders), tuple(groups), outside, tuple(_snapshot_rows(meta, ranks, sums, now)),
-        tuple(_part_rows(sums, by)) if by else (), tuple(stored.unknown), price,
+        tuple(_origin_rows(sums)), tuple(_part_rows(sums, by)) if by else (), tuple(stored.unknown), price,
     )  # fmt: skip
 
 
@@ -194,6 +195,20 @@ def _snapshot_rows(meta: TableMetadata, ranks: Ranks, sums: pa.Table, now: int) 
             "timestamp": instant(snapshot.timestamp_ms, "seconds"), "files": row["files_sum"],
             "bytes": row["bytes_sum"], "snapshot_id": snapshot.snapshot_id,
         }  # fmt: skip
+
+
+def _origin_rows(sums: pa.Table) -> list[dict[str, Any]]:
+    """Files that nothing names, by their likely origin and kind, the most bytes first."""
+    some = sums.filter(pc.is_valid(sums["origin"])).select(["origin", "kind", "files", "bytes"])
+    texts = pa.table({n: some[n].cast(pa.string()) if n in ("origin", "kind") else some[n] for n in some.column_names})
+    rows = texts.group_by(["origin", "kind"]).aggregate([("files", "sum"), ("bytes", "sum")]).to_pylist()
+    return [
+        {
+            "written": ORIGINS[row["origin"]][0], "kind": row["kind"], "files": row["files_sum"],
+            "bytes": row["bytes_sum"], "likely_origin": ORIGINS[row["origin"]][1],
+        }
+        for row in sorted(rows, key=lambda row: (-row["bytes_sum"], row["origin"], row["kind"]))
+    ]  # fmt: skip
 
 
 def _part_rows(sums: pa.Table, by: By) -> list[dict[str, Any]]:

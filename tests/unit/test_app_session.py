@@ -96,7 +96,7 @@ def test_an_answer_says_the_same_as_the_command_line(client: Client) -> None:
     [
         ({"question": "no such"}, "there is no question 'no such'"),
         ({"question": "history watch", "table": TABLE}, "there is no question 'history watch'"),
-        ({"question": "plan", "table": TABLE}, "enter a value for where"),
+        ({"question": "data history", "table": TABLE}, "enter a value for where"),
         ({"question": "plan", "table": TABLE, "arguments": {"where": "a = 1", "x": 1}}, "plan has no parameter 'x'"),
         ({"question": "plan", "table": TABLE, "arguments": {"where": 1}}, "where is a text"),
         ({"question": "plan", "table": TABLE, "arguments": {"where": "id = 1", "stage": "no"}}, "stage is one of"),

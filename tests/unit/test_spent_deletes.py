@@ -109,3 +109,16 @@ def test_deletes_of_one_file_each_are_said_to_hide_nothing(tmp_path: Path) -> No
     assert "remove-dangling-deletes" in preview(table, "dangling-deletes").call
     stay = " ".join(file_stay(table, "d1.parquet").words)
     assert "hides nothing in the current snapshot: it names" in stay
+
+
+def test_all_maintenance_tells_of_deletes_that_a_compaction_leaves(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")], location=str(tmp_path / "t"))
+    table.append(table.parquet("a.parquet", {"id": [1, 2]}))
+    data = table.lists[table.md["current-snapshot-id"]]
+    gone = table.manifest("gone.avro", [(1, table.equality_delete("eq.parquet", {"id": [2]}))], content=1)
+    table.snapshot("delete", [*data, gone])
+    compaction = plan_all(direct.open_table(str(tmp_path / "t"))).lines[0]
+    assert (compaction.operation, compaction.does) == ("compact", "nothing to do")
+    assert "compact -O delete-file-threshold=1 shows a compaction that applies them too: 1 file" in compaction.why
+    applied = preview(direct.open_table(str(tmp_path / "t")), "compact", options={"delete-file-threshold": "1"})
+    assert "'delete-file-threshold', '1'" in applied.call

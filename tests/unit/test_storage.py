@@ -193,3 +193,44 @@ def test_partitions_that_look_hidden_are_not_whatever_their_values(tmp_path: Pat
         (place / name).write_bytes(b"x")
     ledger = ledger_of(place)
     assert (ledger.of("young").files, ledger.of("hidden").files) == (1, 1)
+
+
+def test_unused_files_tell_where_they_probably_come_from(tmp_path: Path) -> None:
+    place = tmp_path / "t"
+    table = new_table(place, SCHEMA, **{"write.metadata.previous-versions-max": "2"})
+    for number in range(3):
+        table.append(pa.table({"id": [number], "kind": ["a"]}, SCHEMA))
+    snapshots = table.metadata.snapshots
+    table.maintenance.expire_snapshots().by_ids([snapshots[0].snapshot_id]).commit()
+    oldest, newest = (snapshots[at].timestamp_ms / 1000 for at in (1, 2))
+    uuid = snapshots[1].manifest_list.rpartition("/")[2].split("-", 3)[3].removesuffix(".avro")
+    planted = {
+        f"metadata/{uuid}-m7.avro": (newest, "an earlier attempt of it"),
+        "data/old.parquet": (oldest - DAY, "expiry, or failed write"),
+        "data/failed.parquet": ((oldest + newest) / 2, "failed write or task"),
+        "data/late.parquet": (newest + 1, "failed, lost or running write"),
+    }
+    for name, (written, _) in planted.items():
+        (place / name).write_bytes(b"x" * 100)
+        os.utime(place / name, (written,) * 2)
+    ledger = ledger_of(place)
+    told = {(row["kind"], row["likely_origin"]): row["files"] for row in ledger.origins}
+    for _, origin in planted.values():
+        assert sum(files for (_, its), files in told.items() if its == origin) >= 1, (origin, told)
+    assert told["data files", "failed write or task"] == 1
+    dropped = "metadata.json that the log does not have", "dropped from the log"
+    assert told[dropped] == len([*place.glob("metadata/*.metadata.json")]) - 3
+    assert told["manifests", "an earlier attempt of it"] == 1
+    unused = sum(ledger.of(group).files for group in ("unused", "young"))
+    assert sum(told.values()) == unused
+
+
+def test_files_before_the_first_commit_are_of_a_write_that_failed_or_an_earlier_table(tmp_path: Path) -> None:
+    table = new_table(tmp_path / "t", SCHEMA)
+    table.append(pa.table({"id": [1], "kind": ["a"]}, SCHEMA))
+    file = tmp_path / "t/data/earlier.parquet"
+    file.write_bytes(b"x")
+    os.utime(file, (table.metadata.snapshots[0].timestamp_ms / 1000 - DAY,) * 2)
+    [row] = ledger_of(tmp_path / "t").origins
+    assert (row["written"], row["files"]) == ("before the first commit", 1)
+    assert row["likely_origin"] == "failed write, or earlier table"

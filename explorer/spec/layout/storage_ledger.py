@@ -75,6 +75,7 @@ class StorageLedger:
         groups: Those that have files.
         elsewhere: Files and bytes that metadata names outside these folders.
         snapshots: A row for each older snapshot: what only goes with it.
+        origins: A row for each likely origin of files that nothing names, and kind of them.
         parts: A row for each partition or month.
         notes: What could not be told, a sentence each.
         price: What a GiB costs in a month; None where nobody said.
@@ -84,6 +85,7 @@ class StorageLedger:
     groups: tuple[LedgerGroup, ...]
     elsewhere: tuple[int, int]
     snapshots: tuple[Mapping[str, Any], ...]
+    origins: tuple[Mapping[str, Any], ...]
     parts: tuple[Mapping[str, Any], ...]
     notes: tuple[str, ...]
     price: float | None = None

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.entries.entries import DELETED, WORDS
+from explorer.spec.layout.file_origins import CommitTimes
 from explorer.spec.maintenance.orphan_rules import OLD_ENOUGH
 from explorer.spec.values.values import partition_dicts, partition_path
 
@@ -43,11 +44,12 @@ path. The lower a rank, the sooner a file belongs to it. `recorded` are bytes as
 SUMS = pa.schema(
     [
         ("group", WORDS), ("rank", pa.int32()), ("kind", WORDS), ("elsewhere", pa.bool_()), ("part", WORDS),
-        ("files", pa.int64()), ("bytes", pa.int64()),
+        ("origin", WORDS), ("files", pa.int64()), ("bytes", pa.int64()),
     ]
 )  # fmt: skip
-"""Files added up. `elsewhere`: they are not in a folder that was listed. `part` is a partition or a month."""
-KEY = SUMS.names[:5]
+"""Files added up. `elsewhere`: they are not in a folder that was listed. `part` is a partition or a month, `origin` one
+of file_origins.ORIGINS, of files that nothing names."""
+KEY = SUMS.names[:6]
 KINDS = ("data files", "position deletes", "equality deletes", "deletion vectors")
 OLDER_METADATA = "older metadata.json"
 """The kind of what the metadata log names."""
@@ -155,7 +157,13 @@ def file_rows(
 
 
 def sum_files(
-    files: pa.Table, ranks: Ranks, tops: Sequence[str], hidden: Collection[str], by: str, now_ms: int
+    files: pa.Table,
+    ranks: Ranks,
+    tops: Sequence[str],
+    hidden: Collection[str],
+    by: str,
+    now_ms: int,
+    commits: CommitTimes,
 ) -> pa.Table:
     """Add up files, each once.
 
@@ -166,6 +174,7 @@ def sum_files(
         hidden: Beginnings of names that count though hidden names begin so.
         by: `partition`, `month` (in which a file was written), or nothing.
         now_ms: Files that nothing names are young if they were written three days before, or later.
+        commits: Of the table.
 
     Returns:
         SUMS.
@@ -186,6 +195,8 @@ def sum_files(
     unused = np.where(is_hidden, names.index("hidden"), np.where(is_hint, names.index("metadata"), unused))
     group = np.where(is_named, group, unused)
     kinds = pc.if_else(pa.array(is_named), one["kind"].cast(pa.string()), _kinds(rest, is_hidden, is_hint))
+    is_unused = ~is_named & np.isin(group, [names.index("unused"), names.index("young")])
+    origin = pc.if_else(pa.array(is_unused), commits.origins(rest, kinds, written).cast(pa.string()), None)
     size = np.where(is_listed, listed, np.maximum(recorded, 0))
     part: pa.Array = pa.nulls(len(one), pa.string())
     if by == "partition":
@@ -197,7 +208,7 @@ def sum_files(
         {
             "group": pa.DictionaryArray.from_arrays(pa.array(group, pa.int32()), pa.array(names)).cast(pa.string()),
             "rank": pa.array(np.where(is_named, rank, LISTED), pa.int32()), "kind": kinds,
-            "elsewhere": pa.array(~is_below), "part": part, "files": pa.repeat(1, len(one)),
+            "elsewhere": pa.array(~is_below), "part": part, "origin": origin, "files": pa.repeat(1, len(one)),
             "bytes": pa.array(size, pa.int64()),
         }
     )  # fmt: skip
