@@ -9,7 +9,7 @@ from dataclasses import replace
 from explorer.spec.doctor.findings import ORDER, Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.promotions import PROMOTED_DATE
-from explorer.spec.doctor.remedy_cases import STILL_LIVE
+from explorer.spec.doctor.remedy_cases import MAYBE_PADDED, PADDED, STILL_LIVE
 
 Because = tuple[Finding, list[Finding]]
 """A finding, and those that it explains."""
@@ -222,6 +222,11 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     def of_column(rule: str) -> Callable[[Finding], Hashable]:
         return lambda f: (f.file, f.columns) if f.rule == rule and f.columns else None
 
+    def padded(*rules: str) -> Callable[[Finding], Hashable]:
+        return lambda f: (
+            (f.file, f.columns) if f.rule in rules and (PADDED in f.what or f.what == MAYBE_PADDED) else None
+        )
+
     def table_columns(f: Finding) -> Hashable:
         return f.columns if f.what == PROMOTED_DATE and f.node and f.node[0] == "metadata" else None
 
@@ -234,6 +239,7 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     yield from _same_key(findings, of_manifest, of_its_file)
     yield from _same_key(findings, of_file("metrics-wrong"), of_file("delete-dangling"))
     yield from _same_key(findings, of_column("partition-value"), of_column("value-suspect"))
+    yield from _same_key(findings, padded("metrics-wrong"), padded("partition-summary", "value-suspect"))
     yield from _same_key(findings, in_manifest("delete-partition"), in_manifest("delete-dangling"))
 
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO
-from explorer.spec.doctor.remedy_cases import BEYOND_KEY
+from explorer.spec.doctor.remedy_cases import BEYOND_KEY, MAYBE_PADDED
 from explorer.spec.entries.numpy_columns import Flags, Ints, numbers_of
 from explorer.spec.scan.ranges import decode_bounds
 from explorer.spec.schemas.required_nulls import FAILS, SHOWS, spark_reading
@@ -340,6 +340,8 @@ def _text_fits(notes: Notes, table: pa.Table, bound: Bound, column: BoundedColum
     """Whether bounds of text are text: Java and pyiceberg fail on a filter that decodes one cut inside a character."""
     try:
         bound[1].cast(pa.string())
+        notes.add("value-suspect", _mask(table, bound[0][_ends_in_nul(bound[1])]), MAYBE_PADDED,
+                  _readable(bound, column.kind), column=column.name)  # fmt: skip
         return True
     except pa.ArrowInvalid:
         cut = np.array([not _is_text(value) for value in bound[1].to_pylist()], bool)
@@ -352,6 +354,15 @@ def _text_fits(notes: Notes, table: pa.Table, bound: Bound, column: BoundedColum
         refused="part",
     )
     return True
+
+
+def _ends_in_nul(bounds: pa.Array) -> Flags:
+    lengths = pc.fill_null(pc.binary_length(bounds), 0)
+    last = pc.binary_slice(bounds.cast(pa.binary()), -1)
+    ends: Flags = pc.and_(pc.greater(lengths, 0), pc.fill_null(pc.equal(last, b"\0"), False)).to_numpy(
+        zero_copy_only=False
+    )
+    return ends
 
 
 def _is_text(value: bytes | None) -> bool:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from explorer.model.manifest import FieldSummary, ManifestFile
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.partition_fields import PartField
-from explorer.spec.doctor.remedy_cases import ENCODED, HIVE_NULL
+from explorer.spec.doctor.remedy_cases import ENCODED, HIVE_NULL, PADDED
 from explorer.spec.doctor.source_column_rules import own_bounds
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.transforms import from_bytes
@@ -107,6 +107,8 @@ def _summary(
             record = _where(values, with_value, own)
             side = "below the lower" if least else "above the upper"
             what = f"a partition field is {side} bound in the manifest list: readers skip the file"
+            if kind == "string" and bound.endswith(b"\0"):
+                what = f"a bound of a partition field in the manifest list {PADDED}"
             notes.one(rule, what, value_text, shown, record, column)
 
 

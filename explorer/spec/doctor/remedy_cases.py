@@ -113,6 +113,13 @@ WRONG_COUNTS = (
     "statistics, or computes the next ones from them, goes by wrong numbers"
 )
 UNSET_CURRENT = "the metadata file names no current snapshot, though `main` has one: pyiceberg shows no rows"
+PADDED = (
+    "ends in NUL bytes, and the partition value has none: readers compare bytes, so filters skip rows (Paimon's "
+    "metadata for Iceberg has such bounds, apache/paimon#5007)"
+)
+MAYBE_PADDED = (
+    "a bound of a text ends in NUL bytes: where the values have none, readers skip rows by it, since they compare bytes"
+)
 NOT_MENDED = "not even without its vectorized reader"
 
 
@@ -160,6 +167,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("manifest-content", HEADER_ALONE): "header-alone",
     ("value-suspect", HIVE_NULL): "hive-null",
     ("value-suspect", ENCODED): "encoded-value",
+    ("value-suspect", MAYBE_PADDED): "maybe-padded",
     ("statistics-file", WRONG_COUNTS): "partition-counts",
     ("orphan-files", PREFIXES): "prefixes",
     ("orphan-files", UNCOMMITTED): "uncommitted",

@@ -179,6 +179,7 @@ TEXTS_OF: Mapping[str, str] = {
     "encoded-value": "Where the value itself is meant, correct each such value in Spark: UPDATE … SET the column = the "
     "value WHERE the column = the code. Older snapshots keep the code until they expire, and the writer (a migration "
     "that took the values from folders' names) will write it again: update it.",
+    "maybe-padded": "Nothing has to be done where the values end so too.",
     "void-field": "Nothing is wrong. Readers that do not know the transform void cannot read the table, and nothing in "
     "Spark's SQL takes the field away. In a table of version 2, this does in Java: "
     'table.updateSpec().removeField("NAME").commit().',
@@ -289,6 +290,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "identity-value": "G",
     "hive-null": "Q",
     "encoded-value": "Q",
+    "maybe-padded": "H",
     "position-bounds": "C",
     "avro-refused": "G",
     "type-read-right": "H",

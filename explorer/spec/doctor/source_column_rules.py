@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.partition_fields import PartField
-from explorer.spec.doctor.remedy_cases import HIVE_NULL, ONE_TOO_HIGH, WRAPPED, effect_of_wrong_partition
+from explorer.spec.doctor.remedy_cases import HIVE_NULL, ONE_TOO_HIGH, PADDED, WRAPPED, effect_of_wrong_partition
 from explorer.spec.entries.numpy_columns import Flags
 from explorer.spec.scan.ranges import counts, decode_bounds, look_up
 from explorer.spec.values.transforms import as_java, from_bytes, has_place, is_narrow, parse_transform
@@ -185,10 +185,26 @@ def _texts(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array, 
     outside = pc.or_(pc.fill_null(pc.less(own, first), False), pc.fill_null(pc.greater(own, last), False))
     hive = pc.fill_null(pc.equal(own, HIVE_NULL.encode()), False)  # which has a finding of its own
     wrong = data & pc.and_not(outside, hive).to_numpy(zero_copy_only=False)
+    padded = _padded(own, first, last, wrong)
+    ends = _ends_of(part, lower, upper)
+    notes.add(
+        "metrics-wrong", padded, f"a bound of a text {PADDED}", ends, _value_texts(values, part), column=part.name
+    )
+    wrong &= ~padded
     what = _WRONG.format(part.transform, effect_of_wrong_partition(part.transform))
     notes.add(
         "partition-value", wrong, what, _value_texts(values, part), _ends_of(part, lower, upper), column=part.name
     )
+
+
+def _padded(own: pa.Array, first: pa.Array, last: pa.Array, wrong: Flags) -> Flags:
+    """Which values lie within their bounds once NUL bytes at the ends of these are left out."""
+    padded = np.zeros(len(wrong), bool)
+    for record in np.flatnonzero(wrong).tolist():
+        value, low, high = own[record].as_py(), first[record].as_py(), last[record].as_py()
+        within = low is None or low.rstrip(b"\0") <= value
+        padded[record] = within and (high is None or value <= high.rstrip(b"\0"))
+    return padded
 
 
 def _cut(bounds: pa.Array, part: PartField) -> pa.Array:

@@ -8,6 +8,8 @@ _JOINER = re.compile("(?<=[^\x00-\x7f\u200c\u200d])[\u200c\u200d](?=[^\x00-\x7f\
 """One joiner between letters of other scripts, or pictures: a part of a word, which commands nothing."""
 _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U000e0100-\U000e01ef]")
 """What has room or none, and no shape, and counts as printable."""
+_PICTURES = 0x2400
+"""Where Unicode's pictures of control characters begin: that of NUL."""
 
 
 def printable(text: str) -> str:
@@ -24,9 +26,18 @@ def printable(text: str) -> str:
         if text[match.start() - 1].isprintable() and text[match.end()].isprintable()
     }
     return "".join(
-        char if at in joins or (char.isprintable() and not _INVISIBLE.match(char)) else "�"
+        char if at in joins or (char.isprintable() and not _INVISIBLE.match(char)) else picture_of(char)
         for at, char in enumerate(text)
     )
+
+
+def picture_of(char: str) -> str:
+    """Return a sign for a character that is not shown: its own where Unicode has one, such as ␀, else �.
+
+    Args:
+        char: The character.
+    """
+    return chr(_PICTURES + ord(char)) if char < " " else "␡" if char == "\x7f" else "�"
 
 
 def printable_lines(text: str) -> str:
