@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from explorer.questions.answers import Answer
@@ -21,8 +22,8 @@ def writers(table: Table) -> Answer[Writers]:
     """Say who committed what: engines, versions, applications, jobs, checkpoints, offsets and queries.
 
     It decodes the summaries of snapshots. What a writer does not record is unknown. It also tells what to look
-    at: gaps, writers that write at the same time, and checkpoints, epochs or offsets that repeat, go back or leave
-    numbers out.
+    at: gaps, writers that have stopped or write at the same time, and checkpoints, epochs or offsets that repeat,
+    go back or leave numbers out.
 
     Returns:
         The writers. A row for each: writer, engine, versions, runs, snapshots, first, last, intervals, files, rows and
@@ -37,7 +38,7 @@ def writers(table: Table) -> Answer[Writers]:
     from explorer.render.writers import render_writers, writer_rows, writers_blocks, writers_json
     from explorer.spec.commits.commit_writers import writers_of
 
-    answer = writers_of(table.metadata)
+    answer = writers_of(table.metadata, int(time.time() * 1000))
     return Answer(
         answer,
         lambda: writers_json(answer),

@@ -73,7 +73,10 @@ def _old_metadata(table: Table) -> str:
 
 def _after_errors(seen: Preview, rules: str) -> Preview:
     """A preview where the doctor finds errors by some rules: what removes files must not be run, as the remedy may need
-    them, and what writes files anew has a warning."""
+    them, and what writes files anew has a warning. Nor are files removed that somebody has to look at first."""
+    if seen.operation == "remove-orphans" and seen.call and seen.warning:
+        more = "icedive maintain preview TABLE remove-orphans lists the files, and has the statement."
+        seen = replace(seen, call="", refusal=f"{seen.warning} {more}")
     if not rules:
         return seen
     if seen.operation in FREES:

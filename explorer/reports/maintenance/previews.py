@@ -48,7 +48,7 @@ from explorer.reports.maintenance.refusals import (
 from explorer.reports.maintenance.rewrites import plan_rewrite
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.entries.lazy_table import Batches
-from explorer.spec.maintenance.orphan_rules import Becomes, OrphanVerdict
+from explorer.spec.maintenance.orphan_rules import LOOK_FIRST, Becomes, OrphanVerdict
 from explorer.spec.maintenance.orphan_rules import refusal as orphan_refusal
 from explorer.spec.maintenance.orphan_rules import sentences as orphan_sentences
 from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
@@ -335,7 +335,8 @@ def _orphans(table: Table, tree: MetadataTree, request: OperationRequest) -> Pre
     words = [*orphan_sentences(tree.metadata, listing, tally, freed), *_with_equalities(table, tree, request, search)]
     commits, wanted = _removed_commits(tree, freed)
     refusal = orphan_refusal(listing, tally, search.others, tree.metadata) or wanted
-    warning = commits
+    look = next((sentence for sentence in words if sentence.startswith(LOOK_FIRST)), "")
+    warning = " ".join(filter(None, (look, commits)))
     if commits and not refusal:
         words.append(commits)
     if search.others and not refusal:

@@ -92,8 +92,8 @@ class WriterTotals:
 
 @dataclass(frozen=True)
 class WriterEvent:
-    """Something in the history of writers that somebody should look at. `kind` is gap, together, back, again or
-    missing."""
+    """Something in the history of writers that somebody should look at. `kind` is gap, stopped, together, back, again
+    or missing."""
 
     kind: str
     snapshots: tuple[str, ...]
@@ -109,8 +109,13 @@ class Writers:
     events: tuple[WriterEvent, ...]
 
 
-def writers_of(metadata: TableMetadata) -> Writers:
-    """Decode the summaries of all snapshots of a table."""
+def writers_of(metadata: TableMetadata, now_ms: int | None = None) -> Writers:
+    """Decode the summaries of all snapshots of a table.
+
+    Args:
+        metadata: The table's.
+        now_ms: The time, in ms since 1970; without it nothing is said of writers that have stopped.
+    """
     ordinals = snapshot_ordinals(metadata)
     commits = tuple(
         commit_writer(s, snapshot_name(s.snapshot_id, ordinals)) for s in steps(metadata.by_number, "snapshots")
@@ -121,7 +126,8 @@ def writers_of(metadata: TableMetadata) -> Writers:
     totals = sorted(map(_totals, by_writer.values()), key=lambda one: -(one.last_ms or 0))
     by_id = {commit.snapshot.snapshot_id: commit for commit in commits}
     line = [by_id[own] for own in reversed(ancestry(metadata, metadata.current_snapshot_id)) if own in by_id]
-    events = [*_gaps(by_writer), *_together(line), *_progress_events(line)]
+    stopped = () if now_ms is None else _stopped(by_writer, now_ms)
+    events = [*_gaps(by_writer), *stopped, *_together(line), *_progress_events(line)]
     return Writers(commits, tuple(totals), tuple(events[:MOST_EVENTS]))
 
 
@@ -187,21 +193,37 @@ def _sum(commits: Sequence[CommitWriter], key: str) -> int | None:
 
 
 # -- what is to be looked at -------------------------------------------------------------------------------------------
-def _gaps(by_writer: Mapping[str, Sequence[CommitWriter]]) -> Iterator[WriterEvent]:
-    """The longest gap of each writer, where it is far longer than usual."""
+def _regular(by_writer: Mapping[str, Sequence[CommitWriter]]) -> Iterator[tuple[str, list[CommitWriter], int]]:
+    """The known writers with enough commits: their commits by time, and the usual interval in ms."""
     for writer, commits in by_writer.items():
         timed = sorted((c for c in commits if c.snapshot.timestamp_ms is not None), key=_time)
-        if writer == UNKNOWN or len(timed) < ENOUGH:
-            continue
-        pairs = list(pairwise(timed))
-        longest = max(pairs, key=lambda pair: _time(pair[1]) - _time(pair[0]))
-        gap, usual = _time(longest[1]) - _time(longest[0]), median(_time(b) - _time(a) for a, b in pairs)
+        if writer != UNKNOWN and len(timed) >= ENOUGH:
+            yield writer, timed, int(median(_time(b) - _time(a) for a, b in pairwise(timed)))
+
+
+def _gaps(by_writer: Mapping[str, Sequence[CommitWriter]]) -> Iterator[WriterEvent]:
+    """The longest gap of each writer, where it is far longer than usual."""
+    for writer, timed, usual in _regular(by_writer):
+        longest = max(pairwise(timed), key=lambda pair: _time(pair[1]) - _time(pair[0]))
+        gap = _time(longest[1]) - _time(longest[0])
         if gap >= max(TIMES * usual, LEAST_MS):
             words = (
                 f"{writer} committed nothing for {span(gap)}, from {instant(_time(longest[0]), 'seconds')} on. It "
-                f"usually commits every {span(int(usual))}."
+                f"usually commits every {span(usual)}."
             )
             yield WriterEvent("gap", tuple(one.name for one in longest), words)
+
+
+def _stopped(by_writer: Mapping[str, Sequence[CommitWriter]], now_ms: int) -> Iterator[WriterEvent]:
+    """The writers that have committed nothing for far longer than usual."""
+    for writer, timed, usual in _regular(by_writer):
+        last = _time(timed[-1])
+        if now_ms - last >= max(TIMES * usual, LEAST_MS):
+            words = (
+                f"{writer} has committed nothing since {instant(last, 'seconds')}, {span(now_ms - last)} ago. It "
+                f"usually commits every {span(usual)}. icedive doctor TABLE --files tells whether it wrote files since."
+            )
+            yield WriterEvent("stopped", (timed[-1].name,), words)
 
 
 def _time(commit: CommitWriter) -> int:

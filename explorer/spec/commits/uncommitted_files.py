@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 
 from explorer.model.metadata import TableMetadata
-from explorer.spec.commits.commit_writers import CHECKPOINT, EPOCH, OFFSETS
+from explorer.spec.commits.commit_writers import CHECKPOINT, EPOCH, JOB, OFFSETS, OPERATOR
 from explorer.spec.doctor.remedy_cases import UNCOMMITTED
 from explorer.spec.snapshots.lineage import ancestry
-from explorer.spec.text.units import count, human_bytes, instant
+from explorer.spec.text.names import base_name
+from explorer.spec.text.units import count, human_bytes, instant, whole
 
 DATA_ENDINGS = (".parquet", ".orc", ".avro")
 """How the names of data files end."""
@@ -19,6 +22,8 @@ UNDER_WAY = 3_600_000
 """Milliseconds for which a file may be of a commit under way."""
 SHOWN = 100
 """Characters of a key or value."""
+FLINK_MANIFEST = re.compile(r"([0-9a-f]{32})-([^/]{1,100})-[0-9]{5}-[0-9]{1,9}-([0-9]{1,18})-[0-9]{5}[.]avro", re.ASCII)
+"""How Flink's sink names its manifests: job, operator, subtask, attempt, checkpoint, and a number."""
 
 
 def is_data_file(path: str) -> bool:
@@ -56,9 +61,47 @@ def words_of_uncommitted_files(metadata: TableMetadata, files: Mapping[str, tupl
         f"{count(len(late), 'data file')} ({human_bytes(sum(late))}) {'was' if len(late) == 1 else 'were'} written "
     )
     text = f"{sentence}{since}: {UNCOMMITTED}"
+    if dropped := dropped_checkpoints(metadata, files):
+        return f"{text}. {dropped}"
     if progress := writer_progress(metadata):
         text += f". The summary of a commit says {progress}: its writer leaves out what it takes for older than that"
     return text
+
+
+def dropped_checkpoints(metadata: TableMetadata, files: Iterable[str]) -> str:
+    """Say that Flink's sink dropped the commits of a job that started again without its state (apache/iceberg#18098).
+
+    Args:
+        metadata: The table's.
+        files: Paths that nothing leads to.
+
+    Returns:
+        Sentences; empty where no file is such a job's.
+    """
+    matches = [match for path in files if (match := FLINK_MANIFEST.fullmatch(base_name(path)))]
+    if not matches:
+        return ""
+    newest: dict[tuple[str, str], int] = {}
+    for own in ancestry(metadata, metadata.current_snapshot_id):
+        snapshot = metadata.snapshot(own)
+        summary = snapshot.summary if snapshot else {}
+        if (checkpoint := whole(summary.get(CHECKPOINT, ""))) is not None:
+            newest.setdefault((summary.get(JOB, ""), summary.get(OPERATOR, "")), checkpoint)
+    dropped: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for match in matches:
+        if int(match[3]) <= newest.get((match[1], match[2]), -1):
+            dropped[match[1], match[2]].append(int(match[3]))
+    if not dropped:
+        return ""
+    (job, operator), checkpoints = max(dropped.items(), key=lambda item: len(item[1]))
+    last, low, high = newest[job, operator], min(checkpoints), max(checkpoints)
+    of = f"checkpoint {low:,}" if low == high else f"checkpoints {low:,} to {high:,}"
+    return (
+        f"{count(len(checkpoints), 'manifest')} of Flink's job {job}, operator {operator[:SHOWN]}, "
+        f"{'is' if len(checkpoints) == 1 else 'are'} of {of}, and the table has {CHECKPOINT} = {last:,} of them: the "
+        "job started again without its state, and its sink drops each checkpoint up to that number "
+        "(apache/iceberg#18098). Start it from its savepoint, or give the sink another uid"
+    )
 
 
 def writer_progress(metadata: TableMetadata) -> str:

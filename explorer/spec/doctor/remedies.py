@@ -43,13 +43,14 @@ REMOVES_FILES = ("expire_snapshots", "remove_orphan_files")
 """Procedures that Iceberg refuses where gc.enabled is false."""
 TO_BE_OPENED: Mapping[str, str] = {
     "partition-value": "Run doctor --deep: it opens the files, and says which of the two is wrong.",
-    "identity-value": "Run doctor --deep: it opens the files, and says which is wrong: the files, the partition value, "
-    "or the bounds alone.",
+    "identity-value": "Run doctor --deep: it opens the files, and says which is wrong: the files, the partition "
+    "value, or the bounds alone.",
     "maybe-padded": "Run doctor --deep: it opens the files, and says whether their values end so too.",
-    "value-suspect": "Run doctor --deep: it opens the files, and says whether the rows have these times, or the bounds "
-    "alone.",
+    "value-suspect": "Run doctor --deep: it opens the files, and says whether the rows have these times, or the "
+    "bounds alone.",
 }
-"""By rule, or case of one: what to do about a finding on entries whose bounds or counts may be wrong instead, as the files tell."""
+"""By rule, or case of one: what to do about a finding on entries whose bounds or counts may be wrong instead, as the
+files tell."""
 DROPS_OLD_DELETES = ("R", "O", "T")
 """Remedies whose commits drop deletes that are older than all data files."""
 OF_POSITIONS = ("position-deletes-v3", "delete-names-nothing")

@@ -203,8 +203,9 @@ TEXTS_OF: Mapping[str, str] = {
     "readers that refuse such a header, rewrite_manifests writes others, by the table's schema: icedive maintain "
     "preview TABLE rewrite-manifests has the statement, where there are several manifests to merge.",
     "uncommitted": "First ask the writer of those files: where their rows are in no other file, the procedure "
-    "add_files adds them to the table. CALL {catalog}.system.remove_orphan_files(table => '{name}', dry_run => true) "
-    "lists what is older than three days; without dry_run it removes them, those files too.",
+    "add_files adds them to the table, once for each file (source_table => '`parquet`.`PATH`'). CALL {catalog}.system."
+    "remove_orphan_files(table => '{name}', dry_run => true) lists what is older than three days; without dry_run it "
+    "removes them, those files too.",
     "prefixes": "remove_orphan_files may refuse, or take files in use for orphans. icedive maintain preview TABLE "
     "remove-orphans tells what it would do with each file, and prints the statement with the arguments that it needs.",
     "shared-folder": "Nothing in Spark moves a table. See whether a catalog still has the other one, by another name "

@@ -181,6 +181,10 @@ def _mismatch(mode: str, apart: str) -> tuple[Becomes, str]:
     return "in doubt", f"{apart}: the procedure stops, and removes nothing"
 
 
+LOOK_FIRST = "Look first"
+"""How the sentence begins that warns of files whose rows nobody has committed."""
+
+
 def written_places(metadata: TableMetadata) -> list[tuple[str, str]]:
     """Where a table's files are written: its own folder, and places that properties name."""
     named = [(name, metadata.properties.get(name, "")) for name in PATHS]
@@ -241,7 +245,7 @@ def sentences(
     yield f"{count(removed, 'file')} that nothing leads to {are} old enough to be removed{whole}."
     late = {f.file: (listing.now_ms - f.age_hours * 3_600_000, f.bytes or 0) for f in freed}
     if words := words_of_uncommitted_files(metadata, late, listing.now_ms):
-        yield f"Look first: of these {words}. The procedure add_files adds such files to a table."
+        yield f"{LOOK_FIRST}: of these {words}. The procedure add_files adds such files to a table."
     young: tuple[tuple[Becomes, str], ...] = (
         ("too young", "too young: younger than older_than, they may be of a commit under way"),
         ("not listed", "not listed, since their names begin with `_` or `.`: the procedure never removes them"),

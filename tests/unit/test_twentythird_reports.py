@@ -1,0 +1,122 @@
+"""Troubles of a twenty-third round of public reports, on tables that are built here."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from explorer.render.text import clean
+from explorer.reports.maintenance.previews import preview
+from explorer.reports.maintenance_plan import plan_all
+from explorer.spec.commits.commit_writers import writers_of
+from tests.cases.mini import Table
+from tests.support import direct
+from tests.support.report_tables import found
+from tests.unit.test_writers import HOUR, written
+
+JOB, OPERATOR = "00000000000000000000000000a1b2c3", "6e5f1f3a9d0c4b7f8a2d3c4b5e6f7081"
+
+
+def padded_table(folder: Path, partitioned: bool = True) -> Path:
+    """Bounds as Paimon writes them: NUL bytes follow the value, also in the manifest list's summaries."""
+    table = Table(folder, [(1, "id", "long"), (2, "day", "string")])
+    if partitioned:
+        table.set_spec([(2, 1000, "day", "identity")])
+    partition = {"partition": {"day": "2024-12-30"}} if partitioned else {}
+    file = table.parquet("a.parquet", {"id": [1, 2], "day": ["2024-12-30"] * 2}, **partition)
+    for name in ("lower_bounds", "upper_bounds"):
+        file[name] = {field: value + b"\0" if field == 2 else value for field, value in file[name].items()}
+    manifest = table.manifest("m0.avro", [(1, file)])
+    for summary in manifest["partitions"] or ():
+        summary.update({name: summary[name] + b"\0" for name in ("lower_bound", "upper_bound")})
+    table.snapshot("append", [manifest])
+    return folder
+
+
+def test_bounds_that_end_in_nul_are_wrong_and_not_the_partition_value(tmp_path: Path) -> None:
+    """apache/paimon#5007: neither the file nor the partition value is wrong, and no row has to be written by hand."""
+    path = padded_table(tmp_path / "t")
+    for deep in (False, True):
+        assert not found(path, "partition-value", deep=deep)
+        assert not found(path, "partition-summary", deep=deep)
+        [one, *_] = found(path, "metrics-wrong", deep=deep)
+        assert "ends in NUL bytes, and the partition value has none" in one.what
+        assert "rewrite_data_files" in one.remedy
+        assert "partition-summary" in {f.rule for f in one.explains}
+    shown = clean(str(found(path, "metrics-wrong")[0].found))
+    assert "2024-12-30␀" in shown
+    assert "�" not in shown
+
+
+def test_bounds_of_other_columns_that_end_in_nul_are_looked_at_in_the_files(tmp_path: Path) -> None:
+    path = padded_table(tmp_path / "t", partitioned=False)
+    [one] = found(path, "value-suspect")
+    assert "a bound of a text ends in NUL bytes" in one.what
+    assert one.remedy.startswith("Run doctor --deep")
+    assert not found(path, "value-suspect", deep=True)  # explained by what the files say
+    assert "below its lower bound" in found(path, "metrics-wrong", deep=True)[0].what
+
+
+def test_a_partition_value_that_bounds_contradict_is_looked_at_in_the_files_first(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "day", "string")])
+    table.set_spec([(2, 1000, "day", "identity")])
+    table.append(table.parquet("a.parquet", {"id": [1], "day": ["b"]}, partition={"day": "a"}))
+    [one] = found(tmp_path / "t", "partition-value")
+    assert one.remedy.startswith("Run doctor --deep")
+    [one] = found(tmp_path / "t", "partition-value", deep=True)
+    assert one.remedy.startswith("See which of the two is right")
+
+
+def stopped_sink(folder: Path) -> Path:
+    """A Flink job that started again without its state: its sink drops checkpoints up to that of its former run."""
+    table = Table(folder, [(1, "id", "long")])
+    for checkpoint in range(101, 106):
+        summary = {
+            "engine-name": "flink", "flink.job-id": JOB, "flink.operator-id": OPERATOR,
+            "flink.max-committed-checkpoint-id": str(checkpoint),
+        }  # fmt: skip
+        file, before = table.parquet(f"{checkpoint}.parquet", {"id": [checkpoint]}), table.md["current-snapshot-id"]
+        manifest = table.manifest(f"{checkpoint}-m0.avro", [(1, file)])
+        table.snapshot("append", [*table.lists.get(before, []), manifest], {"added-data-files": "1", **summary})
+    for checkpoint in (1, 2):
+        file = table.parquet(f"new-{checkpoint}.parquet", {"id": [checkpoint]})
+        name = f"{JOB}-{OPERATOR}-00000-0-{checkpoint}-{checkpoint:05d}.avro"
+        table.manifest(name, [(1, file)], snapshot=0)
+        for path in (table.local(file["file_path"]), table.folder / "metadata" / name):
+            at = time.time() - 100 * 3600
+            os.utime(path, (at, at))
+    return folder
+
+
+def test_checkpoints_that_flinks_sink_drops_are_told(tmp_path: Path) -> None:
+    """apache/iceberg#18098."""
+    path = stopped_sink(tmp_path / "t")
+    [finding] = [
+        f for f in direct.doctor(direct.open_table(str(path)), files=True).findings if f.rule == "orphan-files"
+    ]
+    for words in (
+        f"2 manifests of Flink's job {JOB}",
+        "checkpoints 1 to 2",
+        "= 105",
+        "started again without its state",
+    ):
+        assert words in finding.what
+
+
+def test_all_maintenance_removes_no_rows_that_nobody_has_committed(tmp_path: Path) -> None:
+    table = direct.open_table(str(stopped_sink(tmp_path / "t")))
+    assert preview(table, "remove-orphans").call
+    line = plan_all(table).lines[-1]
+    assert (line.operation, line.does, line.statement) == ("remove-orphans", "must not be run", "")
+    assert line.refusal.startswith("Look first: of these 2 data files")
+    assert "icedive maintain preview TABLE remove-orphans" in line.refusal
+
+
+def test_a_writer_that_has_stopped_is_told() -> None:
+    metadata = written([{"engine-name": "spark", "app-name": "ours"}] * 4, [n * HOUR for n in (100, 101, 102, 103)])
+    assert not writers_of(metadata).events
+    assert not writers_of(metadata, 104 * HOUR).events
+    [event] = writers_of(metadata, 151 * HOUR).events
+    assert (event.kind, event.snapshots) == ("stopped", ("snapshot-4",))
+    assert event.words.startswith("spark: ours has committed nothing since 1970-01-05 07:00:00 UTC, 2 days ago.")
