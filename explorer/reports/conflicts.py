@@ -18,6 +18,7 @@ from explorer.spec.commits.commit import (
     older_java_words,
     retry_words,
     rewrite_words,
+    sequence_words,
     unnamed_target_words,
 )
 from explorer.spec.commits.costs import run_between
@@ -36,6 +37,8 @@ from explorer.table import Table
 OPENED, OPENED_BYTES = 5, 64 << 20
 """So many delete files in conflict are opened, of at most so many bytes."""
 
+KEEPS_SEQUENCE = "dataSequenceNumber"
+"""What has the rows of a compaction keep their sequence number."""
 NO_HISTORY = (
     "Iceberg refuses a commit that began at a snapshot from which the history to the current one is not left ('Cannot "
     "determine history between starting snapshot … and the last known ancestor …'), and does not try again. Nothing of "
@@ -104,11 +107,21 @@ def _with_notes(table: Table, intent: Intent, later: Sequence[Snapshot], decisio
     if decision.outcome == "commit":
         return decision
     changes = [change_of(table, one) for one in steps(later, "snapshots")]
+    sequence = _sequence_words(table, intent, later, decision)
     if decision.outcome == "retry":
-        notes = [older_java_words(intent, changes), retry_words(table.metadata.properties)]
+        notes = [older_java_words(intent, changes), sequence, retry_words(table.metadata.properties)]
     else:
-        notes = [*_opened_deletes(table, intent, changes, decision), rewrite_words(intent)]
+        notes = [*_opened_deletes(table, intent, changes, decision), sequence, rewrite_words(intent)]
     return replace(decision, notes=tuple(filter(None, notes)))
+
+
+def _sequence_words(table: Table, intent: Intent, later: Sequence[Snapshot], decision: Decision) -> str:
+    """Say so where it decides over a compaction whether its rows keep their sequence number."""
+    if intent.kind.api != "newRewrite":
+        return ""
+    other = replace(intent, validations=intent.validations ^ {KEEPS_SEQUENCE})
+    differs = decision_of(table, other, later, ()).outcome != decision.outcome
+    return sequence_words(decision.outcome == "refused") if differs else ""
 
 
 def _opened_deletes(table: Table, intent: Intent, changes: Sequence[LaterCommit], decision: Decision) -> Iterator[str]:

@@ -6,13 +6,17 @@ import os
 import time
 from pathlib import Path
 
+import pytest
+
 from explorer.render.text import clean
+from explorer.reports.conflicts import explain_conflict
 from explorer.reports.maintenance.previews import preview
 from explorer.reports.maintenance_plan import plan_all
 from explorer.spec.commits.commit_writers import writers_of
 from tests.cases.mini import Table
 from tests.support import direct
 from tests.support.report_tables import found
+from tests.unit.test_twentyfirst_reports import drop_snapshots
 from tests.unit.test_writers import HOUR, written
 
 JOB, OPERATOR = "00000000000000000000000000a1b2c3", "6e5f1f3a9d0c4b7f8a2d3c4b5e6f7081"
@@ -120,3 +124,43 @@ def test_a_writer_that_has_stopped_is_told() -> None:
     [event] = writers_of(metadata, 151 * HOUR).events
     assert (event.kind, event.snapshots) == ("stopped", ("snapshot-4",))
     assert event.words.startswith("spark: ours has committed nothing since 1970-01-05 07:00:00 UTC, 2 days ago.")
+
+
+@pytest.mark.parametrize(("expired", "dropped", "told"), [(True, True, 1), (False, True, 0), (True, False, 0)])
+def test_columns_that_a_manifests_header_lacks_are_told(
+    expired: bool, dropped: bool, told: int, tmp_path: Path
+) -> None:
+    """ClickHouse/ClickHouse#113324: it goes by the header where the snapshot of an entry has expired."""
+    tags = {"type": "list", "element-id": 5, "element": "string", "element-required": False}
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "legacy", "string"), (4, "tags", tags)])
+    file = table.parquet("a.parquet", {"id": [1], "legacy": ["x"]})
+    table.append(file)
+    if dropped:
+        table.set_schema([(1, "id", "long"), (4, "tags", tags)])
+    own = 77 if expired else table.md["current-snapshot-id"]
+    numbers = {"snapshot_id": own, "sequence_number": 1, "file_sequence_number": 1}
+    table.snapshot("replace", [table.manifest("m1.avro", [(0, file, numbers)])])
+    if expired:
+        drop_snapshots(tmp_path / "t", {1})
+    findings = [f for f in found(tmp_path / "t", "readers-differ") if "ClickHouse#113324" in f.what]
+    assert len(findings) == told
+    for one in findings:
+        assert (one.severity, one.found) == ("info", "legacy")
+        assert "rewrite_data_files" in one.remedy
+
+
+def test_a_compaction_beside_equality_deletes_depends_on_its_sequence_number(tmp_path: Path) -> None:
+    """trinodb/trino#25584."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.append(table.parquet("a.parquet", {"id": [1, 2]}))
+    base = table.md["current-snapshot-id"]
+    gone = table.manifest("gone.avro", [(1, table.equality_delete("eq.parquet", {"id": [2]}))], content=1)
+    table.snapshot("delete", [*table.lists[base], gone])
+    opened = direct.open_table(str(tmp_path / "t"))
+    kept, lost = (
+        explain_conflict(opened, base, "compaction", ["validateFromSnapshot", *more])
+        for more in (["dataSequenceNumber"], [])
+    )
+    assert (kept.outcome, lost.outcome) == ("retry", "refused")
+    assert "'Cannot commit, found new delete for replaced data file'" in " ".join(kept.notes)
+    assert "It would commit if its rows kept their sequence number" in " ".join(lost.notes)

@@ -178,6 +178,25 @@ def rewrite_words(intent: Intent) -> str:
     )
 
 
+def sequence_words(refused: bool) -> str:
+    """Say of a compaction beside new equality deletes what it depends on that they are no conflict.
+
+    Args:
+        refused: Whether it is refused, since its rows do not keep their sequence number.
+    """
+    keep = "use-starting-sequence-number, true unless a rewrite_data_files says otherwise; Trino since 476"
+    if refused:
+        return (
+            f"It would commit if its rows kept their sequence number ({keep}): equality deletes committed meanwhile "
+            "would hit them still."
+        )
+    return (
+        f"This holds for a compaction whose rows keep their sequence number ({keep}). Trino up to 475, and whoever "
+        "switches that off, is refused: 'Cannot commit, found new delete for replaced data file' "
+        "(trinodb/trino#25584). --without dataSequenceNumber names the deletes."
+    )
+
+
 def unnamed_target_words(name: str, files: int, rewritten: int) -> str:
     """Say whether a position delete file in conflict is about the data files that a commit replaces.
 

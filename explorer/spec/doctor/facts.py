@@ -3,7 +3,7 @@ itself. Made of whole columns where manifests are decoded, here or by Spark's wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -45,12 +45,16 @@ FACTS = pa.schema(
         ("first_row_ids", pa.list_(pa.int64())), ("row_counts", pa.list_(pa.int64())),
         ("equality_ids", pa.list_(pa.int32())), ("named", pa.list_(PLACED)), ("found", pa.list_(PLACED)),
         ("new_position_deletes", pa.int64()), ("snapshot_ids", pa.list_(pa.int64())), ("filled", pa.list_(pa.string())),
+        ("expired_columns", pa.list_(pa.int32())),
     ]
 )  # fmt: skip
 """One row a manifest. `keys` are hashes of what tells live files apart, `gone` of DELETED ones; `vectors` of the data
 files that live vectors belong to. `first_row_ids` (-1: none) and `row_counts` go with `keys`, or are empty. `named` is
 where deletes say that their data files are, `found` where those are; `snapshot_ids` added live entries; `filled` are
-the columns that have any value."""
+the columns that have any value; `expired_columns` the fields, by their metrics, of live data files whose snapshots are
+gone."""
+RESERVED = 2_147_483_000
+"""Field ids from here on are reserved (spec: "Reserved Field IDs")."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ class RuleContext:
     """A regular expression for paths of the store that the table's location is in (see schemes.in_same_store)."""
     then: Mapping[int, Mapping[int, str | None]] = field(default_factory=dict)
     """Field ids whose types differ between schemas, and what they were when each snapshot was written."""
+    snapshots: frozenset[int] = frozenset()
 
     def as_of(self, snapshot_id: int | None) -> RuleContext:
         """The same, as a snapshot wrote."""
@@ -121,7 +126,11 @@ class RuleContext:
         changed = rebound(meta)
         then = kinds_then(meta, changed)
         store = in_same_store(meta.location) if meta.format_version < 4 else None  # later paths may be relative
-        return cls(meta.format_version, specs, kinds, names, top, required, rebound=changed, then=then, store=store)
+        snapshots = frozenset(snapshot.snapshot_id for snapshot in meta.snapshots)
+        return cls(
+            meta.format_version, specs, kinds, names, top, required, rebound=changed, then=then, store=store,
+            snapshots=snapshots,
+        )  # fmt: skip
 
 
 def facts(about: RuleContext, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
@@ -179,6 +188,7 @@ def facts(about: RuleContext, manifest: ManifestFile, stored: pa.Table) -> pa.Ta
         "found": [_places_by_path(about, table, manifest, named, stored["file_path"], vector)],
         "snapshot_ids": np.unique(own_ids[live]),
         "filled": [_nonnull_columns(stored, bool(manifest.content))],
+        "expired_columns": [_columns_of(stored, live & data & ~np.isin(own_ids, _array(about.snapshots)))],
         "new_position_deletes": [int((own & (status == ADDED) & (content == 1) & ~vector).sum())],
     }  # fmt: skip
     return pa.table([_list(row[f.name], f.type) for f in FACTS], schema=FACTS)
@@ -253,6 +263,22 @@ def _equality_ids(stored: pa.Table, which: Flags) -> list[int]:
         return []
     lists = stored["equality_ids"].filter(pa.array(which))
     return sorted(i for i in pc.unique(pc.list_flatten(lists)).to_pylist() if i is not None)
+
+
+def _array(numbers: Collection[int]) -> Ints:
+    return np.fromiter(numbers, np.int64, len(numbers))
+
+
+def _columns_of(stored: pa.Table, which: Flags) -> list[int]:
+    """The fields that entries have sizes or bounds of."""
+    if not which.any():
+        return []
+    some = stored.filter(pa.array(which))
+    ids: set[int] = set()
+    for name in ("column_sizes", "value_counts", "lower_bounds"):
+        for chunk in some[name].chunks if name in some.column_names else ():
+            ids.update(pc.unique(chunk.keys).to_pylist())
+    return sorted(own for own in ids if 0 < own < RESERVED)
 
 
 def _entry_notes(

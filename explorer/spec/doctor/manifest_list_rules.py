@@ -16,9 +16,11 @@ from explorer.spec.doctor.avro_types import Oddity, odd_header, odd_names, odd_s
 from explorer.spec.doctor.facts import COUNTS, LIVE, OWN
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.header_rules import header_rules
-from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE
+from explorer.spec.doctor.remedy_cases import DROPPED_COLUMN, DROPPED_SOURCE
+from explorer.spec.entries.manifest_headers import field_ids_of
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.snapshots.ancestors import Ancestors
+from explorer.spec.text.names import first_of
 from explorer.spec.text.units import parse_int64, whole
 
 OTHER_LENGTH = (
@@ -26,6 +28,8 @@ OTHER_LENGTH = (
     "trinodb/trino#25340)"
 )
 """Of a manifest whose length is not that of the list."""
+SHOWN_COLUMNS = 5
+"""Columns that are named of those that a header lacks."""
 
 
 @dataclass(frozen=True)
@@ -367,6 +371,8 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
                 agreed = all(note["rule"] != "manifest-content" for note in held.notes)
                 for rule, what, place_in, more in header_rules(header.metadata, m, meta, agreed) if header else ():
                     yield lists.of(rule, what, m.manifest_path, place_in, **more)
+                if header and held.one("expired_columns"):
+                    yield from _dropped_columns(lists, m, held, header)
             wrong = {
                 f"{name}_count": (recorded, held.sums[name])
                 for name in COUNTS
@@ -490,6 +496,20 @@ def _adders(lists: Lists, path: str, held: ManifestFacts) -> Iterator[Finding]:
             found=unknown[0],
             count=len(unknown),
         )
+
+
+def _dropped_columns(
+    lists: Lists, record: ManifestFile, held: ManifestFacts, header: ManifestHeader
+) -> Iterator[Finding]:
+    """Of rule 63: columns of data files that a reader that goes by the header does not know."""
+    known = field_ids_of(header.metadata)
+    unknown = [own for own in held.one("expired_columns") if known is not None and own not in known]
+    if unknown and not record.content:
+        names = [field.name if (field := lists.meta.field(own)) else f"field {own}" for own in unknown]
+        yield lists.of(
+            "readers-differ", DROPPED_COLUMN, record.manifest_path, "entries", found=first_of(names, SHOWN_COLUMNS),
+            severity="info",
+        )  # fmt: skip
 
 
 def _deletes(lists: Lists, record: ManifestFile, held: ManifestFacts) -> Iterator[Finding]:

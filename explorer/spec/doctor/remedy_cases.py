@@ -75,6 +75,10 @@ OTHER_HEADER_SCHEMA = (
     "its header's schema is not that of the table metadata: ClickHouse before 26.9 refuses such a table "
     "(ClickHouse#119743)"
 )
+DROPPED_COLUMN = (
+    "data files have a column that the schema in the manifest's header lacks, and the snapshots that added them have "
+    "expired: ClickHouse 25.11 to 26.8 refuses them (ClickHouse#113324)"
+)
 HEADER_ALONE = "Iceberg Java and pyiceberg do not go by the header"
 """In the words for what only a manifest's header says."""
 BEYOND_KEY = (
@@ -172,6 +176,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("orphan-files", PREFIXES): "prefixes",
     ("orphan-files", UNCOMMITTED): "uncommitted",
     ("readers-differ", OLD_MANIFEST): "old-manifest",
+    ("readers-differ", DROPPED_COLUMN): "dropped-column",
     ("delete-repeated", CROSSED): "crossed-tasks",
     ("column-type", RIGHT): "type-read-right",
     ("column-type", NOT_MENDED): "type-misread",

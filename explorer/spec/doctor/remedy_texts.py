@@ -223,6 +223,8 @@ TEXTS_OF: Mapping[str, str] = {
     "table => '{name}', options => map('rewrite-all', 'true')) writes files that have field ids.",
     "old-manifest": "Nothing has to be done for Spark, pyiceberg and Trino. For other readers rewrite_manifests writes "
     "such manifests anew: icedive maintain preview TABLE rewrite-manifests has the statement, where there are several.",
+    "dropped-column": "Nothing has to be done for other readers. CALL {catalog}.system.rewrite_data_files(table => "
+    "'{name}', options => map('rewrite-all', 'true')) writes files without the column.",
     "crossed-tasks": "If these rows are to go, delete them again in a later commit, by the keys that the delete holds "
     "(icedive inspect file TABLE PATH --show deletes shows them): a DELETE in Spark does. A row that the task of the "
     "delete wrote with the same key is newer, and may be meant to stay (icedive data history TABLE FILTER shows all). "
@@ -283,6 +285,7 @@ TEXTS_OF: Mapping[str, str] = {
 LETTER_OF_CASE: Mapping[str, Remedy] = {
     "crossed-tasks": "Z",
     "old-manifest": "H",
+    "dropped-column": "R",
     "partition-counts": "S",
     "prefixes": "D",
     "file-size": "K",

@@ -13,6 +13,8 @@ from explorer.spec.text.units import parse_int64
 
 DEPTH = 100
 """Levels of a schema that are compared."""
+FIELD_ID_KEYS = ("id", "element-id", "key-id", "value-id")
+"""What names a field's id in a schema's JSON (spec: "Appendix C")."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,20 @@ def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: Ta
         # an older manifest in an upgraded table is legal
         checks.append(HeaderCheck("format-version", number, min(number, metadata.format_version), "table metadata"))
     return checks
+
+
+def field_ids_of(header: Mapping[str, str]) -> set[int] | None:
+    """Return the field ids of a header's schema, nested ones too; None where it has no schema that can be read."""
+    waiting: list[Any] = [parse_json(header.get("schema"))]
+    if not isinstance(waiting[0], Mapping):
+        return None
+    ids: set[int] = set()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            ids.update(own for name in FIELD_ID_KEYS if type(own := part.get(name)) is int)
+            waiting += [*_fields(part), *(part.get(name) for name in ("type", "element", "key", "value"))]
+    return ids
 
 
 def _fields(raw: Any) -> list[Mapping[str, Any]]:
