@@ -609,9 +609,9 @@ class HistoryQuestions:
         """Say who committed what: engines, versions, applications, jobs, checkpoints, offsets and queries.
 
         It decodes the summaries of snapshots. What a writer does not record is unknown. It also tells what to look
-        at: gaps, writers that write at the same time, and checkpoints, epochs or offsets that repeat, go back or
-        leave
-        numbers out.
+        at: gaps, writers that have stopped or write at the same time, and checkpoints, epochs or offsets that
+        repeat,
+        go back or leave numbers out.
 
         Returns:
             The writers. A row for each: writer, engine, versions, runs, snapshots, first, last, intervals, files,

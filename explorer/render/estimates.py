@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from explorer.render.text import clean, render_table
-from explorer.spec.layout.estimates import Estimates, Reads, spares
+from explorer.spec.layout.estimates import Estimates, LayoutChange, Reads, spares
 from explorer.spec.text.units import count, human_bytes
 
 
@@ -41,7 +41,7 @@ def change_rows(estimates: Estimates) -> list[dict[str, Any]]:
     files there would be, and what the estimate rests on beside what all rest on."""
     now = estimates.total() or Reads()
     rows = [{"change": "as it is", **_reads_json(now), "of_now": "100%", "files_then": estimates.whole.files,
-             "estimate": False, "because": "by the plans"}]  # fmt: skip
+             "estimate": False, "because": "by the plans", "statements": []}]  # fmt: skip
     ranked = estimates.ranking
     for at in (*ranked, *(at for at in range(len(estimates.changes)) if at not in ranked)):
         change, then = estimates.changes[at], estimates.total(at)
@@ -53,6 +53,7 @@ def change_rows(estimates: Estimates) -> list[dict[str, Any]]:
                 "change": change.text, **_reads_json(then),
                 "of_now": f"{then.bytes / now.bytes:,.0%}" if then and now.bytes else None,
                 "files_then": change.whole.files if change.whole else None, "estimate": True, "because": because,
+                "statements": list(change.statements),
             }
         )  # fmt: skip
     return rows
@@ -100,9 +101,21 @@ def verdicts(estimates: Estimates) -> Iterator[str]:
         yield clean(
             f"By estimate '{estimates.changes[best].text}' spares the most bytes: {_reading(estimates.total(best))}."
         )
+        yield from _how(estimates.changes[best])
     if lightest is not None and lightest != best:
         what = estimates.changes[lightest].text
         yield clean(f"By estimate what is read weighs the least after '{what}': {_reading(estimates.total(lightest))}.")
+        yield from _how(estimates.changes[lightest])
+
+
+def _how(change: LayoutChange) -> Iterator[str]:
+    """How a change is made."""
+    if len(change.statements) > 1:
+        yield (
+            "The first statement is for files that are written from now on: only the second writes those anew that are "
+            "there."
+        )
+    yield from (f"  {clean(statement)}" for statement in change.statements)
 
 
 def _reading(reads: Reads | None) -> str:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from explorer.errors import NotFoundInTable
-from explorer.progress import steps
+from explorer.errors import ExplorerError, NotFoundInTable
+from explorer.progress import Cancelled, steps
+from explorer.reports.maintenance.previews import preview
+from explorer.reports.maintenance.procedure_calls import is_printable, table_in_sql
+from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.entries.entries import live_entries
-from explorer.spec.layout.estimates import Estimates, FilterEstimate, estimates, filter_columns, target_size
+from explorer.spec.filters.expressions import term_text
+from explorer.spec.layout.estimates import (
+    Estimates,
+    FilterEstimate,
+    LayoutChange,
+    estimates,
+    filter_columns,
+    target_size,
+)
 from explorer.spec.layout.layouts import Layouts
 from explorer.spec.layout.metrics_modes import MetricsCounts, column_modes, count_statistics
 from explorer.spec.scan.tasks import Packing
@@ -41,7 +53,43 @@ def estimate(
             statistics.append(count_statistics(manifest, stored))
     files = MetricsCounts(statistics)
     modes = column_modes(table.metadata, plans[0].schema) if plans else []
-    return estimates(table.metadata, layouts, plans_by_filter, {m.field_id: files.of(m) for m in modes}, file_size)
+    modes_by_field = {m.field_id: files.of(m) for m in modes}
+    estimated = estimates(table.metadata, layouts, plans_by_filter, modes_by_field, file_size)
+    if snapshot is not None:  # statements are about the table as it is
+        return estimated
+    proposed = {estimated.best, estimated.lightest}
+    changes = tuple(
+        replace(change, statements=layout_statements(table, change)) if at in proposed else change
+        for at, change in enumerate(estimated.changes)
+    )
+    return replace(estimated, changes=changes)
+
+
+def layout_statements(table: Table, change: LayoutChange) -> tuple[str, ...]:
+    """Return what makes a change.
+
+    Args:
+        table: The table.
+        change: The change.
+
+    Returns:
+        Statements for Spark, in order; none where they must not be run, or a name is too strange.
+    """
+    column = quoting.identifier(change.column.split(".")) if change.column else ""
+    options = {"rewrite-all": "true", "target-file-size-bytes": str(change.file_bytes)}
+    try:
+        if change.column and not change.transform:
+            rewrite = preview(table, "compact-sort", column, options=options).call
+        else:
+            rewrite = preview(table, "compact", options=options).call
+    except Cancelled:
+        raise
+    except ExplorerError:
+        return ()
+    if not rewrite or not change.transform:
+        return (rewrite,) if rewrite else ()
+    field = f"ALTER TABLE {table_in_sql(table)} ADD PARTITION FIELD {term_text(column, change.transform)}"
+    return (field, rewrite) if is_printable(table, field) else ()
 
 
 def _plan_filter(table: Table, where: str, snapshot: str | int | None) -> FilterEstimate:

@@ -21,7 +21,7 @@ from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 
-MANY_OLD, MANY_SCHEMAS = 50, 100
+MANY_OLD, MANY_SCHEMAS = 11, 100
 """Older metadata files, and schemas, from which on they are told of."""
 DELETES = "delete-file-threshold"
 """The option of a compaction that says from how many deletes on a file is rewritten."""

@@ -165,7 +165,8 @@ def _cleanup_of_old_metadata(table: Table, stored: StoredFiles) -> Cleanup:
         return Cleanup()
     words = (
         f"The statement removes {count(len(gone), 'older metadata file')} of the log, and keeps {LOG_KEPT}. From then "
-        "on each commit removes the oldest. Who opens the table by an older metadata file no longer can."
+        "on each commit removes the oldest (those of Trino since version 469, trinodb/trino#19582). Who opens the "
+        "table by an older metadata file no longer can."
     )
     if len(log) > most:
         words += (

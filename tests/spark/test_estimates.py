@@ -16,7 +16,7 @@ from explorer.cli import main
 from explorer.errors import NotFoundInTable, StatementFailed
 from explorer.queries.filters import arrow_columns, matching, parse_filter
 from explorer.render.scan_reports import timings_json, timings_lines
-from explorer.reports.estimates import estimate
+from explorer.reports.estimates import estimate, layout_statements
 from explorer.reports.timings import beside, measure
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.layout.estimates import FilterEstimate
@@ -218,3 +218,24 @@ def test_layouts_are_written_and_compared(engine: SparkEngine, sandbox: Path, mo
 def test_a_query_that_does_not_fit_is_told_before_anything_is_written(sandbox: Path) -> None:
     with pytest.raises(NotFoundInTable, match="nothing"):
         direct.compare_layouts(open_demo("three_inserts"), ["nothing = 1"])
+
+
+@pytest.mark.parametrize(("change", "number"), [("sort by ts", 1), ("partition by day(ts)", 2)])
+def test_statements_make_the_change(engine: SparkEngine, scattered: str, change: str, number: int) -> None:
+    spark, real, where = engine.session(), "sandbox.estimates.real", "ts >= '2024-01-10' AND ts < '2024-01-12'"
+    spark.sql(f"DROP TABLE IF EXISTS {real} PURGE")
+    spark.sql(f"CREATE TABLE {real} ({COLUMNS}) USING iceberg")
+    for at in range(2):
+        spark.sql(f"INSERT INTO {real} SELECT /*+ REPARTITION(1) */ * FROM {scattered} WHERE id % 2 = {at}")
+    table = direct.open_table(real)
+    found = estimate(table, where)
+    at = next(i for i, c in enumerate(found.changes) if c.text == change)
+    statements, then = layout_statements(table, found.changes[at]), found.total(at)
+    assert len(statements) == number
+    for statement in statements:
+        spark.sql(statement).collect()
+    left = direct.open_table(real).plan(where).left
+    assert then is not None
+    assert left.rows is not None
+    assert left.rows <= then.rows * (1 + WITHIN)  # Spark may write smaller files than it was asked for
+    assert left.rows < found.total().rows / 2  # type: ignore[union-attr]

@@ -227,7 +227,12 @@ def test_the_best_change_is_told(scattered: direct.Table) -> None:
     assert found.lightest is not None
     best, lightest = (found.changes[at].text for at in (found.best, found.lightest))
     assert (best, lightest) == ("sort by id", "compaction to 512 MiB")  # a file for each id would weigh too much
-    assert [best in line or lightest in line for line in verdicts(found)] == [False, True, True]
+    told = [line for line in verdicts(found) if not line.startswith("  ")]
+    assert [best in line or lightest in line for line in told] == [False, True, True]
+    first, second = (found.changes[at].statements for at in (found.best, found.lightest))
+    assert [len(first), len(second)] == [1, 1]
+    assert "strategy => 'sort', sort_order => 'id'" in first[0]
+    assert "'target-file-size-bytes', '536870912'" in second[0]
     assert [row["estimate"] for row in change_rows(found)][:2] == [False, True]
     already = estimate(scattered, ["at < '2024-01-05'"], file_size=10**9)
     assert after(already, "sort by at", "at < '2024-01-05'").rows == ROWS * COMMITS  # one file, which is read

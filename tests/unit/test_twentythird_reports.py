@@ -164,3 +164,14 @@ def test_a_compaction_beside_equality_deletes_depends_on_its_sequence_number(tmp
     assert (kept.outcome, lost.outcome) == ("retry", "refused")
     assert "'Cannot commit, found new delete for replaced data file'" in " ".join(kept.notes)
     assert "It would commit if its rows kept their sequence number" in " ".join(lost.notes)
+
+
+@pytest.mark.parametrize(("engine", "told"), [("flink", 1), ("spark", 0)])
+def test_sinks_that_add_equality_deletes_are_told(engine: str, told: int) -> None:
+    """apache/iceberg#10211: the table's modes are copy-on-write, and each commit adds deletes."""
+    summary = {"engine-name": engine, "added-equality-delete-files": "2"}
+    events = writers_of(written([summary, {**summary, "added-equality-delete-files": "0"}])).events
+    assert len(events) == told
+    for event in events:
+        assert (event.kind, event.snapshots) == ("deletes", ("snapshot-1",))
+        assert "added equality deletes in 1 of 2 commits" in event.words

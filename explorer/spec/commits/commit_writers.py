@@ -39,6 +39,9 @@ IDS = (
     "source-snapshot-id",
 )  # fmt: skip
 """What else tells a commit from others."""
+EQUALITY_DELETES = "added-equality-delete-files"
+SINKS = ("flink", "kafka connect")
+"""The engines whose updates are equality deletes, whatever the table's modes say."""
 LONG = 80
 """Characters of a name that a stranger chose."""
 ENOUGH, TIMES, LEAST_MS = 4, 5, 60_000
@@ -92,8 +95,8 @@ class WriterTotals:
 
 @dataclass(frozen=True)
 class WriterEvent:
-    """Something in the history of writers that somebody should look at. `kind` is gap, stopped, together, back, again
-    or missing."""
+    """Something in the history of writers that somebody should look at. `kind` is gap, stopped, deletes, together,
+    back, again or missing."""
 
     kind: str
     snapshots: tuple[str, ...]
@@ -127,7 +130,7 @@ def writers_of(metadata: TableMetadata, now_ms: int | None = None) -> Writers:
     by_id = {commit.snapshot.snapshot_id: commit for commit in commits}
     line = [by_id[own] for own in reversed(ancestry(metadata, metadata.current_snapshot_id)) if own in by_id]
     stopped = () if now_ms is None else _stopped(by_writer, now_ms)
-    events = [*_gaps(by_writer), *stopped, *_together(line), *_progress_events(line)]
+    events = [*_gaps(by_writer), *stopped, *_equality_deletes(by_writer), *_together(line), *_progress_events(line)]
     return Writers(commits, tuple(totals), tuple(events[:MOST_EVENTS]))
 
 
@@ -224,6 +227,19 @@ def _stopped(by_writer: Mapping[str, Sequence[CommitWriter]], now_ms: int) -> It
                 f"usually commits every {span(usual)}. icedive doctor TABLE --files tells whether it wrote files since."
             )
             yield WriterEvent("stopped", (timed[-1].name,), words)
+
+
+def _equality_deletes(by_writer: Mapping[str, Sequence[CommitWriter]]) -> Iterator[WriterEvent]:
+    """The sinks that add equality deletes, which the table's modes seem to forbid (#10211)."""
+    for writer, commits in by_writer.items():
+        adding = [c for c in commits if (whole(c.snapshot.summary.get(EQUALITY_DELETES, "")) or 0) > 0]
+        if adding and adding[-1].engine in SINKS:
+            words = (
+                f"{writer} added equality deletes in {len(adding):,} of {count(len(commits), 'commit')}. A sink does "
+                "so for each row that it updates: write.delete.mode, write.update.mode and write.merge.mode are for "
+                "SQL statements, and the sink does not read them. A compaction applies the deletes."
+            )
+            yield WriterEvent("deletes", (adding[-1].name,), words)
 
 
 def _time(commit: CommitWriter) -> int:

@@ -59,7 +59,8 @@ MEASURES: Sequence[Measure] = (
             "rewrite_data_files rewrites files of which 30% is deleted (delete-ratio-threshold); not judged below that "
             "where equality deletes apply, which hide rows that no metadata counts", _APPLY, 2, _COMPACT),
     Measure("equality-deletes", "Live equality delete files", _NOW, 10, "",
-            "readers compare each row of the files that they apply to with theirs", _APPLY, preview=_DELETED),
+            "readers compare each row of the files that they apply to with theirs; sinks of Flink and Kafka Connect "
+            "add some for each row that they update, whatever write.update.mode says", _APPLY, preview=_DELETED),
     Measure("dangling-deletes", "Delete files that hide nothing", _NOW, 100, "",
             "whoever plans a scan reads their entries in manifests, and readers open some of them",
             "each has a procedure that drops it", preview="dangling-deletes"),

@@ -43,13 +43,16 @@ class Reads:
 class LayoutChange:
     """One thing that might be done to a table, what the table would be then (`whole`, files of all partitions) and what
     that rests on beside what all rest on; or why nothing can be estimated, and `whole` is None. `column` is that which
-    it is sorted by or, with a `transform`, partitioned by."""
+    it is sorted by or, with a `transform`, partitioned by. Its files have `file_bytes` at most.
+    `statements` make the change, of those that are proposed."""
 
     text: str
     because: str
     whole: Reads | None = None
     column: str = ""
     transform: str = ""
+    file_bytes: int = 0
+    statements: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -190,7 +193,7 @@ def _compaction(layouts: Layouts, target: int) -> Made:
         f"the files of each partition are put together in the order of the manifests, up to {human_bytes(target)} "
         "(Iceberg reads manifests side by side: of several, such as lie far apart may come together)"
     )
-    return LayoutChange(f"compaction to {human_bytes(target)}", because, whole), reads
+    return LayoutChange(f"compaction to {human_bytes(target)}", because, whole, file_bytes=target), reads
 
 
 def _by_column(
@@ -211,7 +214,8 @@ def _by_column(
     blind = f"; {count(missing, 'file')} without bounds of {column.name} as those beside them" if missing else ""
     files = layouts.sort_by(at, axis, size)
     because = f"the rows of each partition are sorted, in files of {human_bytes(round(size))}{blind}"
-    yield _of_files(layouts, LayoutChange(f"sort by {column.name}", because, None, column.name), files, scans)
+    change = LayoutChange(f"sort by {column.name}", because, None, column.name, file_bytes=round(size))
+    yield _of_files(layouts, change, files, scans)
     for transform in transforms(column, axis):
         if ((column.field_id,), transform) in has:
             continue
@@ -224,7 +228,8 @@ def _by_column(
             )
         else:
             because = f"one partition field more, in files of at most {human_bytes(round(size))}{blind}"
-            yield _of_files(layouts, LayoutChange(text, because, None, column.name, transform), split, scans)
+            change = LayoutChange(text, because, None, column.name, transform, round(size))
+            yield _of_files(layouts, change, split, scans)
 
 
 def _of_files(layouts: Layouts, change: LayoutChange, files: FileKinds, scans: int) -> Made:
@@ -249,7 +254,7 @@ def _buckets(
 
     because = f"each of {number} buckets has as many rows, in files of at most {human_bytes(round(size))}"
     text = f"partition by {term_text(column.name, transform)}"
-    change = LayoutChange(text, because, _reads(layouts.amount(files)), column.name, transform)
+    change = LayoutChange(text, because, _reads(layouts.amount(files)), column.name, transform, round(size))
     return change, [_reads(layouts.read(files, at) * share(scan)) for at, scan in enumerate(scans)]
 
 

@@ -157,9 +157,11 @@ class Scan:
         if keeps and (manifest.added_files_count, manifest.existing_files_count) == (0, 0):
             return ManifestVerdict(manifest, False, ScanReason("", "all its entries are DELETED", False), "entries")
         if keeps and verdicts.expression == TRUE:
-            text = (
-                "Iceberg is asked for every row" if self.bound == TRUE else "the filter says nothing of its partitions"
-            )
+            spec, text = self.metadata.spec(manifest.partition_spec_id), "the filter says nothing of its partitions"
+            if self.bound == TRUE:
+                text = "Iceberg is asked for every row"
+            elif spec is not None and not spec.fields:
+                text = "its files are not partitioned: no filter skips it as a whole"
             return ManifestVerdict(manifest, True, ScanReason("", text, True), surely=bool(sure[at]))
         return ManifestVerdict(manifest, keeps, partial(verdicts.reason, at), surely=keeps and bool(sure[at]))
 

@@ -61,6 +61,9 @@ TERMS: Mapping[str, Definition] = {
     "retry": Definition("Trying a commit again after another came first, as often as commit.retry.num-retries says"),
     "copy-on-write": Definition("Deleting or updating rows by writing their data files anew, without them"),
     "merge-on-read": Definition("Deleting or updating rows by delete files, which readers merge with data files"),
+    "upsert": Definition(
+        "A new row in place of those with its key; sinks write an equality delete and the row, in any write mode"
+    ),
     "residual": Definition("What is still to be asked of a file's rows after its partition answered a part", _PLANNING),
     "void": Definition(
         "A transform whose values are all null: version 1 keeps a partition field that was removed so", _PARTITIONING
