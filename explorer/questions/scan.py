@@ -179,7 +179,7 @@ def estimate(
             html=ShownLayouts(layouts).facts_html,
             parts=lambda: layout_blocks(layouts),
         )
-    from explorer.render.estimates import estimates_json, estimates_lines
+    from explorer.render.estimates import estimates_blocks, estimates_json, estimates_lines
     from explorer.reports.estimates import estimate as estimates_of
 
     if not where:
@@ -187,4 +187,9 @@ def estimate(
     estimates = estimates_of(table, where, snapshot, file_size)
     if not any(query.plan for query in estimates.filters):
         raise NotFoundInTable("\n".join(f"{query.where}: {query.error}" for query in estimates.filters))
-    return Answer(estimates, lambda: estimates_json(estimates), lambda: estimates_lines(estimates))
+    return Answer(
+        estimates,
+        lambda: estimates_json(estimates),
+        lambda: estimates_lines(estimates),
+        parts=lambda: estimates_blocks(estimates),
+    )

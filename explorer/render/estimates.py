@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from explorer.render.blocks import Block, FoldedBlocks, Notice, Rows, Statement, Text
 from explorer.render.text import clean, render_table
 from explorer.spec.layout.estimates import Estimates, LayoutChange, Reads, spares
 from explorer.spec.text.units import count, human_bytes
+
+TWO_STATEMENTS = (
+    "The first statement is for files that are written from now on: only the second writes those anew that are there."
+)
 
 
 def estimates_json(estimates: Estimates) -> dict[str, Any]:
@@ -89,32 +94,34 @@ def estimates_lines(estimates: Estimates) -> Iterator[str]:
 
 def verdicts(estimates: Estimates) -> Iterator[str]:
     """The change that spares the most bytes, and the one that makes what is read weigh the least, in sentences."""
+    for sentence, change in _proposals(estimates):
+        yield sentence
+        yield from _how(change) if change else ()
+
+
+def _proposals(estimates: Estimates) -> Iterator[tuple[str, LayoutChange | None]]:
+    """What is read now, and each change that is proposed, with a sentence about it."""
     number = sum(1 for a in estimates.filters if a.plan)
     if not number:
         return
     who = "the filter reads" if number == 1 else f"{number:,} filters together read"
-    yield f"Now {who} {_reading(estimates.total())}. A file weighs its bytes, or what opening it costs if that is more."
+    reading = _reading(estimates.total())
+    yield f"Now {who} {reading}. A file weighs its bytes, or what opening it costs if that is more.", None
     best, lightest = estimates.best, estimates.lightest
     if best is None:
-        yield "By estimate no single change spares bytes."
+        yield "By estimate no single change spares bytes.", None
     else:
-        yield clean(
-            f"By estimate '{estimates.changes[best].text}' spares the most bytes: {_reading(estimates.total(best))}."
-        )
-        yield from _how(estimates.changes[best])
+        change, then = estimates.changes[best], _reading(estimates.total(best))
+        yield clean(f"By estimate '{change.text}' spares the most bytes: {then}."), change
     if lightest is not None and lightest != best:
-        what = estimates.changes[lightest].text
-        yield clean(f"By estimate what is read weighs the least after '{what}': {_reading(estimates.total(lightest))}.")
-        yield from _how(estimates.changes[lightest])
+        change, then = estimates.changes[lightest], _reading(estimates.total(lightest))
+        yield clean(f"By estimate what is read weighs the least after '{change.text}': {then}."), change
 
 
 def _how(change: LayoutChange) -> Iterator[str]:
     """How a change is made."""
     if len(change.statements) > 1:
-        yield (
-            "The first statement is for files that are written from now on: only the second writes those anew that are "
-            "there."
-        )
+        yield TWO_STATEMENTS
     yield from (f"  {clean(statement)}" for statement in change.statements)
 
 
@@ -165,3 +172,19 @@ def short_changes(estimates: Estimates) -> list[dict[str, Any]]:
         for row in change_rows(estimates)
         if row["bytes"] is not None
     ]  # fmt: skip
+
+
+def estimates_blocks(estimates: Estimates) -> list[Block]:
+    """Return the blocks of a page: the proposals with their statements, the changes, the filters, the assumptions."""
+    blocks: list[Block] = [
+        Notice(clean(f"{one.where}: {one.error}"), "warning") for one in estimates.filters if one.error
+    ]
+    for sentence, change in _proposals(estimates):
+        blocks.append(Notice(sentence))
+        if change and len(change.statements) > 1:
+            blocks.append(Text((TWO_STATEMENTS,)))
+        blocks += [Statement(clean(statement)) for statement in change.statements] if change else []
+    fitting = [row for row, one in zip(short_filters(estimates), estimates.filters, strict=True) if one.plan]
+    blocks += [Rows(short_changes(estimates), "What all filters would read together"), Rows(fitting, "Each filter")]
+    blocks.append(FoldedBlocks("What the estimates rest on", (Text(tuple(map(clean, assumptions(estimates)))),)))
+    return blocks
