@@ -560,7 +560,7 @@ def open_table(
         if not isinstance(table, str):
             raise TableNotFound("the response names no metadata-location: it is of no table that was committed")
         vended = _vended(response.get("storage-credentials"), table)
-        properties = {**_texts(response.get("config")), **vended, **(properties or {})}
+        properties = _with_given({**_texts(response.get("config")), **vended}, properties or {})
     found = _in_spark(table, spark)
     if found is not None:
         session = table.sparkSession if is_frame(table) else spark
@@ -602,6 +602,15 @@ def _in_spark(table: Any, spark: Any) -> SparkTable | None:
 
 def _moves(relocate: Mapping[str, str] | None) -> Iterable[tuple[str, str]]:
     return (relocate or {}).items()
+
+
+def _with_given(config: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """A person's properties with what a server says of storage, as of a catalog that a name leads to: no class, proxy
+    or signer, and an address of the server's gets no keys of the person's or the environment's."""
+    from explorer.storage.catalogs.rest import storage_settings
+    from explorer.storage.stores import combine
+
+    return combine(own, {name: value for name, value in storage_settings(config).items() if name not in own})
 
 
 def _vended(credentials: Any, location: str) -> dict[str, str]:

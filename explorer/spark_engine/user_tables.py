@@ -17,6 +17,8 @@ HADOOP: Mapping[str, str] = {
     "fs.s3a.endpoint.region": "s3.region",
 }  # fmt: skip
 """Hadoop's settings of S3, and Iceberg's properties for the same."""
+OWN = ("s3.connect-timeout", "s3.request-timeout", "gcs.service.host")
+"""Properties of a FileIO that are taken beside those that a catalog's server may give."""
 RELATION, TABLE = "DataSourceV2Relation", "org.apache.iceberg.spark.source.SparkTable"
 
 
@@ -122,10 +124,14 @@ def _spark_table(spark: Any, table: Any, parts: Sequence[str]) -> SparkTable:
 
 
 def _io_properties(table: Any) -> dict[str, str]:
+    """What the table's FileIO was given of storage: a catalog's server adds to it what it likes, such as the name of a
+    class of Python's."""
     from py4j.protocol import Py4JJavaError
 
+    from explorer.storage.catalogs.rest import storage_settings
+
     try:
-        return {str(key): str(value) for key, value in dict(table.io().properties()).items()}
+        return storage_settings({str(key): str(value) for key, value in dict(table.io().properties()).items()}, OWN)
     except Py4JJavaError:  # a FileIO need not tell them
         return {}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -116,7 +116,7 @@ class ListedRest(RestCatalog):
         own, uri = dict(self.properties), self.uri
         super()._fetch_config()
         merged = self.properties
-        self.given = {k: v for k, v in _storage(merged).items() if own.get(k) != v}
+        self.given = {k: v for k, v in storage_settings(merged).items() if own.get(k) != v}
         self.signs = _yes(merged.get(SIGNING))
         self.properties = {**own, **{k: merged[k] for k in PROTOCOL if k in merged}}
         self.uri = uri
@@ -135,7 +135,7 @@ class ListedRest(RestCatalog):
             raise BadAnswer("its answer says not where the table's metadata is, as the protocol has it")
         credentials = [StorageCredential.model_validate(one) for one in vended[:CREDENTIALS]]
         settings = {**config, **self._resolve_storage_credentials(credentials, location)}
-        self.given |= _storage(settings)
+        self.given |= storage_settings(settings)
         self.signs = (self.signs or _yes(settings.get(SIGNING))) and "s3.access-key-id" not in self.given
         return location
 
@@ -324,9 +324,18 @@ class Bounded:
         return getattr(self._raw, name)
 
 
-def _storage(config: dict[str, Any]) -> dict[str, str]:
-    """By the list. A region becomes part of a host's name, so it is only accepted as one."""
-    listed = {k: str(v) for k, v in config.items() if v is not None and (k in STORAGE or k.startswith(_PER_ACCOUNT))}
+def storage_settings(config: Mapping[str, Any], more: Collection[str] = ()) -> dict[str, str]:
+    """Return what of a server's settings is of storage: none that names a class, a proxy or a signer.
+
+    Args:
+        config: What the server says.
+        more: Names that are accepted beside those of STORAGE.
+
+    Returns:
+        The settings, as text. A region becomes part of a host's name, so it is only accepted as one.
+    """
+    names = {*STORAGE, *more}
+    listed = {k: str(v) for k, v in config.items() if v is not None and (k in names or k.startswith(_PER_ACCOUNT))}
     return {k: v for k, v in listed.items() if not k.endswith(".region") or re.fullmatch("[a-z0-9-]{1,40}", v)}
 
 
