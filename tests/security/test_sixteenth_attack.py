@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,9 +11,11 @@ from typing import Any
 import pytest
 
 import explorer
+from explorer.app.local_paths import LocalPaths
+from explorer.render.svg import render_svg
 from explorer.spark_engine import user_tables
 from tests.cases.mini import Table
-from tests.support.small_tables import newest_metadata
+from tests.support.small_tables import edit_metadata, newest_metadata
 
 
 def one_row(folder: Path) -> Table:
@@ -59,3 +63,40 @@ def test_a_file_io_of_spark_names_no_class_of_python() -> None:
     settings = {"py-io-impl": "of_a_server.IO", "s3.endpoint": "http://store", "s3.proxy-uri": "http://elsewhere"}
     table = SimpleNamespace(io=lambda: SimpleNamespace(properties=lambda: settings))
     assert user_tables._io_properties(table) == {"s3.endpoint": "http://store"}
+
+
+# -- exported pages ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("made", ["page", "graph"])
+def test_no_folder_is_called_like_a_tag(made: str, tmp_path: Path) -> None:
+    """Local paths were cut in the picture's markup: a location that was a piece of it left a tag of a stranger's."""
+    name = "a/meta http-equiv=refresh content=0;url=//elsewhere/ x"
+    folder = one_row(tmp_path / "t").folder
+    edit_metadata(folder, lambda md: md["refs"].update({name: {"snapshot-id": 101, "type": "branch"}}))
+    picture = render_svg(explorer.open_table(str(folder)).engine.graph())
+    end = picture.index(">branch a/meta", picture.index("<title>branch a/meta") + 10) + len(">branch a/meta")
+    location = picture[picture.rindex("</title>", 0, end) + 1 : end]
+    edit_metadata(folder, lambda md: md.update({"location": location}))
+    if made == "page":
+        explorer.export_html(str(folder), tmp_path / "page.html")
+        page = (tmp_path / "page.html").read_text()
+    else:
+        page = LocalPaths([location]).cut_picture(picture)
+    assert "<meta http-equiv=refresh" not in page
+    assert f">branch {name}<" in page
+
+
+def test_local_paths_are_cut_in_pictures() -> None:
+    paths = LocalPaths(["/home/ann/<w> & 'h'/t"])
+    picture = '<text x="1">file:///home/ann/&lt;w&gt; &amp; &#x27;h&#x27;/t/data/f &lt;b&gt;</text>'
+    assert paths.cut_picture(picture) == '<text x="1">t/data/f &lt;b&gt;</text>'
+    assert unescape(paths.cut_picture("<g>/home/ann/x</g>")) == "<g>/home/ann/x</g>"
+
+
+@pytest.mark.parametrize("piece", ["/ ", "/a", "/a/", "/a/ "])
+def test_folders_are_found_in_linear_time(piece: str) -> None:
+    """They were alternatives of a pattern, which took seconds for each of thousands of texts."""
+    paths = LocalPaths([f"{piece * 400_000}/x", *(f"{piece * (4_000 + i)}/y" for i in range(19))])
+    began = time.process_time()
+    for text in (piece * 500_000, f"{piece * 400_000}/xx", f"b{piece * 400_000}/x"):
+        paths.cut(text)
+    assert time.process_time() - began < 3

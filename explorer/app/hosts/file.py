@@ -102,7 +102,7 @@ def _drawn(name: str, snapshot: str) -> str:
     """A teaching table's graph as SVG."""
     table = Table(TableReader(locate(f"{NAMESPACE}.{name}")))
     paths = LocalPaths((table.metadata.location,))
-    return paths.cut(render_svg(table.graph(view=table.default_view(snapshot or None))))
+    return paths.cut_picture(render_svg(table.graph(view=table.default_view(snapshot or None))))
 
 
 def _neighbours(table: str, order: Sequence[str]) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _file_name(table: str) -> str:
 
 def _page(title: str, page: Standalone, lines: list[str], first: Graph) -> str:
     cut = page.paths.cut
-    picture = cut(render_svg(first))
+    picture = page.paths.cut_picture(render_svg(first))
     return render_page(
         cut(title), page.data, [cut(line) for line in lines], asset("file.js"), asset("app.css"), picture
     )
