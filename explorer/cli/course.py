@@ -122,6 +122,8 @@ def _class_progress(folder: Path, output: str) -> None:
         fail(NotPossible(f"the class's folder cannot be read: {error}"), FAILED)
     if not told.students:
         say(f"Nobody has answered yet. A student joins with {COMMAND} course --class {folder}")
+    if told.left_out:
+        say(f"{count(told.left_out, 'more file')} in {folder} not read: no class has so many students")
     rows = [
         {
             "student": clean(one.student),

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from itertools import islice
 from pathlib import Path
 
 from explorer.errors import AccessRefused
@@ -23,8 +24,8 @@ _LONGEST = 4_000_000
 _SUFFIX = ".jsonl"
 _LINKLESS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 """In a class's folder no link is followed, and no pipe waited for: others write there too."""
-STUDENTS = 1_000
-"""So many files of a class are read."""
+STUDENTS, LINES, TOLD = 1_000, 1_000, 128 << 10
+"""So many files of a class are read, and so many lines and bytes of each: a student leaves two for each exercise."""
 TRIED, LOOKED_UP, SOLVED = "tried", "looked up", "solved"
 STATES = (TRIED, LOOKED_UP, SOLVED)
 
@@ -67,7 +68,7 @@ def report_to_class(folder: Path, name: str) -> None:
 def _report(folder: Path, known: Mapping[str, Reached], name: str = "") -> None:
     """Append to a student's file what the class does not know yet."""
     file = folder / f"{file_name(name) if name else student()}{_SUFFIX}"
-    told = _states((_read_plain(file) or "").splitlines())
+    told = _told(_read_plain(file) or "")
     for question, reached in known.items():
         if _is_further(reached.state, told.get(question)):
             _append(file, _line(question, reached), 0o644, _LINKLESS)
@@ -122,19 +123,29 @@ def states_by_student(folder: Path) -> dict[str, dict[str, Reached]]:
     Raises:
         OSError: The folder cannot be listed.
     """
-    names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(_SUFFIX))
-    read = {name.removesuffix(_SUFFIX): _read_plain(folder / name) for name in names[:STUDENTS]}
-    return {name: _states(text.splitlines()) for name, text in read.items() if text is not None}
+    states = {}
+    for name in files_of_students(folder)[:STUDENTS]:
+        if (text := _read_plain(folder / name)) is not None:
+            states[name.removesuffix(_SUFFIX)] = _told(text)
+    return states
+
+
+def files_of_students(folder: Path) -> list[str]:
+    """The names of the files in a class's folder to which students report. Raises OSError."""
+    return sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(_SUFFIX))
+
+
+def _told(text: str) -> dict[str, Reached]:
+    """What a student's file says: others can have written it, so no more of it is parsed than a student leaves."""
+    return _states(islice(filter(str.strip, text.splitlines()), LINES))
 
 
 def _read_plain(file: Path) -> str | None:
-    """The text of a plain file, as far as it may go; None of a link, a pipe, a folder, or what cannot be read."""
+    """The text of a plain file, TOLD of it; None of a link, a pipe, a folder, or what cannot be read."""
     try:
         place = os.open(file, os.O_RDONLY | _LINKLESS)
         try:
-            return (
-                os.read(place, _LONGEST).decode("utf-8", "replace") if stat.S_ISREG(os.fstat(place).st_mode) else None
-            )
+            return os.read(place, TOLD).decode("utf-8", "replace") if stat.S_ISREG(os.fstat(place).st_mode) else None
         finally:
             os.close(place)
     except OSError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,10 +13,14 @@ import pytest
 
 import explorer
 from explorer.app.local_paths import LocalPaths
+from explorer.lab import progress_store
+from explorer.lab.exercises.course import class_progress
+from explorer.lab.progress_store import STUDENTS
 from explorer.render.svg import render_svg
 from explorer.spark_engine import user_tables
 from tests.cases.mini import Table
 from tests.support.small_tables import edit_metadata, newest_metadata
+from tests.unit.test_cli import run
 
 
 def one_row(folder: Path) -> Table:
@@ -100,3 +105,35 @@ def test_folders_are_found_in_linear_time(piece: str) -> None:
     for text in (piece * 500_000, f"{piece * 400_000}/xx", f"b{piece * 400_000}/x"):
         paths.cut(text)
     assert time.process_time() - began < 3
+
+
+# -- the folder of a class ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("line", ["\n", "[]\n", " \n", '{"question": "a", "at": "", "state": "tried"}\n', "\0"])
+def test_a_students_file_costs_what_a_student_leaves(line: str, tmp_path: Path) -> None:
+    """One file of line ends took twenty seconds, of the teacher and of the student whose name it had."""
+    (tmp_path / "ann.jsonl").write_text(line * (8_000_000 // len(line)))
+    began = time.process_time()
+    assert [one.student for one in class_progress(tmp_path).students] == ["ann"]
+    progress_store.report_to_class(tmp_path, "ann")
+    assert time.process_time() - began < 0.5
+
+
+def test_files_of_a_class_are_read_one_after_another(tmp_path: Path) -> None:
+    """Files without contents, which take no room on the disk, were all in memory at once."""
+    for number in range(100):
+        with (tmp_path / f"{number}.jsonl").open("wb") as file:
+            file.truncate(4_000_000)
+    tracemalloc.start()
+    assert len(class_progress(tmp_path).students) == 100
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 10_000_000
+
+
+def test_a_teacher_hears_of_students_that_are_hidden(tmp_path: Path) -> None:
+    """Whoever put a thousand files there whose names come first hid all others, and nothing said so."""
+    for number in range(STUDENTS):
+        (tmp_path / f"-{number}.jsonl").touch()
+    (tmp_path / "ann.jsonl").touch()
+    assert class_progress(tmp_path).left_out == 1
+    assert "1 more file" in run("course", "--progress", "--class", str(tmp_path)).output

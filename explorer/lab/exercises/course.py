@@ -30,8 +30,10 @@ from explorer.lab.progress_store import (
     LOOKED_UP,
     SOLVED,
     STATES,
+    STUDENTS,
     TRIED,
     Reached,
+    files_of_students,
     states_by_question,
     states_by_student,
 )
@@ -122,11 +124,13 @@ class ClassProgress:
         students: Each student, by name.
         exercises: The number of exercises in the course.
         hard: Exercises that students only tried or looked up, by number, with how many; the most first.
+        left_out: Files of the folder that were not read, since there are too many.
     """
 
     students: tuple[StudentProgress, ...]
     exercises: int
     hard: Mapping[str, int]
+    left_out: int = 0
 
 
 def class_progress(folder: Path) -> ClassProgress:
@@ -156,7 +160,8 @@ def class_progress(folder: Path) -> ClassProgress:
         hard.update([*by_state[TRIED], *by_state[LOOKED_UP]])
         last = max((one.at for one in reached.values()), default="")
         students.append(StudentProgress(name, by_state[SOLVED], by_state[LOOKED_UP], by_state[TRIED], last))
-    return ClassProgress(tuple(students), len(numbers), dict(hard.most_common()))
+    left_out = max(0, len(files_of_students(folder)) - STUDENTS)
+    return ClassProgress(tuple(students), len(numbers), dict(hard.most_common()), left_out)
 
 
 def find_exercise(name: str) -> Exercise:
