@@ -277,12 +277,12 @@ class Session:
         return data if table is None else {**data, "lacks": clean_lines(table.tree.lacks)}
 
     def _is_limited(self, request: Request) -> bool:
-        """Whether the answer may take no more of the processor than its table is worth: not what writes, what is of all
-        tables of a catalog (each of them has its own limit), nor what is of a table of the notebook's own."""
+        """Whether the answer may take no more of the processor than its table or view is worth: not what writes, what
+        is of all tables of a catalog (each of them has its own limit), nor what is of a table of the notebook's own."""
         if isinstance(request, Ask | GetRows):
             question = _question(request.question)
             writes = question.is_writing or any(request.arguments.get(name) for name in NOT_SAVED)
-            if writes or question.subject == "catalog":
+            if writes or question.is_of_all_tables(request.arguments):
                 return False
         elif isinstance(request, UseLab | Catalogs) or (isinstance(request, DrawGraph) and request.mode == "lab"):
             return False

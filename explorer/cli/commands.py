@@ -217,6 +217,8 @@ def _subject(question: Question, given: dict[str, Any]) -> Any:
     if question.subject == "catalog":
         from explorer.storage.catalogs.catalogs import choose_name
 
+        if not question.is_of_all_tables(given):
+            begin(given["name"])
         return CatalogAt(choose_name(name, where["properties"]), **where)
     begin(name)
     return TableAt(name, given.pop("catalog"), **where)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from textwrap import dedent
@@ -109,6 +109,11 @@ class Question:
         """What it is about."""
         first = next(iter(inspect.signature(self.function).parameters.values()), None)
         return SUBJECTS.get(str(first.annotation), "") if first else ""
+
+    def is_of_all_tables(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether it is of all tables of a catalog, each of which has a limit of its own; of a view that it
+        names it is not."""
+        return self.subject == "catalog" and not arguments.get("name")
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import tracemalloc
 from html import unescape
@@ -13,11 +14,16 @@ import pytest
 
 import explorer
 from explorer.app.local_paths import LocalPaths
+from explorer.app.rights import Rights
+from explorer.app.session import Session
 from explorer.lab import progress_store
 from explorer.lab.exercises.course import class_progress
 from explorer.lab.progress_store import STUDENTS
 from explorer.render.svg import render_svg
 from explorer.spark_engine import user_tables
+from explorer.spec.catalogs.views import compare_versions
+from explorer.storage import processor_time
+from explorer.storage.catalogs.view_metadata import parse_view
 from tests.cases.mini import Table
 from tests.support.small_tables import edit_metadata, newest_metadata
 from tests.unit.test_cli import run
@@ -137,3 +143,44 @@ def test_a_teacher_hears_of_students_that_are_hidden(tmp_path: Path) -> None:
     (tmp_path / "ann.jsonl").touch()
     assert class_progress(tmp_path).left_out == 1
     assert "1 more file" in run("course", "--progress", "--class", str(tmp_path)).output
+
+
+# -- views -------------------------------------------------------------------------------------------------------------
+def view_of(folder: Path, number: int) -> Path:
+    """A view of two versions, which have a text in each of so many dialects."""
+
+    def version(own: int) -> dict[str, Any]:
+        texts = [{"type": "sql", "sql": f"SELECT {own}", "dialect": f"d{i}"} for i in range(number)]
+        return {"version-id": own, "timestamp-ms": own, "default-namespace": ["db"], "representations": texts}
+
+    file = folder / "v" / "metadata" / "00000-a.metadata.json"
+    file.parent.mkdir(parents=True)
+    view = {"view-uuid": "1", "format-version": 1, "current-version-id": 2, "versions": [version(1), version(2)]}
+    file.write_text(json.dumps(view))
+    return file
+
+
+def test_versions_of_a_view_are_compared_in_linear_time(tmp_path: Path) -> None:
+    """Two megabytes took half a minute: for each dialect its text was looked for among all."""
+    view = parse_view(json.loads(view_of(tmp_path, 20_000).read_text()), "v")
+    began = time.process_time()
+    assert len(compare_versions(view, view.versions[0], view.versions[1]).sql) == 20_000
+    assert time.process_time() - began < 3
+
+
+def test_a_view_has_a_limit_as_a_table_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked of a catalog had none, since each of its tables has one: a view was no table."""
+    file = view_of(tmp_path, 10_000)
+    monkeypatch.delenv(processor_time.VARIABLE, raising=False)
+    monkeypatch.setattr(processor_time, "SECONDS", 0.05)
+    monkeypatch.setattr(processor_time, "GRACE_S", 0.0)
+    asked = run("catalog", "views", "--name", str(file), "--older", "1")
+    assert (asked.exit_code, "refused: the command took" in asked.output) == (1, True)
+    answers: list[str] = []
+    page = Session(answers.append, Rights())
+    question = {"question": "catalog views", "catalog": "sandbox", "arguments": {"name": str(file), "older": "1"}}
+    page.handle(json.dumps({"type": "ask", "id": 1, **question}))
+    while page.is_busy:
+        time.sleep(0.05)
+    page.close()
+    assert "refused: the question took" in answers[-1]

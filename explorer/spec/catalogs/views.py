@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from explorer.errors import NotFoundInTable
 from explorer.model.metadata import Field, Schema
+from explorer.progress import steps
 from explorer.spec.doctor.rules import Severity
 from explorer.spec.text.names import first_of
 from explorer.spec.text.units import parse_int64
@@ -46,9 +47,9 @@ class ViewVersion:
         """The engine that wrote it, by its summary."""
         return " ".join(filter(None, (self.summary.get("engine-name"), self.summary.get("engine-version"))))
 
-    def sql_of(self, dialect: str) -> str:
-        """Return its SQL in a dialect, in whatever case that is written; empty where it has none."""
-        return next((one.sql for one in self.representations if one.dialect.lower() == dialect.lower()), "")
+    def sql_by_dialect(self) -> dict[str, str]:
+        """Return its SQL in each dialect, whose name is in lower case; the first of several."""
+        return {one.dialect.lower(): one.sql for one in reversed(self.representations)}
 
 
 @dataclass(frozen=True)
@@ -252,7 +253,11 @@ def compare_versions(view: ViewMetadata, before: ViewVersion, after: ViewVersion
         The differences; a dialect without any is left out.
     """
     dialects = dict.fromkeys(one.dialect.lower() for version in (before, after) for one in version.representations)
-    texts = {dialect: _lines_between(before.sql_of(dialect), after.sql_of(dialect)) for dialect in dialects}
+    old_texts, new_texts = before.sql_by_dialect(), after.sql_by_dialect()
+    texts = {
+        dialect: _lines_between(old_texts.get(dialect, ""), new_texts.get(dialect, ""))
+        for dialect in steps(dialects, "dialects")
+    }
     defaults = [
         f"{name}: {_words(old)} → {_words(new)}"
         for name, old, new in (
