@@ -29,18 +29,24 @@ from explorer.storage.reader import read_metadata
 from explorer.storage.storage import Storage
 from explorer.storage.stores import ListedFile
 
-LISTS, FILES, ENTRIES, METADATA_FILES = 20, 100, 200_000, 5
-"""So many lists are read, the newest; so many files of a commit are looked for, among so many entries of the table; and
-so many metadata files that the table does not know are read, the newest."""
+LISTS, TRIED, FILES, ENTRIES, METADATA_FILES = 20, 200, 100, 200_000, 5
+"""So many lists are read, the newest, among so many that are tried, since some cannot be read; so many files of a
+commit are looked for, among so many entries of the table; and so many metadata files that the table does not know are
+read, the newest."""
 _PATHS = pa.schema([("file_path", pa.string())])
 
 
 @dataclass(frozen=True)
 class UnnamedCommits:
-    """The commits that were found, the oldest first, and how many lists were not read."""
+    """The commits that were found, the oldest first, and the lists that nobody looked at, which are older."""
 
     commits: tuple[UnnamedCommit, ...]
-    unread: int
+    left: tuple[str, ...] = ()
+
+    @property
+    def unread(self) -> int:
+        """How many lists nobody looked at."""
+        return len(self.left)
 
 
 def read_unnamed_list(storage: Storage, path: str, snapshot_id: int) -> UnnamedList:
@@ -85,24 +91,28 @@ def find_unnamed_commits(tree: MetadataTree) -> UnnamedCommits:
         if own is not None and own not in known and of.written < now - UNDER_WAY / 1000:
             unnamed.append((of.written, path, own))
     if not unnamed:
-        return UnnamedCommits((), 0)
+        return UnnamedCommits(())
     elsewhere = _snapshots_elsewhere(tree, there)
     unnamed = [one for one in unnamed if one[2] not in elsewhere]
     listed = {m.manifest_path: m for s in meta.snapshots for m in tree.manifests(s)}
     had = {s.parent_snapshot_id for s in meta.snapshots} | {entry.snapshot_id for entry in meta.snapshot_log}
     had |= {m.added_snapshot_id for m in listed.values()}
     unnamed = sorted(one for one in unnamed if one[2] not in had)
-    commits = []
-    for _, path, own in steps(unnamed[-LISTS:], "manifest lists"):
+    commits, tried, lists = [], 0, 0
+    for _, path, own in steps(unnamed[: -TRIED - 1 : -1], "manifest lists"):
+        if lists == LISTS:
+            break
+        tried += 1
         try:
             read = read_unnamed_list(tree.reader.storage, path, own)
         except UnreadableFile:
             continue
+        lists += 1
         commit = _commit(tree, read, listed, unnamed)
         if commit is not None:
             commits.append(commit)
-    commits.sort(key=lambda commit: commit.listed.sequence_number or 0)
-    return UnnamedCommits(tuple(commits), max(0, len(unnamed) - LISTS))
+    commits.sort(key=lambda commit: (commit.listed.sequence_number or 0, there[commit.listed.path].written))
+    return UnnamedCommits(tuple(commits), tuple(path for _, path, _ in unnamed[: len(unnamed) - tried]))
 
 
 def _snapshots_elsewhere(tree: MetadataTree, there: Mapping[str, ListedFile]) -> set[int]:

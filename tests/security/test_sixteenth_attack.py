@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import tracemalloc
 from html import unescape
@@ -20,13 +21,18 @@ from explorer.lab import progress_store
 from explorer.lab.exercises.course import class_progress
 from explorer.lab.progress_store import STUDENTS
 from explorer.render.svg import render_svg
+from explorer.reports.maintenance import preview
+from explorer.reports.maintenance.file_stay import file_stay
+from explorer.reports.storage_ledger import storage_ledger
 from explorer.spark_engine import user_tables
 from explorer.spec.catalogs.views import compare_versions
 from explorer.storage import processor_time
 from explorer.storage.catalogs.view_metadata import parse_view
 from tests.cases.mini import Table
+from tests.support import direct
 from tests.support.small_tables import edit_metadata, newest_metadata
 from tests.unit.test_cli import run
+from tests.unit.test_twentyfirst_reports import raced, unnamed
 
 
 def one_row(folder: Path) -> Table:
@@ -184,3 +190,24 @@ def test_a_view_has_a_limit_as_a_table_has(tmp_path: Path, monkeypatch: pytest.M
         time.sleep(0.05)
     page.close()
     assert "refused: the question took" in answers[-1]
+
+
+# -- commits that no metadata names ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("is_readable", [False, True])
+def test_newer_lists_hide_no_commit_whose_files_would_go(is_readable: bool, tmp_path: Path) -> None:
+    """Twenty of them did: the statement that removes the files of the older one was printed."""
+    place = raced(tmp_path)
+    [commit] = unnamed(place).commits
+    [file] = commit.added_files or ()
+    own = Path(direct.open_table(str(place)).metadata.snapshots[0].manifest_list or "")
+    for number in range(20):
+        newer = place / "metadata" / f"snap-{7000 + number}-1-x.avro"
+        newer.write_bytes(Path(str(own).removeprefix("file:")).read_bytes() if is_readable else b"")
+        os.utime(newer, (time.time() - 9 * 86_400,) * 2)
+    table = direct.open_table(str(place))
+    assert unnamed(place).unread == is_readable
+    orphans = preview(table, "remove-orphans")
+    assert (orphans.call, bool(orphans.refusal)) == ("", True)
+    assert ("nobody looked" in orphans.refusal) == is_readable
+    assert file_stay(table, file).statement == ""
+    assert [group.cleanup.statement for group in storage_ledger(table).groups if group.group == "unused"] == [""]

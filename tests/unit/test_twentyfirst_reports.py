@@ -191,7 +191,7 @@ def test_lists_that_say_nothing_or_too_much_do_no_harm(tmp_path: Path) -> None:
     age(place)
     told = unnamed(place)
     assert told.commits == ()
-    assert told.unread == 22
+    assert told.unread == 21  # beside the one that is no Avro
 
 
 def test_nessies_tables_keep_their_files_for_other_branches(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from explorer.errors import UnreadableFile
 from explorer.queries.collection import Collection
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.reader_positions import reader_positions
-from explorer.queries.unnamed_commits import find_unnamed_commits
+from explorer.queries.unnamed_commits import LISTS, UnnamedCommits, find_unnamed_commits
 from explorer.reports.maintenance.dangling_deletes import (
     dangling_rows,
     dangling_words,
@@ -47,6 +47,7 @@ from explorer.reports.maintenance.refusals import (
 )
 from explorer.reports.maintenance.rewrites import plan_rewrite
 from explorer.spark_engine.engine_choice import Engine
+from explorer.spec.commits.unnamed_commits import is_of_pyiceberg
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.maintenance.orphan_rules import LOOK_FIRST, Becomes, OrphanVerdict
 from explorer.spec.maintenance.orphan_rules import refusal as orphan_refusal
@@ -349,12 +350,20 @@ def _removed_commits(tree: MetadataTree, freed: Sequence[OrphanVerdict]) -> tupl
     """What is said where data files would be removed of a commit that the table does not have: a warning of pyiceberg's
     commits, which it leaves where they fail; and why nothing is to be removed, of others."""
     removed = {base_name(verdict.file) for verdict in freed}
+    found = find_unnamed_commits(tree) if removed else UnnamedCommits(())
     commits = [
         commit
-        for commit in (find_unnamed_commits(tree).commits if removed else ())
+        for commit in found.commits
         if base_name(commit.listed.path) in removed
         and (commit.added_files is None or any(base_name(path) in removed for path in commit.added_files))
     ]
+    left = [path for path in found.left if base_name(path) in removed and not is_of_pyiceberg(path)]
+    if left and all(commit.is_pyiceberg for commit in commits):
+        lists = count(len(left), "older manifest list")
+        return "", (
+            f"{lists} that no metadata names would be removed, and nobody looked whether a commit needs the files that "
+            f"they list: the newest {LISTS} were read. Look at {base_name(left[-1])} first."
+        )
     if not commits:
         return "", ""
     others = [commit for commit in commits if not commit.is_pyiceberg]

@@ -19,6 +19,12 @@ PYICEBERG = "0"
 CommitPlace = Literal["beside", "after"]
 
 
+def is_of_pyiceberg(path: str) -> bool:
+    """Return whether pyiceberg wrote a manifest list, by its name."""
+    match = LIST_NAME.fullmatch(base_name(path))
+    return match is not None and match[2] == PYICEBERG
+
+
 @dataclass(frozen=True)
 class UnnamedList:
     """A manifest list that no metadata names, as it is stored.
@@ -69,8 +75,7 @@ class UnnamedCommit:
     @property
     def is_pyiceberg(self) -> bool:
         """Whether pyiceberg wrote its list, which versions before 0.12 leave where a commit fails."""
-        match = LIST_NAME.fullmatch(base_name(self.listed.path))
-        return match is not None and match[2] == PYICEBERG
+        return is_of_pyiceberg(self.listed.path)
 
     def words(self, metadata: TableMetadata) -> str:
         """Say what the commit is, and how it may have come about."""
