@@ -17,16 +17,19 @@ import explorer
 from explorer.app.local_paths import LocalPaths
 from explorer.app.rights import Rights
 from explorer.app.session import Session
+from explorer.errors import WrongUsage
 from explorer.lab import progress_store
 from explorer.lab.exercises.course import class_progress
 from explorer.lab.progress_store import STUDENTS
 from explorer.render.svg import render_svg
+from explorer.render.text import clean
 from explorer.reports.maintenance import preview
 from explorer.reports.maintenance.file_stay import file_stay
 from explorer.reports.storage_ledger import storage_ledger
 from explorer.spark_engine import user_tables
 from explorer.spec.catalogs.views import compare_versions
 from explorer.storage import processor_time
+from explorer.storage.catalogs.added_catalogs import check_catalog
 from explorer.storage.catalogs.view_metadata import parse_view
 from tests.cases.mini import Table
 from tests.support import direct
@@ -211,3 +214,35 @@ def test_newer_lists_hide_no_commit_whose_files_would_go(is_readable: bool, tmp_
     assert ("nobody looked" in orphans.refusal) == is_readable
     assert file_stay(table, file).statement == ""
     assert [group.cleanup.statement for group in storage_ledger(table).groups if group.group == "unused"] == [""]
+
+
+# -- catalogs that a person adds ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("uri", "https://h/?token=hush-hush"),
+        ("uri", "postgresql://h/db?user=u&password=hush-hush"),
+        ("uri", "mssql+pyodbc:///?odbc_connect=DRIVER%3DX%3BPWD%3Dhush-hush"),
+        ("uri", "https://ghp_16C7e42F292c6912E7710c838347Ae178B4a@h"),
+        ("uri", "https://h/v1/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJodXNoIn0.c2lnbmF0dXJlc2lnbmF0dXJl"),
+        ("uri", "thrift://u:hu@h"),
+        ("header.X-Of-Ours", "Basic dXNlcjpodXNoaHVzaA=="),
+    ],
+)
+def test_no_part_of_a_property_is_a_secret(key: str, value: str) -> None:
+    """Addresses with a password among their parameters were written to the file."""
+    with pytest.raises(WrongUsage, match="--secret, as KEY") as refused:
+        check_catalog("mine", {key: value}, {})
+    assert clean(str(refused.value)) == str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "postgresql+psycopg2://user@host/db", "arn:aws:s3tables:us-east-1:111122223333:bucket/b", "thrift://hive@h:9083",
+        "abfss://container@account.dfs.core.windows.net/w", "sqlite:////home/me/c.db", "https://h/api/catalog?realm=a",
+        "0e3f0a52-1111-4222-8333-abcdefabcdef", "PRINCIPAL_ROLE:ALL", "s3://bucket/w",
+    ],
+)  # fmt: skip
+def test_what_is_no_secret_is_a_property(value: str) -> None:
+    check_catalog("mine", {"uri": value}, {})

@@ -9,11 +9,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from explorer.errors import ExplorerError, NotPossible, WrongUsage
 from explorer.extras import needs_extra
-from explorer.spec.secrets.redaction import secret_values
+from explorer.spec.secrets.redaction import redact, secret_values
 from explorer.spec.secrets.secret_names import is_secret
+from explorer.spec.secrets.token_forms import without_tokens
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
 from explorer.storage.data_dirs import data_home, not_private, private
 from explorer.storage.whole_files import write_whole
@@ -23,6 +25,7 @@ KEYRING, VARIABLE = "keyring", "env:"
 """Where a secret is: in the system's keyring, or in an environment variable, whose name follows."""
 LONGEST = 1_000_000
 _NAME = re.compile(r"[A-Za-z][\w-]{0,63}", re.ASCII)
+_USER = re.compile(r"(?<=://)[^/:@\s]*@")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_]\w{0,127}", re.ASCII)
 
 
@@ -47,14 +50,26 @@ def check_catalog(name: str, properties: Mapping[str, str], secrets: Mapping[str
     if not _NAME.fullmatch(name) or name.lower() == SANDBOX:
         raise WrongUsage(f"{name!r} is no name for a catalog: begin with a letter, then letters, digits, - and _")
     for key, value in properties.items():
-        if secret_values({key: value}) or is_secret(key):
+        if _has_secret(key, value):
             raise WrongUsage(
-                f"{key} looks like a secret, which no file may have: leave it out, and give --secret KEY (it is asked "
-                "for, and kept in the system's keyring) or --secret KEY=env:VARIABLE (it is read from the environment)"
+                f"{key} looks like a secret, or has one in it, which no file may have: leave it out, and name it with "
+                "the option --secret, as KEY (it is asked for, and kept in the system's keyring) or KEY=env:VARIABLE "
+                "(it is read from the environment)"
             )
     for key, place in secrets.items():
         if place != KEYRING and not (place.startswith(VARIABLE) and _VARIABLE_NAME.fullmatch(place[len(VARIABLE) :])):
             raise WrongUsage(f"{key}: a secret is in {KEYRING} or env:VARIABLE")
+
+
+def _has_secret(key: str, value: str) -> bool:
+    """Whether a property is a secret, or has one in it that can be told: a password among an address's parameters, a
+    token. A name of a user is none."""
+    if secret_values({key: value}) or is_secret(key):
+        return True
+    return any(
+        redact(_USER.sub("", text)) != _USER.sub("", text) or without_tokens(text, "") != text
+        for text in {value, unquote(value)}
+    )
 
 
 def add_catalog(name: str, properties: Mapping[str, str], secrets: Mapping[str, str]) -> Path:
