@@ -140,11 +140,11 @@ class _Maker:
         return Standalone(data, cuts, self.paths())
 
     def paths(self) -> LocalPaths:
-        """The local folders of the table and of the files in its pictures."""
+        """The local folders of the table, of the files in its pictures, and those that an error says may be read."""
         meta, location = self.table.metadata, self.table.tree.reader.location
         opened = location.metadata_location.rpartition("/")[0]
         own = (meta.location, location.folder, opened.removesuffix("/metadata"), *(new for _, new in location.relocate))
-        return LocalPaths((*own, *self.folders))
+        return LocalPaths((*own, *self.table.tree.reader.storage.roots, *self.folders))
 
     def cut(self, what: str, these: Iterable[Any]) -> None:
         """Note what is left out, each once."""

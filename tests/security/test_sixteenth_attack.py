@@ -12,12 +12,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.schema import Schema
 
 import explorer
+from explorer.app.hosts.file import export_gallery
 from explorer.app.local_paths import LocalPaths
 from explorer.app.rights import Rights
 from explorer.app.session import Session
-from explorer.errors import WrongUsage
+from explorer.errors import IncompleteAnswer, WrongUsage
 from explorer.lab import progress_store
 from explorer.lab.exercises.course import class_progress
 from explorer.lab.progress_store import STUDENTS
@@ -110,6 +113,24 @@ def test_local_paths_are_cut_in_pictures() -> None:
     picture = '<text x="1">file:///home/ann/&lt;w&gt; &amp; &#x27;h&#x27;/t/data/f &lt;b&gt;</text>'
     assert paths.cut_picture(picture) == '<text x="1">t/data/f &lt;b&gt;</text>'
     assert unescape(paths.cut_picture("<g>/home/ann/x</g>")) == "<g>/home/ann/x</g>"
+
+
+def test_no_page_says_where_a_table_lies(tmp_path: Path) -> None:
+    """The roots that an error names did, and a gallery's errors, where the catalog's paths have no scheme."""
+    secret = tmp_path / "of-ann"
+    folder = one_row(secret / "t").folder
+    edit_metadata(folder, lambda md: md["snapshots"][0].update({"manifest-list": "/elsewhere/x.avro"}))
+    with pytest.warns(IncompleteAnswer):
+        explorer.export_html(explorer.open_table(str(folder), roots=[str(secret / "more")]), tmp_path / "page.html")
+    settings = {"type": "sql", "uri": f"sqlite:///{secret}/c.db", "warehouse": f"{secret}/wh"}
+    catalog = SqlCatalog("c", **settings)
+    catalog.create_namespace("db")
+    for name in ("gone", "broken"):
+        place = Path(catalog.create_table(f"db.{name}", Schema()).metadata_location)
+        place.unlink() if name == "gone" else place.write_text("{")
+    assert len([*export_gallery(tmp_path / "gallery", "c", settings)]) == 2
+    pages = [tmp_path / "page.html", *(tmp_path / "gallery").iterdir()]
+    assert [page.name for page in pages if "of-ann" in page.read_text()] == []
 
 
 @pytest.mark.parametrize("piece", ["/ ", "/a", "/a/", "/a/ "])

@@ -64,23 +64,26 @@ def export_gallery(
     name, listed = catalog or "sandbox", catalogs.tables(catalog or "sandbox", properties)
     tables = [f"{name}.{one.identifier}" for one in listed]
     order = [one for one in teaches if one in tables] or tables
-    cut = LocalPaths(()).cut
+    warehouse = catalogs.properties(name, properties).get("warehouse", "")
     folder.mkdir(parents=True, exist_ok=True)
 
     def ask(table: Table) -> dict[str, Any]:
         return export_table(table, folder / _file_name(table.name), _neighbours(table.name, order))
 
     pages: list[dict[str, Any]] = []
+    told: dict[str, str] = {}  # an error, without local paths
     for swept in sweep(ask, name, properties, "" if catalog else NAMESPACE):
         about = {"table": swept.table, "teaches": teaches.get(swept.table, "")}
         if swept.answer is None:  # its neighbours lead here
-            error = f"<h1>{escape(clean(swept.table))}</h1><p>{escape(clean(cut(swept.error)))}</p>"
+            place = getattr(swept.failure, "path", "").rpartition("/")[0].removesuffix("/metadata")
+            told[swept.table] = LocalPaths((place, warehouse)).cut(swept.error)
+            error = f"<h1>{escape(clean(swept.table))}</h1><p>{escape(clean(told[swept.table]))}</p>"
             page = f'{error}<p><a href="index.html">All tables</a></p>'
             write_whole(folder / _file_name(swept.table), still_page(swept.table, page).encode())
         pages.append({**about, **(swept.answer or {"error": swept.error})})
         yield pages[-1]
     pages.sort(key=lambda page: order.index(page["table"]) if page["table"] in order else len(order))
-    links = [{**p, "file": Path(p["file"]).name} if "file" in p else {**p, "error": cut(p["error"])} for p in pages]
+    links = [{**p, "file": Path(p["file"]).name} if "file" in p else {**p, "error": told[p["table"]]} for p in pages]
     title = f"The tables of {catalog}" if catalog else "The teaching tables"
     sentence = (
         "Each page opens from disk: step through its snapshots, unfold, search, and see what each commit changed."
