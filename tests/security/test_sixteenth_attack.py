@@ -32,6 +32,7 @@ from explorer.reports.storage_ledger import storage_ledger
 from explorer.spark_engine import user_tables
 from explorer.spec.catalogs.views import compare_versions
 from explorer.storage import processor_time
+from explorer.storage.catalogs import metastore_entries
 from explorer.storage.catalogs.added_catalogs import check_catalog
 from explorer.storage.catalogs.view_metadata import parse_view
 from tests.cases.mini import Table
@@ -78,6 +79,20 @@ def test_a_response_sends_nobodys_keys_to_its_address(tmp_path: Path) -> None:
     theirs = {**address, "s3.access-key-id": "theirs", "s3.secret-access-key": "given"}
     assert properties(theirs) == theirs
     assert properties(theirs, s3_endpoint="http://mine:1")["s3.endpoint"] == "http://mine:1"
+
+
+def test_pages_of_versions_end() -> None:
+    """Glue's could be empty, with two tokens in turn."""
+    asked: list[str] = []
+
+    def versions(NextToken: str = "", **_: Any) -> dict[str, Any]:
+        asked.append(NextToken)
+        assert len(asked) <= metastore_entries.VERSIONS, "nothing ends it"
+        return {"TableVersions": [], "NextToken": "ab"[len(asked) % 2]}
+
+    glue: Any = SimpleNamespace(glue=SimpleNamespace(get_table_versions=versions))
+    glue.identifier_to_database_and_table = lambda *_: ("db", "t")
+    assert metastore_entries.entry_versions(glue, ("db", "t"))[0] == []
 
 
 def test_a_file_io_of_spark_names_no_class_of_python() -> None:

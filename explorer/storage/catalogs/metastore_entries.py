@@ -103,9 +103,10 @@ def entry_versions(catalog: Catalog, identifier: tuple[str, ...]) -> tuple[list[
 
 
 def _version_pages(catalog: Any, database: str, name: str) -> Iterator[list[Any]]:
-    """Pages of versions; the same token twice ends them, since no page of it would be new."""
+    """Pages of versions, at most as many as versions; the same token twice ends them, since no page of it would be
+    new."""
     token = ""
-    while True:
+    for _ in range(VERSIONS):
         check_cancellation()
         more = {"NextToken": token} if token else {}
         answer = catalog.glue.get_table_versions(DatabaseName=database, TableName=name, MaxResults=PAGE, **more)
