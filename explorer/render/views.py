@@ -151,7 +151,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 def _render_version(view: ViewMetadata, version: ViewVersion) -> Iterator[str]:
     for one in version.representations[:SHOWN]:
-        yield f"version {version.version_id} in {shorten(one.dialect, LONGEST) or '?'}:"
+        yield f"version {version.version_id} in {redact(shorten(one.dialect, LONGEST)) or '?'}:"
         yield from _lines(redact(one.sql).splitlines(), "line")
     yield from _more(len(version.representations) - SHOWN, "representation")
     if (schema := view.schema(version.schema_id)) is not None:
@@ -163,8 +163,8 @@ def _render_version(view: ViewMetadata, version: ViewVersion) -> Iterator[str]:
 def _render_diff(diff: ViewDiff) -> Iterator[str]:
     yield f"from version {diff.before} to version {diff.after}:"
     for dialect, lines in diff.sql.items():
-        yield f"SQL in {shorten(dialect, LONGEST) or '?'}:"
-        yield from _lines([redact(line) for line in lines], "line")
+        yield f"SQL in {redact(shorten(dialect, LONGEST)) or '?'}:"
+        yield from _lines(lines, "line")
     if diff.columns:
         yield "columns:"
         yield from _lines(diff.columns, "column")
@@ -174,7 +174,7 @@ def _render_diff(diff: ViewDiff) -> Iterator[str]:
 
 
 def _lines(lines: Sequence[str], noun: str) -> Iterator[str]:
-    yield from (f"  {shorten(line, 2_000)}" for line in lines[:LINES])
+    yield from (f"  {redact(shorten(line, 2_000))}" for line in lines[:LINES])
     yield from _more(len(lines) - LINES, noun)
 
 

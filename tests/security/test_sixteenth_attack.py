@@ -213,6 +213,23 @@ def test_versions_of_a_view_are_compared_in_linear_time(tmp_path: Path) -> None:
     assert time.process_time() - began < 3
 
 
+def test_no_text_of_a_view_shows_a_credential(tmp_path: Path) -> None:
+    """A dialect did, and so did the differences of columns and of what names without a catalog mean."""
+    file, word = view_of(tmp_path, 1), "postgres://u:hush-word@h/"
+    data = json.loads(file.read_text())
+    for version in data["versions"]:
+        own = f"{word}{version['version-id']}"
+        version |= {"default-catalog": own, "default-namespace": [own], "schema-id": version["version-id"]}
+        version["representations"][0] |= {"dialect": word, "sql": f"SELECT '{own}'"}
+    fields = [{"id": 1, "name": word, "type": word, "required": False}]
+    data["schemas"] = [{"schema-id": 1, "fields": []}, {"schema-id": 2, "fields": fields}]
+    file.write_text(json.dumps(data))
+    for older in ([], ["--older", "1"]):
+        told = run("catalog", "views", "--name", str(file), *older).output
+        assert "(hidden)@h/" in told
+        assert "hush-word" not in told
+
+
 def test_a_view_has_a_limit_as_a_table_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is asked of a catalog had none, since each of its tables has one: a view was no table."""
     file = view_of(tmp_path, 10_000)
