@@ -65,7 +65,8 @@ def _opened(entry: CatalogEntry) -> dict[str, Any]:
         "newer": entry.newer,
         "beside": entry.beside,
     }
-    return opened | ({"unreadable": entry.unreadable} if entry.unreadable else {})
+    more = {"unreadable": entry.unreadable, "refused": entry.refused}
+    return opened | {name: words for name, words in more.items() if words}
 
 
 def _version(version: KeptVersion) -> dict[str, Any]:
@@ -90,7 +91,9 @@ def render_entry(entry: CatalogEntry) -> Iterator[str]:
     yield f"{entry.stored.where}:"
     yield render_fields(entry.stored.row)
     yield "opened:"
-    yield render_fields(_opened(entry))
+    yield render_fields({name: value for name, value in _opened(entry).items() if value != ""})
+    if entry.refused:
+        yield "Iceberg cannot load the metadata file that the catalog points to: icedive doctor TABLE has the way back."
     if entry.stored.unlisted:
         yield f"the versions of the entry cannot be listed: {entry.stored.unlisted}"
     if entry.versions:

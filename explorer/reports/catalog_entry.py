@@ -9,6 +9,7 @@ from pathlib import Path
 from explorer.errors import ExplorerError, NotPossible, UnreadableFile
 from explorer.reports.pointer_recovery import recovery
 from explorer.spec.catalogs.entries import CatalogEntry, CatalogRecord, EntryVersion, FileState, KeptVersion
+from explorer.spec.doctor.loading import explain_not_loaded
 from explorer.spec.text.names import base_name
 from explorer.storage import limits
 from explorer.storage.allowed_roots import metadata_folder
@@ -37,6 +38,7 @@ def pointer(table: Table) -> CatalogEntry:
         stored, path, state, previous, place.beside or _in_store(path, names, storage),
         versions=_states(stored.versions, storage),
         recovery=recovery(place, stored, names or [], table.reader.extra_roots) if state == "gone" else None,
+        refused=explain_not_loaded(table.metadata),
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from explorer.errors import WrongUsage
 from explorer.model.manifest import FileKind, file_kind
 from explorer.reports.doctor import diagnose
 from explorer.reports.maintenance.procedure_calls import is_printable, table_in_sql
+from explorer.reports.maintenance.refusals import explain_unreadable
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.readers.reader_faults import fault_features
 from explorer.spec.readers.reader_support import (
@@ -88,6 +89,8 @@ def find_readers(table: Table, upgrade: int | None = None, engine: Engine = "aut
         )
     planned = None
     if upgrade is not None:
+        if refusal := explain_unreadable(metadata):
+            notes.append(f"No statement of the upgrade is printed. Iceberg would refuse: {refusal}.")
         planned = plan_upgrade(metadata, features, support, upgrade, _statement(table, upgrade))
     return TableReaders(
         metadata.format_version, snapshot_name(at.snapshot_id, metadata.ordinals) if at else "", tuple(features),
@@ -131,5 +134,7 @@ def _count(groups: dict[GroupKey, AlikeFiles], key: GroupKey, part: pa.Table, ro
 
 
 def _statement(table: Table, version: int) -> str:
+    if explain_unreadable(table.metadata):
+        return ""
     statement = f"ALTER TABLE {table_in_sql(table)} SET TBLPROPERTIES ('format-version' = '{version}')"
     return statement if is_printable(table, statement) else ""

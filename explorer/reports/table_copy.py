@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from explorer.progress import steps
 from explorer.reports.maintenance.procedure_calls import is_printable, name_argument, procedure_call
+from explorer.reports.maintenance.refusals import explain_unreadable
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.snapshots.table_copy import CopiedFiles, CopyCheck, compare_histories
@@ -70,7 +71,7 @@ def _plain(place: str) -> str:
 def _statement(table: Table, copy: Table) -> str:
     """What writes a copy of the table's metadata for the copy's folder; nothing of a table without a catalog, or where
     it cannot be pasted."""
-    if table.reader.location.catalog is None:
+    if table.reader.location.catalog is None or explain_unreadable(table.metadata):
         return ""
     places = {
         "source_prefix": table.metadata.location.rstrip("/"),

@@ -31,6 +31,7 @@ from explorer.spec.doctor.cross_file_rules import CrossFileRules
 from explorer.spec.doctor.facts import FACTS, RuleContext, facts, keys_of
 from explorer.spec.doctor.finding_groups import group_findings
 from explorer.spec.doctor.findings import Finding, RuleChoice, finding
+from explorer.spec.doctor.loading import find_load_faults
 from explorer.spec.doctor.manifest_list_rules import (
     Lists,
     ManifestFacts,
@@ -62,6 +63,8 @@ UNDONE = (
 MOST_LISTS = 10_000
 """Snapshots whose manifest lists are compared: for each manifest, finding and ancestor something is kept of each of
 them, so that the memory for it is the product."""
+OLDER = 20
+"""Older metadata files that are looked at for one that Iceberg loads."""
 PLUGINS = "icedive.doctor"
 """The entry points of installed packages that bring further rules: functions of a Table that give findings."""
 
@@ -163,17 +166,23 @@ class Examination:
         yield from self._plugins()
 
     def sound_previous(self, findings: Iterable[Finding]) -> TableMetadata | None:
-        """The metadata file before this one, where it has none of the faults that keep Iceberg from loading this
-        one."""
-        previous = self._previous()
+        """The newest older metadata file that has none of the faults of this one, and none that keeps Iceberg from
+        loading it."""
         rules = {
             f.rule
             for f in findings
             if f.refused == "table" or REMEDY_OF[f.rule] in ("M", "V") or keeps_from_loading(f.rule, f.location)
         }
-        if previous is None or rules & {f.rule for f in table_rules(previous, None)}:
-            return None
-        return previous
+        if not rules:
+            return self._previous()
+        for entry in reversed(self.table.metadata.metadata_log[-OLDER:]):
+            try:
+                older = self.table.tree.metadata_file(entry.metadata_file)
+            except ExplorerError:  # rule 20 tells of it
+                continue
+            if not rules & {f.rule for f in table_rules(older)} and not find_load_faults(older):
+                return older
+        return None
 
     def _previous(self) -> TableMetadata | None:
         log = self.table.metadata.metadata_log

@@ -16,6 +16,7 @@ from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.parquet_groups import columns_spark_cannot_rewrite
 from explorer.spec.deletes.delete_pairs import fitting
 from explorer.spec.deletes.deletes import lacks_place, target_file
+from explorer.spec.doctor.loading import explain_not_loaded
 from explorer.spec.entries.entries import DELETED, live_entries
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.live_files import LiveFile, place
@@ -39,14 +40,23 @@ PLACES = pa.schema([("file_path", pa.string()), ("place", pa.string())])
 
 
 def check_readable_by_iceberg(metadata: TableMetadata) -> None:
-    """Raise ValueError when Iceberg Java cannot read any manifest of a table."""
+    """Raise ValueError when Iceberg Java cannot load a table, or read any manifest of it: no statement on it runs."""
+    if reason := explain_unreadable(metadata):
+        raise ValueError(reason)
+
+
+def explain_unreadable(metadata: TableMetadata) -> str:
+    """Return why Iceberg Java cannot load a table, or read any manifest of it; empty where it can."""
+    if reason := explain_not_loaded(metadata):
+        return f"it cannot load this table, since {reason}: icedive doctor TABLE has the way back"
     for spec in metadata.partition_specs:
         for field in spec.fields:
             if field.field_id in MANIFEST_FIELD_IDS:
-                raise ValueError(
+                return (
                     f"partition field {field.name!r} has the id {field.field_id}, which a field of every manifest has "
                     "too: Iceberg cannot read the manifests of this table"
                 )
+    return ""
 
 
 def find_unfit_manifest(tree: MetadataTree) -> str:

@@ -22,6 +22,7 @@ from explorer.reports.maintenance.procedure_calls import (
     procedure_call,
     table_in_sql,
 )
+from explorer.reports.maintenance.refusals import explain_unreadable
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.spark import SparkEngine, shared_engine
 from explorer.spark_engine.sql_guard import quoting
@@ -192,6 +193,11 @@ def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | i
     """What an operation on branches, tags or the current snapshot would do (see spec.snapshots.refs). `snapshot` is an
     id, branch, tag, `snapshot-3`, or for rollback-to-time a time. Raises NotFoundInTable."""
     outcome = _preview_refs(table, operation, name, snapshot)
+    if outcome.allowed and (refusal := explain_unreadable(table.metadata)):
+        return replace(
+            outcome, allowed=False, words=(f"Iceberg would refuse: {refusal}.",), after=outcome.before,
+            current=table.metadata.current_snapshot_id, abandoned=(),
+        )  # fmt: skip
     sentences, files = list(outcome.words), list[str]()
     if outcome.allowed and outcome.current != table.metadata.current_snapshot_id and outcome.current is not None:
         sentences.append(_come_and_go(table, table.metadata.current_snapshot_id, outcome.current))

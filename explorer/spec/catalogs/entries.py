@@ -53,7 +53,7 @@ class CatalogEntry:
     opened from this machine's cache), and the one before by its metadata-log. `beside` says in a sentence what else its
     folder contains, if that is worth a word; `unreadable` why the metadata file could not be opened; `versions` are the
     entry's versions that the catalog keeps, the newest first; `recovery` is what helps where the metadata file is
-    gone."""
+    gone; `refused` why Iceberg Java cannot load it, though it is there and was opened."""
 
     stored: CatalogRecord
     metadata_location: str
@@ -63,6 +63,7 @@ class CatalogEntry:
     unreadable: str = ""
     versions: Sequence[KeptVersion] = ()
     recovery: Recovery | None = None
+    refused: str = ""
 
     @property
     def newer(self) -> bool:

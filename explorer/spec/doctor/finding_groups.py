@@ -9,7 +9,8 @@ from dataclasses import replace
 from explorer.spec.doctor.findings import ORDER, Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.promotions import PROMOTED_DATE
-from explorer.spec.doctor.remedy_cases import MAYBE_PADDED, PADDED, STILL_LIVE
+from explorer.spec.doctor.remedy_cases import HAS_LOST_SCHEMA, MAYBE_PADDED, PADDED, STILL_LIVE
+from explorer.spec.text.units import parse_int64
 
 Because = tuple[Finding, list[Finding]]
 """A finding, and those that it explains."""
@@ -43,7 +44,17 @@ FROM_WHAT_IS_MISSING: Mapping[str, frozenset[str]] = {
 def group_findings(findings: Iterable[Finding], lists: Lists) -> list[Finding]:
     """The findings, with one in place of those that it explains, and one in place of many that are alike."""
     left = list(findings)
-    for explain in (_rounding, _copies, _missing_fields, _same_place, _wrong_counts, _wrong_bounds, _files, _totals):
+    for explain in (
+        _rounding,
+        _copies,
+        _missing_fields,
+        _lost_schemas,
+        _same_place,
+        _wrong_counts,
+        _wrong_bounds,
+        _files,
+        _totals,
+    ):
         left = _merge_effects(left, explain(left, lists))
     return _limit(_collect(left))
 
@@ -241,6 +252,21 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     yield from _same_key(findings, of_column("partition-value"), of_column("value-suspect"))
     yield from _same_key(findings, padded("metrics-wrong"), padded("partition-summary", "value-suspect"))
     yield from _same_key(findings, in_manifest("delete-partition"), in_manifest("delete-dangling"))
+
+
+def _lost_schemas(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+    """A schema that is not in `schemas`: what names it, and what still has it, are of one cause."""
+    missing = {f.found: f for f in findings if f.rule == "current-schema-missing" and type(f.found) is int}
+    for f in findings:
+        if f.rule == "snapshot-schema-missing" and type(f.found) is int:
+            if f.found in missing:
+                yield missing[f.found], [f]
+            else:
+                missing[f.found] = f
+    for f in findings:
+        own = parse_int64(f.what.rpartition(" ")[2]) if HAS_LOST_SCHEMA in f.what else None
+        if own in missing:
+            yield missing[own], [f]
 
 
 def _totals(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:

@@ -9,8 +9,9 @@ from typing import Any, Literal
 from explorer.errors import NotFoundInTable
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
+from explorer.spec.doctor.lost_metadata import LostSchema, find_lost_schema, loss_words
 from explorer.spec.doctor.remedies import GOES_BACK, LostFiles, Situation, complains, keeps_from_loading, remedy
-from explorer.spec.doctor.remedy_cases import CASES
+from explorer.spec.doctor.remedy_cases import CASES, HAS_LOST_SCHEMA
 from explorer.spec.doctor.remedy_texts import LETTER_OF_CASE, MISREAD_BY, REMEDY_OF, Remedy
 from explorer.spec.doctor.rules import BY_ID, EXIT_CODES, RULES, Depth, Level, Rule, Severity
 from explorer.spec.secrets.redaction import redact
@@ -106,6 +107,8 @@ def _remedy_key(cause: Finding) -> str:
         return "position-bounds"
     if cause.rule == "avro-schema" and cause.refused:
         return "avro-refused"
+    if cause.rule == "current-schema-missing" and _lost_schema([cause]):
+        return "schema-in-header"
     key = next(
         (case for (rule, words), case in CASES.items() if rule == cause.rule and words in cause.what), cause.rule
     )
@@ -118,6 +121,13 @@ def _letter(finding: Finding) -> Remedy | None:
     """The remedy of a finding's rule, or of its case."""
     case = _remedy_key(finding)
     return LETTER_OF_CASE.get(case) or REMEDY_OF.get(case) or REMEDY_OF.get(finding.rule)
+
+
+def _lost_schema(findings: Iterable[Finding]) -> LostSchema | None:
+    """The current schema, where it is missing and a manifest has it."""
+    effects = [e for f in findings if f.rule == "current-schema-missing" for e in f.explains]
+    held = [(effect.found, effect.file) for effect in effects if HAS_LOST_SCHEMA in effect.what]
+    return find_lost_schema(held) if all(isinstance(text, str) for text, _ in held) else None
 
 
 @dataclass(frozen=True)
@@ -158,13 +168,14 @@ class RuleChoice:
         doubts: Mapping[str, tuple[int, str]] | None = None,
     ) -> tuple[Finding, ...]:
         """The findings that are asked for, with the refs that they affect and what would help, the worst first.
-        `listed` are the current snapshot's manifests, `previous` is the metadata file before, where it lacks the
+        `listed` are the current snapshot's manifests, `previous` is the newest older metadata file without the
         faults of this one, `lost_files` and `doubts` as remedies.Situation has them. `deep`: data files were opened."""
         kept = [f for f in findings if f.rule not in self.skip]
         levels = self.severity or {}
         bad = [f for f in kept if f.severity in ("fatal", "error") or _letter(f) in GOES_BACK]
         hurt = {i for f in bad for i in f.snapshots}
         now = metadata.current_snapshot_id if metadata else None
+        lost_schema = _lost_schema(kept)
         situation = Situation(
             table, metadata, _whole_ancestor(metadata, hurt),
             frozenset(_remedy_key(f) for f in kept if f.severity != "info" and (not f.snapshots or now in f.snapshots)),
@@ -172,6 +183,7 @@ class RuleChoice:
             frozenset(f.rule for f in kept), listed, previous.metadata_location if previous else "",
             previous is not None and complains(previous), lost_files,
             _misread(kept, now), deep, doubts,
+            loss_words(previous, metadata, lost_schema) if previous and metadata else "", lost_schema,
         )  # fmt: skip
         complete = [
             replace(

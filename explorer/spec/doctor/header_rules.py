@@ -3,6 +3,7 @@ Iceberg Java 1.12 and pyiceberg take all of it from the list and the metadata; o
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,9 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.doctor.remedy_cases import (
     ENTRIES_SCHEMA,
+    HAS_LOST_SCHEMA,
     HEADER_ALONE,
+    IN_HEADER,
     OLD_MANIFEST,
     OTHER_HEADER_SCHEMA,
     OTHER_HEADER_SPEC,
@@ -25,6 +28,8 @@ OF_ENTRIES = {"status", "data_file"}
 SHOWN = 10
 """Columns of a schema that are named."""
 SCHEMA = "schema field ids in no schema"
+MOST_SCHEMA = 100_000
+"""Characters of a schema that a finding holds."""
 
 
 def header_rules(
@@ -51,7 +56,7 @@ def header_rules(
     if (spec := checks.get("partition-spec")) and _other_spec(spec.header, spec.other):
         yield _contradiction("spec-unknown", OTHER_HEADER_SPEC, spec)
     if "schema" not in odd:
-        yield from _of_schema(checks)
+        yield from _of_schema(checks, lost_schema(header, metadata), metadata)
     if metadata.format_version > 1 and parse_int64(header.get("format-version")) == 1:
         more = {"found": 1, "expected": metadata.format_version, "severity": "info"}
         yield "readers-differ", OLD_MANIFEST, "header format-version", more
@@ -87,12 +92,35 @@ def _names_its_spec(header: Mapping[str, str], record: ManifestFile, metadata: T
     return spec.agrees is not None and not _other_spec(spec.header, spec.other)
 
 
-def _of_schema(checks: Mapping[str, HeaderCheck]) -> Iterator[Told]:
-    """Of rule 5: another schema under an id of the table's."""
-    if check := checks.get("schema") or checks.get(SCHEMA):
+def _of_schema(
+    checks: Mapping[str, HeaderCheck], lost: Mapping[str, Any] | None, metadata: TableMetadata
+) -> Iterator[Told]:
+    """Of rule 5: another schema under an id of the table's. Of rule 21: one that the metadata has under no id, though
+    it names that. A schema that nothing names may have been dropped by an expiry (clean_expired_metadata)."""
+    if lost is not None:
+        if lost["schema-id"] in _named_schemas(metadata):
+            found = json.dumps(lost)
+            more = {"found": found if len(found) <= MOST_SCHEMA else None, "severity": "info"}
+            yield "snapshot-schema-missing", f"its header {HAS_LOST_SCHEMA} {lost['schema-id']}", IN_HEADER, more
+    elif check := checks.get("schema") or checks.get(SCHEMA):
         shown = [_names(columns) if check.name == "schema" else columns for columns in (check.header, check.other)]
         more = {"found": shown[0], "expected": shown[1] or "ids of the table's schemas", "severity": "info"}
-        yield "schema-rebound", OTHER_HEADER_SCHEMA, "header schema", more
+        yield "schema-rebound", OTHER_HEADER_SCHEMA, IN_HEADER, more
+
+
+def lost_schema(header: Mapping[str, str], metadata: TableMetadata) -> Mapping[str, Any] | None:
+    """Return the schema of a manifest's header whose id none of the table's schemas has; None where there is none."""
+    schema = parse_json(header.get("schema"))
+    if not isinstance(schema, Mapping) or not metadata.schemas:
+        return None
+    own = parse_int64(header["schema-id"]) if "schema-id" in header else schema.get("schema-id")
+    if type(own) is not int or metadata.schema(own) is not None or schema.get("schema-id", own) != own:
+        return None
+    return {**schema, "schema-id": own}
+
+
+def _named_schemas(metadata: TableMetadata) -> set[int | None]:
+    return {metadata.current_schema_id, *(snapshot.schema_id for snapshot in metadata.snapshots)}
 
 
 def _names(columns: Sequence[Sequence[Any]]) -> str:

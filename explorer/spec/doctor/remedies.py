@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.doctor.lost_metadata import LostSchema, mended_copy
 from explorer.spec.doctor.remedy_parts import (
     FindingSubject,
     add_files_statements,
@@ -30,7 +32,7 @@ from explorer.spec.doctor.remedy_texts import (
 from explorer.spec.maintenance.manifest_merges import rewrite_manifests
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.retention import gc_refusal, is_of_nessie
-from explorer.spec.text.names import NOWHERE, beside, first_of, in_sql, path_in_sql, text_in_sql
+from explorer.spec.text.names import NOWHERE, base_name, beside, first_of, in_sql, path_in_sql, text_in_sql
 from explorer.spec.text.units import count, parse_int64, whole
 
 GOES_BACK = ("G", "L", "F", "T")
@@ -72,6 +74,10 @@ MAX_FILES = 20
 """Files that a remedy names."""
 ALWAYS = ("M", "V", "I", "N", "P", "W", "Z", "X", "Y", "H")
 """Remedies without a statement on the table as it is."""
+ON_TABLE = re.compile(
+    r"CALL \{catalog\}\.system\.(?!register_table)|ALTER TABLE|maintain preview|rewrite_data_files with"
+)
+"""In the text of a remedy that leads to a statement on the table as it is."""
 NOT_LOADED = frozenset(
     {
         "current-schema-missing", "default-missing", "snapshot-twice", "current-unlike-main",
@@ -125,12 +131,14 @@ class Situation:
         not_loaded: The rules that found what keeps Iceberg from loading the table.
         anywhere: The rules that found something in any snapshot or in the metadata file.
         listed: The current snapshot's manifests.
-        previous: The metadata file before this one, where it lacks the faults of this one.
+        previous: The newest older metadata file that Iceberg loads, without the faults of this one.
         complains: Whether register_table reports an error after it made a table of that file.
         lost_files: The data files of lost manifests, where some are found.
         misread: The rules by which Spark takes values of the current snapshot's files for others, or cannot write them
             anew.
         opened: Whether data files were opened.
+        loss: What going back to that file loses, as a sentence.
+        lost_schema: The current schema, where only a manifest has it.
         doubts: Of the current snapshot's deletes that apply to nothing and may be needed, by their kind, how many there
             are and why, of the first of them; None where it is not known.
     """
@@ -148,6 +156,8 @@ class Situation:
     misread: tuple[str, ...] = ()
     opened: bool = False
     doubts: Mapping[str, tuple[int, str]] | None = None
+    loss: str = ""
+    lost_schema: LostSchema | None = None
 
 
 def remedy(
@@ -192,7 +202,10 @@ def remedy(
         catalog=catalog, name=text_in_sql(name), table=f"{catalog}.{name}", key=key,
         back=(back := anew or _back(situation, catalog, name)),
         or_back="" if situation.whole is None else f" Or else: {back}",
-        previous=previous_words(situation.previous, catalog, name, situation.complains),
+        previous=previous_words(situation.previous, catalog, name, situation.complains, situation.loss),
+        mended=_mended(situation, catalog, name) if rule == "schema-in-header" else "",
+        else_back=f" Going back to {base_name(situation.previous)}, an older metadata file, loses more. "
+        f"{situation.loss}" if situation.loss else "",
         alone="" if rule != "file-missing" or _is_of_deletes(situation, file, node, location) else _alone(situation),
         distinct=_distinct(situation, f"{catalog}.{name}"),
         fields="partition field" if rule == "last-partition-id-low" else "column",
@@ -311,7 +324,15 @@ def complains(metadata: TableMetadata) -> bool:
     )
 
 
-def previous_words(previous: str, catalog: str, name: str, complains: bool) -> str:
+def _mended(situation: Situation, catalog: str, name: str) -> str:
+    """How a copy of the metadata file gets its schema back."""
+    metadata = situation.metadata
+    assert metadata is not None
+    complaint = COMPLAINS if complains(metadata) else ""
+    return mended_copy(situation.lost_schema, metadata.metadata_location, catalog, name, complaint)
+
+
+def previous_words(previous: str, catalog: str, name: str, complains: bool, loss: str = "") -> str:
     """Say how the metadata file before a broken one is brought back.
 
     Args:
@@ -319,6 +340,7 @@ def previous_words(previous: str, catalog: str, name: str, complains: bool) -> s
         catalog: The catalog's name in SQL.
         name: The table's name there.
         complains: Whether register_table reports an error after it made the table.
+        loss: What that loses, as a sentence, where it is known.
 
     Returns:
         Sentences.
@@ -327,11 +349,11 @@ def previous_words(previous: str, catalog: str, name: str, complains: bool) -> s
         return "Restore the metadata file from a backup, or ask whoever wrote it."
     other = text_in_sql(beside(name, "restored"))
     return (
-        f"Restore the metadata file from a backup, or go back to the one before: CALL {catalog}.system.register_table("
+        f"Restore the metadata file from a backup, or go back to an older one: CALL {catalog}.system.register_table("
         f"table => '{other}', metadata_file => '{path}') makes a table of it under another name, without what was "
         "committed since (the old name is taken until the catalog's own tool removes the broken entry). "
-        f"{COMPLAINS if complains else ''}Both have the same files: run neither expire_snapshots nor "
-        "remove_orphan_files while there are two."
+        f"{f'{loss} ' if loss else ''}{COMPLAINS if complains else ''}Both have the same files: run neither "
+        "expire_snapshots nor remove_orphan_files while there are two."
     )
 
 
@@ -382,7 +404,8 @@ def _is_rewritten(situation: Situation, node: Any) -> bool:
 def _blocker(rule: str, letter: Remedy, situation: Situation) -> str:
     """The other finding that keeps a remedy's statement from running; empty where there is none."""
     if letter in ALWAYS:
-        return ""
+        text = TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]
+        return ", ".join(sorted(situation.not_loaded - {rule})) if ON_TABLE.search(text) else ""
     rewrites = letter in (*REWRITES, "O") or rule == "wrapped-partition"
     blockers = (NOT_REWRITTEN & situation.rules) - {rule} if rewrites else frozenset()
     blockers |= NOT_EXPIRED & situation.anywhere if letter in ("E", "A") else frozenset()

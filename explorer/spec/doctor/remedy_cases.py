@@ -79,6 +79,10 @@ DROPPED_COLUMN = (
     "data files have a column that the schema in the manifest's header lacks, and the snapshots that added them have "
     "expired: ClickHouse 25.11 to 26.8 refuses them (ClickHouse#113324)"
 )
+HAS_LOST_SCHEMA = "has the schema that is not in `schemas`:"
+"""Of a manifest, before the schema's id."""
+IN_HEADER = "header schema"
+"""Where a manifest has the schema that it was written by."""
 HEADER_ALONE = "Iceberg Java and pyiceberg do not go by the header"
 """In the words for what only a manifest's header says."""
 BEYOND_KEY = (

@@ -263,6 +263,9 @@ TEXTS_OF: Mapping[str, str] = {
     "folder, give the copy the field current-snapshot-id with the snapshot-id of refs.main, and register the copy with "
     "register_table under another name. The old name is taken until the catalog's own tool removes the broken entry. "
     "Both have the same files: run neither expire_snapshots nor remove_orphan_files while there are two.",
+    "schema-in-header": "Iceberg cannot load the table, so no procedure mends it. {mended}The old name is taken until "
+    "the catalog's own tool removes the broken entry. Both have the same files: run neither expire_snapshots nor "
+    "remove_orphan_files while there are two.{else_back}",
     "changed-snapshot": "Iceberg loads the table as it is, and nothing in Spark changes a snapshot. icedive history "
     "metadata TABLE shows how the two metadata files differ; ask the writer of the newer one. Where the older one is "
     "right, the snapshots after it can be committed anew from there; going back to it loses them.",
@@ -309,6 +312,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "new-uuid": "W",
     "loads-anyway": "W",
     "current-unset": "X",
+    "schema-in-header": "X",
     "changed-snapshot": "W",
     "field-id-zero": "H",
     "type-misread": "X",
