@@ -356,7 +356,7 @@ class Table:
             raise NotFoundInTable(str(error)) from error
         if life is None:
             raise NotFoundInTable(
-                f"no snapshot of this table lists a file {path!r}; it may have expired (see 'icedive inspect files')"
+                f"no snapshot of this table lists a file {path!r} (see 'icedive inspect files')"
                 + (f". But {self.tree.lacks}" if self.tree.unreadable else "")
             )
         return life

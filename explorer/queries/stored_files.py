@@ -92,6 +92,27 @@ def add_up_files(tree: MetadataTree, ranks: Ranks, by: str, now_ms: int) -> Stor
     return StoredFiles(all_sums, tops, others, [*unknown, *([tree.lacks] if tree.lacks else [])])
 
 
+def list_files(tree: MetadataTree) -> Iterator[tuple[str, ListedFile]]:
+    """Return the files of a table's folders.
+
+    Args:
+        tree: The table's.
+
+    Yields:
+        The place of each, and what the listing has of it.
+
+    Raises:
+        ExplorerError: A folder cannot be listed.
+    """
+    meta, storage = tree.metadata, tree.reader.storage
+    tops: list[str] = []
+    for folder in (meta.location, meta.metadata_location.rpartition("/")[0]):
+        top = storage.canonical(storage.resolve(folder)).rstrip("/")
+        if not any(below(top, other) for other in tops):
+            tops.append(top)
+            yield from _files_in(storage, folder, top)
+
+
 def _list_folders(tree: MetadataTree) -> tuple[list[str], RowParts, list[str]]:
     """The folders that could be listed, as `places` spells them, without those in others; the rows of their files; and
     what is to be said of one that could not be."""

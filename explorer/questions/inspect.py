@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from explorer.errors import NotFoundInTable
 from explorer.questions.answers import Answer
 from explorer.questions.parameters import ColumnName, Count, EngineName, FilePath, Filter, Number, SnapshotRef, Texts
 from explorer.questions.registry import question
@@ -321,8 +322,12 @@ def file(
         footer = table.footer(path, snapshot)
         return Answer(footer, lambda: plain(footer), lambda: (render_footer(footer),))
     from explorer.render.history import file_life_json, render_file_life
+    from explorer.reports.landed import unlisted_words
 
-    life = table.file_life(path, engine)
+    try:
+        life = table.file_life(path, engine)
+    except NotFoundInTable as error:
+        raise NotFoundInTable(unlisted_words(table, path, error)) from error
     return Answer(life, lambda: file_life_json(life), lambda: (render_file_life(life),))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.errors import NotFoundInTable
+from explorer.queries.unlisted_files import explain_unlisted
 from explorer.queries.unnamed_commits import find_unnamed_commits
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.commits.landed import Landed, landed, matching_snapshots
@@ -31,7 +32,8 @@ def find_landed(table: Table, wanted: str, engine: Engine = "auto") -> Landed:
     try:
         life = table.file_life(wanted.strip(), engine)
     except NotFoundInTable as error:
-        answer = replace(landed(metadata, wanted, {}), words=f"{str(error)[:1].upper()}{str(error)[1:]}.")
+        said = unlisted_words(table, wanted, error)
+        answer = replace(landed(metadata, wanted, {}), words=f"{said[:1].upper()}{said[1:]}.")
         return _with_unnamed(table, answer)
     added = {
         e.snapshot_id: f"it added {shorten(life.file_path, 200)}" for e in life.events if e.logical_status == "ADDED"
@@ -43,6 +45,18 @@ def find_landed(table: Table, wanted: str, engine: Engine = "auto") -> Landed:
     deleted = f", deleted by {life.deleted_by}" if life.deleted_by else ""
     now = "The current snapshot reads the file" if live else f"The current snapshot does not read the file{deleted}"
     return replace(answer, words=f"{answer.words} {now}.")
+
+
+def unlisted_words(table: Table, wanted: str, error: NotFoundInTable) -> str:
+    """Return why a file is not found, with what the table's folder tells of it.
+
+    Args:
+        table: The table.
+        wanted: The file.
+        error: What was said of it.
+    """
+    words = "" if " may mean " in str(error) else explain_unlisted(table.tree, wanted.strip())
+    return f"{error}: {words}" if words else str(error)
 
 
 def _with_unnamed(table: Table, answer: Landed) -> Landed:

@@ -368,6 +368,17 @@ def _no_v1_schema(folder: Path) -> tuple[Table, Rows]:
     return table, AB
 
 
+@ours("fault-no-current-schema")
+def _no_current_schema(folder: Path) -> tuple[Table, Rows]:
+    """A commit whose schema did not get into `schemas` (linkedin/openhouse#541)."""
+    table = Table(folder, COLUMNS[:1])
+    table.set_schema(COLUMNS)
+    table.append(_two_rows(table))
+    table.md["schemas"] = table.md["schemas"][:1]
+    table.write()
+    return table, AB
+
+
 @ours("fault-field-id-zero")
 def _field_id_zero(folder: Path) -> tuple[Table, Rows]:
     table = Table(folder, [(0, "id", "long"), (1, "x", "string")])

@@ -17,7 +17,7 @@ from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO, is_promo
 from explorer.spec.doctor.promotions import kind_of as _kind
 from explorer.spec.doctor.remedy_cases import NEW_UUID, NO_SCHEMA_ID, ZERO
 from explorer.spec.secrets.redaction import HIDDEN, redact
-from explorer.spec.secrets.secret_names import ALONE, WITHIN, is_secret
+from explorer.spec.secrets.secret_names import ALONE, WITHIN, holds_secret
 
 RESERVED = 2147483447
 """Field ids above it are reserved (spec: "Reserved Field IDs")."""
@@ -342,7 +342,7 @@ def _names_columns(name: str, value: str) -> bool:
 def _properties(meta: TableMetadata, here: Any) -> Iterator[Finding]:
     for name, value in meta.properties.items():
         place = f"/properties/{name}"
-        if value and ((is_secret(name) and not _names_columns(name, value)) or HIDDEN in redact(value)):
+        if value and ((holds_secret(name, value) and not _names_columns(name, value)) or HIDDEN in redact(value)):
             cause = f"the property {redact(name)!r} holds what looks like a secret, which whoever reads the table has"
             yield here("property-unsafe", cause, location=redact(place), found=HIDDEN)
         elif value and _CLASS.search(name):

@@ -16,6 +16,7 @@ FAULTS: Mapping[tuple[str, str], str] = {
     ("avro-schema", "no field of its Avro schema has a field id"): "fault-no-field-ids",
     ("avro-schema", ENTRIES_SCHEMA): "fault-header-schema",
     ("metadata-field", NO_SCHEMA_FIELD): "fault-no-v1-schema",
+    ("current-schema-missing", "is not in `schemas`"): "fault-no-current-schema",
     ("readers-differ", ZERO): "fault-field-id-zero",
     ("manifest-content", "Spark reads the rows of the delete file as rows of the table"): "fault-delete-as-data",
 }

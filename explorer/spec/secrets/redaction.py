@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from explorer.spec.secrets.named_values import without_values
-from explorer.spec.secrets.secret_names import is_secret
+from explorer.spec.secrets.secret_names import holds_secret, is_secret
 from explorer.spec.secrets.token_forms import without_tokens
 
 HIDDEN = "(hidden)"
@@ -45,7 +45,7 @@ def without_secrets(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Properties with the values of secret-looking names replaced, and no credentials in the others."""
     return {
         redact(str(name)): HIDDEN
-        if is_secret(str(name)) and not isinstance(value, Mapping)
+        if not isinstance(value, Mapping) and holds_secret(str(name), value if isinstance(value, str) else "")
         else metadata_without_secrets(value)
         for name, value in properties.items()
     }

@@ -30,6 +30,11 @@ HARMLESS_AFTER = {
 """What is said about a key, not the key."""
 ABOUT = {"count", "size", "length", "type", "date", "method", "column", "columns", "field", "fields", "ttl", "version"}
 """Last words of names of what is said about any secret."""
+PLAIN_VALUE = re.compile(r"(?i:true|false|none|counts|full|truncate\(\d{1,9}\)|[+-]?\d{1,19}(?:\.\d{1,19})?)")
+"""What Iceberg's properties of a column may have: a flag, a number, a mode of metrics."""
+_OF_COLUMN = re.compile(r"write\.[a-z.-]{1,40}\.column\.")
+"""What begins the names of Iceberg's properties of a column, before the column's name."""
+_FLAG = re.compile(r"(?i:true|false)")
 _WITHIN = re.compile("|".join(sorted(WITHIN)))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
 
@@ -38,6 +43,14 @@ def is_secret(name: str) -> bool:
     """Whether a property's name looks like that of a secret."""
     parts = words(name)
     return names_secret(parts) or names_key(parts)
+
+
+def holds_secret(name: str, value: str) -> bool:
+    """Whether a property may hold a secret: by its name, unless its value can be none. A flag is none, and neither is
+    what Iceberg's properties of a column may have, whatever the column's name."""
+    if _FLAG.fullmatch(value) or (_OF_COLUMN.match(name) and PLAIN_VALUE.fullmatch(value)):
+        return False
+    return is_secret(name)
 
 
 def words(name: str) -> list[str]:
