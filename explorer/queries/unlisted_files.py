@@ -9,12 +9,12 @@ from explorer.spec.text.names import base_name
 from explorer.spec.text.units import instant
 
 NOT_COMMITTED = (
-    "it was written at {written}, after the newest snapshot ({newest}), so no commit listed it unless it was copied here "
-    "since (icedive doctor TABLE --files tells of such files)"
+    "it was written at {written}, after the newest snapshot ({newest}), so no commit listed it unless it was copied "
+    "here since (icedive doctor TABLE --files tells of such files)"
 )
 OLDER = "it lies in the table's folder: a snapshot that has expired listed it, or it was never committed"
 GONE = (
-    "no file of that name lies in the table's folder: it was never there, or it went with snapshots that have expired"
+    "no file of that name lies in the table's folder: it was never there, or went with snapshots that expired"
 )
 
 

@@ -51,7 +51,8 @@ def ask(command: Sequence[str], tables: Sequence[FeatureTable]) -> tuple[str, An
             answers[table.feature] = outcome(table, line)
         left = left[len(lines) - 1 :]
         if left:
-            words = f"its process ends: {done.stderr.strip().splitlines()[-1].strip()}"
+            said = done.stderr.strip().splitlines() or [f"signal {-done.returncode}"]
+            words = f"its process ends: {said[-1].strip()}"
             answers[left[0].feature] = outcome(left[0], {"refusal": words})
             left = left[1:]
     check(answers)
