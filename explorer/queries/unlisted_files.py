@@ -13,9 +13,7 @@ NOT_COMMITTED = (
     "here since (icedive doctor TABLE --files tells of such files)"
 )
 OLDER = "it lies in the table's folder: a snapshot that has expired listed it, or it was never committed"
-GONE = (
-    "no file of that name lies in the table's folder: it was never there, or went with snapshots that expired"
-)
+GONE = "no file of that name lies in the table's folder: it was never there, or went with snapshots that expired"
 
 
 def explain_unlisted(tree: MetadataTree, path: str) -> str:
