@@ -31,6 +31,8 @@ WIDE: ContextVar[bool] = ContextVar("wide", default=False)
 """Whether text tables have all columns, however wide they are, and whole cells."""
 WIDEST = 1_000_000
 """Columns of a text that is as wide as it has to be."""
+DEFAULT_WIDTH, SHORTEST_CELL = 160, 16
+"""Columns of a text where nobody says how wide it may be, and letters of a cell that are left in any case."""
 READABLE = 24
 """Letters of a text that a column must have room for."""
 
@@ -108,24 +110,41 @@ def cell(value: Any, longest: int = LONGEST) -> str:
 def render_table(
     rows: Sequence[Mapping[str, Any]], width: int | None = None, columns: Sequence[str] | None = None
 ) -> str:
-    """Rows as a text table; cells are shortened in the middle so that both ends of paths stay readable."""
+    """Rows as a text table; where they need more room than there is, the longest cells are shortened in the middle, so
+    that both ends of paths stay readable."""
     if not rows:
         return "(none)\n"
     names = columns or columns_of(rows)
     width = WIDEST if WIDE.get() else width
     table = Table(box=None, pad_edge=False, header_style="bold")
-    widest = _widest(names, width)
+    right = {name for name in names if _numeric(rows, name)}
     for name in names:
-        justify: Literal["left", "right"] = "right" if _numeric(rows, name) else "left"
+        justify: Literal["left", "right"] = "right" if name in right else "left"
         table.add_column(Text(clean(name)), justify=justify, no_wrap=True, overflow="ellipsis")
-    for row in rows:
-        table.add_row(*(Text(shorten(cell(row.get(name)), widest)) for name in names))
+    cells = [[cell(row.get(name)) for name in names] for row in rows]
+    sizes = {name: max(cell_len(text[at]) for text in (names, *cells)) for at, name in enumerate(names)}
+    widest = _longest_cell(sizes, right, width or DEFAULT_WIDTH)
+    for texts in cells:
+        table.add_row(*(Text(shorten(text, widest)) for text in texts))
     return _print(table, width)
+
+
+def _longest_cell(sizes: Mapping[str, int], right: Set[str], width: int) -> int:
+    """How long a text may be where columns of such sizes are side by side, with two blanks between: those that are
+    shorter leave room to the others."""
+    texts = sorted(size for name, size in sizes.items() if name not in right)
+    room = width - 2 * (len(sizes) - 1) - sum(sizes[name] for name in right)
+    for at, size in enumerate(texts):
+        share = room // (len(texts) - at)
+        if size > share:
+            return max(SHORTEST_CELL, share)
+        room -= size
+    return WIDEST
 
 
 def _widest(names: Sequence[str], width: int | None) -> int:
     """How wide a cell may be in a table with these columns."""
-    return max(16, ((width or 160) - 2 * len(names)) // max(1, min(len(names), 4)))
+    return max(SHORTEST_CELL, ((width or DEFAULT_WIDTH) - 2 * len(names)) // max(1, min(len(names), 4)))
 
 
 def _fitting(sizes: Mapping[str, int], right: Set[str], width: int) -> int:
@@ -153,12 +172,12 @@ def render_stream(
         return
     right = {name for name in columns if _numeric(first, name)}
     sizes = {n: max(cell_len(text) for text in (n, *(cell(row.get(n)) for row in first))) for n in columns}
-    some = _fitting(sizes, right, width or 160) if fitting else len(columns)
+    some = _fitting(sizes, right, width or DEFAULT_WIDTH) if fitting else len(columns)
     columns, others = columns[:some], columns[some:]
     widest = _widest(columns, width)
     sizes = {n: sizes[n] if n in right else min(widest, sizes[n]) for n in columns}
     texts = [name for name in columns if name not in right]
-    while sum(sizes.values()) + 2 * len(sizes) > (width or 160) and any(sizes[name] > 8 for name in texts):
+    while sum(sizes.values()) + 2 * len(sizes) > (width or DEFAULT_WIDTH) and any(sizes[name] > 8 for name in texts):
         sizes[max(texts, key=lambda name: sizes[name])] -= 1
 
     def line(row: Mapping[str, Any]) -> str:
@@ -190,7 +209,13 @@ def render_fields(fields: Mapping[str, Any], width: int | None = None) -> str:
 def _print(renderable: Any, width: int | None) -> str:
     out = io.StringIO()
     console = Console(
-        file=out, width=width or 160, highlight=False, markup=False, emoji=False, color_system=None, force_jupyter=False
+        file=out,
+        width=width or DEFAULT_WIDTH,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        color_system=None,
+        force_jupyter=False,
     )
     console.print(renderable)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
