@@ -12,7 +12,7 @@ from explorer.render.text import clean, render_table
 from explorer.spec.deletes.deletes import lacks_place, missing_place_words, refusal
 from explorer.spec.filters.expressions import TRUE, predicates
 from explorer.spec.filters.pushdown import Pushdown, advice
-from explorer.spec.layout.bound_advice import bound_advice, unmeasured_advice
+from explorer.spec.layout.bound_advice import bound_advice, padded_advice, unmeasured_advice
 from explorer.spec.layout.clustering import QUANTILES, Clustering
 from explorer.spec.layout.metrics_modes import ColumnMode
 from explorer.spec.scan.plan import Amount, Plan, PlannerAnswer
@@ -170,7 +170,7 @@ def summary_lines(plan: Plan) -> Iterator[str]:
                 f"bounds of files: a range beside it ({leaf.term} >= the least AND {leaf.term} <= the greatest) skips "
                 "files"
             )
-    yield from map(clean, (*unmeasured_advice(plan), *bound_advice(plan)))
+    yield from filter(None, map(clean, (padded_advice(plan), *unmeasured_advice(plan), *bound_advice(plan))))
     if plan.delete_files:
         yield f"{count(plan.delete_files, 'delete file')} {'comes' if plan.delete_files == 1 else 'come'} along"
     if plan.skipped_deletes:

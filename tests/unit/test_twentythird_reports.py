@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.render.plans import plan_lines
 from explorer.render.text import clean
 from explorer.reports.conflicts import explain_conflict
 from explorer.reports.maintenance.previews import preview
@@ -51,6 +52,13 @@ def test_bounds_that_end_in_nul_are_wrong_and_not_the_partition_value(tmp_path: 
     shown = clean(str(found(path, "metrics-wrong")[0].found))
     assert "2024-12-30␀" in shown
     assert "�" not in shown
+
+
+def test_a_plan_tells_of_manifests_that_are_skipped_by_padded_bounds(tmp_path: Path) -> None:
+    lines = [*plan_lines(direct.open_table(str(padded_table(tmp_path / "t"))).plan("day = '2024-12-30'"))]
+    assert any(line.startswith("⚠ 1 manifest is skipped by bounds that end in NUL bytes") for line in lines)
+    lines = [*plan_lines(direct.open_table(str(tmp_path / "t")).plan("id = 7"))]
+    assert not any("NUL" in line for line in lines)
 
 
 def test_bounds_of_other_columns_that_end_in_nul_are_looked_at_in_the_files(tmp_path: Path) -> None:

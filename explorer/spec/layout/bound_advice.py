@@ -10,6 +10,7 @@ from explorer.spec.layout.metrics_modes import ColumnMode, column_modes
 from explorer.spec.scan.plan import Plan
 from explorer.spec.text.names import PLAIN
 from explorer.spec.text.units import count
+from explorer.spec.values.values import result_type, source_type
 
 AVRO_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 COMPARED = ("eq", "in", "lt", "lt-eq", "gt", "gt-eq", "starts-with")
@@ -46,6 +47,37 @@ def bound_advice(plan: Plan) -> Iterator[str]:
                     continue
                 is_bare = bool(without and without.unbounded == files and mode.bounds)
                 yield f"no file is skipped by {mode.name}: {BARE if is_bare else _reason(mode, leaf)}"
+
+
+def padded_advice(plan: Plan) -> str:
+    """Say that manifests are skipped by bounds that end in NUL bytes, which their values may not have.
+
+    Args:
+        plan: The plan.
+
+    Returns:
+        A sentence; empty where there are none.
+    """
+    metadata, skipped = plan.scan.metadata, 0
+    for verdict in plan.manifests:
+        spec = metadata.spec(verdict.manifest.partition_spec_id)
+        if verdict.keeps or verdict.by != "summaries" or spec is None or not verdict.manifest.partitions:
+            continue
+        pairs = zip(spec.fields, verdict.manifest.partitions, strict=False)
+        texts = [
+            s for f, s in pairs if result_type(f.transform, _text(source_type(metadata, f.source_ids))) == "string"
+        ]
+        skipped += any((bound or b"").endswith(b"\0") for s in texts for bound in (s.lower_bound, s.upper_bound))
+    if not skipped:
+        return ""
+    return (
+        f"⚠ {count(skipped, 'manifest')} {'is' if skipped == 1 else 'are'} skipped by bounds that end in NUL bytes: "
+        "where the values have none, matching rows are not read (icedive doctor TABLE --deep)"
+    )
+
+
+def _text(kind: object) -> str | None:
+    return kind if isinstance(kind, str) else None
 
 
 def unmeasured_advice(plan: Plan) -> Iterator[str]:
