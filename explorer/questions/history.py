@@ -205,7 +205,7 @@ def metadata(table: Table, older: MetadataRef, newer: MetadataRef | None = None)
     return Answer(changes, lambda: plain(changes), lambda: (render_changes(changes),), parts=parts)
 
 
-@question("schemas", "history", rows=True)
+@question("schemas", "history", rows=True, picture=True)
 def schemas(table: Table, *, engine: EngineName = "auto") -> Answer[list[SchemaVersion]]:
     """Show how schemas, partition specs and sort orders changed, and what that means for older files.
 
@@ -228,15 +228,22 @@ def schemas(table: Table, *, engine: EngineName = "auto") -> Answer[list[SchemaV
         schema_history_json,
         version_rows,
     )
+    from explorer.render.schema_picture import schemas_svg
     from explorer.reports.schema_history import find_schema_history
+    from explorer.spec.schemas.field_lanes import field_lanes
 
     versions = find_schema_history(table, engine)
+
+    def drawn() -> str:
+        return schemas_svg(field_lanes(table.metadata))
+
     return Answer(
         versions,
         lambda: schema_history_json(versions),
         lambda: render_schema_history(versions),
         lambda: Collection.of_rows(version_rows(versions), "versions"),
-        parts=lambda: schema_history_blocks(versions),
+        picture=drawn,
+        parts=lambda: schema_history_blocks(versions, drawn()),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from explorer.render.blocks import Block, Rows
+from explorer.render.blocks import Block, Picture, Rows
 from explorer.render.text import clean
 from explorer.spec.commits.commit_writers import UNKNOWN
 from explorer.spec.schemas.schema_history import SchemaVersion
@@ -69,7 +69,8 @@ def _use(one: SchemaVersion) -> str:
     return clean(f"first used by {one.first} at {second(one.first_ms)}{writer}; in all by {used}; {files}")
 
 
-def schema_history_blocks(versions: Sequence[SchemaVersion]) -> list[Block]:
-    """Return the blocks of a page: versions, then what changed."""
+def schema_history_blocks(versions: Sequence[SchemaVersion], picture: str) -> list[Block]:
+    """Return the blocks of a page: the picture, versions, then what changed."""
     changes = change_rows(versions)
-    return [Rows(version_rows(versions), "Versions"), *([Rows(changes, "What changed")] if changes else [])]
+    rows = [Rows(version_rows(versions), "Versions"), *([Rows(changes, "What changed")] if changes else [])]
+    return [Picture(picture), *rows]

@@ -9,7 +9,11 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import DoubleType, LongType, NestedField, StringType, StructType
 
 import explorer
+from explorer.render.schema_picture import schemas_svg
+from explorer.spec.schemas.field_lanes import FIELDS, SCHEMAS, field_lanes
 from explorer.spec.schemas.schema_history import SchemaVersion
+from tests.cases.mini import Table
+from tests.support import direct
 from tests.support.small_tables import new_table, writable
 
 SCHEMA = pa.schema([("id", pa.int32()), ("name", pa.string()), ("at", pa.timestamp("us")), ("price", pa.float32())])
@@ -88,3 +92,31 @@ def test_a_name_that_comes_back_is_another_column(tmp_path: Path) -> None:
         update.add_column("name", StringType())
     changes = history_of(tmp_path / "t")["schema", 2].changes
     assert [(change.field_id, change.what) for change in changes] == [(5, "added as string")]
+
+
+def test_fields_are_drawn_over_the_schemas_that_have_them(tmp_path: Path) -> None:
+    evolved(tmp_path / "t")
+    answer = explorer.open_table(tmp_path / "t").history.schemas()
+    lanes = field_lanes(direct.open_table(str(tmp_path / "t")).metadata)
+    assert (lanes.schemas, lanes.current, lanes.older, lanes.others) == ((0, 1, 2), 2, 0, 0)
+    spans = {lane.field_id: [(one.first, one.last, one.words) for one in lane.spans] for lane in lanes.lanes}
+    assert spans[1] == [(0, 0, "id int"), (1, 2, "id long")]
+    assert spans[2] == [(0, 0, "name string"), (1, 2, "fruit string")]
+    assert spans[4] == [(0, 0, "price float"), (1, 1, "price double")]
+    assert spans[5] == [(1, 2, "place struct")]
+    picture = answer.to_svg()
+    for words in ("6 fields over 3 schemas", "schema 2", "current", ">fruit string<", "field 4: price double"):
+        assert words in picture
+
+
+def test_many_schemas_and_fields_are_drawn_in_part_and_it_is_said(tmp_path: Path) -> None:
+    fields = [(own, f"c{own}", "int") for own in range(1, 61)]
+    table = Table(tmp_path / "t", fields)
+    for number in range(20):
+        table.set_schema([*fields[:-1], (60, f"last_{number}", "int")])
+    table.append(table.parquet("a.parquet", {"c1": [1]}))
+    metadata = direct.open_table(str(tmp_path / "t")).metadata
+    lanes = field_lanes(metadata)
+    assert (len(lanes.schemas), len(lanes.lanes), lanes.older, lanes.others) == (SCHEMAS, FIELDS, 21 - SCHEMAS, 20)
+    assert lanes.lanes[-1].field_id == 60  # the one that changes is drawn
+    assert "not drawn: 9 older schemas and 20 more fields" in schemas_svg(lanes)
