@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import fastavro
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
@@ -37,9 +38,10 @@ from explorer.storage.catalogs.added_catalogs import check_catalog
 from explorer.storage.catalogs.view_metadata import parse_view
 from tests.cases.mini import Table
 from tests.support import direct
-from tests.support.small_tables import edit_metadata, newest_metadata
+from tests.support.report_tables import found
+from tests.support.small_tables import edit_metadata, make_table, newest_metadata
 from tests.unit.test_cli import run
-from tests.unit.test_twentyfirst_reports import raced, unnamed
+from tests.unit.test_twentyfirst_reports import age, raced, unnamed
 
 
 def one_row(folder: Path) -> Table:
@@ -267,6 +269,28 @@ def test_newer_lists_hide_no_commit_whose_files_would_go(is_readable: bool, tmp_
     assert ("nobody looked" in orphans.refusal) == is_readable
     assert file_stay(table, file).statement == ""
     assert [group.cleanup.statement for group in storage_ledger(table).groups if group.group == "unused"] == [""]
+
+
+def test_no_file_of_another_table_is_added(tmp_path: Path) -> None:
+    """A list beside the metadata could name one, and a compaction of this table would delete it there."""
+    (tmp_path / "other").mkdir()
+    place, other = raced(tmp_path), make_table(tmp_path / "other", 1)
+    [theirs] = other.rglob("*.parquet")
+    [commit] = unnamed(place).commits
+    manifest = Path(commit.listed.own[0].manifest_path.removeprefix("file://"))
+    with manifest.open("rb") as file:
+        reader: Any = fastavro.reader(file)
+        header = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
+        schema, records = reader.writer_schema, list(reader)
+    for record in records:
+        record["data_file"]["file_path"] = f"file://{theirs}"
+    with manifest.open("wb") as file:
+        fastavro.writer(file, schema, records, metadata=header)
+    age(place)
+    [finding] = found(str(place), "commit-unnamed")
+    assert "1 file is missing" in finding.what
+    assert "CALL" not in finding.remedy
+    assert str(theirs) not in finding.remedy
 
 
 # -- catalogs that a person adds ---------------------------------------------------------------------------------------

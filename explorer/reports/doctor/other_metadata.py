@@ -93,6 +93,7 @@ def unnamed_rules(table: Table, not_checked: list[str]) -> Iterator[Finding]:
         newest = commits[-1]
         others = f"{count(len(commits), 'such commit')}, the newest: " if len(commits) > 1 else ""
         files = [path for commit in commits for path in commit.added_files or ()]
+        own = [*tree.sizes(files)]  # no file of another table's folder becomes one of this table
         current = meta.current_snapshot
         is_readable = current is None or current.manifest_list not in tree.unreadable
         yield finding(
@@ -103,7 +104,7 @@ def unnamed_rules(table: Table, not_checked: list[str]) -> Iterator[Finding]:
             count=len(commits),
             examples=tuple(files[:3]),
             node=("metadata", meta.metadata_location),
-            remedy=unnamed_commit_recovery(*(NOWHERE if "/" in table.name else in_sql(table.name)), files, is_readable),
+            remedy=unnamed_commit_recovery(*(NOWHERE if "/" in table.name else in_sql(table.name)), own, is_readable),
             **({"severity": "info"} if is_pyiceberg else {}),
         )
 

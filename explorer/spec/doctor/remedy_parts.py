@@ -130,7 +130,7 @@ def unnamed_commit_recovery(catalog: str, name: str, files: Sequence[str], is_re
     Args:
         catalog: The catalog's name in SQL.
         name: The table's name there.
-        files: The data files that it added.
+        files: The data files that it added, which are there and may be read: those of the table's folder.
         is_readable: Whether Iceberg can read the table's current snapshot, which an append begins from.
     """
     fitting = [path for path in files[:MAX_STATEMENTS] if path_in_sql(path) and path.endswith(".parquet")]
@@ -142,7 +142,7 @@ def unnamed_commit_recovery(catalog: str, name: str, files: Sequence[str], is_re
             "table with the same columns and partitions, and add the data files of the newest of these lists to it."
         )
     more = f" (and so on, for {count(len(files), 'file')})" if len(files) > MAX_STATEMENTS else ""
-    how = f": {adds}{more}" if adds else ", file by file"
+    how = f": {adds}{more}" if adds else ", file by file, if they lie in the table's own folder"
     return (
         f"{first}Ask the writer, or look for the rows in the table. Where they are not there, add_files adds them"
         f"{how}. It does not do what else such a commit did, as its deletes. To keep it from happening again, use a "
