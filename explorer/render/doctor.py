@@ -43,6 +43,8 @@ UNOPENED = "Data files were not opened; --deep opens them."
 """Of a report without `--deep`."""
 TELLING = ("CALL ", "icedive maintain", "written-again")
 """In remedies that lead on to a command."""
+IDLE = ("Nothing has to be done", "Nothing is wrong")
+"""How remedies begin that text leaves out of what is no fault."""
 UNLISTED = "--files asks whether each file is there, and for files that nothing leads to; it opens none."
 """Of a report without `--files`."""
 
@@ -88,7 +90,7 @@ def finding_row(finding: Finding, every: bool = False) -> dict[str, Any]:
         "examples": list(finding.examples),
         "snapshots": list(finding.snapshots),
         "refs": list(finding.refs),
-        "source": finding.about.source,
+        "source": finding.source,
         "remedy": finding.remedy,
     }
     if every:
@@ -139,6 +141,8 @@ def lines(finding: Finding) -> list[str]:
         more = f" and {finding.count - len(finding.examples):,} more" if finding.count > len(finding.examples) else ""
         named = f": {', '.join(map(base_name, finding.examples))}{more}" if finding.examples else ""
         parts.append(f"{finding.count:,} times{named}")
+    elif finding.examples and base_name(finding.examples[0]) not in place:
+        parts.append(f"of {base_name(finding.examples[0])}")
     if finding.explains:
         parts.append(f"this explains: {'; '.join(_explanations(finding))}")
     if finding.refused:
@@ -148,9 +152,14 @@ def lines(finding: Finding) -> list[str]:
         more = f" and {len(finding.snapshots) - SNAPSHOTS:,} more" if len(finding.snapshots) > SNAPSHOTS else ""
         refs = f" ({', '.join(finding.refs)})" if finding.refs else ""
         parts.append(f"of {'snapshot' if len(finding.snapshots) == 1 else 'snapshots'} {shown}{more}{refs}")
-    if finding.remedy and (finding.severity != "info" or any(word in finding.remedy for word in TELLING)):
+    if finding.remedy and (finding.severity != "info" or not _is_idle(finding.remedy)):
         parts.append(f"what would help: {finding.remedy}")
     return [clean(line) for line in parts]
+
+
+def _is_idle(remedy: str) -> bool:
+    """Whether a remedy says that nothing has to be done, and leads on to no command."""
+    return remedy.startswith(IDLE) and not any(word in remedy for word in TELLING)
 
 
 def _values(finding: Finding) -> list[str]:

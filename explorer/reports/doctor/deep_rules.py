@@ -27,9 +27,11 @@ from explorer.spec.doctor.remedies import may_be_needed
 from explorer.spec.doctor.remedy_cases import (
     BY_NAME,
     NAME_TAKEN,
+    NAN_UNCOUNTED,
     NOT_MENDED,
     OF_PARTITION_ALONE,
     ONE_TOO_HIGH,
+    WIDE_BOUND,
     effect_of_wrong_partition,
 )
 from explorer.spec.doctor.remedy_parts import of_gone_snapshot
@@ -56,6 +58,8 @@ from explorer.storage.formats.puffin import MAGIC, NoPuffin
 from explorer.storage.rows import MAPPED, ROW_ID, read_schema
 from explorer.table import Table
 
+EXACT = ("int", "long", "float", "double", "decimal", "date", "timestamp")
+"""Types of which Iceberg's writers record bounds that are values."""
 MISSING = "the file does not exist"
 OURS = ("its rows cannot be read", "its schema is not one")
 """What begins the words for files that we cannot read, though others may."""
@@ -318,11 +322,13 @@ class _Deep:
         if nulls is not None and nulls != values.null_count:
             yield self._of(file, "metrics-wrong", "a column has another number of nulls", values.null_count,
                            f"null_value_counts: {nulls}", columns=(name,))  # fmt: skip
+        yield from self._nans(file, field_id, name, values)
         lower, upper = file.lower.get(field_id), file.upper.get(field_id)
         least, most = _ends(values)
         if least is None or (lower is None and upper is None):
             return
         primitive = primitive_type(kind)
+        wide, is_within = list[Finding](), True
         for bound, own, below in ((lower, least, True), (upper, most, False)):
             if bound is None or primitive is None:
                 continue
@@ -331,13 +337,34 @@ class _Deep:
                     continue  # readers differ in their order; a NaN bound says nothing
                 limit, value = (comparable(v, kind) for v in (internal_value(from_bytes(primitive, bound)), own))
                 outside = value < limit if below else value > limit
+                is_exact = kind.startswith(EXACT) and file.kind == "data_file" and not kind.endswith("_ns")
+                is_wide = is_exact and internal_value(own) != internal_value(from_bytes(primitive, bound))
             except Exception:  # of another type, or damaged: rule 40 tells of that from the manifest
                 continue
+            is_within &= not outside
             if outside:
                 side = "below its lower" if below else "above its upper"
                 shown = (str(readable(internal_value(v), kind))[:200] for v in (own, from_bytes(primitive, bound)))
                 yield self._of(file, "metrics-wrong", f"a value is {side} bound: filters skip it", *shown,
                                columns=(name,))  # fmt: skip
+            elif is_wide:
+                side, aggregate = ("below all its values", "MIN") if below else ("above all its values", "MAX")
+                shown = (str(readable(internal_value(v), kind))[:200] for v in (from_bytes(primitive, bound), own))
+                what = f"a bound of a column is {side}, {WIDE_BOUND.format(aggregate)}"
+                wide.append(self._of(file, "readers-differ", what, *shown, columns=(name,)))
+        if is_within:
+            yield from wide
+
+    def _nans(self, file: LiveFile, field_id: int, name: str, values: pa.ChunkedArray) -> Iterator[Finding]:
+        """Whether a manifest counts the NaN of a column."""
+        if file.kind != "data_file" or not pa.types.is_floating(values.type):
+            return
+        own, counted = pc.sum(pc.is_nan(values)).as_py() or 0, file.nans.get(field_id)
+        if counted is not None and counted != own:
+            yield self._of(file, "metrics-wrong", "a column has another number of NaN", own,
+                           f"nan_value_counts: {counted}", columns=(name,))  # fmt: skip
+        elif counted is None and own and (file.lower.get(field_id) or file.upper.get(field_id)):
+            yield self._of(file, "readers-differ", NAN_UNCOUNTED, own, severity="info", columns=(name,))
 
     def _partition(
         self, file: LiveFile, part: PartitionField, columns: Mapping[int, pa.ChunkedArray]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -18,6 +19,9 @@ from explorer.spec.secrets.redaction import redact
 from explorer.spec.snapshots.lineage import ancestry
 
 ORDER: Sequence[Severity] = ("fatal", "error", "warning", "info")
+OF_MANY = {"readers-differ": "docs/readers.md"}
+"""Rules whose findings have causes of their own, and where these are told of."""
+_ISSUE = re.compile(r"(?:[\w.-]+/)?(?:[\w.-]+)?#\d+")
 Refused = Literal["", "table", "scan", "part"]
 NodeKind = Literal["metadata", "snapshot", "ref", "manifest_list", "manifest", "file", "statistics"]
 
@@ -50,6 +54,11 @@ class Finding:
     columns: tuple[str, ...] = ()
     members: tuple[Finding, ...] = ()
     explains: tuple[Finding, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """The section of the spec, or the issues, that tell of it: those that its words name, if any."""
+        return ", ".join(dict.fromkeys(_ISSUE.findall(self.what))) or OF_MANY.get(self.rule, self.about.source)
 
     @property
     def about(self) -> Rule:
@@ -189,7 +198,7 @@ class RuleChoice:
             replace(
                 f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),
                 remedy=f.remedy or remedy(_remedy_key(f), situation, f.snapshots, f.file, f.node, f.location,
-                                          f.columns),
+                                          f.columns, f.what),
             )
             for f in kept
         ]  # fmt: skip

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO
-from explorer.spec.doctor.remedy_cases import BEYOND_KEY, MAYBE_PADDED
+from explorer.spec.doctor.remedy_cases import BEYOND_KEY, MAYBE_PADDED, NAN_COUNTED
 from explorer.spec.entries.numpy_columns import Flags, Ints, numbers_of
 from explorer.spec.scan.ranges import decode_bounds
 from explorer.spec.schemas.required_nulls import FAILS, SHOWS, spark_reading
@@ -142,8 +142,7 @@ def _nan_counts(nans: Flat, kinds: Mapping[int, str], names: Mapping[int, str], 
         if kinds.get(field_id) in ("float", "double"):
             some = np.zeros(len(data), bool)
             some[at[(keys == field_id) & (counts > 0)]] = True
-            what = "it has NaN, which bounds leave out: Spark takes NaN for the greatest, and x > 1 skips files with it"
-            notes.add("readers-differ", some & data, what, severity="info", column=names.get(field_id, ""))
+            notes.add("readers-differ", some & data, NAN_COUNTED, severity="info", column=names.get(field_id, ""))
 
 
 Flat = tuple[Ints, Ints, Ints]
@@ -236,12 +235,16 @@ def _java_uuid_order(
     in no order."""
     first, last = (_first_bits(bound[1]) for bound in (low, high))
     signed = above & first & ~last
-    what = "its UUID bounds are in the signed order of Iceberg Java up to 1.12: pyiceberg and DuckDB skip the file"
+    what = (
+        "its UUID bounds are in the signed order of Iceberg Java up to 1.12 (#14216): pyiceberg and DuckDB skip the "
+        "file"
+    )
     readable = _readable(low, column.kind), _readable(high, column.kind)
     notes.add("readers-differ", _mask(table, low[0][signed]), what, *readable, column=column.name)
     both = ~above & ~first & last
     what = (
-        "its UUIDs lie on both sides of 80000000-…: Iceberg Java up to 1.12 compares them as signed numbers, skips it"
+        "its UUIDs lie on both sides of 80000000-…: Iceberg Java up to 1.12 compares them as signed numbers, skips it "
+        "(#14216)"
     )
     notes.add("readers-differ", _mask(table, low[0][both]), what, *readable, severity="info", column=column.name)
     return above & ~signed

@@ -22,6 +22,7 @@ from explorer.spec.doctor.remedy_texts import (
     DROPS_ALONE,
     LETTER_OF_CASE,
     MISREAD,
+    READS_ROWS,
     REMEDY_OF,
     STATIC,
     TEXTS,
@@ -55,6 +56,10 @@ TO_BE_OPENED: Mapping[str, str] = {
 files tell."""
 DROPS_OLD_DELETES = ("R", "O", "T")
 """Remedies whose commits drop deletes that are older than all data files."""
+COUNTED = ("metrics-wrong", "record-count")
+"""Rules about counts and bounds of columns, and of rows."""
+OF_SIZES = "column sizes"
+"""In the words of a finding about sizes, which nobody answers from."""
 OF_POSITIONS = ("position-deletes-v3", "delete-names-nothing")
 """Rules that are about position delete files alone."""
 UNKNOWN_DELETES = (
@@ -162,7 +167,7 @@ class Situation:
 
 def remedy(
     rule: str, situation: Situation, snapshots: Sequence[int] = (), file: str = "", node: Any = None,
-    location: str = "", columns: Sequence[str] = (),
+    location: str = "", columns: Sequence[str] = (), what: str = "",
 ) -> str:  # fmt: skip
     """Say what helps against one finding, on this table.
 
@@ -174,6 +179,7 @@ def remedy(
         node: What the graph draws of it: a kind, and an id or path.
         location: Where the fault is in the file, as a JSON pointer or record.
         columns: The columns, or partition fields, that it is about.
+        what: What was found, in words.
 
     Returns:
         Sentences, with statements that can be executed as they are.
@@ -217,6 +223,7 @@ def remedy(
         again=_again(situation, catalog, name) if rule == "manifest-missing" and not anew else "",
     )  # fmt: skip
     text += _deletes_at_risk(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
+    text += _aggregates(rule, situation, columns, what)
     text = _first_allow_removal(text, metadata, f"{catalog}.{name}") if metadata else text
     return UNOPENED + text if writes and not situation.opened else text
 
@@ -294,6 +301,19 @@ def _deletes_at_risk(situation: Situation) -> str:
         "older than all data files goes with this. icedive inspect file TABLE PATH --show deletes shows what such a "
         "delete holds."
     )
+
+
+def _aggregates(rule: str, situation: Situation, columns: Sequence[str], what: str) -> str:
+    """Say that Spark answers aggregates from what is wrong, as a sentence: it does so where the snapshot has no
+    deletes, of texts and bytes by their counts alone."""
+    metadata = situation.metadata
+    if rule not in COUNTED or OF_SIZES in what or metadata is None or any(m.content for m in situation.listed):
+        return ""
+    schema = metadata.schema(metadata.current_schema_id)
+    kinds = {str(field.type) for field in schema.fields if field.name in columns} if schema else set()
+    if "bound" in what and kinds and kinds <= {"string", "binary"}:
+        return ""
+    return f" Until then Spark answers MIN, MAX and COUNT of the whole table by it. {READS_ROWS} reads the rows."
 
 
 def takes_others(kind: str, number: int, reason: str) -> str:

@@ -109,6 +109,8 @@ UNOPENED = "First run doctor --deep: what Spark misreads in data files, a rewrit
 """Before what writes rows anew, where no data file was opened."""
 POSITION_DELETES = "CALL {catalog}.system.rewrite_position_delete_files(table => '{name}', options => map("
 """How a statement begins that writes position deletes anew."""
+READS_ROWS = "A session after SET `spark.sql.iceberg.aggregate-push-down.enabled` = false"
+"""What Spark does with MIN, MAX and COUNT then."""
 TEXTS: Mapping[Remedy, str] = {
     "M": "Iceberg cannot load a table with this fault, or would load something wrong, so no procedure mends it. "
     "{previous}",
@@ -269,6 +271,10 @@ TEXTS_OF: Mapping[str, str] = {
     "changed-snapshot": "Iceberg loads the table as it is, and nothing in Spark changes a snapshot. icedive history "
     "metadata TABLE shows how the two metadata files differ; ask the writer of the newer one. Where the older one is "
     "right, the snapshots after it can be committed anew from there; going back to it loses them.",
+    "nan-order": f"{READS_ROWS} reads NaN too, for MAX. Iceberg 1.11 and later do so by themselves where NaN is "
+    "counted. In filters, ask for NaN by its name: x > 1 OR isnan(x).",
+    "wide-bounds": f"{READS_ROWS} reads the rows. CALL {{catalog}}.system.rewrite_data_files(table => '{{name}}', "
+    "options => map('rewrite-all', 'true')) writes files with bounds that are values.",
     "new-uuid": "Nothing is lost, no row is affected, and nothing in Spark sets a UUID: open the table again where it "
     "is refused. Have its writer keep the UUID of the table.",
     "type-read-right": "Nothing has to be done. Any rewrite writes the spec's types.",
@@ -308,6 +314,8 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "rows-twice": "T",
     "without-parent": "W",
     "void-field": "H",
+    "nan-order": "X",
+    "wide-bounds": "R",
     "no-schema-id": "H",
     "new-uuid": "W",
     "loads-anyway": "W",
