@@ -125,13 +125,16 @@ def test_all_maintenance_removes_no_rows_that_nobody_has_committed(tmp_path: Pat
     assert "icedive maintain preview TABLE remove-orphans" in line.refusal
 
 
-def test_a_writer_that_has_stopped_is_told() -> None:
-    metadata = written([{"engine-name": "spark", "app-name": "ours"}] * 4, [n * HOUR for n in (100, 101, 102, 103)])
-    assert not writers_of(metadata).events
-    assert not writers_of(metadata, 104 * HOUR).events
-    [event] = writers_of(metadata, 151 * HOUR).events
+def test_a_stream_that_has_stopped_is_told() -> None:
+    times = [n * HOUR for n in (100, 101, 102, 103)]
+    streams = [{"engine-name": "flink", "flink.max-committed-checkpoint-id": str(n)} for n in range(4)]
+    assert not writers_of(written(streams, times)).events
+    assert not writers_of(written(streams, times), 104 * HOUR).events
+    [event] = writers_of(written(streams, times), 151 * HOUR).events
     assert (event.kind, event.snapshots) == ("stopped", ("snapshot-4",))
-    assert event.words.startswith("spark: ours has committed nothing since 1970-01-05 07:00:00 UTC, 2 days ago.")
+    assert "has committed nothing since 1970-01-05 07:00:00 UTC. It usually commits every 1 hour." in event.words
+    batches = [{"engine-name": "spark", "app-name": "ours"}] * 4
+    assert not writers_of(written(batches, times), 151 * HOUR).events
 
 
 @pytest.mark.parametrize(("expired", "dropped", "told"), [(True, True, 1), (False, True, 0), (True, False, 0)])

@@ -195,7 +195,7 @@ def test_wrong_counts_say_what_is_answered_from_them(tmp_path: Path) -> None:
     assert "answers MIN" not in finding.remedy, "Spark reads the rows where there are deletes"
 
 
-# -- more ---------------------------------------------------------------------------------------------------------------
+# -- more ------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("name", "value", "hidden"), [
     ("write.parquet.bloom-filter-enabled.column._source_metadata_key", "true", False),
     ("write.parquet.bloom-filter-fpp.column.api_token", "0.01", False),

@@ -218,13 +218,13 @@ def _gaps(by_writer: Mapping[str, Sequence[CommitWriter]]) -> Iterator[WriterEve
 
 
 def _stopped(by_writer: Mapping[str, Sequence[CommitWriter]], now_ms: int) -> Iterator[WriterEvent]:
-    """The writers that have committed nothing for far longer than usual."""
+    """The streams that have committed nothing for far longer than usual: a batch ends, and a stream does not."""
     for writer, timed, usual in _regular(by_writer):
         last = _time(timed[-1])
-        if now_ms - last >= max(TIMES * usual, LEAST_MS):
+        if timed[-1].progress and now_ms - last >= max(TIMES * usual, LEAST_MS):
             words = (
-                f"{writer} has committed nothing since {instant(last, 'seconds')}, {span(now_ms - last)} ago. It "
-                f"usually commits every {span(usual)}. icedive doctor TABLE --files tells whether it wrote files since."
+                f"{writer} has committed nothing since {instant(last, 'seconds')}. It usually commits every "
+                f"{span(usual)}. icedive doctor TABLE --files tells whether it wrote files since."
             )
             yield WriterEvent("stopped", (timed[-1].name,), words)
 
