@@ -106,7 +106,7 @@ RULES = (
     Rule(64, "avro-schema", "warning", "An Avro schema or header is not the spec's", "Manifests"),
     Rule(65, "property-refused", "error", "Spark cannot read a table property, or does not know it",
          "Spark: Read options"),
-    Rule(66, "value-suspect", "warning", "Values look like another unit, a sign for null, or a code", "#15332"),
+    Rule(66, "value-suspect", "warning", "Values look like another unit, a sign for null, a code, or are padded", "#15332"),
     Rule(67, "sequence-twice", "error", "One sequence number is that of two commits", "Sequence Numbers"),
     Rule(68, "commit-cut-off", "warning", "A commit was not made on the snapshot before it", _SNAPSHOTS),
     Rule(69, "metadata-fork", "warning", "Two metadata files are of one version", "Optimistic Concurrency"),
