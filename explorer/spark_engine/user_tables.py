@@ -10,6 +10,7 @@ from explorer.errors import TableNotFound, WrongUsage
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.text.identifiers import join_identifier, split_identifier
 from explorer.spec.text.names import first_of
+from explorer.storage.stores import combine
 
 HADOOP: Mapping[str, str] = {
     "fs.s3a.access.key": "s3.access-key-id", "fs.s3a.secret.key": "s3.secret-access-key",
@@ -117,7 +118,8 @@ def _spark_table(spark: Any, table: Any, parts: Sequence[str]) -> SparkTable:
         if type(error) is not Py4JError:  # which says that there is no such method
             raise
         raise WrongUsage(f"{own} is a metadata table: give the table that it is about") from error
-    properties = {**_hadoop(spark, location), **_io_properties(table)}
+    settings = {**_hadoop(spark, location), **dict(_catalog_settings(spark, parts[0]))}
+    properties = combine(settings, _io_properties(table))  # a server's address gets no keys of the session's
     if own == str(table.location()):  # it was loaded by its path
         return SparkTable(own, "", location, properties)
     return SparkTable(join_identifier(parts), parts[0], location, properties)

@@ -105,6 +105,28 @@ def test_a_file_io_of_spark_names_no_class_of_python() -> None:
     assert user_tables._io_properties(table) == {"s3.endpoint": "http://store"}
 
 
+@pytest.mark.parametrize("is_own", [False, True])
+def test_a_servers_address_gets_no_keys_of_a_session(is_own: bool) -> None:
+    """Keys of Hadoop's S3A went to the endpoint that a catalog's server gave to the table's FileIO."""
+    pytest.importorskip("py4j")
+    hadoop = {"fs.s3a.access.key": "mine", "fs.s3a.secret.key": "hush"}
+    conf = {"spark.sql.catalog.c.s3.endpoint": "http://store"} if is_own else {}
+    state = SimpleNamespace(newHadoopConf=lambda: SimpleNamespace(get=hadoop.get))
+    session: Any = SimpleNamespace(
+        _jsparkSession=SimpleNamespace(sessionState=lambda: state),
+        conf=SimpleNamespace(get=lambda name, other: conf.get(name, other)),
+    )
+    current = SimpleNamespace(metadataFileLocation=lambda: "s3://b/t/metadata/1.metadata.json")
+    table = SimpleNamespace(
+        name=lambda: "c.db.t", location=lambda: "s3://b/t",
+        operations=lambda: SimpleNamespace(current=lambda: current),
+        io=lambda: SimpleNamespace(properties=lambda: {"s3.endpoint": "http://store"}),
+    )  # fmt: skip
+    found_properties = user_tables._spark_table(session, table, ["c", "db", "t"]).properties
+    keys = {"s3.access-key-id": "mine", "s3.secret-access-key": "hush"}
+    assert found_properties == {"s3.endpoint": "http://store", **(keys if is_own else {"s3.anonymous": "true"})}
+
+
 # -- exported pages ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("made", ["page", "graph"])
 def test_no_folder_is_called_like_a_tag(made: str, tmp_path: Path) -> None:
