@@ -9,9 +9,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 
 from explorer.reports.landed import find_landed
+from explorer.reports.maintenance import preview
 from explorer.reports.maintenance.procedure_calls import LOOKS, PROCEDURES
 from explorer.reports.maintenance.runs import preview_undo
 from explorer.reports.readers import find_readers
@@ -20,6 +23,7 @@ from explorer.spec.secrets.redaction import HIDDEN, without_secrets
 from tests.cases.mini import Table, single
 from tests.support import direct
 from tests.support.report_tables import found
+from tests.support.small_tables import edit_metadata, make_table
 from tests.unit.test_cli import run
 
 FIELDS: list[Any] = [(1, "id", "long"), (2, "state", "string")]
@@ -124,6 +128,59 @@ def test_no_command_prints_a_statement_for_a_table_that_iceberg_cannot_load(tmp_
     assert upgrade.statement == ""
 
 
+OTHER_FAULTS: dict[str, Any] = {
+    "metadata-field": lambda raw: raw.pop("last-updated-ms"),
+    "uuid-changed": lambda raw: raw.pop("table-uuid"),
+    "schema-rebound": lambda raw: raw["schemas"].append(raw["schemas"][0]),
+    "default-missing": lambda raw: raw.update({"default-spec-id": 4}),
+    "ref-dangling": lambda raw: raw["refs"].update({"x": {"type": "tag", "snapshot-id": 5}}),
+    "current-unlike-main": lambda raw: raw["refs"]["main"].update({"snapshot-id": raw["snapshots"][0]["snapshot-id"]}),
+    "time-out-of-order": lambda raw: raw.update({"last-updated-ms": 7}),
+}
+
+
+@pytest.mark.parametrize("rule", OTHER_FAULTS)
+def test_whatever_keeps_iceberg_from_loading_a_table_keeps_statements_back(rule: str, tmp_path: Path) -> None:
+    folder = make_table(tmp_path, 3)
+    assert preview(direct.open_table(str(folder)), "rewrite-manifests").call
+    edit_metadata(folder, OTHER_FAULTS[rule])
+    seen = preview(direct.open_table(str(folder)), "rewrite-manifests")
+    assert seen.call == ""
+    assert rule in seen.refusal
+
+
+def test_a_statement_is_not_advised_before_the_table_can_be_loaded(tmp_path: Path) -> None:
+    """A header's schema is another one, and Iceberg cannot load the table for another reason."""
+    table = Table(tmp_path / "t", FIELDS)
+    data = table.parquet("a.parquet", {"id": [1], "state": ["x"]})
+    schema = {"type": "struct", "schema-id": 0, "fields": [{"id": 7, "name": "x", "required": False, "type": "int"}]}
+    table.snapshot("append", [table.manifest("m0.avro", [(1, data)], header={"schema": json.dumps(schema)})])
+    table.md["default-spec-id"] = 4
+    table.write()
+    [finding] = found(tmp_path / "t", "schema-rebound")
+    assert finding.remedy == "First mend default-missing: until then Iceberg fails on this table."
+
+
+def test_the_pointer_to_a_file_that_iceberg_cannot_load_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": str(tmp_path)}
+    for key, value in own.items():
+        monkeypatch.setenv(f"PYICEBERG_CATALOG__LOSING__{key.upper()}", value)
+    catalog = SqlCatalog("losing", **own)
+    catalog.create_namespace("db")
+    catalog.create_table("db.t", pa.schema([("id", pa.int64())]))
+    assert "cannot load" not in run("catalog", "pointer", "losing.db.t").output
+    path = Path(catalog.load_table("db.t").metadata_location.removeprefix("file://"))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"current-schema-id": 6}))
+    output = run("catalog", "pointer", "losing.db.t").output
+    assert "schema 6 is not in `schemas` (current-schema-missing)" in output
+    assert "icedive doctor TABLE has the way back" in output
+    assert not re.search(r"^beside\s*$", output, re.MULTILINE)
+    told = json.loads(run("catalog", "pointer", "losing.db.t", "--output", "json").stdout)
+    assert told["opened"]["refused"]
+
+
 def test_readers_are_known_to_refuse_it(tmp_path: Path) -> None:
     answers = {
         verdict.reader.id: verdict.answer
@@ -195,7 +252,7 @@ def test_wrong_counts_say_what_is_answered_from_them(tmp_path: Path) -> None:
     assert "answers MIN" not in finding.remedy, "Spark reads the rows where there are deletes"
 
 
-# -- more ------------------------------------------------------------------------------------------------------------
+# -- more --------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("name", "value", "hidden"), [
     ("write.parquet.bloom-filter-enabled.column._source_metadata_key", "true", False),
     ("write.parquet.bloom-filter-fpp.column.api_token", "0.01", False),
@@ -219,8 +276,6 @@ def test_a_file_that_is_newer_than_every_snapshot_has_not_expired(tmp_path: Path
     new = find_landed(opened, "new.parquet").words
     assert "after the newest snapshot" in new
     assert "may have expired" not in new
-    assert (
-        "a snapshot that has expired listed it, or it was never committed" in find_landed(opened, "old.parquet").words
-    )
+    assert "a snapshot that has expired listed it" in find_landed(opened, "old.parquet").words
     assert "no file of that name" in find_landed(opened, "none.parquet").words
     assert "after the newest snapshot" in run("inspect", "file", str(tmp_path / "t"), "new.parquet").output
