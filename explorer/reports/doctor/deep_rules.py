@@ -363,7 +363,7 @@ class _Deep:
         if counted is not None and counted != own:
             yield self._of(file, "metrics-wrong", "a column has another number of NaN", own,
                            f"nan_value_counts: {counted}", columns=(name,))  # fmt: skip
-        elif counted is None and own and (file.lower.get(field_id) or file.upper.get(field_id)):
+        elif counted is None and own and (most := file.upper.get(field_id)) and not is_nan(most):
             yield self._of(file, "readers-differ", NAN_UNCOUNTED, own, severity="info", columns=(name,))
 
     def _partition(
