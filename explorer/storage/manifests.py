@@ -29,16 +29,13 @@ from explorer.model.manifest import (
 )
 from explorer.model.problem import Problem, Problems
 from explorer.progress import Cancelled, steps
+from explorer.spec.doctor.avro_types import WITHOUT_IDS
 from explorer.storage import limits, polars_decoder
 from explorer.storage.decoder_process import client, panics
 from explorer.storage.formats.avro import AvroBlock, Container, Undecodable, records, records_here, repack
 from explorer.storage.manifest_layout import LIST_IDS, ManifestLayout, fields_by_id, has_ids, with_ids_by_name
 from explorer.storage.paths import LONGEST, normal_path
 
-WITHOUT_IDS = (
-    "no field of its Avro schema has a field id: it is read by the fields' names, as Iceberg Java does; pyiceberg "
-    "refuses it"
-)
 PORTION = 8 << 20
 """Unpacked bytes that are decoded in one call."""
 RECORDS = 10_000

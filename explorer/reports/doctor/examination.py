@@ -362,7 +362,7 @@ class Examination:
             node: Any = ("manifest_list", by_list[file])
             return finding(
                 problem.rule or "manifest-list-missing",
-                f"{problem.cause}{self._attempts(by_list[file])}",
+                f"{problem.cause}{self._attempts(by_list[file]) if file in self.table.tree.unreadable else ''}",
                 file,
                 problem.location,
                 snapshots=(by_list[file],),

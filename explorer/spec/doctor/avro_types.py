@@ -67,13 +67,21 @@ class Oddity(NamedTuple):
     minor: bool = False
 
 
+WITHOUT_IDS = (
+    "no field of its Avro schema has a field id: it is read by the fields' names, as Iceberg Java does; pyiceberg "
+    "refuses it"
+)
+
+
 def odd_schema(
     schema: Any, kind: str, version: int, filled: Collection[str], partitioned: bool = True
 ) -> Iterator[Oddity]:
     """What is odd in the writer's schema of a `manifest` or `manifest list`; `filled` fields have values."""
     fields = dict(_fields(schema, kind))
     if not any(i in fields for i in NEEDED[kind]):
-        return  # without ids: what opens such files tells of it
+        if kind == "manifest":  # what opens a list tells of it
+            yield Oddity("manifest_entry", WITHOUT_IDS)
+        return
     for i in NEEDED[kind]:
         if i not in fields and (i != 102 or partitioned):
             yield Oddity(NAMES[i], f"`{NAMES[i]}` (field id {i}) is missing", refused=True)

@@ -198,7 +198,7 @@ class RuleChoice:
             replace(
                 f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),
                 remedy=f.remedy or remedy(_remedy_key(f), situation, f.snapshots, f.file, f.node, f.location,
-                                          f.columns, f.what),
+                                          f.columns, f.what, f.examples),
             )
             for f in kept
         ]  # fmt: skip

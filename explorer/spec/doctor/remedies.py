@@ -167,7 +167,7 @@ class Situation:
 
 def remedy(
     rule: str, situation: Situation, snapshots: Sequence[int] = (), file: str = "", node: Any = None,
-    location: str = "", columns: Sequence[str] = (), what: str = "",
+    location: str = "", columns: Sequence[str] = (), what: str = "", examples: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """Say what helps against one finding, on this table.
 
@@ -180,6 +180,7 @@ def remedy(
         location: Where the fault is in the file, as a JSON pointer or record.
         columns: The columns, or partition fields, that it is about.
         what: What was found, in words.
+        examples: The first of the files that it is about.
 
     Returns:
         Sentences, with statements that can be executed as they are.
@@ -207,6 +208,7 @@ def remedy(
     text = (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
         catalog=catalog, name=text_in_sql(name), table=f"{catalog}.{name}", key=key,
         back=(back := anew or _back(situation, catalog, name)),
+        data_file=_file_in_sql(node, examples),
         or_back="" if situation.whole is None else f" Or else: {back}",
         previous=previous_words(situation.previous, catalog, name, situation.complains, situation.loss),
         mended=_mended(situation, catalog, name) if rule == "schema-in-header" else "",
@@ -375,6 +377,12 @@ def previous_words(previous: str, catalog: str, name: str, complains: bool, loss
         f"{f'{loss} ' if loss else ''}{COMPLAINS if complains else ''}Both have the same files: run neither "
         "expire_snapshots nor remove_orphan_files while there are two."
     )
+
+
+def _file_in_sql(node: Any, examples: Sequence[str]) -> str:
+    """The first file that a finding is about, as the inside of a text; PATH where there is none that can be one."""
+    path = node[1] if node and node[0] == "file" else next(iter(examples), "")
+    return (path_in_sql(path) if "`" not in path else "") or "PATH"
 
 
 def _letter(

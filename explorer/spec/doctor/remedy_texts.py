@@ -282,10 +282,10 @@ TEXTS_OF: Mapping[str, str] = {
     "the file. Where Spark reads it by itself (SELECT * FROM parquet.`PATH`, with a CAST), delete the rows of the file "
     "by a filter that takes it whole, and insert what was read from its path, before any snapshot expires. Otherwise "
     "have the rows written again from where they came.",
-    "identity-value": "See which of the two is right. If the files are: read the rows from them (SELECT * FROM "
-    "parquet.`PATH`), delete the rows that have the wrong partition value, and insert what was read, before any "
-    "snapshot expires. If the partition is: rewrite_data_files with rewrite-all writes its value into the files, for "
-    "good.{or_back}",
+    "identity-value": "See which of the two is right. If the files are, for each of them, before any snapshot "
+    "expires: DELETE FROM {table} WHERE concat(_file, '') = '{data_file}', and then INSERT INTO {table} SELECT * FROM "
+    "parquet.`{data_file}`. The DELETE goes by the file, since other rows may have the value that Spark shows. If the "
+    "partition is: rewrite_data_files with rewrite-all writes its value into the files, for good.{or_back}",
     "metadata-choice": "Nothing in Spark mends a folder. Open the table by its catalog, or by the path of its metadata "
     "file, and take out of the folder what misleads readers: a version-hint.text that is wrong, or metadata files of "
     "another table.",

@@ -79,6 +79,9 @@ def _nulls(
     notes.add("partition-value", data & null & (some | required), what, "null", _ends_of(part, *bounds),
               column=part.name)  # fmt: skip
     if part.transform == "identity":  # files that Hive wrote may lack the column
+        in_all = of_nulls.known & of_values.known & (of_values.values > 0) & (of_nulls.values == of_values.values)
+        what = f"a partition field has a value, and by the entry's counts its column is null in all rows: {effect}"
+        notes.add("partition-value", data & ~null & in_all, what, _value_texts(values, part), "null", column=part.name)
         return
     what = "a partition field has a value, and by the entry's counts its column has nulls too: filters skip rows"
     both = data & ~null & of_nulls.known & (of_nulls.values > 0)
