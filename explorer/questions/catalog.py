@@ -198,8 +198,7 @@ def _view(catalog: CatalogAt, name: str, older: str, newer: str) -> Answer[ViewM
 
     if newer and not older:
         raise WrongUsage("--newer requires --older")
-    if names_a_path(name):
-        places.check(name)
+    places.check(name if names_a_path(name) else f"{catalog.name}.{name}")
     location, view = read_view(name, catalog.name, catalog.properties, catalog.roots)
     findings = [*check_view(view), *dropped_dialects(view)]
     diff = None

@@ -17,6 +17,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
 
 import explorer
+from explorer.app.hosts.agents.tables import Offered
 from explorer.app.hosts.file import export_gallery
 from explorer.app.local_paths import LocalPaths
 from explorer.app.rights import Rights
@@ -30,6 +31,7 @@ from explorer.render.text import clean
 from explorer.reports.maintenance import preview
 from explorer.reports.maintenance.file_stay import file_stay
 from explorer.reports.storage_ledger import storage_ledger
+from explorer.serving import places
 from explorer.spark_engine import user_tables
 from explorer.spec.catalogs.views import compare_versions
 from explorer.storage import processor_time
@@ -270,6 +272,30 @@ def test_a_view_has_a_limit_as_a_table_has(tmp_path: Path, monkeypatch: pytest.M
         time.sleep(0.05)
     page.close()
     assert "refused: the question took" in answers[-1]
+
+
+def test_a_view_is_opened_where_its_namespace_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The namespace that was checked is one that the list is of; an agent read views of the others."""
+    read: list[str] = []
+
+    def read_view(name: str, *_: Any) -> Any:
+        read.append(name)
+        return "", parse_view({"view-uuid": "1"}, "")
+
+    monkeypatch.setattr("explorer.storage.catalogs.view_metadata.read_view", read_view)
+    monkeypatch.setattr(places, "_allowed", {})
+    Offered(roots=[str(tmp_path / "root")]).restrict()
+    answers: list[str] = []
+    page = Session(answers.append, Rights())
+    for name in ("private.salaries", str(tmp_path / "v.metadata.json"), "demo.own", str(tmp_path / "root" / "v.json")):
+        arguments = {"namespace": "demo", "name": name}
+        question = {"question": "catalog views", "catalog": "sandbox", "arguments": arguments}
+        page.handle(json.dumps({"type": "ask", "id": 1, **question}))
+        while page.is_busy:
+            time.sleep(0.05)
+    page.close()
+    assert read == ["demo.own", str(tmp_path / "root" / "v.json")]
+    assert ["This server opens tables" in answer for answer in answers] == [True, True, False, False]
 
 
 # -- commits that no metadata names ------------------------------------------------------------------------------------
