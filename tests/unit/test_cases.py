@@ -28,7 +28,11 @@ EXPECTED: dict[str, set[Row]] = {
     "18": {("metrics-wrong", "error", "manifest", "")},
     "20": {("readers-differ", "warning", "manifest", "")},
     "21": {("metrics-wrong", "error", "manifest", "part")},
-    "22": {("metrics-wrong", "warning", "manifest", ""), ("readers-differ", "info", "manifest", "")},
+    "22": {
+        ("metrics-wrong", "warning", "manifest", ""),
+        ("readers-differ", "info", "manifest", ""),
+        ("readers-differ", "info", "file", ""),
+    },
     "26": {("readers-differ", "warning", "metadata", "part")},
     "27": {("metrics-wrong", "error", "manifest", "scan")},
     "30": {("sequence-twice", "error", "snapshot 102", "")},
