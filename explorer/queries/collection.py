@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from explorer.errors import NotFoundInTable
 from explorer.extras import needs_extra
+from explorer.model.manifest import METRIC_FIELDS
 from explorer.queries.filters import arrow_columns, matching, parse_filter
 from explorer.render.blocks import Block, Fact, FactTable, FoldedBlocks, Notice, Rows
 from explorer.render.list_columns import first_columns, with_times
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+METRICS = frozenset(field.name for field in METRIC_FIELDS)
+"""Columns of files and entries that are read where they are asked for."""
 SHOWN, ROWS_AT_FIRST = 20, 1000
 """Rows that are shown, and that a read through Spark gives where no other limit is asked for."""
 CELL, SENTENCE, LINE, FEW = 48, 300, 32, 6
@@ -193,7 +196,9 @@ class Collection(Sequence[Mapping[str, Any]]):
         rows, frame = Batches(self._rows.schema, self._rows.read), self._frame
         if unknown := [name for name in columns if name not in rows.schema.names]:
             names = ", ".join(rows.schema.names)
-            raise NotFoundInTable(f"{self.what} have no column {unknown[0]!r} (columns: {names})")
+            is_metric = unknown[0] in METRICS and self.what in ("files", "entries")
+            more = "; --metrics (metrics=True) shows counts and bounds" if is_metric else ""
+            raise NotFoundInTable(f"{self.what} have no column {unknown[0]!r} (columns: {names}){more}")
         if where.strip():
             bound = parse_filter(where, arrow_columns(rows.schema), what=self.what)
             match = partial(matching, bound=bound)

@@ -266,6 +266,13 @@ def test_flags_and_numbers_of_known_properties_are_no_secrets(name: str, value: 
     assert without_secrets({name: value})[name] == (HIDDEN if hidden else value)
 
 
+def test_counts_and_bounds_of_files_are_columns_with_metrics(tmp_path: Path) -> None:
+    folder = str(make_doubles(tmp_path / "t", [1.0, float("nan")], nan_value_counts={1: 1}))
+    refused = run("inspect", "files", folder, "--columns", "nan_value_counts").output
+    assert "--metrics (metrics=True) shows counts and bounds" in refused
+    assert '{"1": 1}' in run("inspect", "files", folder, "--metrics", "--columns", "nan_value_counts").output
+
+
 def test_a_file_that_is_newer_than_every_snapshot_has_not_expired(tmp_path: Path) -> None:
     table = Table(tmp_path / "t", FIELDS)
     table.append(table.parquet("a.parquet", {"id": [1], "state": ["x"]}))
