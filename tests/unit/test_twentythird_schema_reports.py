@@ -29,12 +29,12 @@ from tests.unit.test_cli import run
 FIELDS: list[Any] = [(1, "id", "long"), (2, "state", "string")]
 
 
-def lose_schema(folder: Path) -> Path:
+def lose_schema(folder: Path, name: str = "c6") -> Path:
     """linkedin/openhouse#541: a commit of a schema and of rows, whose schema did not get into `schemas`."""
     table = Table(folder, FIELDS)
     table.append(table.parquet("a.parquet", {"id": [1, 2, 3], "state": ["x", "y", "z"]}))
-    table.set_schema([*FIELDS, (8, "c6", "string")])
-    data = table.parquet("b.parquet", {"id": [4, 5], "state": ["x", "y"], "c6": ["q", "r"]})
+    table.set_schema([*FIELDS, (8, name, "string")])
+    data = table.parquet("b.parquet", {"id": [4, 5], "state": ["x", "y"], name: ["q", "r"]})
     whole, save = table.md["schemas"], table.save
 
     def save_without(*args: Any, **more: Any) -> None:
@@ -68,6 +68,15 @@ def test_the_way_back_without_loss_is_one(tmp_path: Path) -> None:
     mended = direct.open_table(str(copy))
     assert direct.doctor(mended).findings == ()
     assert [field.name for field in mended.metadata.schema(1).fields] == ["id", "state", "c6"]  # type: ignore[union-attr]
+
+
+def test_a_long_schema_is_shown_by_a_command(tmp_path: Path) -> None:
+    folder = str(lose_schema(tmp_path / "t", f"c{'6' * 5000}"))
+    [finding] = direct.doctor(folder).findings
+    assert "add to `schemas` of the copy that schema (icedive doctor TABLE --each --output json)" in finding.remedy
+    [told] = json.loads(run("doctor", folder, "--each", "--output", "json").stdout)["findings"]
+    [held] = [effect["found"] for effect in told["explained"] if effect["location"] == "header schema"]
+    assert json.loads(held)["fields"][2]["name"] == f"c{'6' * 5000}"
 
 
 def test_headers_that_contradict_each_other_are_no_way_back(tmp_path: Path) -> None:

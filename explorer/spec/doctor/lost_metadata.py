@@ -118,7 +118,7 @@ def mended_copy(lost: LostSchema | None, location: str, catalog: str, name: str,
         other = text_in_sql(beside(name, "mended"))
         call = f"CALL {catalog}.system.register_table(table => '{other}', metadata_file => '{path}')"
     text = lost.text
-    shown = f"this: {text}" if len(text) <= MOST_SHOWN else "that schema (icedive doctor TABLE --output json has it)"
+    shown = f"this: {text}" if len(text) <= MOST_SHOWN else "that schema (icedive doctor TABLE --each --output json)"
     unpacked = ", unpacked," if own.endswith((".gz.metadata.json", ".gz")) else ""
     return (
         f"The schema is not lost: the header of the manifest {lost.manifest} has schema {lost.schema['schema-id']} "
