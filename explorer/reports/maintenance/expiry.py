@@ -18,7 +18,7 @@ from explorer.spec.snapshots.reader_positions import ReaderOutcome, ReaderPositi
 from explorer.spec.snapshots.refs import free_ref_name
 from explorer.spec.snapshots.retention import Retention, retention, unused_metadata
 from explorer.spec.text.names import first_of, runs, shorten, snapshot_name, snapshot_ordinals
-from explorer.spec.text.units import count, human_bytes, instant
+from explorer.spec.text.units import count, human_bytes, instant, whole
 
 RULES_SHOWN = 12
 """Of the rules that keep snapshots, in a preview: a table may have hundreds of tags."""
@@ -74,6 +74,8 @@ class Expiry:
             f"{count(len(gone.manifest_lists), 'manifest list')} would become unreachable: {human_bytes(gone.bytes)} "
             f"at least{unknown}."
         )
+        if decided.snapshots_to_expire and not gone.files:
+            yield f"No data file goes: snapshots that stay need those of the others.{self._hidden_rows()}"
         if self.statistics:
             yield f"{count(len(self.statistics), 'statistics file')} of them would be removed."
         for name, ids in (("schema", self.schemas), ("partition spec", self.specs)):
@@ -82,6 +84,16 @@ class Expiry:
                 yield f"clean_expired_metadata would drop {count(len(ids), name)} that no snapshot left uses: {some}."
         yield from (f"The {r.ref.type} {r.ref.name} would go: {r.reason}." for r in decided.refs if not r.kept)
         yield from _retention_words(meta, decided)
+
+    def _hidden_rows(self) -> str:
+        """Say that deleted rows keep their files, where the current snapshot has deletes."""
+        current = self.metadata.current_snapshot
+        if current is None or not whole(current.summary.get("total-delete-files", "")):
+            return ""
+        return (
+            " Rows that deletes hide stay in their files until a compaction rewrites these: icedive maintain preview "
+            "TABLE compact -O delete-file-threshold=1 shows it."
+        )
 
     def _reader_words(self) -> Iterator[str]:
         if not self.readers:

@@ -22,6 +22,7 @@ from explorer.spec.doctor.partition_fields import PartField
 from explorer.spec.doctor.partition_rules import partition_notes
 from explorer.spec.doctor.path_schemes import in_same_store
 from explorer.spec.doctor.promotions import kinds_then, rebound
+from explorer.spec.doctor.remedy_cases import UNORDERED_IDS
 from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, fill_nulls
 from explorer.spec.entries.numpy_columns import Flags, Ints, flags, ints
 from explorer.spec.values.hashes import hashes
@@ -75,6 +76,8 @@ class RuleContext:
     then: Mapping[int, Mapping[int, str | None]] = field(default_factory=dict)
     """Field ids whose types differ between schemas, and what they were when each snapshot was written."""
     snapshots: frozenset[int] = frozenset()
+    order: Mapping[int, int] = field(default_factory=dict)
+    """The places of the current schema's columns, by field id."""
 
     def as_of(self, snapshot_id: int | None) -> RuleContext:
         """The same, as a snapshot wrote."""
@@ -129,7 +132,7 @@ class RuleContext:
         snapshots = frozenset(snapshot.snapshot_id for snapshot in meta.snapshots)
         return cls(
             meta.format_version, specs, kinds, names, top, required, rebound=changed, then=then, store=store,
-            snapshots=snapshots,
+            snapshots=snapshots, order={f.id: n for n, f in enumerate(current.fields if current else ())},
         )  # fmt: skip
 
 
@@ -152,6 +155,7 @@ def facts(about: RuleContext, manifest: ManifestFile, stored: pa.Table) -> pa.Ta
         notes.add("path-outside", elsewhere, what, lambda record: stored["file_path"][record].as_py()[:300])
     if about.metrics:
         metric_notes(table, about.kinds, about.names, about.top, about.required, content, live, notes)
+    notes.add("readers-differ", live & _unordered(stored, about.order), UNORDERED_IDS, severity="info")
     required = about.required.keys() - about.rebound
     spec = about.specs.get(manifest.partition_spec_id)
     partition_notes(table, spec, manifest, live, about.metrics, required, notes)
@@ -263,6 +267,20 @@ def _equality_ids(stored: pa.Table, which: Flags) -> list[int]:
         return []
     lists = stored["equality_ids"].filter(pa.array(which))
     return sorted(i for i in pc.unique(pc.list_flatten(lists)).to_pylist() if i is not None)
+
+
+def _unordered(stored: pa.Table, order: Mapping[int, int]) -> Flags:
+    """Which entries have equality ids in another order than the columns have."""
+    unordered = np.zeros(len(stored), bool)
+    lists = stored["equality_ids"].combine_chunks()
+    lists = lists.chunk(0) if isinstance(lists, pa.ChunkedArray) and lists.num_chunks else lists
+    if lists.null_count == len(lists):
+        return unordered
+    entries, ids = pc.list_parent_indices(lists).to_numpy(), ints(pc.list_flatten(lists), 0)
+    known, at = np.unique(ids, return_inverse=True)
+    places = np.array([order.get(own, own) for own in known.tolist()], np.int64)[at]
+    unordered[entries[1:][(entries[1:] == entries[:-1]) & (places[1:] < places[:-1])]] = True
+    return unordered
 
 
 def _array(numbers: Collection[int]) -> Ints:

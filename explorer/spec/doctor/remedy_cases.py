@@ -79,6 +79,10 @@ DROPPED_COLUMN = (
     "data files have a column that the schema in the manifest's header lacks, and the snapshots that added them have "
     "expired: ClickHouse 25.11 to 26.8 refuses them (ClickHouse#113324)"
 )
+UNORDERED_IDS = (
+    "its equality ids are not in the order of the schema: Trino 392 to 401 (trinodb/trino#14693) and Presto before "
+    "prestodb/presto#21975 show the rows that it deletes"
+)
 HAS_LOST_SCHEMA = "has the schema that is not in `schemas`:"
 """Of a manifest, before the schema's id."""
 IN_HEADER = "header schema"
@@ -187,6 +191,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("orphan-files", UNCOMMITTED): "uncommitted",
     ("readers-differ", OLD_MANIFEST): "old-manifest",
     ("readers-differ", DROPPED_COLUMN): "dropped-column",
+    ("readers-differ", UNORDERED_IDS): "unordered-ids",
     ("delete-repeated", CROSSED): "crossed-tasks",
     ("column-type", RIGHT): "type-read-right",
     ("column-type", NOT_MENDED): "type-misread",

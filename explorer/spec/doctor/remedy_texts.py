@@ -225,6 +225,9 @@ TEXTS_OF: Mapping[str, str] = {
     "table => '{name}', options => map('rewrite-all', 'true')) writes files that have field ids.",
     "old-manifest": "Nothing has to be done for Spark, pyiceberg and Trino. For other readers rewrite_manifests writes "
     "such manifests anew: icedive maintain preview TABLE rewrite-manifests has the statement, where there are several.",
+    "unordered-ids": "Nothing has to be done for other readers. CALL {catalog}.system.rewrite_data_files(table => "
+    "'{name}', options => map('rewrite-all', 'true', 'remove-dangling-deletes', 'true')) writes the rows that stay, "
+    "and drops the deletes.",
     "dropped-column": "Nothing has to be done for other readers. CALL {catalog}.system.rewrite_data_files(table => "
     "'{name}', options => map('rewrite-all', 'true')) writes files without the column.",
     "crossed-tasks": "If these rows are to go, delete them again in a later commit, by the keys that the delete holds "
@@ -295,6 +298,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "crossed-tasks": "Z",
     "old-manifest": "H",
     "dropped-column": "R",
+    "unordered-ids": "C",
     "partition-counts": "S",
     "prefixes": "D",
     "file-size": "K",

@@ -54,7 +54,8 @@ MEASURES: Sequence[Measure] = (
             "files never span partitions, so no compaction makes these larger",
             "a coarser partition transform"),
     Measure("deletes-per-file", "Deletes that apply to the most loaded data file", _NOW, 10, "",
-            "a reader opens each of them for that one file", _APPLY, preview=_DELETED),
+            "a reader opens each of them for that one file", f"{_APPLY}; rewrite_position_delete_files merges those of "
+            "positions", preview=_DELETED),
     Measure("deleted-share", "Rows of position deletes and vectors, of all rows", _NOW, 0.3, "share",
             "rewrite_data_files rewrites files of which 30% is deleted (delete-ratio-threshold); not judged below that "
             "where equality deletes apply, which hide rows that no metadata counts", _APPLY, 2, _COMPACT),

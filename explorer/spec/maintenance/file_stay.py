@@ -22,7 +22,7 @@ REASONS = 12
 CHANGES: Mapping[str, str] = {
     "manifest list": "Each commit writes a new one for its own snapshot.",
     "manifest": "A commit must rewrite or merge it first.",
-    "data or delete file": "A commit must delete or rewrite its rows first.",
+    "data or delete file": "A commit must rewrite it, or drop it whole, first: rows that deletes hide stay in it.",
     "statistics": "They stay with their snapshot.",
 }
 """What must happen before a file that the current snapshot needs can go, by its kind."""

@@ -241,8 +241,8 @@ def file_life(tree: Tree, path: str) -> FileLife | None:
     elif refs:
         there = ", ".join(refs)
         goes = (
-            f"it is read through {there}: its rows would have to be deleted or rewritten there first, then "
-            f"{runs(live)} expire"
+            f"it is read through {there}: a commit would have to rewrite it there, or drop it whole (rows that deletes "
+            f"hide stay in it), and then {runs(live)} expire"
         )
     else:
         goes = f"{runs(live)} would have to expire"
