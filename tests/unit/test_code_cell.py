@@ -71,7 +71,7 @@ def test_what_writes_has_no_cell(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "arguments"), [("none", {}), ("plan", {}), ("plan", {"where": 1}), ("show", {"x": 1})]
+    ("question", "arguments"), [("none", {}), ("data history", {}), ("plan", {"where": 1}), ("show", {"x": 1})]
 )
 def test_what_is_no_question_has_no_cell(question: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(WrongUsage):

@@ -69,7 +69,7 @@ def test_options_are_those_of_the_question(shell: InteractiveShell) -> None:
     [
         ("nothing demo.three_inserts", "there is no question 'nothing demo.three_inserts'"),
         ("plan demo.nothing x", "no table 'demo.nothing'"),
-        ("plan demo.three_inserts", "the following arguments are required: WHERE"),
+        ("data history demo.three_inserts", "the following arguments are required: WHERE"),
         ("plan demo.three_inserts 'fruit", "a quote is not closed"),
         ("storage demo.three_inserts --by year", "there are partition, month"),
         ("storage demo.three_inserts --price much", "is no number"),

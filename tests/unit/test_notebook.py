@@ -153,7 +153,7 @@ def test_a_question_is_a_form_and_an_answer(whole: Path) -> None:
     plan = explorer.panel(table, "plan", where="id = 1")
     assert place(plan)["question"] == "plan"
     assert "after column metrics" in still(plan)
-    assert "Enter where" in still(explorer.panel(table, "plan"))
+    assert "Enter where" in still(explorer.panel(table, "data history"))
     assert place(explorer.panel(table, "lineage"))["question"] == "history lineage"
     assert "spec_id" in still(explorer.panel(table, "inspect files"))
 

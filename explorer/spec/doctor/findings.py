@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from explorer.spec.snapshots.lineage import ancestry
 ORDER: Sequence[Severity] = ("fatal", "error", "warning", "info")
 OF_MANY = {"readers-differ": "docs/readers.md"}
 """Rules whose findings have causes of their own, and where these are told of."""
-_ISSUE = re.compile(r"(?:[\w.-]+/)?(?:[\w.-]+)?#\d+")
+_REPOSITORY = re.compile(r"[\w./-]*")
 Refused = Literal["", "table", "scan", "part"]
 NodeKind = Literal["metadata", "snapshot", "ref", "manifest_list", "manifest", "file", "statistics"]
 
@@ -58,12 +58,20 @@ class Finding:
     @property
     def source(self) -> str:
         """The section of the spec, or the issues, that tell of it: those that its words name, if any."""
-        return ", ".join(dict.fromkeys(_ISSUE.findall(self.what))) or OF_MANY.get(self.rule, self.about.source)
+        return ", ".join(dict.fromkeys(_issues(self.what))) or OF_MANY.get(self.rule, self.about.source)
 
     @property
     def about(self) -> Rule:
         """The rule that found it."""
         return BY_ID[self.rule]
+
+
+def _issues(text: str) -> Iterator[str]:
+    """The issues that a text names, such as apache/iceberg#15069."""
+    for word in text.split():
+        repository, mark, number = word.strip("()[],.;:'\"").rpartition("#")
+        if mark and number.isdecimal() and _REPOSITORY.fullmatch(repository):
+            yield f"{repository}#{number}"
 
 
 def finding(rule: str, what: str, file: str, location: str = "", **more: Any) -> Finding:
