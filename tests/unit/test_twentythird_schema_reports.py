@@ -70,6 +70,15 @@ def test_the_way_back_without_loss_is_one(tmp_path: Path) -> None:
     assert [field.name for field in mended.metadata.schema(1).fields] == ["id", "state", "c6"]  # type: ignore[union-attr]
 
 
+def test_all_schemas_may_be_lost(tmp_path: Path) -> None:
+    folder = make_table(tmp_path, 2)
+    edit_metadata(folder, lambda raw: raw.update(schemas=[]))
+    findings = direct.doctor(str(folder)).findings
+    assert "schema-rebound" not in {finding.rule for finding in findings}
+    [finding] = [one for one in findings if one.rule == "current-schema-missing"]
+    assert "has schema 0 whole" in finding.remedy
+
+
 def test_a_long_schema_is_shown_by_a_command(tmp_path: Path) -> None:
     folder = str(lose_schema(tmp_path / "t", f"c{'6' * 5000}"))
     [finding] = direct.doctor(folder).findings

@@ -111,7 +111,7 @@ def _of_schema(
 def lost_schema(header: Mapping[str, str], metadata: TableMetadata) -> Mapping[str, Any] | None:
     """Return the schema of a manifest's header whose id none of the table's schemas has; None where there is none."""
     schema = parse_json(header.get("schema"))
-    if not isinstance(schema, Mapping) or not metadata.schemas:
+    if not isinstance(schema, Mapping):
         return None
     own = parse_int64(header["schema-id"]) if "schema-id" in header else schema.get("schema-id")
     if type(own) is not int or metadata.schema(own) is not None or schema.get("schema-id", own) != own:
