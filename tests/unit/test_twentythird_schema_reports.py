@@ -18,7 +18,9 @@ from explorer.reports.maintenance import preview
 from explorer.reports.maintenance.procedure_calls import LOOKS, PROCEDURES
 from explorer.reports.maintenance.runs import preview_undo
 from explorer.reports.readers import find_readers
+from explorer.spec.doctor.findings import RuleChoice, finding
 from explorer.spec.doctor.loading import explain_not_loaded
+from explorer.spec.doctor.metadata_rules import current_schema
 from explorer.spec.secrets.redaction import HIDDEN, without_secrets
 from tests.cases.mini import Table, single
 from tests.support import direct
@@ -177,6 +179,18 @@ def test_a_statement_is_not_advised_before_the_table_can_be_loaded(tmp_path: Pat
     table.write()
     [finding] = found(tmp_path / "t", "schema-rebound")
     assert finding.remedy == "First mend default-missing: until then Iceberg fails on this table."
+
+
+def test_a_remedy_that_a_rule_brings_waits_too(tmp_path: Path) -> None:
+    """As that of a commit that the table does not have: add_files needs a table that Iceberg can load."""
+    metadata = direct.open_table(str(lose_schema(tmp_path / "t"))).metadata
+    adds = "add_files adds them: CALL c.system.add_files(table => 't')"
+    unnamed = finding("commit-unnamed", "a commit", "snap-1.avro", remedy=adds)
+    missing = next(iter(current_schema(metadata)))
+    told = {f.rule: f.remedy for f in RuleChoice().choose_findings([unnamed, missing], "c.t", metadata)}
+    assert told["commit-unnamed"] == "First mend current-schema-missing: until then Iceberg fails on this table."
+    [alone] = RuleChoice().choose_findings([unnamed], "c.t", metadata)
+    assert alone.remedy == adds
 
 
 def test_the_pointer_to_a_file_that_iceberg_cannot_load_says_so(

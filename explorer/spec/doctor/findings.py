@@ -11,7 +11,15 @@ from explorer.errors import NotFoundInTable
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.doctor.lost_metadata import LostSchema, find_lost_schema, loss_words
-from explorer.spec.doctor.remedies import GOES_BACK, LostFiles, Situation, complains, keeps_from_loading, remedy
+from explorer.spec.doctor.remedies import (
+    GOES_BACK,
+    LostFiles,
+    Situation,
+    complains,
+    keeps_from_loading,
+    remedy,
+    unless_not_loaded,
+)
 from explorer.spec.doctor.remedy_cases import CASES, HAS_LOST_SCHEMA
 from explorer.spec.doctor.remedy_texts import LETTER_OF_CASE, MISREAD_BY, REMEDY_OF, Remedy
 from explorer.spec.doctor.rules import BY_ID, EXIT_CODES, RULES, Depth, Level, Rule, Severity
@@ -202,6 +210,7 @@ class RuleChoice:
             _misread(kept, now), deep, doubts,
             loss_words(previous, metadata, lost_schema) if previous and metadata else "", lost_schema,
         )  # fmt: skip
+        kept = [replace(f, remedy=unless_not_loaded(f.remedy, f.rule, situation)) for f in kept]
         complete = [
             replace(
                 f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),

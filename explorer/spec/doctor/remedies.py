@@ -79,9 +79,7 @@ MAX_FILES = 20
 """Files that a remedy names."""
 ALWAYS = ("M", "V", "I", "N", "P", "W", "Z", "X", "Y", "H")
 """Remedies without a statement on the table as it is."""
-ON_TABLE = re.compile(
-    r"CALL \{catalog\}\.system\.(?!register_table)|ALTER TABLE|maintain preview|rewrite_data_files with"
-)
+ON_TABLE = re.compile(r"CALL \S+\.system\.(?!register_table)|ALTER TABLE|maintain preview|rewrite_data_files with")
 """In the text of a remedy that leads to a statement on the table as it is."""
 NOT_LOADED = frozenset(
     {
@@ -247,6 +245,19 @@ def _first_allow_removal(text: str, metadata: TableMetadata, table: str) -> str:
         f"Iceberg refuses this now: {refusal}. Where that is not so, first ALTER TABLE {table} SET TBLPROPERTIES "
         f"('gc.enabled'='true'). {text}"
     )
+
+
+def unless_not_loaded(text: str, rule: str, situation: Situation) -> str:
+    """Return a remedy that was made without knowing what else is wrong, or what has to be mended before: no statement
+    runs on a table that Iceberg cannot load.
+
+    Args:
+        text: The remedy.
+        rule: The rule whose finding it is of.
+        situation: The table's.
+    """
+    others = ", ".join(sorted(situation.not_loaded - {rule}))
+    return f"First mend {others}: until then Iceberg fails on this table." if others and ON_TABLE.search(text) else text
 
 
 def keeps_from_loading(rule: str, location: str) -> bool:
