@@ -92,7 +92,7 @@ def test_deletes_that_may_name_a_file_are_left(how: dict[str, bool], tmp_path: P
     assert not seen.call
     assert not list(seen.tables["deletes"])
     assert any("1 position delete file more is of several data files" in words for words in seen.words)
-    assert "A commit must delete or rewrite" in " ".join(file_stay(table, "d.parquet").words)
+    assert "A commit must rewrite it, or drop it whole" in " ".join(file_stay(table, "d.parquet").words)
     deep = found(path, "delete-names-nothing", deep=True)
     assert len(deep) == (0 if "kept" in how else 1)
     for finding in deep:

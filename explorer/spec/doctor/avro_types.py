@@ -79,7 +79,7 @@ def odd_schema(
     """What is odd in the writer's schema of a `manifest` or `manifest list`; `filled` fields have values."""
     fields = dict(_fields(schema, kind))
     if not any(i in fields for i in NEEDED[kind]):
-        if kind == "manifest":  # what opens a list tells of it
+        if kind == "manifest" and isinstance(schema, Mapping) and schema.get("fields"):  # what opens a list tells of it
             yield Oddity("manifest_entry", WITHOUT_IDS)
         return
     for i in NEEDED[kind]:
