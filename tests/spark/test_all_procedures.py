@@ -46,7 +46,7 @@ def test_who_follows_the_order_comes_to_an_end(engine: SparkEngine) -> None:
             )
             assert sum(answer[f"deleted_{name}_count"] for name in counts) == first.files
         assert rows() == before
-    assert (plan.words, ran[0], ran[-1]) == (("No procedure has anything to do.",), "compact", "expire")
+    assert (plan.words[0], ran[0], ran[-1]) == ("No procedure has anything to do.", "compact", "expire")
     assert {"compact", "rewrite-manifests", "expire"} <= set(ran)
 
 
