@@ -170,8 +170,8 @@ def differing_answers(spark: Any, name: str, properties: Mapping[str, str]) -> d
 
 
 OF_THE_NAME = {
-    ("catalog", "pointer"), ("show",), ("overview",), ("scan", "estimate"), ("maintain", "all"), ("maintain", "preview"),
-    ("maintain", "file"), ("refs", "preview"),
+    ("catalog", "pointer"), ("show",), ("overview",), ("scan", "estimate"), ("maintain", "all"),
+    ("maintain", "preview"), ("maintain", "file"), ("refs", "preview"),
 }  # fmt: skip
 """Questions whose answers say which catalog has the table, or name it in statements."""
 
