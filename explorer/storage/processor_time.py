@@ -43,10 +43,11 @@ class OutOfTime(BaseException):
 
 
 class _Limit:
-    """That of this process: the table, what was taken before it began, and what was read since. `turn` is another one
-    with each table, and when one ends; `depth` says how many commands are within each other."""
+    """That of this process: the table, what was taken before it began, and what was read since; `refused` says that it
+    was too much. `turn` is another one with each table, and when one ends; `depth` says how many commands are within
+    each other."""
 
-    table = ""
+    table = refused = ""
     began = 0.0
     turn = 0
     read = BytesRead()
@@ -57,10 +58,14 @@ class _Limit:
 def time_limit() -> Iterator[None]:
     """What is begun in the block ends with the block. Raises ExplorerError for what took too long."""
     _Limit.depth += 1
+    if _Limit.depth == 1:
+        _Limit.refused = ""
     try:
         yield
-    except OutOfTime as refused:
-        raise ExplorerError(str(refused)) from None
+    except (OutOfTime, Cancelled):  # where Python ignores the first, as in a callback, the next step is cancelled
+        if not _Limit.refused:
+            raise
+        raise ExplorerError(_Limit.refused) from None
     finally:
         _Limit.depth -= 1
         if not _Limit.depth:
@@ -72,7 +77,7 @@ def begin(table: str) -> None:
     """From now on the command is about this table, and its time is counted."""
     if not _Limit.depth or not hasattr(signal, "setitimer"):
         return
-    _Limit.table, _Limit.began, _Limit.read = table, _processor_seconds(), BytesRead()
+    _Limit.table, _Limit.refused, _Limit.began, _Limit.read = table, "", _processor_seconds(), BytesRead()
     if watch := listener():
         watch.bytes_read = _Limit.read
     seconds_for(0)
@@ -131,13 +136,14 @@ def _look(_: int, __: FrameType | None) -> None:
         _set(max(left, 0.01))
         return
     _set(AGAIN_S)
-    if watch := listener():
-        watch.cancel()  # for other threads
-    raise OutOfTime(
+    _Limit.refused = (
         f"{_Limit.table}: refused: the command took {taken:.1f} s of the processor, and for the {human_bytes(read)} "
         f"that it read of the table {seconds_for(read):.1f} s are the most; if you trust who wrote it, set {VARIABLE} "
         f"to more, or ask for less (--limit, --where)"
     )
+    if watch := listener():
+        watch.cancel()  # for other threads
+    raise OutOfTime(_Limit.refused)
 
 
 # -- questions on other threads ---------------------------------------------------------------------------------------

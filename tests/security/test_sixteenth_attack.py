@@ -6,6 +6,7 @@ import json
 import os
 import time
 import tracemalloc
+from contextlib import suppress
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,10 +23,11 @@ from explorer.app.hosts.file import export_gallery
 from explorer.app.local_paths import LocalPaths
 from explorer.app.rights import Rights
 from explorer.app.session import Session
-from explorer.errors import IncompleteAnswer, WrongUsage
+from explorer.errors import ExplorerError, IncompleteAnswer, WrongUsage
 from explorer.lab import progress_store
 from explorer.lab.exercises.course import class_progress
 from explorer.lab.progress_store import STUDENTS
+from explorer.progress import Cancelled, Watch, check_cancellation
 from explorer.render.svg import render_svg
 from explorer.render.text import clean
 from explorer.reports.maintenance import preview
@@ -273,6 +275,25 @@ def test_a_view_has_a_limit_as_a_table_has(tmp_path: Path, monkeypatch: pytest.M
         time.sleep(0.05)
     page.close()
     assert "refused: the question took" in answers[-1]
+
+
+def test_a_refusal_that_python_ignores_is_told_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is raised in a callback of the garbage collector, say, ends nothing: the next step is cancelled."""
+    monkeypatch.delenv(processor_time.VARIABLE, raising=False)
+
+    def command(seconds: float) -> None:
+        with Watch().listening(), processor_time.time_limit():
+            processor_time.begin("t")
+            monkeypatch.setattr(processor_time, "SECONDS", seconds)
+            with suppress(processor_time.OutOfTime):
+                processor_time._look(0, None)
+            check_cancellation()
+            raise Cancelled("by the person")
+
+    with pytest.raises(ExplorerError, match="t: refused: the command took"):
+        command(0.0)
+    with pytest.raises(Cancelled, match="by the person"):
+        command(60.0)
 
 
 def test_a_view_is_opened_where_its_namespace_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
