@@ -107,7 +107,7 @@ def _with_notes(table: Table, intent: Intent, later: Sequence[Snapshot], decisio
     if decision.outcome == "commit":
         return decision
     changes = [change_of(table, one) for one in steps(later, "snapshots")]
-    sequence = _sequence_words(table, intent, later, decision)
+    sequence = _sequence_words(intent, changes, decision)
     if decision.outcome == "retry":
         notes = [older_java_words(intent, changes), sequence, retry_words(table.metadata.properties)]
     else:
@@ -115,12 +115,12 @@ def _with_notes(table: Table, intent: Intent, later: Sequence[Snapshot], decisio
     return replace(decision, notes=tuple(filter(None, notes)))
 
 
-def _sequence_words(table: Table, intent: Intent, later: Sequence[Snapshot], decision: Decision) -> str:
+def _sequence_words(intent: Intent, changes: Sequence[LaterCommit], decision: Decision) -> str:
     """Say so where it decides over a compaction whether its rows keep their sequence number."""
     if intent.kind.api != "newRewrite":
         return ""
     other = replace(intent, validations=intent.validations ^ {KEEPS_SEQUENCE})
-    differs = decision_of(table, other, later, ()).outcome != decision.outcome
+    differs = decide(other, changes).outcome != decision.outcome
     return sequence_words(decision.outcome == "refused") if differs else ""
 
 
