@@ -20,7 +20,17 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    Locator,
+    Page,
+    Playwright,
+    WebSocketRoute,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.find_browser import FLAGS, find
 from tests.support.ports import free_port
@@ -231,6 +241,27 @@ def jupyter(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     command = [sys.executable, "-m", "explorer.cli", "course", str(folder / "notebooks"), "--", *options]
     with server(command, f"http://localhost:{port}/lab", folder / "log", own) as url:
         yield url
+
+
+class HeldMessages:
+    """The messages of a page's server, which wait here while `are_held`, as behind a slow store."""
+
+    def __init__(self, page: Page) -> None:
+        self.are_held = False
+        self.waiting: list[str | bytes] = []
+        self._wires: list[WebSocketRoute] = []
+        page.route_web_socket(re.compile("/ws$"), self._carry)
+
+    def _carry(self, wire: WebSocketRoute) -> None:
+        server = wire.connect_to_server()
+        server.on_message(lambda text: self.waiting.append(text) if self.are_held else wire.send(text))
+        self._wires.append(wire)
+
+    def release(self) -> None:
+        """Let those that wait through, and hold no more."""
+        self.are_held = False
+        for text in self.waiting:
+            self._wires[-1].send(text)
 
 
 def card(page: Page, name: str) -> Locator:

@@ -6,9 +6,9 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Page, WebSocketRoute, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Served, card
+from tests.browser.conftest import HeldMessages, Served, card
 
 TABLE = "table=demo.equality_deletes"
 LONG = "table=demo.long_history&levels=few"
@@ -42,28 +42,17 @@ def test_levels_fold_into_the_snapshots_and_the_link_keeps_it(page: Page, app: S
 
 def test_a_box_shows_the_choice_while_the_server_draws(page: Page, app: Served) -> None:
     """The server's messages wait here, as behind a slow store."""
-    waiting: list[str | bytes] = []
-    is_open = True
-
-    def carry(wire: WebSocketRoute) -> None:
-        server = wire.connect_to_server()
-        server.on_message(lambda text: wire.send(text) if is_open else waiting.append(text))
-        wires.append(wire)
-
-    wires: list[WebSocketRoute] = []
-    page.route_web_socket(re.compile("/ws$"), carry)
+    messages = HeldMessages(page)
     page.goto(f"{app}?{TABLE}")
     expect(card(page, "^manifest list 3,")).to_be_visible()
-    is_open = False
+    messages.are_held = True
     for name in ("All levels", "Filtered entries"):
         page.get_by_role("checkbox", name=name).uncheck()
     page.wait_for_function("() => !document.querySelector('.stage-working')")  # a turn of the page, at the least
     for name in ("All levels", "Filtered entries"):
         expect(page.get_by_role("checkbox", name=name)).not_to_be_checked()
     expect(card(page, "^manifest list 3,")).to_be_visible()
-    is_open = True
-    for text in waiting:
-        wires[-1].send(text)
+    messages.release()
     expect(card(page, "^manifest list 3,")).to_have_count(0)
     for name in ("All levels", "Filtered entries"):
         expect(page.get_by_role("checkbox", name=name)).not_to_be_checked()

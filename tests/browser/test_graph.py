@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, WebSocketRoute, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Served, card, rail
+from tests.browser.conftest import HeldMessages, Served, card, rail
 from tests.golden.test_figures import FIGURE_8
 from tests.support.small_tables import make_table
 
@@ -245,28 +245,17 @@ def test_keys_lead_through_the_graph(page: Page, app: Served) -> None:
 
 def test_each_of_two_keys_counts_though_the_server_is_slow(page: Page, app: Served) -> None:
     """The second is pressed before the first is answered."""
-    waiting: list[str | bytes] = []
-    is_slow = False
-
-    def carry(wire: WebSocketRoute) -> None:
-        server = wire.connect_to_server()
-        server.on_message(lambda text: waiting.append(text) if is_slow else wire.send(text))
-        wires.append(wire)
-
-    wires: list[WebSocketRoute] = []
-    page.route_web_socket(re.compile("/ws$"), carry)
+    messages = HeldMessages(page)
     page.goto(f"{app}?{LIFECYCLE}")
     card(page, "^manifest-5,").click()
     expect(inspector(page).get_by_role("heading", name="manifest-5")).to_be_visible()
     page.get_by_role("tree", name="Metadata graph").focus()
-    is_slow = True
+    messages.are_held = True
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
     page.wait_for_timeout(MOVES_MS)
-    assert waiting
-    is_slow = False
-    for text in waiting:
-        wires[0].send(text)
+    assert messages.waiting
+    messages.release()
     page.wait_for_timeout(MOVES_MS)
     expect(cards(page, "^data-4.parquet")).to_have_count(1)
     page.keyboard.press("Enter")
