@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { GraphCanvas, Grip, Inspector, legend, Timeline, foundWords } from "./graph";
 import type { GraphState } from "./protocol";
 import type { Vocabulary } from "./graph";
-import { draw, go, graph, graphFields, graphMode, graphProgress, hasAllLevels, header, hello, isFollowed, isInspectorOpen, look, open, place, server, surroundings } from "./store";
+import { draw, go, graph, graphFields, graphMode, graphProgress, hasAllLevels, header, hello, isFollowed, isInspectorOpen, look, open, place, server, stop, surroundings } from "./store";
 import { IconButton, Working } from "./parts";
 
 const TYPING_MS = 250, LOOK_MS = 1_000;
@@ -145,7 +145,7 @@ function Mounted({ mode, vocabulary }: { mode: string; vocabulary: Vocabulary })
       </div>
       <div class="stage-legend" hidden={!isLegendOpen} ref={key} />
       {progress && <div class="stage-working"><Working text={progress.text} done={progress.done} total={progress.total}
-        cancel={() => server().cancelChannel("graph")} /></div>}
+        cancel={stop} /></div>}
     </div>
   );
 }

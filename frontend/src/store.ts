@@ -89,6 +89,7 @@ export function arrive(given: Place): void {
     problem.value = isKnown ? "" : `There is no mode ${given.mode}. This is the graph.`;
     if (graphOf(from) !== graphOf(to) && (from.mode === "lab" || to.mode === "lab")) graph.value = null; // another table's
   });
+  if (isOpening.value && to.table === from.table && to.snapshot === from.snapshot) return; // what it is then drawn as
   if (to.table && (to.table !== from.table || header.value === null)) void open();
   else if (to.table) {
     const isOther = graphOf(from) !== graphOf(to) || differs(from, to, ["snapshot", "before", "filter", "mode", "levels"]);
@@ -117,8 +118,10 @@ function differs(from: Place, to: Place, names: (keyof Place)[]): boolean {
   return names.some((name) => from[name] !== to[name]);
 }
 
+let openings = 0;
+
 export async function open(): Promise<void> {
-  const { table, snapshot } = place.value;
+  const { table, snapshot } = place.value, opening = (openings += 1);
   batch(() => {
     isOpening.value = true;
     graph.value = null;
@@ -135,13 +138,23 @@ export async function open(): Promise<void> {
     noteTable(table);
     await draw();
   } catch (error) {
+    if (opening !== openings) return; // a newer one has taken its place
     fail(error);
-    isOpening.value = false;
+    batch(() => {
+      isOpening.value = false;
+      graphProgress.value = null;
+    });
   }
+}
+
+// Give up opening the table, or drawing its graph.
+export function stop(): void {
+  for (const channel of ["open", "graph"]) server().cancelChannel(channel);
 }
 
 // Look at the table as it is now; what is shown stays until that is known.
 export async function renew(): Promise<void> {
+  if (isOpening.value) return; // its request is sent again with the others
   const { table, snapshot } = place.value;
   try {
     header.value = await server().request<Header>("open", { table, snapshot, moves: moves.value }, "open");

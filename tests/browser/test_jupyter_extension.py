@@ -14,7 +14,8 @@ import explorer
 from tests.browser.conftest import AXE, VIOLATIONS, Watched
 from tests.support.jupyter import TOKEN, Jupyter, jupyter
 
-READY = "name => window.jupyterapp?.commands.hasCommand(name)"
+READY = "name => window.jupyterapp?.commands.hasCommand(name) && window.jupyterapp.restored.then(() => true)"
+"""Its workspace is there, too: one that is reset until then would lose a tab that is opened before."""
 THEME = "name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: `JupyterLab ${name}`})"
 RUN = "name => { window.jupyterapp.commands.execute(name); }"
 OPEN = "table => { window.jupyterapp.commands.execute('icedive:open', {table}); }"

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.lab.scenarios import SCENARIOS
-from tests.browser.conftest import Served, card, rail
+from tests.browser.conftest import HeldMessages, Served, card, rail
 from tests.support.small_tables import make_table
 
 
@@ -18,6 +18,25 @@ def tables(page: Page) -> None:
     """Open the list of tables."""
     page.get_by_role("banner").get_by_role("button").first.click()
     expect(page.get_by_role("complementary", name="Tables")).to_be_visible()
+
+
+def test_a_mode_may_be_chosen_while_a_table_opens(page: Page, app: Served) -> None:
+    """The page of who has opened nothing does not come back meanwhile, and one request opens the table."""
+    messages = HeldMessages(page)
+    page.goto(app)
+    box = page.get_by_role("textbox", name="Open a table")
+    box.fill("sandbox.demo.manifest_lifecycle")
+    messages.are_held = True
+    box.press("Enter")
+    expect(box).to_have_count(0)
+    rail(page, "Plan")
+    expect(page.get_by_role("button", name="Plan", exact=True)).to_have_attribute("aria-current", "page")
+    expect(box).to_have_count(0)
+    messages.release()
+    expect(page.get_by_role("button", name="sandbox / demo / manifest_lifecycle")).to_be_visible()
+    page.get_by_role("textbox", name="Filter").fill("fruit = 'apple'")
+    page.keyboard.press("Enter")
+    expect(page.locator(".mode-answer")).to_be_visible()
 
 
 def test_tables_are_pinned_and_remembered(page: Page, app: Served) -> None:
